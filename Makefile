@@ -1,0 +1,40 @@
+# make demo and make test need only Python 3.11+ and make; both build .venv on first use.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: venv demo test lint typecheck pytest bench docs clean
+
+venv: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("dpplearn needs Python 3.11 or newer, found " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all,dev,bench]'
+	touch $(STAMP)
+
+demo: venv
+	$(BIN)/python examples/points_in_the_plane.py --out figure1.png
+
+test: lint typecheck pytest
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+typecheck: venv
+	$(BIN)/mypy
+
+# One BLAS thread per worker: two workers with two threads each only wait for one another.
+pytest: venv
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+
+bench: venv
+	$(BIN)/python -m benchmarks
+
+docs: venv
+	$(BIN)/zensical build --clean
+
+clean:
+	rm -rf .venv build dist site figure1.png .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
