@@ -1,0 +1,156 @@
+"""One function per promise about an input: it returns the input made usable, or says what to change."""
+
+from __future__ import annotations
+
+import operator
+import os
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Features: TypeAlias = Any  # a float array or a scipy csr_array, one row per item; scipy has no types
+Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None
+
+
+def check_array(x: ArrayLike, name: str, ndim: int) -> FloatArray:
+    """A float64 array of `ndim` dimensions with finite entries; integers are converted."""
+    if sparse.issparse(x):
+        raise TypeError(f"{name} must be a dense array, found a scipy sparse one. Pass {name}.toarray().")
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array of numbers, found rows of unequal length.") from error
+    if array.dtype.kind not in "fiu":
+        hint = " Only real kernels are supported." if array.dtype.kind == "c" else ""
+        raise TypeError(f"{name} must be an array of real numbers, found dtype {array.dtype}.{hint}")
+    if array.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, found shape {array.shape}.")
+    array = array.astype(np.float64)  # a copy: what the caller does later to theirs changes nothing here
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(
+            f"{name} must be finite, but {name}[{', '.join(map(str, where))}] is {array[where]} "
+            f"({(~np.isfinite(array)).sum()} such entries in all)."
+        )
+    return array
+
+
+def check_square(x: ArrayLike, name: str) -> FloatArray:
+    """A symmetric, finite, square matrix with at least one row; rounding asymmetry is averaged away."""
+    A = check_array(x, name, 2)
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"{name} must be square (one row and one column per item), found shape {A.shape}.")
+    if len(A) == 0:
+        raise ValueError(f"{name} has no items: a ground set needs at least one.")
+    gap, largest = 0.0, float(np.abs(A).max())
+    for start in range(0, len(A), 512):  # by rows, so that N = 5000 needs no second matrix
+        rows = slice(start, start + 512)
+        gap = max(gap, float(np.abs(A[rows] - A[:, rows].T).max()))
+    if gap > 1e-8 * largest:
+        raise ValueError(
+            f"{name} must be symmetric, but {name} and its transpose differ by up to {gap:.2g}. "
+            f"Pass ({name} + {name}.T) / 2 if that is what you mean."
+        )
+    if gap > 0:
+        A = A / 2 + A.T / 2
+    return A
+
+
+def check_vector(x: ArrayLike, name: str, n: int, *, low: float | None = None) -> FloatArray:
+    """A finite float64 vector of n entries, none below `low`."""
+    v = check_array(x, name, 1)
+    if v.size != n:
+        raise ValueError(f"{name} must have one entry per item ({n}), found {v.size}.")
+    if low is not None and v.size and v.min() < low:
+        i = int(v.argmin())
+        raise ValueError(f"{name} must not be below {low:g}, but {name}[{i}] is {v[i]:.3g}.")
+    return v
+
+
+def check_subset(subset: ArrayLike, n: int, name: str = "subset") -> IntArray:
+    """Sorted item numbers in 0 ... n-1; a boolean mask of length n means the items where it is True."""
+    Y = np.asarray(list(subset) if isinstance(subset, set | frozenset | range) else subset)
+    if Y.ndim == 0:
+        raise ValueError(f"{name} must be a list of item numbers, found the single value {Y}. Pass [{Y}].")
+    if Y.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, found shape {Y.shape}.")
+    if Y.dtype == np.bool_:
+        if Y.size != n:
+            raise ValueError(f"{name} as a boolean mask must have length {n}, found {Y.size}.")
+        return np.flatnonzero(Y).astype(np.int64)
+    if Y.size == 0:
+        return np.empty(0, np.int64)
+    if Y.dtype.kind not in "iu":
+        raise TypeError(f"{name} must hold integers or be a boolean mask, found dtype {Y.dtype}.")
+    Y = np.sort(Y.astype(np.int64))
+    if Y[0] < 0 or Y[-1] >= n:
+        bad = Y[0] if Y[0] < 0 else Y[-1]
+        raise IndexError(f"{name} must hold item numbers from 0 to {n - 1}, found {bad}.")
+    if (Y[1:] == Y[:-1]).any():
+        raise ValueError(f"{name} must not repeat items, but {Y[1:][Y[1:] == Y[:-1]][0]} appears more than once.")
+    return Y
+
+
+def check_disjoint(include: ArrayLike, exclude: ArrayLike, n: int) -> tuple[IntArray, IntArray]:
+    """Two subsets that share no item."""
+    A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
+    both = np.intersect1d(A, B)
+    if both.size:
+        raise ValueError(f"include and exclude must not share items, but both hold {both[0]}.")
+    return A, B
+
+
+def check_int(x: Any, name: str, *, low: int = 0, high: int | None = None) -> int:
+    """A whole number in [low, high]."""
+    if isinstance(x, bool | np.bool_):
+        raise TypeError(f"{name} must be a whole number, found {x!r}.")
+    try:
+        value = operator.index(x)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, found {x!r}.") from None
+    if value < low:
+        raise ValueError(f"{name} must be at least {low}, found {value}.")
+    if high is not None and value > high:
+        raise ValueError(f"{name} must be at most {high}, found {value}.")
+    return value
+
+
+def check_rng(rng: Seed) -> np.random.Generator:
+    """A numpy Generator from a seed, a Generator or None (fresh entropy)."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, np.random.SeedSequence | np.random.BitGenerator) or rng is None:
+        return np.random.default_rng(rng)
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool | np.bool_):
+        if rng < 0:
+            raise ValueError(f"rng as a seed must not be negative, found {rng}.")
+        return np.random.default_rng(int(rng))
+    raise TypeError(
+        f"rng must be a seed, a numpy.random.Generator or None, found {type(rng).__name__}. "
+        "For an old RandomState, pass numpy.random.default_rng(seed)."
+    )
+
+
+def check_jobs(n_jobs: int | None) -> int:
+    """A number of threads; None and -1 mean every core this process may use."""
+    if n_jobs is None or n_jobs == -1:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return check_int(n_jobs, "n_jobs", low=1)
+
+
+def check_choice(x: str, name: str, choices: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if x not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; found {x!r}.")
+    return x
+
+
+def read_only(*arrays: npt.NDArray[Any]) -> None:
+    """Frozen objects hold frozen arrays."""
+    for array in arrays:
+        array.setflags(write=False)

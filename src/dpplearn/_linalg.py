@@ -1,0 +1,190 @@
+"""Cholesky factors, log-determinants, eigenpairs of a positive semidefinite matrix, primal and dual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg, sparse
+
+from dpplearn._checks import Features, FloatArray, check_array, check_square, read_only
+
+EPS = float(np.finfo(np.float64).eps)
+WIDE = 1e6  # largest eigenvalue up to which rounding (EPS * WIDE) cannot touch a probability
+
+
+class Spectrum(NamedTuple):
+    """K = V diag(p) V^T: orthonormal columns V (n, m) with probabilities p, ascending, and log det(L + I)."""
+
+    p: FloatArray
+    V: FloatArray
+    log_normalizer: float
+
+
+def not_psd(name: str, smallest: float) -> ValueError:
+    return ValueError(
+        f"{name} must be positive semidefinite, but has eigenvalue {smallest:.3g}. "
+        f"For a rounded or estimated matrix, pass nearest_psd({name})."
+    )
+
+
+def check_psd(A: FloatArray, name: str) -> None:
+    """Raise unless the symmetric A has no eigenvalue below -1e-8 times its largest."""
+    scale = float(np.abs(A).max())
+    if scale == 0.0:
+        return
+    if A.diagonal().min() < -1e-8 * scale:
+        raise not_psd(name, smallest_eigenvalue(A))
+    shifted = A / scale  # A + 1e-8 max|A| I has a Cholesky factor: a certificate for a third of eigh's price
+    shifted.flat[:: len(A) + 1] += 1e-8
+    try:
+        linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        lam = linalg.eigvalsh(A / scale, check_finite=False)
+        if lam[0] < -1e-8 * max(abs(lam[-1]), 1.0):
+            raise not_psd(name, float(lam[0] * scale)) from None
+
+
+def smallest_eigenvalue(A: FloatArray) -> float:
+    return float(linalg.eigvalsh(A, subset_by_index=[0, 0], check_finite=False)[0])
+
+
+def eigh_psd(A: FloatArray, name: str = "L") -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues (ascending, those within rounding of 0 set to 0) and eigenvectors (columns)."""
+    lam, V = linalg.eigh(A, driver="evd", check_finite=False)
+    if lam[0] < -1e-8 * max(abs(lam[-1]), abs(lam[0]) * 1e-300):
+        raise not_psd(name, float(lam[0]))
+    lam[lam < len(A) * EPS * max(lam[-1], 0.0)] = 0.0
+    return lam, V
+
+
+def logdet(A: FloatArray) -> float:
+    """log det of a positive semidefinite matrix; -inf where it is singular to working precision.
+
+    >>> round(logdet(np.array([[2.0, 1.0], [1.0, 2.0]])), 3)
+    1.099
+    >>> logdet(np.ones((2, 2)))
+    -inf
+    """
+    k = len(A)
+    if k == 0:
+        return 0.0
+    d = A.diagonal()
+    if d.min() <= 0.0:
+        return -np.inf
+    r = np.sqrt(d)  # det A = prod(r^2) det(S): with a unit diagonal, a pivot says what is left of an item
+    try:
+        pivots = linalg.cholesky(A / r[:, None] / r, lower=True, check_finite=False).diagonal()
+    except linalg.LinAlgError:
+        return -np.inf
+    if pivots.min() ** 2 < 4 * k * EPS:
+        return -np.inf
+    return float(2 * (np.log(r).sum() + np.log(pivots).sum()))
+
+
+def factor_psd(A: FloatArray, name: str = "L") -> FloatArray:
+    """B (n, rank) with A = B B^T, each row accurate relative to its own length.
+
+    The rank is read off the matrix scaled to a unit diagonal, so that neither a common factor
+    of 1e150 nor qualities that differ by e^300 hide items or invent directions.
+    """
+    d = np.sqrt(np.maximum(A.diagonal(), 0.0))
+    inverse = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
+    s, U = eigh_psd(A * inverse[:, None] * inverse, name)
+    keep = s > 0
+    return np.asarray(d[:, None] * (U[:, keep] * np.sqrt(s[keep])))
+
+
+def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
+    """Nonzero eigenvalues (ascending) and eigenvectors of B B^T, at the price of min(n, d)^2 (n + d).
+
+    With few columns, the eigenpairs (lam, w) of the dual C = B^T B give v = B w / sqrt(lam), with
+    columns orthonormal to EPS max(lam) / lam; where that is too little, a singular value decomposition.
+    """
+    n, d = B.shape
+    if d >= n:
+        lam, V = eigh_psd(to_dense(B @ B.T))
+        return lam[lam > 0], V[:, lam > 0]
+    lam, W = linalg.eigh(to_dense(B.T @ B), driver="evd", check_finite=False)
+    top = max(float(lam[-1]), 0.0)
+    if ((lam > 4 * d * EPS * top) & (lam < 1e-6 * top)).any():
+        U, sigma, _ = linalg.svd(to_dense(B), full_matrices=False, check_finite=False)
+        keep = sigma > n * EPS * sigma[0]
+        return sigma[keep][::-1] ** 2, U[:, keep][:, ::-1]
+    keep = (lam >= 1e-6 * top) & (lam > 0)
+    return lam[keep], np.asarray(B @ (W[:, keep] / np.sqrt(lam[keep])))
+
+
+def spectrum(lam: FloatArray, V: FloatArray, factor: Callable[[], FloatArray]) -> Spectrum:
+    """The spectrum of the DPP whose L has eigenpairs (lam, V) and, if asked for, factor B with L = B B^T."""
+    if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 are within rounding of the largest: the long way
+        return _spectrum_wide(factor())
+    return Spectrum(lam / (1 + lam), V, float(np.log1p(lam).sum()))  # equation (7)
+
+
+def _spectrum_wide(B: FloatArray) -> Spectrum:
+    """The spectrum when L = B B^T has eigenvalues so large that rounding them would move those near 1.
+
+    K = B (I + B^T B)^-1 B^T = Q Q^T, where [B; I] = [Q; R^-1] R. Householder QR with columns
+    pivoted and rows sorted by length keeps every row's own relative accuracy (Cox and Higham, 1998);
+    the singular values of Q are then sqrt(p), correct to EPS absolutely, which is all a probability needs.
+    """
+    n, d = B.shape
+    length = np.concatenate([np.abs(B).max(axis=1, initial=0.0), np.ones(d)])
+    order = np.argsort(-length, kind="stable")
+    stacked = np.concatenate([B, np.eye(d)])[order]
+    Q, R, _ = linalg.qr(stacked, mode="economic", pivoting=True, check_finite=False)
+    rows = np.empty_like(order)
+    rows[order] = np.arange(n + d)
+    U, sigma, _ = linalg.svd(Q[rows[:n]], full_matrices=False, check_finite=False)
+    p = np.clip(sigma[::-1] ** 2, 0.0, 1.0)
+    # det(I + B^T B) = det(R^T R)
+    return Spectrum(p, np.ascontiguousarray(U[:, ::-1]), float(2 * np.log(np.abs(R.diagonal())).sum()))
+
+
+def to_dense(B: Features) -> FloatArray:
+    return np.asarray(B.toarray() if sparse.issparse(B) else B)
+
+
+def schur_complement(A: FloatArray, rest: np.ndarray, given: np.ndarray) -> FloatArray:
+    """A_rest - A_rest,given A_given^-1 A_given,rest, symmetric and with no negative diagonal."""
+    if given.size == 0:
+        return A[np.ix_(rest, rest)]
+    d = np.sqrt(A.diagonal()[given])
+    factor = linalg.cholesky(A[np.ix_(given, given)] / d[:, None] / d, lower=True, check_finite=False)
+    half = linalg.solve_triangular(factor, A[np.ix_(given, rest)] / d[:, None], lower=True, check_finite=False)
+    left = A[np.ix_(rest, rest)] - half.T @ half
+    before, after = A.diagonal()[rest], left.diagonal()
+    gone = after <= 8 * max(given.size, 1) * EPS * before  # nothing left but rounding
+    left[gone] = 0.0
+    left[:, gone] = 0.0
+    return np.asarray(left)
+
+
+def nearest_psd(A: ArrayLike) -> FloatArray:
+    """The positive semidefinite matrix closest to A in Frobenius norm.
+
+    Symmetrizes A and sets its negative eigenvalues to 0.
+
+    Examples
+    --------
+    >>> nearest_psd([[1.0, 2.0], [2.0, 1.0]])
+    array([[1.5, 1.5],
+           [1.5, 1.5]])
+    """
+    M = check_array(A, "A", 2)
+    if M.shape[0] != M.shape[1] or len(M) == 0:
+        raise ValueError(f"A must be square and not empty, found shape {M.shape}.")
+    lam, V = linalg.eigh(M / 2 + M.T / 2, driver="evd", check_finite=False)
+    B = V[:, lam > 0] * np.sqrt(lam[lam > 0])
+    return np.asarray(B @ B.T)
+
+
+def check_kernel(L: ArrayLike, name: str = "L") -> FloatArray:
+    """A read-only, symmetric, positive semidefinite float64 copy of a kernel."""
+    kernel = check_square(L, name)
+    check_psd(kernel, name)
+    read_only(kernel)
+    return kernel

@@ -1,0 +1,302 @@
+"""One exact sample from a DPP whose spectrum is known: pick eigenvectors, then items.
+
+Phase 1 picks the eigenvectors J, each with its own probability; phase 2 draws from the projection
+DPP spanned by V[:, J]. Neither phase touches all n items unless that is the cheaper way.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dpplearn._loops.jit import jit
+from dpplearn._loops.random import below, exponential, uniform
+
+
+class Tables(NamedTuple):
+    """What sampling needs of a spectrum; made once, read by every block."""
+
+    p: np.ndarray  # (h,) probabilities >= 1/2 of the first h columns of V, descending
+    hazard: np.ndarray  # (m - h,) running sum of -log(1 - p) over the other columns
+    guide: np.ndarray  # (g + 1,) first column whose hazard passes each of g equal steps
+    log_esp: np.ndarray  # (k + 1, m + 1) log elementary symmetric polynomials for a k-DPP, else (0, 0)
+    V: np.ndarray  # (n, m) orthonormal columns
+    accept: np.ndarray  # (m, n) alias tables of v_j(i)^2, or (0, 0): then phase 2 runs the chain
+    alias: np.ndarray  # (m, n) int32
+
+
+@jit
+def alias_tables(V, accept, alias):
+    """Fill Walker's alias tables (Vose's construction) of the squared columns of V."""
+    n, m = V.shape
+    w = np.empty(n)
+    small, large = np.empty(n, np.int64), np.empty(n, np.int64)
+    for j in range(m):
+        total = 0.0
+        for i in range(n):
+            w[i] = V[i, j] * V[i, j]
+            total += w[i]
+        a, b = 0, 0
+        for i in range(n):
+            w[i] *= n / total
+            accept[j, i], alias[j, i] = 1.0, i
+            if w[i] < 1.0:
+                small[a] = i
+                a += 1
+            else:
+                large[b] = i
+                b += 1
+        while a > 0 and b > 0:
+            a -= 1
+            i, top = small[a], large[b - 1]
+            accept[j, i], alias[j, i] = w[i], top
+            w[top] -= 1.0 - w[i]
+            if w[top] < 1.0:
+                b -= 1
+                small[a] = top
+                a += 1
+
+
+@jit
+def choose_vectors(tables, state, J):
+    """Phase 1: each column j on its own with probability p_j; returns how many are in J.
+
+    For the small p_j the successes are the columns in which a unit-rate Poisson process on
+    [0, sum of -log(1 - p)] has a point: a column's stretch is empty with probability
+    exp(log(1 - p_j)) = 1 - p_j, independently. So the work follows the successes, not n.
+    """
+    k = 0
+    h = tables.p.size
+    for j in range(h):
+        if uniform(state) < tables.p[j]:
+            J[k] = j
+            k += 1
+    m = tables.hazard.size
+    if m == 0:
+        return k
+    end = tables.hazard[m - 1]
+    cells = tables.guide.size - 1
+    x, last = exponential(state), -1
+    while x < end:
+        c = tables.guide[min(np.int64(x / end * cells), cells - 1)]
+        while c > 0 and tables.hazard[c - 1] > x:  # rounding put x one cell too far
+            c -= 1
+        while tables.hazard[c] <= x:
+            c += 1
+        if c != last:
+            J[k], last = h + c, c
+            k += 1
+        x += exponential(state)
+    return k
+
+
+@jit
+def choose_k_vectors(log_esp, state, J):
+    """Phase 1 of a k-DPP: J has exactly k columns and probability prod(lam_J) / e_k(lam).
+
+    With j columns still to take among the first i, column i is passed over with probability
+    e_j(first i-1) / e_j(first i). These ratios telescope, so the next column taken is where
+    e_j falls below u times its value: one binary search per column.
+    """
+    k = log_esp.shape[0] - 1
+    i = log_esp.shape[1] - 1
+    for j in range(k, 0, -1):
+        bar = log_esp[j, i] - exponential(state)  # log(u e_j(first i))
+        low, high = j - 1, i  # e_j of fewer than j numbers is 0, so the answer is in (low, high]
+        while high - low > 1:
+            mid = (low + high) // 2
+            if log_esp[j, mid] >= bar:
+                high = mid
+            else:
+                low = mid
+        J[k - j] = high - 1
+        i = high - 1
+    return k
+
+
+@jit
+def orthogonalize(row, E, t, k, dots):
+    """Append to E (rows 0 ... t-1 orthonormal) the direction of row that they do not span; dots = E row."""
+    before = 0.0
+    for c in range(k):
+        before += row[c] * row[c]
+    for s in range(t):
+        d = dots[s]
+        for c in range(k):
+            row[c] -= d * E[s, c]
+    norm = 0.0
+    for c in range(k):
+        norm += row[c] * row[c]
+    if norm < 0.05 * before:  # digits were lost: once more, and twice is enough (Kahan)
+        norm = 0.0
+        for s in range(t):
+            d = 0.0
+            for c in range(k):
+                d += E[s, c] * row[c]
+            for c in range(k):
+                row[c] -= d * E[s, c]
+        for c in range(k):
+            norm += row[c] * row[c]
+    scale = 1.0 / np.sqrt(norm)
+    for c in range(k):
+        E[t, c] = row[c] * scale
+
+
+@jit
+def chain_from(V, J, k, t, state, items, E, row, dots):
+    """Items t ... k-1 by the chain rule over all n items, O(n k) each, given E of the first t."""
+    n = V.shape[0]
+    W, left = np.empty((n, k)), np.empty(n)
+    for i in range(n):
+        norm = 0.0
+        for c in range(k):
+            W[i, c] = V[i, J[c]]
+            norm += W[i, c] * W[i, c]
+        for s in range(t):
+            d = 0.0
+            for c in range(k):
+                d += E[s, c] * W[i, c]
+            norm -= d * d
+        left[i] = max(norm, 0.0)
+    for s in range(t):
+        left[items[s]] = 0.0
+    while t < k:
+        total = 0.0
+        for i in range(n):
+            total += left[i]
+        x = uniform(state) * total
+        chosen = -1
+        for i in range(n):
+            if left[i] > 0.0:
+                chosen = i
+                x -= left[i]
+                if x < 0.0:
+                    break
+        items[t] = chosen
+        for c in range(k):
+            row[c] = W[chosen, c]
+        for s in range(t):
+            dots[s] = 0.0
+            for c in range(k):
+                dots[s] += E[s, c] * row[c]
+        orthogonalize(row, E, t, k, dots)
+        for i in range(n):
+            d = 0.0
+            for c in range(k):
+                d += E[t, c] * W[i, c]
+            left[i] = max(left[i] - d * d, 0.0)  # what the new item leaves of row i
+        for s in range(t + 1):
+            left[items[s]] = 0.0  # exactly, so that rounding never draws an item twice
+        t += 1
+
+
+@jit
+def project(V, J, k, accept, alias, state, items, E, row, dots):
+    """Phase 2 by rejection: one exact sample of the projection DPP on V[:, J] into items[:k].
+
+    Propose i from the mixture of v_j(i)^2 over j in J, which is in proportion to the leverage
+    |V[i, J]|^2, and accept with the share of that row that the items taken so far do not span
+    (Barthelmé, Tremblay and Amblard, 2023). About k H_k proposals, whatever n is.
+    """
+    n = V.shape[0]
+    for t in range(k):
+        patience = 1000 + 100 * k // (k - t)
+        while True:
+            j = J[below(state, k)]
+            x = uniform(state) * n
+            i = np.int64(x)
+            if x - i >= accept[j, i]:
+                i = np.int64(alias[j, i])
+            leverage = 0.0
+            for c in range(k):
+                v = V[i, J[c]]
+                row[c] = v
+                leverage += v * v
+            # accept iff residual > u leverage; subtract the spanned part and stop when it is used up
+            spare = leverage * (1.0 - uniform(state)) - 1e-14 * leverage
+            for s in range(t):
+                d = 0.0
+                for c in range(k):
+                    d += E[s, c] * row[c]
+                dots[s] = d
+                spare -= d * d
+                if spare <= 0.0:
+                    break
+            if spare > 0.0:
+                break
+            patience -= 1
+            if patience == 0:  # practically never; the chain draws from the same conditional law
+                chain_from(V, J, k, t, state, items, E, row, dots)
+                return
+        items[t] = i
+        if t + 1 < k:
+            orthogonalize(row, E, t, k, dots)
+
+
+@jit
+def draw(tables, state, J, other, items, E, row, dots):
+    """One sample, sorted, into items; returns its size. The other arrays are work space."""
+    n, m = tables.V.shape
+    fixed_size = tables.log_esp.shape[0] > 0
+    k = choose_k_vectors(tables.log_esp, state, J) if fixed_size else choose_vectors(tables, state, J)
+    # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
+    flip = n == m and 2 * k > n
+    if flip:
+        for i in range(n):
+            other[i] = 1
+        for c in range(k):
+            other[J[c]] = 0
+        k = 0
+        for i in range(n):
+            if other[i]:
+                J[k] = i
+                k += 1
+    if k > 0:
+        if E.shape[0] < k or E.shape[1] < k:
+            E = np.empty((k, k))
+        # flops: rejection k^2 (k H_k - k), the chain n k^2
+        if tables.accept.shape[0] > 0 and k * (np.log(k) - 0.42) <= n:
+            project(tables.V, J, k, tables.accept, tables.alias, state, items, E, row, dots)
+        else:
+            chain_from(tables.V, J, k, 0, state, items, E, row, dots)
+    if flip:
+        for i in range(n):
+            other[i] = 1
+        for c in range(k):
+            other[items[c]] = 0
+        k = 0
+        for i in range(n):
+            if other[i]:
+                items[k] = i
+                k += 1
+    elif k > 64:
+        items[:k].sort()
+    else:
+        for a in range(1, k):  # insertion sort: k is small
+            i, b = items[a], a
+            while b > 0 and items[b - 1] > i:
+                items[b] = items[b - 1]
+                b -= 1
+            items[b] = i
+    return k
+
+
+@jit
+def draw_block(tables, state, size, sizes, room):
+    """`size` samples, one after another: their lengths into sizes, their items returned (int32)."""
+    n, m = tables.V.shape
+    J, items = np.empty(m, np.int64), np.empty(n, np.int64)
+    other, row, dots = np.empty(n, np.uint8), np.empty(m), np.empty(m)
+    E = np.empty((min(m, 64), min(m, 64)))
+    out = np.empty(max(room, 1), np.int32)
+    end = 0
+    for s in range(size):
+        k = draw(tables, state, J, other, items, E, row, dots)
+        if end + k > out.size:
+            grown = np.empty(2 * (end + k), np.int32)
+            grown[:end] = out[:end]
+            out = grown
+        for c in range(k):
+            out[end + c] = items[c]
+        end += k
+        sizes[s] = k
+    return out[:end].copy()

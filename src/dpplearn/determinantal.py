@@ -1,0 +1,302 @@
+"""The questions that every DPP answers from the spectrum of its marginal kernel."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpplearn._checks import (
+    FloatArray,
+    IntArray,
+    Seed,
+    check_choice,
+    check_disjoint,
+    check_int,
+    check_jobs,
+    check_rng,
+    check_subset,
+    read_only,
+)
+from dpplearn._linalg import Spectrum, logdet, schur_complement
+from dpplearn.estimate import Estimate
+from dpplearn.sampling.cholesky import sample_cholesky
+from dpplearn.sampling.mcmc import Moves, sample_mcmc
+from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
+from dpplearn.subsets import Subsets
+
+if TYPE_CHECKING:
+    from dpplearn._loops.spectral import Tables
+
+ENUMERABLE = 20  # 2^20 subsets: a second's work
+
+
+class Frozen:
+    """Attributes are set once, in __init__; what is computed from them is kept in cached properties."""
+
+    def _set(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} objects are frozen; make a new one instead of setting {name!r}.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} objects are frozen.")
+
+
+class Determinantal(Frozen, ABC):
+    """A determinantal point process: P(A in Y) = det(K_A) for every set A of items, equation (1)."""
+
+    items: IntArray
+    """Original number of each item: 0 ... n-1, or, after `condition`, what each was called before."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of items, N in the paper."""
+
+    @property
+    @abstractmethod
+    def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns; a low-rank L has only its rank."""
+
+    @property
+    @abstractmethod
+    def spectrum(self) -> Spectrum:
+        """K = V diag(p) V^T (equation 7) and log det(L + I)."""
+
+    @abstractmethod
+    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+        """log P(Y = subset), equation (4)."""
+
+    @abstractmethod
+    def condition(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> Self:
+        """The DPP of the remaining items, given that some are in Y and some are not, equation (10)."""
+
+    @property
+    @abstractmethod
+    def quality(self) -> FloatArray:
+        """q_i = sqrt(L_ii), equation (8)."""
+
+    @abstractmethod
+    def _likelihood_entries(self) -> tuple[FloatArray, bool]:
+        """An array that gives L's entries to the Markov chain: (L, False), or (B, True) for L = B B^T."""
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} on {self.n} items>"
+
+    # Marginals and correlations
+
+    def marginal_kernel(self, rows: ArrayLike, columns: ArrayLike) -> FloatArray:
+        """The block K[rows, columns] of the marginal kernel, without the rest of it."""
+        p, V, _ = self.spectrum
+        A, B = check_subset(rows, self.n, "rows"), check_subset(columns, self.n, "columns")
+        return np.asarray((V[A] * p) @ V[B].T)
+
+    @cached_property
+    def K(self) -> FloatArray:
+        """Marginal kernel K = L (L + I)^-1, equations (6) and (7). An n x n array."""
+        return self._kernel_from_spectrum()
+
+    def _kernel_from_spectrum(self) -> FloatArray:
+        p, V, _ = self.spectrum
+        K = (V * p) @ V.T
+        read_only(K)
+        return np.asarray(K)
+
+    @cached_property
+    def marginals(self) -> FloatArray:
+        """P(i in Y) = K_ii for every item, equation (2)."""
+        p, V, _ = self.spectrum
+        return np.clip(np.einsum("ij,ij,j->i", V, V, p), 0.0, 1.0)
+
+    def inclusion_prob(self, A: ArrayLike) -> float:
+        """P(A in Y) = det(K_A), equation (1): all items of A are chosen, and perhaps others."""
+        A = check_subset(A, self.n, "A")
+        return min(float(np.exp(logdet(self.marginal_kernel(A, A)))), 1.0)
+
+    def pair_probs(self, items: ArrayLike | None = None) -> FloatArray:
+        """P(i, j in Y) = K_ii K_jj - K_ij^2, equation (3), for all pairs of `items` (default: of all items).
+
+        On the diagonal, P(i in Y).
+        """
+        A = np.arange(self.n) if items is None else check_subset(items, self.n, "items")
+        K_A = self.marginal_kernel(A, A)
+        d = self.marginals[A]
+        pairs = np.maximum(np.outer(d, d) - K_A**2, 0.0)
+        np.fill_diagonal(pairs, d)
+        return pairs
+
+    def correlations(self, items: ArrayLike | None = None) -> FloatArray:
+        """Correlation of the indicators of items i and j: -K_ij^2 / sqrt(K_ii (1 - K_ii) K_jj (1 - K_jj)).
+
+        Never positive off the diagonal; 0 where an item is always or never chosen.
+        """
+        A = np.arange(self.n) if items is None else check_subset(items, self.n, "items")
+        K_A, d = self.marginal_kernel(A, A), self.marginals[A]
+        deviation = np.sqrt(d * (1 - d))
+        scale = np.outer(deviation, deviation)
+        correlation = np.divide(-(K_A**2), scale, out=np.zeros_like(K_A), where=scale > 0)
+        np.fill_diagonal(correlation, 1.0)
+        return np.maximum(correlation, -1.0)
+
+    def prob(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> float:
+        """P(every item of `include` is in Y and none of `exclude` is).
+
+        det(K_A) det(I - K'_B), where K' is K given A. Sharing an item makes it 0.
+        """
+        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
+        if np.intersect1d(A, B).size:
+            return 0.0
+        both = np.union1d(A, B)
+        K_AB = self.marginal_kernel(both, both)
+        a, b = np.searchsorted(both, A), np.searchsorted(both, B)
+        log_p = logdet(K_AB[np.ix_(a, a)])
+        if log_p == -np.inf:
+            return 0.0
+        left = np.eye(B.size) - schur_complement(K_AB, b, a)
+        return min(float(np.exp(log_p + logdet(left))), 1.0)
+
+    def conditional_marginals(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> FloatArray:
+        """P(i in Y | include in Y, exclude not in Y) for all n items; 1 and 0 for those given."""
+        A, B = check_disjoint(include, exclude, self.n)
+        out = np.zeros(self.n)
+        out[A] = 1.0
+        rest = remaining(self.n, A, B)
+        if rest.size:
+            out[rest] = self.condition(A, B).marginals
+        return out
+
+    # Size
+
+    @property
+    def expected_size(self) -> float:
+        """E|Y| = trace(K)."""
+        return float(self.spectrum.p.sum())
+
+    @property
+    def size_variance(self) -> float:
+        """Var|Y| = sum of p (1 - p): |Y| is a sum of independent coins, one per eigenvector."""
+        p = self.spectrum.p
+        return float((p * (1 - p)).sum())
+
+    @cached_property
+    def size_pmf(self) -> FloatArray:
+        """P(|Y| = k) for k = 0 ... n."""
+        pmf = np.zeros(self.n + 1)
+        pmf[0] = 1.0
+        for m, p in enumerate(np.sort(self.spectrum.p), start=1):  # one coin more: no cancellation
+            pmf[1 : m + 1] = pmf[1 : m + 1] * (1 - p) + pmf[:m] * p
+            pmf[0] *= 1 - p
+        read_only(pmf)
+        return pmf
+
+    def entropy(self, n_samples: int = 100_000, rng: Seed = None) -> Estimate:
+        """- sum of P(Y) log P(Y) in nats: exact up to 20 items, beyond that estimated from samples.
+
+        Returns
+        -------
+        Estimate
+            A float with a `standard_error`, which is 0 where the value is exact.
+        """
+        if self.n <= ENUMERABLE:
+            log_p = self._all_log_probs()
+            log_p = log_p[log_p > -np.inf]
+            return Estimate(max(-float(np.exp(log_p) @ log_p), 0.0), 0.0)
+        n_samples = check_int(n_samples, "n_samples", low=2)
+        surprise = -np.asarray(self.log_prob(self.sample(n_samples, rng=rng)))
+        return Estimate(float(surprise.mean()), float(surprise.std(ddof=1) / np.sqrt(n_samples)))
+
+    def _all_log_probs(self) -> FloatArray:
+        """log P(Y) of all 2^n subsets; bit i of the position says whether item i is in Y."""
+        masks = (np.arange(2**self.n)[:, None] >> np.arange(self.n)) & 1
+        indptr = np.append(0, np.cumsum(masks.sum(axis=1)))
+        return np.asarray(self.log_prob(Subsets(indptr, np.nonzero(masks)[1], self.n)))
+
+    # Sampling
+
+    def sample(
+        self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None
+    ) -> Subsets:
+        """Draw independent subsets.
+
+        Parameters
+        ----------
+        size : int
+            How many; 0 gives no subsets.
+        rng : int, numpy.random.Generator or None
+            The same seed gives the same subsets, whatever `n_jobs`.
+        method : {"spectral", "cholesky", "mcmc"}
+            "spectral" is exact; after one eigendecomposition the cost of a sample follows its size, not
+            n. "cholesky" is exact and needs no eigendecomposition where K is given, at n^3 / 3
+            operations a sample. "mcmc" is approximate: a Markov chain's states, n moves apart after
+            20 n moves (`ImplicitDPP` has the options).
+        n_jobs : int, optional
+            Threads; every core by default.
+
+        Returns
+        -------
+        Subsets
+            A sequence of sorted index arrays.
+        """
+        size = check_int(size, "size")
+        check_choice(method, "method", ("spectral", "cholesky", "mcmc"))
+        generator, jobs = check_rng(rng), check_jobs(n_jobs)
+        if method == "cholesky":
+            draws = sample_cholesky(self._dense_K(), size, generator, n_jobs=jobs)
+        elif method == "mcmc":
+            entries, gram = self._likelihood_entries()
+            moves = Moves(entries, self.n, gram=gram)
+            draws = sample_mcmc(moves, size, generator, k=None, burn_in=20 * self.n, thin=self.n)
+        else:
+            expected = self.expected_size
+            draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=expected, n_jobs=jobs)
+        return Subsets(*draws, self.n)
+
+    def sampling_tables(self, size: int) -> Tables:
+        """What the loops of the spectral sampler read, for `size` samples."""
+        fast = worth_alias(size, self.expected_size, self.spectrum.p.size)
+        return self._alias_tables if fast else self._plain_tables
+
+    @cached_property
+    def _alias_tables(self) -> Tables:
+        return make_tables(self.spectrum.p, self.spectrum.V, alias=True)
+
+    @cached_property
+    def _plain_tables(self) -> Tables:
+        return make_tables(self.spectrum.p, self.spectrum.V, alias=False)
+
+    def _dense_K(self) -> FloatArray:
+        return self.K
+
+
+def remaining(n: int, include: IntArray, exclude: IntArray) -> IntArray:
+    """The items in neither set."""
+    left = np.ones(n, np.bool_)
+    left[include] = left[exclude] = False
+    return np.flatnonzero(left)
+
+
+def check_remaining(n: int, include: ArrayLike, exclude: ArrayLike) -> tuple[IntArray, IntArray, IntArray]:
+    """Two disjoint sets and the items in neither, of which there must be one."""
+    A, B = check_disjoint(include, exclude, n)
+    rest = remaining(n, A, B)
+    if rest.size == 0:
+        raise ValueError(
+            f"include and exclude name all {n} items, so that none remains to be random. "
+            "For the probability of this outcome, ask prob(include, exclude)."
+        )
+    return A, B, rest
+
+
+def impossible(name: str, subset: IntArray) -> ValueError:
+    return ValueError(
+        f"Cannot condition on {name}={subset.tolist()}: this event has probability 0. "
+        "Similar items cannot be chosen together when their rows of L are linearly dependent."
+    )

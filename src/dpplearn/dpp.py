@@ -1,0 +1,277 @@
+"""The determinantal point process of sections 1 and 2, given by L, by K, or by quality and similarity."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+
+from dpplearn._checks import FloatArray, IntArray, check_square, check_subset, check_vector, read_only
+from dpplearn._linalg import (
+    EPS,
+    Spectrum,
+    check_kernel,
+    check_psd,
+    eigh_psd,
+    factor_psd,
+    logdet,
+    schur_complement,
+    spectrum,
+)
+from dpplearn.determinantal import Determinantal, check_remaining, impossible
+from dpplearn.subsets import Subsets
+
+
+class DPP(Determinantal):
+    """Determinantal point process with likelihood kernel L.
+
+    A subset Y of the n items has probability det(L_Y) / det(L + I).
+
+    Parameters
+    ----------
+    L : array of shape (n, n)
+        Symmetric positive semidefinite. Copied; integers become floats.
+
+    Attributes
+    ----------
+    items : int array of shape (n,)
+        Original number of each item; differs from 0 ... n-1 after `condition`.
+
+    See Also
+    --------
+    LowRankDPP : L = B B^T with few columns, for many items.
+    KDPP : the same distribution given the number of items.
+
+    Examples
+    --------
+    >>> dpp = DPP([[1.0, 0.9], [0.9, 1.0]])  # two good items, nearly the same
+    >>> round(dpp.log_prob([0]), 3), round(dpp.log_prob([0, 1]), 3)
+    (-1.16, -2.821)
+    >>> dpp.marginals.round(3)
+    array([0.373, 0.373])
+    """
+
+    _L: FloatArray | None
+    _K: FloatArray | None
+
+    def __init__(self, L: ArrayLike) -> None:
+        kernel = check_kernel(L)
+        self._set(_L=kernel, _K=None, items=np.arange(len(kernel)))
+
+    @classmethod
+    def _of(cls, L: FloatArray | None, K: FloatArray | None, items: IntArray) -> Self:
+        """A DPP from a kernel that is known to be right."""
+        self = cls.__new__(cls)
+        for array in (L, K):
+            if array is not None:
+                read_only(array)
+        self._set(_L=L, _K=K, items=items)
+        return self
+
+    @classmethod
+    def from_marginal(cls, K: ArrayLike) -> Self:
+        """The DPP with marginal kernel K: P(A in Y) = det(K_A), equation (1).
+
+        Eigenvalues of K must lie in [0, 1]. Where one is exactly 1 there is no L, and what needs it
+        says so; all else, probabilities and sampling included, works.
+
+        Examples
+        --------
+        >>> coin = DPP.from_marginal([[0.5, 0.5], [0.5, 0.5]])  # exactly one of two items
+        >>> coin.size_pmf.round(9)
+        array([0., 1., 0.])
+        >>> round(coin.log_prob([0]), 3)  # log 1/2
+        -0.693
+        """
+        kernel = check_square(K, "K")
+        check_psd(kernel, "K")
+        self = cls._of(None, kernel, np.arange(len(kernel)))
+        _ = self.spectrum  # raises where an eigenvalue is above 1
+        return self
+
+    @classmethod
+    def from_quality(cls, q: ArrayLike, S: ArrayLike) -> Self:
+        """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1.
+
+        Examples
+        --------
+        >>> DPP.from_quality([2.0, 1.0], [[1.0, 0.5], [0.5, 1.0]]).L
+        array([[4., 1.],
+               [1., 1.]])
+        """
+        S = check_kernel(S, "S")
+        q = check_vector(q, "q", len(S), low=0.0)
+        if np.abs(S.diagonal() - 1.0).max() > 1e-6:
+            i = int(np.abs(S.diagonal() - 1.0).argmax())
+            raise ValueError(
+                f"S must have ones on its diagonal (each item is wholly similar to itself), but S[{i}, {i}] is "
+                f"{S[i, i]:.6g}. Divide S by sqrt(S_ii S_jj) and multiply q_i by sqrt(S_ii)."
+            )
+        L = q[:, None] * S * q
+        if not np.isfinite(L).all():
+            raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
+        return cls._of(L, None, np.arange(len(L)))
+
+    @property
+    def n(self) -> int:
+        return int(self.items.size)
+
+    @property
+    def has_L(self) -> bool:
+        """Whether the DPP has a likelihood kernel: it has none where an eigenvalue of K is 1."""
+        return self._L is not None or not bool((self.spectrum.p == 1.0).any())
+
+    @property
+    def L(self) -> FloatArray:
+        """Likelihood kernel, equation (4). For a DPP given by K: L = K (I - K)^-1."""
+        if not self.has_L:
+            raise ValueError(
+                "This DPP has no likelihood kernel L, because an eigenvalue of its marginal kernel K is 1. "
+                "Use K, marginals, log_prob or sample, which do not need L; or pass 0.999999 * K."
+            )
+        return self._finite_L
+
+    @cached_property
+    def _finite_L(self) -> FloatArray:
+        """L, leaving out the directions that are always taken (where K has eigenvalue 1)."""
+        if self._L is not None:
+            return self._L
+        p, V, _ = self.spectrum
+        free = p < 1.0
+        L = np.asarray((V[:, free] * (p[free] / (1 - p[free]))) @ V[:, free].T)
+        read_only(L)
+        return L
+
+    @cached_property
+    def K(self) -> FloatArray:
+        """Marginal kernel K = L (L + I)^-1, equations (6) and (7)."""
+        return self._K if self._K is not None else self._kernel_from_spectrum()
+
+    @cached_property
+    def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns."""
+        if self._L is not None:
+            return eigh_psd(self._L)
+        _ = self.L  # raises where there is none
+        p, V, _ = self.spectrum
+        return p / (1 - p), V
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """K = V diag(p) V^T, equation (7), and log det(L + I)."""
+        if self._L is not None:
+            L = self._L
+            return spectrum(*self.eigenpairs, lambda: factor_psd(L))
+        assert self._K is not None  # one of the two kernels was given
+        p, V = eigh_psd(self._K, "K")
+        if p[-1] > 1.0 + 1e-8:
+            raise ValueError(
+                f"K must have eigenvalues in [0, 1], but its largest is {p[-1]:.9g}. "
+                "If this matrix is a likelihood kernel, use DPP(L)."
+            )
+        p[p > 1.0 - 8 * len(p) * EPS] = 1.0
+        return Spectrum(p, V, float(-np.log1p(-p[p < 1.0]).sum()))
+
+    @property
+    def log_normalizer(self) -> float:
+        """log det(L + I), the sum over all subsets of equation (5)."""
+        if self._L is None:
+            _ = self.L  # raises where there is none
+        return self.spectrum.log_normalizer
+
+    @cached_property
+    def quality(self) -> FloatArray:
+        """q_i = sqrt(L_ii), equation (8)."""
+        return np.sqrt(self.L.diagonal())
+
+    @cached_property
+    def similarity(self) -> FloatArray:
+        """S_ij = L_ij / sqrt(L_ii L_jj), equation (8); an item of quality 0 is similar only to itself."""
+        q = self.quality
+        inverse = np.divide(1.0, q, out=np.zeros_like(q), where=q > 0)
+        S = np.clip(self.L * inverse[:, None] * inverse, -1.0, 1.0)
+        np.fill_diagonal(S, 1.0)
+        return S
+
+    @overload
+    def log_prob(self, subset: Subsets) -> FloatArray: ...
+    @overload
+    def log_prob(self, subset: ArrayLike) -> float: ...
+    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+        """log P(Y = subset) = log det(L_Y) - log det(L + I), equation (4); -inf where it cannot be.
+
+        Parameters
+        ----------
+        subset : item numbers, a boolean mask of length n, or Subsets
+            For Subsets, an array with one value for each.
+        """
+        if isinstance(subset, Subsets):
+            if not self.has_L:
+                return np.array([self.log_prob(Y) for Y in subset])
+            from dpplearn._loops.symmetric import subset_logdets
+
+            values = subset_logdets(self._finite_L, False, subset.indptr, subset.indices)
+            return np.asarray(values - self.spectrum.log_normalizer)
+        Y = check_subset(subset, self.n)
+        L_Y = self._finite_L[np.ix_(Y, Y)]
+        if self.has_L:
+            return logdet(L_Y) - self.spectrum.log_normalizer
+        return self._log_prob_without_L(Y, L_Y)
+
+    def _log_prob_without_L(self, Y: IntArray, L_Y: FloatArray) -> float:
+        """log P(Y) where r eigenvalues of K are 1 (an extended L-ensemble).
+
+        With V the r eigenvectors, L the rest, and Z an orthonormal basis of what V_Y leaves of R^|Y|:
+        P(Y) = det(V_Y^T V_Y) det(Z^T L_Y Z) / prod(1 + lam).
+        """
+        p, V, log_normalizer = self.spectrum
+        V_Y = V[np.ix_(Y, np.flatnonzero(p == 1.0))]
+        r = V_Y.shape[1]
+        if Y.size < r:
+            return -np.inf
+        Q, R, _ = linalg.qr(V_Y, pivoting=True, check_finite=False)
+        pivots = np.abs(R.diagonal())
+        if pivots.min() ** 2 < 4 * self.n * EPS:
+            return -np.inf
+        Z = Q[:, r:]
+        return float(2 * np.log(pivots).sum() + logdet(Z.T @ L_Y @ Z) - log_normalizer)
+
+    def condition(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> Self:
+        """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
+
+        Returns
+        -------
+        DPP
+            On the items in neither set; `items` tells what each was called here.
+
+        Examples
+        --------
+        >>> dpp = DPP([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+        >>> given = dpp.condition(include=[1])
+        >>> given.items, given.marginals.round(3)
+        (array([0, 2]), array([0.583, 0.583]))
+        """
+        A, B, rest = check_remaining(self.n, include, exclude)
+        items = self.items[rest]
+        if self._L is not None:
+            if logdet(self._L[np.ix_(A, A)]) == -np.inf:
+                raise impossible("include", A)
+            # L given A: the Schur complement of L_A; given not B: without B's rows
+            return self._of(schur_complement(self._L, rest, A), None, items)
+        K = self.K
+        if logdet(K[np.ix_(A, A)]) == -np.inf:
+            raise impossible("include", A)
+        K = schur_complement(K, np.concatenate([rest, B]), A)  # K given A
+        # I - K is the marginal kernel of what is left out, so leaving out B is including it there
+        out = np.eye(len(K)) - K
+        kept, gone = np.arange(rest.size), np.arange(rest.size, len(K))
+        if logdet(out[np.ix_(gone, gone)]) == -np.inf:
+            raise impossible("exclude", B)
+        K = np.eye(rest.size) - schur_complement(out, kept, gone)
+        return self._of(None, (K + K.T) / 2, items)
+
+    def _likelihood_entries(self) -> tuple[FloatArray, bool]:
+        return self.L, False

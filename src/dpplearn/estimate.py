@@ -1,0 +1,29 @@
+"""A number that knows how sure it is."""
+
+from __future__ import annotations
+
+
+class Estimate(float):
+    """A float with the standard error of the way it was found.
+
+    Examples
+    --------
+    >>> x = Estimate(2.5, 0.1)
+    >>> x + 1, x.standard_error
+    (3.5, 0.1)
+    >>> x
+    2.5 ± 0.1
+    """
+
+    standard_error: float
+
+    def __new__(cls, value: float, standard_error: float = 0.0) -> Estimate:
+        self = super().__new__(cls, value)
+        self.standard_error = float(standard_error)
+        return self
+
+    def __getnewargs__(self) -> tuple[float, float]:  # type: ignore[override]  # copies keep the error
+        return float(self), self.standard_error
+
+    def __repr__(self) -> str:
+        return f"{float(self):.6g} ± {self.standard_error:.2g}" if self.standard_error else f"{float(self)!r}"

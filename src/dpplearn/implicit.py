@@ -1,0 +1,91 @@
+"""A DPP of which only entries of L are known, sampled by a Markov chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpplearn._checks import Seed, check_int, check_rng, check_subset, read_only
+from dpplearn._linalg import logdet, to_dense
+from dpplearn.determinantal import Frozen
+from dpplearn.lowrank import check_features
+from dpplearn.sampling.mcmc import Moves, sample_mcmc
+from dpplearn.subsets import Subsets
+
+
+class ImplicitDPP(Frozen):
+    """A DPP given by a function (i, j) -> L_ij, or by features where no factorization fits.
+
+    There is no normalizer and no exact sampler; `sample` runs a Markov chain that adds, deletes and
+    swaps items and whose law converges to the DPP. It starts from a greedy set. Prefer `DPP` or
+    `LowRankDPP` wherever L or B^T B can be factorized: they are exact and faster.
+
+    Parameters
+    ----------
+    kernel : callable or array of shape (n, d)
+        `kernel(i, j)` returns L_ij for whole numbers i and j; or rows b_i with L_ij = b_i . b_j.
+    n : int
+        Number of items; may be left out for features.
+
+    Examples
+    --------
+    >>> dpp = ImplicitDPP(lambda i, j: 2.0 * 0.5 ** abs(i - j), n=10)
+    >>> draws = dpp.sample(3, rng=0, k=4)
+    >>> len(draws), draws.sizes
+    (3, array([4, 4, 4]))
+    """
+
+    def __init__(self, kernel: Callable[[int, int], float] | ArrayLike, n: int | None = None) -> None:
+        if callable(kernel):
+            if n is None:
+                raise TypeError("n must be given with a kernel function: how many items are there?")
+            self._set(kernel=kernel, n=check_int(n, "n", low=1))
+            return
+        B = np.ascontiguousarray(to_dense(check_features(kernel, "kernel")))
+        read_only(B)
+        if n is not None and n != len(B):
+            raise ValueError(f"n must be the number of rows of the features ({len(B)}), found {n}.")
+        self._set(kernel=B, n=len(B))
+
+    kernel: Callable[[int, int], float] | np.ndarray
+    n: int
+
+    def __repr__(self) -> str:
+        return f"<ImplicitDPP on {self.n} items>"
+
+    def log_weight(self, subset: ArrayLike) -> float:
+        """log det(L_Y): log P(Y) up to a constant that is not known."""
+        Y = check_subset(subset, self.n)
+        moves = Moves(self.kernel, self.n, gram=not callable(self.kernel))
+        return logdet(np.array([moves.row(int(i), Y) for i in Y]).reshape(Y.size, Y.size))
+
+    def sample(
+        self,
+        size: int = 1,
+        rng: Seed = None,
+        *,
+        k: int | None = None,
+        burn_in: int | None = None,
+        thin: int | None = None,
+    ) -> Subsets:
+        """States of the chain after `burn_in` moves, `thin` moves apart.
+
+        Parameters
+        ----------
+        size : int
+        rng : int, numpy.random.Generator or None
+        k : int, optional
+            Keep exactly k items (a k-DPP); the chain then only swaps.
+        burn_in, thin : int, optional
+            By default 20 n and n moves. The states are correlated; more of both brings them closer to
+            independent exact draws.
+        """
+        size, generator = check_int(size, "size"), check_rng(rng)
+        if k is not None:
+            k = check_int(k, "k", high=self.n)
+        burn_in = 20 * self.n if burn_in is None else check_int(burn_in, "burn_in")
+        thin = self.n if thin is None else check_int(thin, "thin", low=1)
+        moves = Moves(self.kernel, self.n, gram=not callable(self.kernel))
+        return Subsets(*sample_mcmc(moves, size, generator, k=k, burn_in=burn_in, thin=thin), self.n)

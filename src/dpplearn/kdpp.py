@@ -1,0 +1,147 @@
+"""A DPP given the number of items: exactly k are chosen."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpplearn._checks import (
+    FloatArray,
+    Seed,
+    check_choice,
+    check_int,
+    check_jobs,
+    check_rng,
+    check_subset,
+    read_only,
+)
+from dpplearn.determinantal import Determinantal, Frozen
+from dpplearn.sampling.kdpp import log_esp, vector_probs
+from dpplearn.sampling.mcmc import Moves, sample_mcmc
+from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
+from dpplearn.subsets import Subsets
+
+if TYPE_CHECKING:
+    from dpplearn._loops.spectral import Tables
+
+
+class KDPP(Frozen):
+    """A DPP conditioned on |Y| = k: P(Y) = det(L_Y) / e_k(lam).
+
+    e_k is the elementary symmetric polynomial of L's eigenvalues, the sum over all sets of k items of
+    det(L_Y). Scaling L by a constant changes nothing.
+
+    Parameters
+    ----------
+    dpp : DPP or LowRankDPP
+    k : int
+        From 0 to the rank of L.
+
+    Examples
+    --------
+    >>> from dpplearn import DPP
+    >>> pair = KDPP(DPP([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]]), k=2)
+    >>> pair.marginals.round(3)  # of the two alike, hardly ever both
+    array([0.543, 0.543, 0.913])
+    >>> round(float(np.exp(pair.log_prob([0, 1]))), 3)
+    0.087
+    """
+
+    def __init__(self, dpp: Determinantal, k: int) -> None:
+        if not isinstance(dpp, Determinantal):
+            raise TypeError(f"dpp must be a DPP or a LowRankDPP, found {type(dpp).__name__}. Pass DPP(L).")
+        k = check_int(k, "k")
+        if k > dpp.n:
+            raise ValueError(f"k must be at most the number of items ({dpp.n}), found {k}.")
+        lam, _ = dpp.eigenpairs
+        rank = int(np.count_nonzero(lam))
+        if k > rank:
+            raise ValueError(
+                f"k must be at most the rank of L ({rank} to working precision), found {k}: every set of {k} items "
+                "has determinant 0. Add a little to the diagonal (L + 1e-6 I) if the items are not meant to be alike."
+            )
+        self._set(dpp=dpp, k=k)
+
+    dpp: Determinantal
+    k: int
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return self.dpp.n
+
+    def __repr__(self) -> str:
+        return f"<KDPP of {self.k} out of {self.n} items>"
+
+    @cached_property
+    def _log_esp(self) -> FloatArray:
+        return log_esp(self.dpp.eigenpairs[0][::-1], self.k)  # in the order of the sampling tables
+
+    @property
+    def log_normalizer(self) -> float:
+        """log e_k(lam) = log of the sum of det(L_Y) over all sets of k items."""
+        return float(self._log_esp[self.k, -1])
+
+    @overload
+    def log_prob(self, subset: Subsets) -> FloatArray: ...
+    @overload
+    def log_prob(self, subset: ArrayLike) -> float: ...
+    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+        """log P(Y = subset); -inf where it has not exactly k items."""
+        shift = self.dpp.spectrum.log_normalizer - self.log_normalizer
+        if isinstance(subset, Subsets):
+            values = np.asarray(self.dpp.log_prob(subset)) + shift
+            return np.where(subset.sizes == self.k, values, -np.inf)
+        Y = check_subset(subset, self.n)
+        return float(self.dpp.log_prob(Y)) + shift if Y.size == self.k else -np.inf
+
+    @cached_property
+    def marginals(self) -> FloatArray:
+        """P(i in Y) = sum over eigenvectors of v_j(i)^2 lam_j e_{k-1}(the other lam) / e_k(lam)."""
+        lam, V = self.dpp.eigenpairs
+        marginals = np.clip(np.einsum("ij,ij,j->i", V, V, vector_probs(lam, self.k)), 0.0, 1.0)
+        read_only(marginals)
+        return marginals
+
+    def sample(
+        self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None
+    ) -> Subsets:
+        """Draw independent subsets of k items.
+
+        Parameters
+        ----------
+        size, rng, n_jobs
+            As for `DPP.sample`.
+        method : {"spectral", "mcmc"}
+            "spectral" is exact. "mcmc" is approximate: a chain that swaps one item for another.
+        """
+        size = check_int(size, "size")
+        check_choice(method, "method", ("spectral", "mcmc"))
+        generator, jobs = check_rng(rng), check_jobs(n_jobs)
+        if method == "mcmc":
+            entries, gram = self.dpp._likelihood_entries()
+            moves = Moves(entries, self.n, gram=gram)
+            draws = sample_mcmc(moves, size, generator, k=self.k, burn_in=20 * self.n, thin=self.n)
+        else:
+            draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=self.k, n_jobs=jobs)
+        return Subsets(*draws, self.n)
+
+    def sampling_tables(self, size: int) -> Tables:
+        """What the loops of the spectral sampler read, for `size` samples."""
+        fast = worth_alias(size, self.k, self.dpp.eigenpairs[0].size)
+        return self._alias_tables if fast else self._plain_tables
+
+    @cached_property
+    def _alias_tables(self) -> Tables:
+        return self._tables(alias=True)
+
+    @cached_property
+    def _plain_tables(self) -> Tables:
+        return self._tables(alias=False)
+
+    def _tables(self, *, alias: bool) -> Tables:
+        V = self.dpp.eigenpairs[1][:, ::-1]
+        return make_tables(np.empty(0), V, alias=alias, log_esp=self._log_esp)

@@ -1,0 +1,97 @@
+"""Similarity from features, L from quality and similarity, and the way between L and K."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg, sparse
+
+from dpplearn._checks import FloatArray, check_array, check_square, check_vector
+from dpplearn._linalg import check_kernel, eigh_psd
+
+
+def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rho: float = 0.0) -> FloatArray:
+    """S_ij = (cos(x_i, x_j) + rho^2) / (1 + rho^2).
+
+    The cosine of unit feature vectors to which a constant feature of value `rho` was appended, as in
+    section 7.2 of the paper: it makes all items more similar, and so increases repulsion.
+
+    Examples
+    --------
+    >>> cosine_similarity([[2.0, 0.0], [0.0, 3.0]], rho=0.5)
+    array([[1. , 0.2],
+           [0.2, 1. ]])
+    """
+    if not np.isfinite(rho) or rho < 0:
+        raise ValueError(f"rho must be a finite number that is not negative, found {rho}.")
+    if sparse.issparse(features):
+        X = sparse.csr_array(features, dtype=np.float64)
+        lengths = np.asarray(np.sqrt(X.multiply(X).sum(axis=1))).ravel()
+    else:
+        X = check_array(features, "features", 2)
+        lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
+    if lengths.size == 0 or lengths.min() == 0.0:
+        row = f"row {int(lengths.argmin())} is zero" if lengths.size else "there are no rows"
+        raise ValueError(f"features must have no zero row, because a zero vector has no direction; {row}.")
+    C = X @ X.T
+    C = np.asarray(C.toarray() if sparse.issparse(C) else C) / lengths[:, None] / lengths
+    S = (np.clip(C, -1.0, 1.0) + rho**2) / (1 + rho**2)
+    np.fill_diagonal(S, 1.0)
+    return (S + S.T) / 2
+
+
+def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:
+    """S_ij = exp(-|x_i - x_j|^2 / (2 length_scale^2)).
+
+    Examples
+    --------
+    >>> rbf_similarity([[0.0], [1.0]], length_scale=1.0).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
+    """
+    X = check_array(points, "points", 2)
+    if not (np.isfinite(length_scale) and length_scale > 0):
+        raise ValueError(f"length_scale must be a positive number, found {length_scale}.")
+    squares = np.einsum("ij,ij->i", X, X)
+    distances = np.maximum(squares[:, None] + squares - 2 * X @ X.T, 0.0)
+    np.fill_diagonal(distances, 0.0)
+    return np.exp(-(distances + distances.T) / (4 * length_scale**2))
+
+
+def from_quality(q: ArrayLike, S: ArrayLike) -> FloatArray:
+    """L_ij = q_i S_ij q_j, equation (8)."""
+    S = check_square(S, "S")
+    q = check_vector(q, "q", len(S), low=0.0)
+    return q[:, None] * S * q
+
+
+def L_to_K(L: ArrayLike) -> FloatArray:
+    """K = L (L + I)^-1, equation (6).
+
+    Examples
+    --------
+    >>> L_to_K([[1.0, 0.0], [0.0, 3.0]])
+    array([[0.5 , 0.  ],
+           [0.  , 0.75]])
+    """
+    lam, V = eigh_psd(check_kernel(L))
+    return np.asarray((V * (lam / (1 + lam))) @ V.T)
+
+
+def K_to_L(K: ArrayLike) -> FloatArray:
+    """L = K (I - K)^-1, as long as no eigenvalue of K is 1.
+
+    Examples
+    --------
+    >>> K_to_L([[0.5, 0.0], [0.0, 0.75]])
+    array([[1., 0.],
+           [0., 3.]])
+    """
+    lam, V = linalg.eigh(check_kernel(K, "K"), check_finite=False)
+    if lam[-1] >= 1.0 - 8 * len(lam) * np.finfo(np.float64).eps:
+        raise ValueError(
+            f"K must have eigenvalues below 1 for L = K (I - K)^-1 to exist, but its largest is {lam[-1]:.9g}. "
+            "DPP.from_marginal(K) works without L where the largest is exactly 1."
+        )
+    lam = np.maximum(lam, 0.0)
+    return np.asarray((V * (lam / (1 - lam))) @ V.T)

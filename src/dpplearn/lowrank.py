@@ -1,0 +1,184 @@
+"""A DPP whose kernel L = B B^T is never formed: for many items with few features each."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg, sparse
+
+from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_subset, check_vector, read_only
+from dpplearn._linalg import EPS, Spectrum, eigh_gram, logdet, spectrum, to_dense
+from dpplearn.determinantal import Determinantal, check_remaining, impossible
+from dpplearn.subsets import Subsets
+
+
+class LowRankDPP(Determinantal):
+    """Determinantal point process with likelihood kernel L = B B^T.
+
+    Row b_i = q_i phi_i of B is item i: its length is the item's quality, its direction what makes it
+    similar to others (equation 8). Time and memory are O(n d min(n, d)) and O(n d), once.
+
+    Parameters
+    ----------
+    B : array or scipy sparse array of shape (n, d)
+        Copied, as float64.
+
+    Examples
+    --------
+    >>> dpp = LowRankDPP([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
+    >>> round(dpp.expected_size, 3), round(dpp.inclusion_prob([0, 2]), 3)
+    (1.167, 0.167)
+    >>> dpp.log_prob([0, 1, 2])  # three vectors in the plane span no volume
+    -inf
+    """
+
+    B: Features
+    """The rows b_i."""
+
+    def __init__(self, B: ArrayLike | sparse.sparray | sparse.spmatrix) -> None:
+        rows = check_features(B)
+        self._set(B=rows, items=np.arange(rows.shape[0]))
+
+    @classmethod
+    def _of(cls, B: Features, items: IntArray) -> Self:
+        self = cls.__new__(cls)
+        read_only(B.data if sparse.issparse(B) else B)
+        self._set(B=B, items=items)
+        return self
+
+    @classmethod
+    def from_quality(cls, q: ArrayLike, phi: ArrayLike | sparse.sparray | sparse.spmatrix) -> Self:
+        """Rows b_i = q_i phi_i / |phi_i|, equation (8)."""
+        phi = check_features(phi, "phi")
+        q = check_vector(q, "q", phi.shape[0], low=0.0)
+        lengths = row_lengths(phi)
+        if lengths.min() == 0.0:
+            raise ValueError(
+                f"phi must have no zero row, because a direction is needed; row {lengths.argmin()} is zero."
+            )
+        scale = q / lengths
+        if sparse.issparse(phi):
+            return cls._of(sparse.csr_array(sparse.diags_array(scale) @ phi), np.arange(len(q)))
+        return cls._of(scale[:, None] * phi, np.arange(len(q)))
+
+    @property
+    def n(self) -> int:
+        return int(self.B.shape[0])
+
+    @cached_property
+    def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
+        """Nonzero eigenvalues of L, ascending, and their eigenvectors, from the smaller of B B^T and B^T B."""
+        return eigh_gram(self.B)
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """K = V diag(p) V^T, equation (7), and log det(L + I) = log det(I + B^T B)."""
+        return spectrum(*self.eigenpairs, lambda: to_dense(self.B))
+
+    @property
+    def log_normalizer(self) -> float:
+        """log det(L + I), the sum over all subsets of equation (5)."""
+        return self.spectrum.log_normalizer
+
+    @property
+    def L(self) -> FloatArray:
+        """B B^T, an n x n array; made anew each time, and never needed by anything else here."""
+        return to_dense(self.B @ self.B.T)
+
+    @cached_property
+    def quality(self) -> FloatArray:
+        """q_i = |b_i|, equation (8)."""
+        return row_lengths(self.B)
+
+    def similarity_of(self, rows: ArrayLike, columns: ArrayLike) -> FloatArray:
+        """The block S[rows, columns] of the similarities, equation (8)."""
+        i, j = check_subset(rows, self.n, "rows"), check_subset(columns, self.n, "columns")
+        scale = np.outer(self.quality[i], self.quality[j])
+        block = to_dense(self.B[i] @ self.B[j].T)
+        S = np.divide(block, scale, out=np.zeros_like(block), where=scale > 0)
+        return np.clip(np.where(i[:, None] == j, 1.0, S), -1.0, 1.0)
+
+    @overload
+    def log_prob(self, subset: Subsets) -> FloatArray: ...
+    @overload
+    def log_prob(self, subset: ArrayLike) -> float: ...
+    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+        """log P(Y = subset) = log det(B_Y B_Y^T) - log det(I + B^T B), equation (4)."""
+        if isinstance(subset, Subsets):
+            if sparse.issparse(self.B):
+                return np.array([self.log_prob(Y) for Y in subset])
+            from dpplearn._loops.symmetric import subset_logdets
+
+            values = subset_logdets(self.B, True, subset.indptr, subset.indices)
+            return np.asarray(values - self.log_normalizer)
+        Y = check_subset(subset, self.n)
+        if Y.size > self.B.shape[1]:
+            return -np.inf
+        B_Y = self.B[Y]
+        return logdet(to_dense(B_Y @ B_Y.T)) - self.log_normalizer
+
+    def condition(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> Self:
+        """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
+
+        The remaining rows of B lose their part in the span of the included ones: again L = B B^T.
+        `items` of the result tells what each item was called here.
+        """
+        A, _, rest = check_remaining(self.n, include, exclude)
+        B = self.B[rest]
+        if A.size:
+            B_A = to_dense(self.B[A])
+            if A.size > B_A.shape[1] or logdet(B_A @ B_A.T) == -np.inf:
+                raise impossible("include", A)
+            lengths = row_lengths(B_A)
+            Q = linalg.qr((B_A / lengths[:, None]).T, mode="economic", check_finite=False)[0]
+            before = row_lengths(B)
+            B = to_dense(B)
+            B = B - (B @ Q) @ Q.T
+            B = B - (B @ Q) @ Q.T  # twice, so that what is left is orthogonal even where it is little
+            B[row_lengths(B) <= 8 * np.sqrt(A.size) * EPS * before] = 0.0
+        return self._of(B, self.items[rest])
+
+    def _dense_K(self) -> FloatArray:
+        raise ValueError(
+            'method="cholesky" needs the n x n marginal kernel, which a LowRankDPP does not form. '
+            'Use method="spectral", or DPP(dpp.L).sample(method="cholesky") if n x n fits in memory.'
+        )
+
+    def _likelihood_entries(self) -> tuple[FloatArray, bool]:
+        return np.ascontiguousarray(to_dense(self.B)), True
+
+
+def check_features(B: Any, name: str = "B") -> Features:
+    """Finite float64 rows, one per item, dense or as a csr_array; a copy."""
+    if not sparse.issparse(B):
+        rows = check_array(B, name, 2)
+        if 0 in rows.shape:
+            raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
+        with np.errstate(over="ignore"):
+            squares = np.einsum("ij,ij->i", rows, rows)
+        if not np.isfinite(squares).all():
+            raise ValueError(f"{name} has rows too long for L = {name} {name}^T to be floats; scale it down.")
+        read_only(rows)
+        return rows
+    if B.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must be an array of real numbers, found dtype {B.dtype}.")
+    if 0 in B.shape:
+        raise ValueError(f"{name} must have at least one row (item) and one column, found shape {B.shape}.")
+    rows = sparse.csr_array(B, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    if not np.isfinite(rows.data).all():
+        at = int(np.flatnonzero(~np.isfinite(rows.data))[0])
+        row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+        raise ValueError(f"{name} must be finite, but {name}[{row}, {rows.indices[at]}] is {rows.data[at]}.")
+    read_only(rows.data)
+    return rows
+
+
+def row_lengths(B: Features) -> FloatArray:
+    """|b_i| of every row."""
+    if sparse.issparse(B):
+        return np.asarray(np.sqrt(B.multiply(B).sum(axis=1))).ravel()
+    return np.sqrt(np.einsum("ij,ij->i", B, B))

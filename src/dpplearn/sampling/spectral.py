@@ -1,0 +1,114 @@
+"""The spectral sampler (Hough et al., 2006) in two fast phases, over blocks that threads share out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from dpplearn._loops.spectral import Tables
+
+T = TypeVar("T")
+
+
+def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArray | None = None) -> Tables:
+    """Sort, accumulate and tabulate a spectrum for sampling.
+
+    Parameters
+    ----------
+    p, V : arrays of shape (m,) and (n, m)
+        Probability of each orthonormal column of V.
+    alias : bool
+        Build the O(n m) tables that make a sample's cost independent of n; without them phase 2
+        runs the O(n k^2) chain, which is cheaper for a few samples.
+    log_esp : array of shape (k + 1, m + 1), optional
+        For a k-DPP: log elementary symmetric polynomials, in the order of V's columns; p is then not used.
+    """
+    from dpplearn._loops.spectral import Tables, alias_tables
+
+    if log_esp is None:
+        order = np.argsort(-p, kind="stable")  # the columns used most lie side by side in memory
+        if V.shape[0] > V.shape[1]:
+            order = order[p[order] > 0.0]  # a square V keeps all: the complement may need them
+        p, V = p[order], V[:, order]
+    V = np.ascontiguousarray(V)
+    n, m = V.shape
+    high = int(np.count_nonzero(p >= 0.5))
+    hazard = np.cumsum(-np.log1p(-p[high:]))
+    cells = max(hazard.size, 1)
+    steps = np.linspace(0.0, hazard[-1] if hazard.size else 1.0, cells + 1)
+    guide = np.minimum(np.searchsorted(hazard, steps, side="right"), max(hazard.size - 1, 0))
+    shape = (m, n) if alias else (0, 0)
+    accept, other = np.empty(shape), np.empty(shape, np.int32)
+    if alias:
+        alias_tables(V, accept, other)
+    return Tables(
+        p[:high].copy(),
+        hazard,
+        guide.astype(np.int64),
+        np.empty((0, 0)) if log_esp is None else np.ascontiguousarray(log_esp),
+        V,
+        accept,
+        other,
+    )
+
+
+def worth_alias(size: int, expected_size: float, m: int) -> bool:
+    """Whether `size` samples repay the alias tables; never depends on what was sampled before."""
+    return size * (1.0 + expected_size**2) > 4 * m
+
+
+def block_starts(size: int, expected_size: float) -> IntArray:
+    """Cut `size` samples into blocks of a few milliseconds; the cut, like the streams, ignores the threads."""
+    block = int(np.clip(4e6 / (1e3 + expected_size**3), 1, 4096))
+    return np.append(np.arange(0, size, block), size)
+
+
+def map_threads(task: Callable[[int], T], count: int, n_jobs: int) -> Sequence[T]:
+    """task(0), ..., task(count - 1) on up to n_jobs threads, in order; Ctrl-C drops what has not begun."""
+    if n_jobs == 1 or count <= 1:
+        return [task(b) for b in range(count)]
+    with ThreadPoolExecutor(min(n_jobs, count)) as pool:
+        try:
+            return list(pool.map(task, range(count)))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def stream_states(count: int, rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """One random state per block."""
+    return rng.integers(0, 2**64 - 1, size=(count, 4), dtype=np.uint64, endpoint=True)
+
+
+def sample_spectral(
+    tables: Tables, size: int, rng: np.random.Generator, *, expected_size: float, n_jobs: int = 1
+) -> tuple[IntArray, IntArray]:
+    """Draw `size` exact samples; returns indptr and indices."""
+    from dpplearn._loops.spectral import draw_block
+
+    starts = block_starts(size, expected_size)
+    states = stream_states(len(starts) - 1, rng)
+    sizes = np.empty(size, np.int32)
+
+    def task(b: int) -> np.ndarray[Any, np.dtype[np.int32]]:
+        low, high = int(starts[b]), int(starts[b + 1])
+        room = int((high - low) * expected_size * 1.1) + 64
+        items: np.ndarray[Any, np.dtype[np.int32]] = draw_block(tables, states[b], high - low, sizes[low:high], room)
+        return items
+
+    blocks = list(map_threads(task, len(starts) - 1, n_jobs))
+    indptr = np.zeros(size + 1, np.int64)
+    np.cumsum(sizes, out=indptr[1:])
+    indices = np.empty(int(indptr[-1]), np.int64)
+    end = indices.size
+    while blocks:  # from the back, so that each block is freed as soon as it is copied
+        block = blocks.pop()
+        indices[end - block.size : end] = block
+        end -= block.size
+    return indptr, indices

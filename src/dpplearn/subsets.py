@@ -1,0 +1,109 @@
+"""Many subsets in two arrays."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from dpplearn._checks import IntArray, check_int, check_subset, read_only
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Subsets:
+    """A sequence of subsets of n items, stored end to end.
+
+    Subset s is `indices[indptr[s]:indptr[s + 1]]`, sorted. Indexing and iterating give int64 arrays.
+
+    Parameters
+    ----------
+    indptr : int64 array of shape (number of subsets + 1,)
+    indices : int64 array
+    n : int
+        Size of the ground set.
+
+    Examples
+    --------
+    >>> draws = Subsets.from_lists([[0, 2], [], [2]], n=3)
+    >>> len(draws), draws[0], draws.sizes
+    (3, array([0, 2]), array([2, 0, 1]))
+    >>> draws.inclusion_counts()
+    array([1, 0, 2])
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    n: int
+
+    def __post_init__(self) -> None:
+        indptr, indices = np.asarray(self.indptr), np.asarray(self.indices)
+        if indptr.ndim != 1 or indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size:
+            raise ValueError(f"indptr must run from 0 to the number of indices ({indices.size}).")
+        indptr, indices = indptr.astype(np.int64, copy=False), indices.astype(np.int64, copy=False)
+        read_only(indptr, indices)
+        object.__setattr__(self, "indptr", indptr)
+        object.__setattr__(self, "indices", indices)
+
+    @classmethod
+    def from_lists(cls, subsets: Iterable[ArrayLike], n: int) -> Subsets:
+        """Subsets from any sequence of item lists or masks."""
+        n = check_int(n, "n", low=1)
+        arrays = [check_subset(Y, n, f"subsets[{s}]") for s, Y in enumerate(subsets)]
+        indptr = np.cumsum([0, *(Y.size for Y in arrays)])
+        return cls(indptr, np.concatenate([np.empty(0, np.int64), *arrays]), n)
+
+    def __len__(self) -> int:
+        return self.indptr.size - 1
+
+    @overload
+    def __getitem__(self, key: int) -> IntArray: ...
+    @overload
+    def __getitem__(self, key: slice) -> Subsets: ...
+    def __getitem__(self, key: int | slice) -> IntArray | Subsets:
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            if step == 1:
+                stop = max(start, stop)
+                ends = self.indptr[start : stop + 1]
+                return Subsets(ends - ends[0], self.indices[ends[0] : ends[-1]], self.n)
+            return Subsets.from_lists([self[s] for s in range(start, stop, step)], self.n)
+        s = range(len(self))[key]
+        return self.indices[self.indptr[s] : self.indptr[s + 1]]
+
+    def __iter__(self) -> Iterator[IntArray]:
+        return (self.indices[a:b] for a, b in zip(self.indptr[:-1], self.indptr[1:], strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Subsets):
+            return NotImplemented
+        same = self.n == other.n and np.array_equal(self.indptr, other.indptr)
+        return same and np.array_equal(self.indices, other.indices)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, and content is large
+
+    def __repr__(self) -> str:
+        mean = f", {self.indices.size / len(self):.2f} items on average" if len(self) else ""
+        return f"<{len(self)} subsets of {self.n} items{mean}>"
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of items in each subset."""
+        return np.diff(self.indptr)
+
+    def inclusion_counts(self) -> IntArray:
+        """In how many subsets each item is."""
+        return np.bincount(self.indices, minlength=self.n)
+
+    def counts(self) -> Counter[tuple[int, ...]]:
+        """How often each subset occurs."""
+        return Counter(tuple(Y.tolist()) for Y in self)
+
+    def to_sparse(self) -> sparse.csr_array:
+        """Indicator matrix, one row per subset and one column per item."""
+        ones = np.ones(self.indices.size, np.int64)
+        return sparse.csr_array((ones, self.indices, self.indptr), shape=(len(self), self.n))
