@@ -73,6 +73,16 @@ def test_nearest_psd_repairs():
     np.testing.assert_allclose(nearest_psd(already), already)
 
 
+def test_a_large_kernel_is_found_out_when_it_is_first_factorized():
+    L = np.eye(600)
+    L[0, 1] = L[1, 0] = 3.0
+    for make in (DPP, DPP.from_marginal):
+        with pytest.raises(ValueError, match=r"eigenvalue -2\b.*nearest_psd"):
+            make(L).sample(1)
+    with pytest.raises(ValueError, match=r"eigenvalue -1\b"):
+        DPP(-np.eye(600))
+
+
 def test_marginal_kernel_outside_0_1():
     with pytest.raises(ValueError, match=r"eigenvalues in \[0, 1\], but its largest is 1\.5.*DPP\(L\)"):
         DPP.from_marginal(np.diag([0.5, 1.5]))

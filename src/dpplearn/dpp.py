@@ -165,7 +165,7 @@ class DPP(Determinantal):
             L = self._L
             return spectrum(*self.eigenpairs, lambda: factor_psd(L))
         assert self._K is not None  # one of the two kernels was given
-        p, V = eigh_psd(self._K)
+        p, V = eigh_psd(self._K, "K")
         if p[-1] > 1.0 + 1e-8:
             raise ValueError(
                 f"K must have eigenvalues in [0, 1], but its largest is {p[-1]:.9g}. "

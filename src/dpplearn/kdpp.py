@@ -144,5 +144,4 @@ class KDPP(Frozen):
         return self._tables(alias=False)
 
     def _tables(self, *, alias: bool) -> Tables:
-        V = self.dpp.eigenpairs[1][:, ::-1]
-        return make_tables(np.empty(0), V, alias=alias, log_esp=self._log_esp)
+        return make_tables(np.empty(0), self.dpp.eigenpairs[1], alias=alias, log_esp=self._log_esp)

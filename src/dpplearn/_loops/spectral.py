@@ -20,7 +20,7 @@ class Tables(NamedTuple):
     guide: np.ndarray  # (g + 1,) first column whose hazard passes each of g equal steps
     log_esp: np.ndarray  # (k + 1, m + 1) log elementary symmetric polynomials for a k-DPP, else (0, 0)
     V: np.ndarray  # (n, m) orthonormal columns
-    accept: np.ndarray  # (m, n) alias tables of v_j(i)^2, or (0, 0): then phase 2 runs the chain
+    accept: np.ndarray  # (m, n) alias tables of v_j(i)^2; (0, 0) where only a few samples are wanted
     alias: np.ndarray  # (m, n) int32
 
 
@@ -57,7 +57,7 @@ def alias_tables(V, accept, alias):
 
 
 @jit
-def choose_vectors(tables, state, J):
+def choose_vectors(p, hazard, guide, state, J):
     """Phase 1: each column j on its own with probability p_j; returns how many are in J.
 
     For the small p_j the successes are the columns in which a unit-rate Poisson process on
@@ -65,22 +65,22 @@ def choose_vectors(tables, state, J):
     exp(log(1 - p_j)) = 1 - p_j, independently. So the work follows the successes, not n.
     """
     k = 0
-    h = tables.p.size
+    h = p.size
     for j in range(h):
-        if uniform(state) < tables.p[j]:
+        if uniform(state) < p[j]:
             J[k] = j
             k += 1
-    m = tables.hazard.size
+    m = hazard.size
     if m == 0:
         return k
-    end = tables.hazard[m - 1]
-    cells = tables.guide.size - 1
+    end = hazard[m - 1]
+    cells = guide.size - 1
     x, last = exponential(state), -1
     while x < end:
-        c = tables.guide[min(np.int64(x / end * cells), cells - 1)]
-        while c > 0 and tables.hazard[c - 1] > x:  # rounding put x one cell too far
+        c = guide[min(np.int64(x / end * cells), cells - 1)]
+        while c > 0 and hazard[c - 1] > x:  # rounding put x one cell too far
             c -= 1
-        while tables.hazard[c] <= x:
+        while hazard[c] <= x:
             c += 1
         if c != last:
             J[k], last = h + c, c
@@ -237,7 +237,11 @@ def draw(tables, state, J, other, items, E, row, dots):
     """One sample, sorted, into items; returns its size. The other arrays are work space."""
     n, m = tables.V.shape
     fixed_size = tables.log_esp.shape[0] > 0
-    k = choose_k_vectors(tables.log_esp, state, J) if fixed_size else choose_vectors(tables, state, J)
+    k = (
+        choose_k_vectors(tables.log_esp, state, J)
+        if fixed_size
+        else choose_vectors(tables.p, tables.hazard, tables.guide, state, J)
+    )
     # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
     flip = n == m and 2 * k > n
     if flip:
@@ -254,7 +258,7 @@ def draw(tables, state, J, other, items, E, row, dots):
         if E.shape[0] < k or E.shape[1] < k:
             E = np.empty((k, k))
         # flops: rejection k^2 (k H_k - k), the chain n k^2
-        if tables.accept.shape[0] > 0 and k * (np.log(k) - 0.42) <= n:
+        if k * (np.log(k) - 0.42) <= n:
             project(tables.V, J, k, tables.accept, tables.alias, state, items, E, row, dots)
         else:
             chain_from(tables.V, J, k, 0, state, items, E, row, dots)
