@@ -78,10 +78,11 @@ def test_the_chain_and_rejection_agree():
     truth = {Y: p for Y, p in truth.items() if len(Y) == 3}
     tables = make_tables(np.full(3, 0.9), V, alias=True)
     J, items, E, row, dots = np.arange(3), np.empty(5, np.int64), np.empty((3, 3)), np.empty(3), np.empty(3)
+    waiting = np.empty((4, 4))
     state = np.array([1, 2, 3, 4], np.uint64)
     by_rejection, by_chain = [], []
     for _ in range(10_000):
-        project(tables.V, J, 3, tables.accept, tables.alias, state, items, E, row, dots)
+        project(tables.V, J, 3, tables.accept, tables.alias, state, items, E, row, dots, waiting)
         by_rejection.append(np.sort(items[:3]))
         chain_from(tables.V, J, 3, 0, state, items, E, row, dots)
         by_chain.append(np.sort(items[:3]))
