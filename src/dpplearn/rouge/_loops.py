@@ -60,7 +60,9 @@ def mark_common(ref, a, b, cand, c, d, power, up_wins, cells, runs, marked):
         for j in range(n):
             if ref[a + i] == cand[c + j]:
                 k = runs[old, j]
-                cells[new, j + 1] = cells[old, j] + power[k + 1] - power[k]  # left to right: ties depend on it
+                cells[new, j + 1] = (
+                    cells[old, j] + power[k + 1] - power[k]
+                )  # left to right: ties depend on it
                 runs[new, j + 1] = k + 1
             else:
                 up, left = cells[old, j + 1], cells[new, j]

@@ -48,7 +48,12 @@ def combine_counts(
 
 
 def combine_subsequences(
-    hits: Sequence[float], line_weights: Sequence[float], total: int, weight: float, combine: str, alpha: float
+    hits: Sequence[float],
+    line_weights: Sequence[float],
+    total: int,
+    weight: float,
+    combine: str,
+    alpha: float,
 ) -> Score:
     """Combine weighted hits; line_weights are the sums over lines of length^weight (ROUGE-L: weight = 1).
 

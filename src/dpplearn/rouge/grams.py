@@ -1,7 +1,7 @@
 """Counting n-grams and skip-bigrams of many texts at once, as integers in arrays.
 
 A gram becomes one integer key. The prepared texts are stored as a table: the distinct keys in order and how
-often each text has each of them. Another text's grams are looked up in it, and what is absent cannot be a hit.
+often each text has each of them. Another text's grams are looked up in it; one that is absent is no hit.
 
 The tokens of several texts lie in one array, each text followed by END marks, so that no gram with both
 ends among the tokens crosses from one text to the next.
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from dpplearn.rouge.metrics import NGrams, SkipBigrams
 
 IntArray = NDArray[np.int64]
-CELLS = 1 << 21  # of the arrays made at once when many candidates are scored together
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,10 @@ class Tokens:
         lengths = np.array([len(tokens) for tokens in texts], np.int64)
         return cls(np.array(ids, np.int64), lengths, np.arange(len(texts)).repeat(lengths + pad), V)
 
+    def owner_of(self, grams: IntArray) -> IntArray:
+        """Return the text of each gram, for an array whose last axis is the position of the first token."""
+        return np.broadcast_to(self.owner[: grams.shape[-1]], grams.shape)
+
 
 @dataclass(frozen=True)
 class Table:
@@ -51,22 +54,30 @@ class Table:
     @classmethod
     def count(cls, keys: IntArray, owner: IntArray, n_texts: int) -> "Table":
         distinct, place = np.unique(keys, return_inverse=True)
-        size = distinct.size
-        counts = np.bincount(owner * size + place, minlength=n_texts * size)
-        return cls(np.append(distinct, -1), counts.reshape(n_texts, size))
+        return cls(distinct, count_places(place, owner, n_texts, distinct.size))
 
     def find(self, keys: IntArray) -> IntArray:
         """Return the place of each key, or the number of keys for one that is absent."""
-        size = self.keys.size - 1
-        place = self.keys[:size].searchsorted(keys)
-        place[self.keys[place] != keys] = size
+        size = self.keys.size
+        if not size:
+            return np.zeros_like(keys)
+        place = self.keys.searchsorted(keys)
+        place[self.keys.take(place, mode="clip") != keys] = size
         return place
 
-    def hits(self, place: IntArray, owner: IntArray, n_texts: int) -> IntArray:
-        """Return the sum over keys of min(count in text q, count in prepared text p), for each q and p."""
-        size = self.keys.size
-        counts = np.bincount(owner * size + place, minlength=n_texts * size).reshape(n_texts, 1, size)
-        return np.minimum(counts[:, :, :-1], self.counts).sum(axis=2)
+
+def count_places(place: IntArray, owner: IntArray, n_texts: int, size: int) -> IntArray:
+    """Return how often each text has each place, as an array of shape (n_texts, size)."""
+    flat = (owner * size + place).ravel()
+    return np.bincount(flat, minlength=n_texts * size).reshape(n_texts, size)
+
+
+def common(counts: IntArray, place: IntArray, texts: Tokens) -> IntArray:
+    """Return the sum over places of min(count in text q, count in prepared text p), for each q and p."""
+    n_texts, size = texts.lengths.size, counts.shape[1]
+    found = count_places(place, texts.owner_of(place), n_texts, size + 1)[:, None, :size]  # less the absent
+    hits: IntArray = np.minimum(found, counts).sum(axis=2)
+    return hits
 
 
 class NGramCounter:
@@ -77,68 +88,70 @@ class NGramCounter:
         self.base = texts.size + 2
         self.totals = self.totals_of(texts)
         self.width = texts.ids.size
-        self.tables: list[Table] = []
-        n_texts, place = texts.lengths.size, texts.ids
-        for level in range(self.n):
-            keys, owner = self.keys(place, texts, level)
-            inside = texts.ids[level:] < texts.size  # the END marks between make the first tokens END too
-            inside &= place[: keys.size] < (self.tables[-1].keys.size - 1 if level else texts.size)
-            self.tables.append(Table.count(keys[inside], owner[inside], n_texts))
-            place = self.tables[-1].find(keys)
+        self.tables: list[Table] = []  # of the bigrams, the trigrams ... up to n
+        n_texts = texts.lengths.size
+        place, absent = np.minimum(texts.ids, texts.size), texts.size  # a single token's place is its number
+        self.counts = count_places(place, texts.owner, n_texts, absent + 1)[:, :absent]
+        for _ in range(self.n - 1):
+            keys = self.longer(place, texts)
+            inside = (place[:-1] < absent) & (texts.ids[texts.ids.size - keys.size :] < texts.size)
+            table = Table.count(keys[inside], texts.owner_of(keys)[inside], n_texts)
+            self.tables.append(table)
+            place, absent, self.counts = table.find(keys), table.keys.size, table.counts
 
-    def keys(self, place: IntArray, texts: Tokens, level: int) -> tuple[IntArray, IntArray]:
-        """Return the keys of (level + 1)-grams from the places of the level-grams, and their owners."""
-        if level == 0:
-            return texts.ids, texts.owner
-        last = texts.ids[level:]
-        return place[: last.size] * self.base + last, texts.owner[: last.size]
+    def longer(self, place: IntArray, texts: Tokens) -> IntArray:
+        """Return the keys of the grams that are one token longer than those at these places."""
+        last = texts.ids[texts.ids.size - place.size + 1 :]
+        return place[:-1] * self.base + last
 
     def totals_of(self, texts: Tokens) -> IntArray:
         return np.maximum(texts.lengths - self.n + 1, 0)
 
     def hits(self, texts: Tokens) -> IntArray:
-        place = texts.ids
-        for level, table in enumerate(self.tables):
-            keys, owner = self.keys(place, texts, level)
-            place = table.find(keys)
-        return self.tables[-1].hits(place, owner, texts.lengths.size)
+        place = np.minimum(texts.ids, texts.size)
+        for table in self.tables:
+            place = table.find(self.longer(place, texts))
+        return common(self.counts, place, texts)
 
 
 class SkipBigramCounter:
-    """The skip-bigrams of the prepared texts, as keys (first token, second token); (base, token) for one token."""
+    """The skip-bigrams of the prepared texts, as keys (first token, second token); (base, token) for unigrams."""
 
     def __init__(self, metric: SkipBigrams, texts: Tokens) -> None:
-        self.reach = metric.skip + 1
+        self.gaps = range(1, metric.skip + 2)
         self.unigrams = metric.unigrams
         self.base = texts.size + 2
         self.totals = self.totals_of(texts)
-        self.width = texts.ids.size * (self.reach + 1)
-        keys, owner = self.keys(texts)
-        # A key of the prepared texts counts if no END is in it. Of a text's tokens the last is not counted alone.
-        V = texts.size
-        inside = np.where(keys >= 0, (keys // self.base % (V + 2) < V) | (keys >= self.base**2), False)
-        inside &= keys % self.base < V
-        self.table = Table.count(keys[inside], owner[inside], texts.lengths.size)
+        self.width = texts.ids.size * (len(self.gaps) + 1)
+        keys = self.keys(texts)
+        known, size = texts.ids < texts.size, keys.shape[1]
+        inside = keys >= 0
+        for gap in self.gaps:
+            inside[gap - 1] = known[gap : gap + size]
+        inside &= known[:size]
+        self.table = Table.count(keys[inside], texts.owner_of(keys)[inside], texts.lengths.size)
 
-    def keys(self, texts: Tokens) -> tuple[IntArray, IntArray]:
-        """Return the keys of every pair of positions within reach, and of every position with a successor."""
-        base, END = self.base, texts.size + 1
-        size = max(texts.ids.size - self.reach, 0)  # the rest is END marks
-        first = texts.ids[:size]
-        keys = np.empty((self.reach + self.unigrams, size), np.int64)
-        for gap in range(1, self.reach + 1):
-            np.add(first * base, texts.ids[gap : gap + size], out=keys[gap - 1])
+    def keys(self, texts: Tokens) -> IntArray:
+        """Return a key for every position (columns) at each gap to a second one, and for it alone (rows)."""
+        size = texts.ids.size - len(self.gaps)  # the rest is END marks
+        first, END = texts.ids[:size], texts.size + 1
+        above = first * self.base
+        keys = np.empty((len(self.gaps) + self.unigrams, size), np.int64)
+        for gap in self.gaps:
+            np.add(above, texts.ids[gap : gap + size], out=keys[gap - 1])
         if self.unigrams:
-            keys[-1] = np.where(texts.ids[1 : size + 1] == END, -1, base * base + first)
-        return keys.ravel(), np.tile(texts.owner[:size], len(keys))
+            keys[-1] = first + self.base**2
+            keys[-1, texts.ids[1 : size + 1] == END] = -1  # the last token of a text does not count alone
+        return keys
 
     def totals_of(self, texts: Tokens) -> IntArray:
-        before = np.maximum(texts.lengths - 1, 0)  # tokens with a successor; the r-th from the end has r of them
-        full = np.maximum(before - self.reach, 0)
+        before = np.maximum(
+            texts.lengths - 1, 0
+        )  # tokens with a next one; the r-th from the end has r of them
+        full = np.maximum(before - len(self.gaps), 0)
         part = before - full
-        pairs: IntArray = full * self.reach + part * (part + 1) // 2
+        pairs: IntArray = full * len(self.gaps) + part * (part + 1) // 2
         return pairs + before if self.unigrams else pairs
 
     def hits(self, texts: Tokens) -> IntArray:
-        keys, owner = self.keys(texts)
-        return self.table.hits(self.table.find(keys), owner, texts.lengths.size)
+        return common(self.table.counts, self.table.find(self.keys(texts)), texts)

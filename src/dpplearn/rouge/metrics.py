@@ -52,8 +52,8 @@ def parse_metric(name: str) -> Metric:
     if (match := re.fullmatch(r"rouge-w-(\d+\.?\d*)", name)) and float(match[1]) >= 1:
         return Subsequence(float(match[1]), runs=True)
     raise ValueError(
-        f"No metric is called {name!r}. There are rouge-1, rouge-2 and so on, rouge-l, rouge-w-1.2 (or another "
-        "weight from 1), rouge-su4 and rouge-s4 (or another distance)."
+        f"No metric is called {name!r}. There are rouge-1, rouge-2 and so on, rouge-l, rouge-w-1.2 (or "
+        "another weight from 1), rouge-su4 and rouge-s4 (or another distance)."
     )
 
 

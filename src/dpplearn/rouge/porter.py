@@ -15,9 +15,10 @@ STEP_2 = {
 STEP_3 = {
     "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
 }  # fmt: skip
-STEP_4 = frozenset(
-    "al ance ence er ic able ible ant ement ou ism ate iti ous ive ize".split()  # ment, ent, ion: see step_4
-)
+STEP_4 = frozenset((
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ou", "ism", "ate", "iti", "ous", "ive",
+    "ize",  # ment, ent and ion: see step_4
+))  # fmt: skip
 
 
 def porter(word: str) -> str:

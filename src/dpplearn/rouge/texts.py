@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 Text = str | bytes | Sequence[str] | Sequence[bytes]
 
 
-def as_bytes(text: Text) -> bytes:
+def as_bytes(text: object) -> bytes:
     """Return the text as UTF-8, one sentence per line."""
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")
     if isinstance(text, bytes):
         return text
     if isinstance(text, Sequence) and all(isinstance(line, str | bytes) for line in text):
-        return b"\n".join(as_bytes(line) for line in text)
+        return b"\n".join(map(as_bytes, text))
     raise TypeError(
         f"A text must be a string (one sentence per line) or a list of sentences, but is {describe(text)}."
     )
@@ -25,7 +26,7 @@ def describe(value: object) -> str:
     return f"{shown if len(shown) <= 60 else shown[:57] + '...'} ({type(value).__name__})"
 
 
-def as_references(references: "Sequence[Text] | str | bytes") -> list[bytes]:
+def as_references(references: object) -> list[bytes]:
     """Return each reference as UTF-8; a single string is one reference."""
     if isinstance(references, str | bytes):
         return [as_bytes(references)]
@@ -40,16 +41,16 @@ def as_references(references: "Sequence[Text] | str | bytes") -> list[bytes]:
 class Limit:
     """How much of every text is read: at most so many bytes, so many words, or (neither given) all of it."""
 
-    bytes: int | None = None
-    words: int | None = None
+    n_bytes: int | None = None
+    n_words: int | None = None
 
     def __post_init__(self) -> None:
-        if self.bytes is not None and self.words is not None:
+        if self.n_bytes is not None and self.n_words is not None:
             raise ValueError(
-                f"Give one limit, bytes or words, but found bytes={self.bytes} and words={self.words}."
+                f"Give one limit, bytes or words, but found bytes={self.n_bytes} and words={self.n_words}."
             )
-        for name, n in (("bytes", self.bytes), ("words", self.words)):
-            if n is not None and (isinstance(n, bool) or not isinstance(n, int)):
+        for name, n in (("bytes", self.n_bytes), ("words", self.n_words)):
+            if n is not None and (isinstance(n, bool) or not isinstance(n, Integral)):
                 raise TypeError(f"{name} must be a whole number or None, but is {describe(n)}.")
             if n is not None and n < 1:
                 raise ValueError(f"{name} must be at least 1, but is {n}. For no limit, pass {name}=None.")
@@ -57,10 +58,10 @@ class Limit:
     def cut(self, text: bytes) -> list[bytes]:
         """Return the lines that are read, the last one possibly cut short."""
         lines = text_lines(text)
-        if self.words is not None:
-            return cut_words(lines, self.words)
-        if self.bytes is not None:
-            return cut_bytes(lines, self.bytes)
+        if self.n_words is not None:
+            return cut_words(lines, self.n_words)
+        if self.n_bytes is not None:
+            return cut_bytes(lines, self.n_bytes)
         return lines
 
     def cut_for_lcs(self, text: bytes) -> list[bytes]:
@@ -68,12 +69,12 @@ class Limit:
 
         Under a byte limit ROUGE-1.5.5 compares each line with the whole limit, as if it were the first.
         """
-        if self.bytes is None:
+        if self.n_bytes is None:
             return self.cut(text)
         kept = []
         for line in text_lines(text):
-            kept.append(line[: self.bytes])
-            if len(line) >= self.bytes:
+            kept.append(line[: self.n_bytes])
+            if len(line) >= self.n_bytes:
                 break
         return kept
 
@@ -98,7 +99,9 @@ def cut_words(lines: list[bytes], n: int) -> list[bytes]:
     >>> cut_words([b"one two", b"three four"], 3)
     [b'one two', b'three']
     """
-    return cut(lines, n, measure=lambda line: len(chunks(line)), head=lambda line, n: b" ".join(chunks(line)[:n]))
+    return cut(
+        lines, n, measure=lambda line: len(chunks(line)), head=lambda line, n: b" ".join(chunks(line)[:n])
+    )
 
 
 def chunks(line: bytes) -> list[bytes]:
