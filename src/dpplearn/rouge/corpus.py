@@ -105,7 +105,7 @@ def score_corpus(
     >>> texts = {"a": "The cat sat.", "b": "A dog ran."}
     >>> result = score_corpus(texts, {"a": ["The cat ran."], "b": ["A dog ran off."]}, ["rouge-1"])
     >>> result.averages["rouge-1"].recall
-    Estimate(average=0.70967, low=0.66667, high=0.75)
+    Estimate(average=0.70833, low=0.66667, high=0.75)
     """
     check_same_ids(candidates, references)
     if not 0 < confidence < 100:

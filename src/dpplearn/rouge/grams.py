@@ -115,7 +115,7 @@ class NGramCounter:
 
 
 class SkipBigramCounter:
-    """The skip-bigrams of the prepared texts, as keys (first token, second token); (base, token) for unigrams."""
+    """The skip-bigrams of the prepared texts, as keys (first token, second token); alone, (base, token)."""
 
     def __init__(self, metric: SkipBigrams, texts: Tokens) -> None:
         self.gaps = range(1, metric.skip + 2)

@@ -72,6 +72,6 @@ def line_weight(text: Lines, weight: float) -> float:
 def check_size(m: int, n: int) -> None:
     if m * n > MOST_CELLS:
         raise ValueError(
-            f"ROUGE-L and ROUGE-W align line with line; lines of {m:,} and {n:,} tokens are too long for that. "
+            f"ROUGE-L and ROUGE-W align line with line, but {m:,} by {n:,} tokens is too much. "
             "Put one sentence on each line, or leave these metrics out."
         )

@@ -49,11 +49,8 @@ class Limit:
             raise ValueError(
                 f"Give one limit, bytes or words, but found bytes={self.n_bytes} and words={self.n_words}."
             )
-        for name, n in (("bytes", self.n_bytes), ("words", self.n_words)):
-            if n is not None and (isinstance(n, bool) or not isinstance(n, Integral)):
-                raise TypeError(f"{name} must be a whole number or None, but is {describe(n)}.")
-            if n is not None and n < 1:
-                raise ValueError(f"{name} must be at least 1, but is {n}. For no limit, pass {name}=None.")
+        check_limit("bytes", self.n_bytes)
+        check_limit("words", self.n_words)
 
     def cut(self, text: bytes) -> list[bytes]:
         """Return the lines that are read, the last one possibly cut short."""
@@ -77,6 +74,15 @@ class Limit:
             if len(line) >= self.n_bytes:
                 break
         return kept
+
+
+def check_limit(name: str, n: object) -> None:
+    if n is None:
+        return
+    if isinstance(n, bool) or not isinstance(n, Integral):
+        raise TypeError(f"{name} must be a whole number or None, but is {describe(n)}.")
+    if int(n) < 1:
+        raise ValueError(f"{name} must be at least 1, but is {n}. For no limit, pass {name}=None.")
 
 
 def text_lines(text: bytes) -> list[bytes]:
