@@ -28,7 +28,7 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
         folders = [entry for entry in entries(path) if entry.is_dir()]
         if folders and len(folders) < len(entries(path)):
             raise ValueError(
-                f"{path} must hold one text file for each topic or one folder for each system, but holds both: "
+                f"{path} must hold a text file for each topic or a folder for each system, but holds both: "
                 f"the folder {folders[0].name} and files beside it. Move one of the two elsewhere."
             )
         for folder in folders or [path]:
