@@ -53,6 +53,9 @@ def test_memory_of_stems_is_bounded(monkeypatch):
     memory = Memory(stem)
     assert [memory[f"cats{i}"] for i in range(25)] == [stem(f"cats{i}") for i in range(25)]
     assert len(memory) <= 10
+    long = "y" * 1_000_000  # takes time in proportion to its length, and no room
+    assert len(memory[long]) == 1_000_000
+    assert long not in memory
 
 
 @pytest.mark.parametrize(

@@ -92,20 +92,20 @@ def command(
         print_tables(scored, tests, confidence)
 
 
-def find_unmatched(systems: Candidates, references: References) -> dict[str, list[str]]:
-    """Return the ids that only one side has: of each system, and of the references."""
-    found = {name: sorted(texts.keys() - references.keys()) for name, texts in systems.items()}
-    everywhere = {topic for texts in systems.values() for topic in texts}
-    missing = {name: sorted(everywhere & references.keys() - texts.keys()) for name, texts in systems.items()}
-    lists = {f"{name}: no references for": ids for name, ids in found.items()}
-    lists |= {f"{name}: no candidate for": ids for name, ids in missing.items()}
-    lists["No system has a candidate for"] = sorted(references.keys() - everywhere)
-    return {what: ids for what, ids in lists.items() if ids}
+def find_unmatched(systems: Candidates, references: References) -> dict[str, dict[str, list[str]]]:
+    """Return, for each system, the ids that have no references and those that have no candidate."""
+    without_references = {name: sorted(texts.keys() - references.keys()) for name, texts in systems.items()}
+    without_candidate = {name: sorted(references.keys() - texts.keys()) for name, texts in systems.items()}
+    return {
+        "without_references": {name: ids for name, ids in without_references.items() if ids},
+        "without_candidate": {name: ids for name, ids in without_candidate.items() if ids},
+    }
 
 
-def report(unmatched: dict[str, list[str]]) -> None:
-    for what, ids in unmatched.items():
-        click.echo(f"Left out. {what} {len(ids)}: {', '.join(ids)}", err=True)
+def report(unmatched: dict[str, dict[str, list[str]]]) -> None:
+    for what, found in unmatched.items():
+        for name, ids in found.items():
+            click.echo(f"{name}: left out, {what.replace('_', ' ')}: {', '.join(ids)}", err=True)
 
 
 def score_systems(
@@ -142,7 +142,7 @@ def compare_systems(
 def as_record(
     options: dict[str, Any],
     scored: dict[str, CorpusScore],
-    unmatched: dict[str, list[str]],
+    unmatched: dict[str, dict[str, list[str]]],
     tests: list[tuple[str, str, str, PairedTest]],
 ) -> dict[str, Any]:
     systems = {

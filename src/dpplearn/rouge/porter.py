@@ -4,7 +4,7 @@ A word is read as [C](VC)^m[V]: C and V are runs of consonants and of vowels, an
 looks for the longest suffix in its table and applies that rule alone, if the rule's condition holds.
 """
 
-VOWELS = frozenset("aeiou")
+LETTERS = str.maketrans("aeioubcdfghjklmnpqrstvwxz0123456789", "v" * 5 + "c" * 30)  # all but y
 
 STEP_2 = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble",
@@ -15,10 +15,13 @@ STEP_2 = {
 STEP_3 = {
     "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
 }  # fmt: skip
-STEP_4 = frozenset((
+STEP_4 = (
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ou", "ism", "ate", "iti", "ous", "ive",
     "ize",  # ment, ent and ion: see step_4
-))  # fmt: skip
+)  # fmt: skip
+LONGEST_2, LONGEST_3, LONGEST_4 = (
+    tuple(sorted(suffixes, key=len, reverse=True)) for suffixes in (STEP_2, STEP_3, STEP_4)
+)
 
 
 def porter(word: str) -> str:
@@ -37,10 +40,14 @@ def shape(word: str) -> str:
 
     A y is a vowel after a consonant and a consonant elsewhere; digits are consonants.
     """
-    form = ""
-    for letter in word:
-        form += "v" if letter in VOWELS or (letter == "y" and form[-1:] == "c") else "c"
-    return form
+    form = word.translate(LETTERS)
+    if "y" not in form:
+        return form
+    letters: list[str] = []
+    for letter in form:
+        after_consonant = letters[-1:] == ["c"]
+        letters.append(letter if letter != "y" else "v" if after_consonant else "c")
+    return "".join(letters)
 
 
 def measure(stem: str) -> int:
@@ -62,12 +69,11 @@ def ends_short(word: str) -> bool:
     return shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
 
 
-def longest_suffix(word: str, suffixes: "dict[str, str] | frozenset[str]") -> str:
-    """Return the longest of the suffixes that the word ends in, or the empty string."""
-    for start in range(max(0, len(word) - 7), len(word)):  # no suffix has more than 7 letters
-        if word[start:] in suffixes:
-            return word[start:]
-    return ""
+def longest_suffix(word: str, suffixes: tuple[str, ...]) -> str:
+    """Return the first of the suffixes, which come longest first, that the word ends in; else nothing."""
+    if not word.endswith(suffixes):
+        return ""
+    return next(suffix for suffix in suffixes if word.endswith(suffix))
 
 
 def step_1(word: str) -> str:
@@ -101,23 +107,25 @@ def repair(stem: str) -> str:
 
 def step_2(word: str) -> str:
     """Double suffixes become single ones where m > 0."""
-    return replace(word, STEP_2)
+    return replace(word, STEP_2, LONGEST_2)
 
 
 def step_3(word: str) -> str:
     """-icate, -ful, -ness and the like, where m > 0."""
-    return replace(word, STEP_3)
+    return replace(word, STEP_3, LONGEST_3)
 
 
-def replace(word: str, rules: dict[str, str]) -> str:
-    suffix = longest_suffix(word, rules)
-    stem = word[: len(word) - len(suffix)]
-    return stem + rules[suffix] if suffix and measure(stem) > 0 else word
+def replace(word: str, rules: dict[str, str], suffixes: tuple[str, ...]) -> str:
+    suffix = longest_suffix(word, suffixes)
+    if not suffix:
+        return word
+    stem = word[: -len(suffix)]
+    return stem + rules[suffix] if measure(stem) > 0 else word
 
 
 def step_4(word: str) -> str:
     """-al, -ance and the like go where m > 1: in three passes, unlike Porter's one (departmental: depart)."""
-    suffix = longest_suffix(word, STEP_4)
+    suffix = longest_suffix(word, LONGEST_4)
     if suffix and measure(word[: -len(suffix)]) > 1:
         word = word[: -len(suffix)]
     if word.endswith("ment") and measure(word[:-4]) > 1:

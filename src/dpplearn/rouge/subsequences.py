@@ -7,7 +7,7 @@ import numpy as np
 from dpplearn.rouge.grams import IntArray
 from dpplearn.rouge.metrics import Subsequence
 
-MOST_CELLS = 1 << 32  # of one pair of lines: beyond it, 4 GB for the way back through the table
+MOST_CELLS = 1 << 30  # of one pair of lines: 1 GB for the way back through the table
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ Stemmer = Callable[[str], str]
 OFFICIAL = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" else 32 for byte in bytes(range(256)).lower()
 )
-REMEMBERED = 1 << 17  # stems kept in memory: some 20 MB at most, and a year of news has fewer words
+REMEMBERED = 1 << 17  # stems kept in memory, some 20 MB: more than the words of most corpora
+LONGEST = 40  # letters of a word worth keeping
 
 
 def stem(token: str) -> str:
@@ -43,7 +44,9 @@ class Memory(dict[str, str]):
     def __missing__(self, token: str) -> str:
         if len(self) >= REMEMBERED:
             self.clear()
-        found = self[token] = self.stemmer(token)
+        found = self.stemmer(token)
+        if len(token) <= LONGEST:
+            self[token] = found
         return found
 
 
