@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpplearn.rouge.bootstrap import FloatArray
 from dpplearn.rouge.corpus import CorpusScore
 
 BLOCK = 1 << 22  # draws made at once
@@ -44,8 +45,10 @@ def paired_bootstrap(
 ) -> PairedTest:
     """Test whether two systems differ, by resampling topics together for both (not part of ROUGE-1.5.5).
 
-    The bounds are quantiles of the resampled mean difference. The p-value is the share of resamples whose
-    mean lies at least as far from the observed difference as the observed difference lies from zero.
+    The bounds are quantiles of the resampled mean difference. The p-value is studentized: the share of
+    resamples whose mean lies at least as many of their standard deviations from the observed difference as
+    that lies of its own from zero. Without division by the deviation, one test in six would be wrong on five
+    topics where one in twenty should be, and one in ten on ten topics.
 
     Parameters
     ----------
@@ -79,18 +82,23 @@ def paired_bootstrap(
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, but is {resamples}.")
     d = np.array([ours[topic] - theirs[topic] for topic in sorted(ours)])
-    rng = np.random.default_rng(rng)
-    block = max(1, BLOCK // d.size)
-    means = np.concatenate(
-        [
-            d[rng.integers(d.size, size=(min(block, resamples - start), d.size))].mean(axis=1)
-            for start in range(0, resamples, block)
-        ]
-    )
-    difference = float(d.mean())
-    # Half the last digit of a score, so that sums in another order do not turn ties into differences.
-    extreme = np.abs(means - difference) >= abs(difference) - 1e-9
+    means, spreads = resample(d, resamples, np.random.default_rng(rng))
+    difference, spread = float(d.mean()), float(d.std())
+    # |mean* - mean| / spread* >= |mean| / spread, without dividing by a spread of zero
+    extreme = np.abs(means - difference) * spread >= abs(difference) * spreads - 1e-12
+    p_value = (1 + int(extreme.sum())) / (1 + resamples)
     tail = (100 - confidence) / 200
     low, high = np.quantile(means, [tail, 1 - tail]).tolist()
-    p_value = (1 + int(extreme.sum())) / (1 + resamples)
     return PairedTest(difference, low, high, p_value, d.size)
+
+
+def resample(d: FloatArray, resamples: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Return mean and standard deviation of each resample of d."""
+    means, spreads = np.empty(resamples), np.empty(resamples)
+    block = max(1, BLOCK // d.size)
+    for start in range(0, resamples, block):
+        size = min(block, resamples - start)
+        drawn = d[rng.integers(d.size, size=(size, d.size))]
+        means[start : start + size] = drawn.mean(axis=1)
+        spreads[start : start + size] = drawn.std(axis=1)
+    return means, spreads
