@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import platform
+import random
 import statistics
 import time
 from collections.abc import Callable
@@ -42,6 +43,19 @@ def read_cases() -> list[Case]:
         for topic in topics
         for candidate in topic["systems"].values()
     ]
+
+
+def long_case() -> Case:
+    """Return a candidate and a reference of one megabyte each, lines drawn from the short texts."""
+    rng = random.Random(0)
+    lines = [
+        line
+        for candidate, references in read_cases()
+        for text in (candidate, *references)
+        for line in text.split("\n")
+    ]
+    candidate, reference = ("\n".join(rng.choices(lines, k=20_000))[:1_000_000] for _ in range(2))
+    return candidate, [reference]
 
 
 def ours(metrics: tuple[str, ...], cases: list[Case]) -> None:
@@ -169,6 +183,10 @@ def run(quick: bool = False) -> dict[str, Any]:
     ]
     for case, metrics, peer, peer_task in others:
         rows.append(compare(case, partial(ours, metrics), peer, peer_task, cases, turns))
+    long = partial(
+        compare, peer="rouge-score 0.1.2 (1, 2)", peer_task=rouge_score, cases=[long_case()], turns=3
+    )
+    rows.append(long("1 MB against 1 MB, ROUGE-1, -2, SU4", partial(ours, R12SU4)))
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     return {"name": "rouge_speed", "machine": machine, "rows": rows}
 

@@ -1,6 +1,5 @@
 """Candidates and references from folders of text files and from JSON Lines."""
 
-import codecs
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -126,7 +125,7 @@ def read_text(file: Path, encoding: str) -> str:
 
 def decode(data: bytes, file: Path, encoding: str) -> str:
     try:
-        return codecs.decode(data, encoding)
+        return data.decode(encoding)
     except UnicodeError as error:
         start = getattr(error, "start", 0)
         raise ValueError(

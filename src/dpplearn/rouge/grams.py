@@ -87,7 +87,6 @@ class NGramCounter:
         self.n = metric.n
         self.base = texts.size + 2
         self.totals = self.totals_of(texts)
-        self.width = texts.ids.size
         self.tables: list[Table] = []  # of the bigrams, the trigrams ... up to n
         n_texts = texts.lengths.size
         place, absent = np.minimum(texts.ids, texts.size), texts.size  # a single token's place is its number
@@ -98,6 +97,11 @@ class NGramCounter:
             table = Table.count(keys[inside], texts.owner_of(keys)[inside], n_texts)
             self.tables.append(table)
             place, absent, self.counts = table.find(keys), table.keys.size, table.counts
+
+    @property
+    def width(self) -> int:
+        """The number of array cells that a text takes up in `hits`."""
+        return self.counts.size
 
     def longer(self, place: IntArray, texts: Tokens) -> IntArray:
         """Return the keys of the grams that are one token longer than those at these places."""
@@ -122,7 +126,6 @@ class SkipBigramCounter:
         self.unigrams = metric.unigrams
         self.base = texts.size + 2
         self.totals = self.totals_of(texts)
-        self.width = texts.ids.size * (len(self.gaps) + 1)
         keys = self.keys(texts)
         known, size = texts.ids < texts.size, keys.shape[1]
         inside = keys >= 0
@@ -130,6 +133,11 @@ class SkipBigramCounter:
             inside[gap - 1] = known[gap : gap + size]
         inside &= known[:size]
         self.table = Table.count(keys[inside], texts.owner_of(keys)[inside], texts.lengths.size)
+
+    @property
+    def width(self) -> int:
+        """The number of array cells that a text takes up in `hits`."""
+        return self.table.counts.size
 
     def keys(self, texts: Tokens) -> IntArray:
         """Return a key for every position (columns) at each gap to a second one, and for it alone (rows)."""
@@ -147,7 +155,7 @@ class SkipBigramCounter:
     def totals_of(self, texts: Tokens) -> IntArray:
         before = np.maximum(
             texts.lengths - 1, 0
-        )  # tokens with a next one; the r-th from the end has r of them
+        )  # tokens with a next one: 1 for the last of them, then 2 ...
         full = np.maximum(before - len(self.gaps), 0)
         part = before - full
         pairs: IntArray = full * len(self.gaps) + part * (part + 1) // 2

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dpplearn.rouge.texts import describe
 
@@ -33,6 +34,7 @@ class Subsequence:
 Metric = NGrams | SkipBigrams | Subsequence
 
 
+@lru_cache
 def parse_metric(name: str) -> Metric:
     """Return the metric that a name stands for.
 
@@ -41,8 +43,6 @@ def parse_metric(name: str) -> Metric:
     >>> parse_metric("rouge-su4"), parse_metric("rouge-w-1.2")
     (SkipBigrams(skip=4, unigrams=True), Subsequence(weight=1.2, runs=True))
     """
-    if not isinstance(name, str):
-        raise TypeError(f"A metric is named by a string like 'rouge-1', but found {describe(name)}.")
     if match := re.fullmatch(r"rouge-([1-9]\d*)", name):
         return NGrams(int(match[1]))
     if match := re.fullmatch(r"rouge-s(u?)(\d+)", name):
@@ -60,6 +60,9 @@ def parse_metric(name: str) -> Metric:
 def parse_metrics(names: Iterable[str]) -> dict[str, Metric]:
     """Return name -> metric, in the order given; a single name may stand alone."""
     names = [names] if isinstance(names, str) else list(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"A metric is named by a string like 'rouge-1', but found {describe(name)}.")
     if not names:
         raise ValueError("Name at least one metric, such as 'rouge-1'; found none.")
     return {name: parse_metric(name) for name in names}

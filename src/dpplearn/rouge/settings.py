@@ -47,7 +47,7 @@ class Settings:
 
     def read(self, text: bytes) -> Reading:
         """Return the tokens of as much of the text as the limit allows."""
-        tokens = self.tokenizer(b" ".join(self.limit.cut(text)))
+        tokens = self.tokenizer(self.limit.head(text))
         if not self.needs_lines:
             return Reading(tokens, [])
         return Reading(tokens, [self.tokenizer(line) for line in self.limit.cut_for_lcs(text)])

@@ -61,6 +61,12 @@ class Limit:
             return cut_bytes(lines, self.n_bytes)
         return lines
 
+    def head(self, text: bytes) -> bytes:
+        """Return what is read in one piece, with something between any two lines."""
+        if self.n_words is None and (self.n_bytes is None or len(text) < self.n_bytes):
+            return text  # nothing to cut
+        return b" ".join(self.cut(text))
+
     def cut_for_lcs(self, text: bytes) -> list[bytes]:
         """Return the lines that ROUGE-L and ROUGE-W align.
 

@@ -115,8 +115,7 @@ def tokenize(
     >>> tokenize("The children's naïve cats", tokenizer="unicode")
     ['the', 'children', 's', 'naïve', 'cats']
     """
-    lines = Limit(bytes, words).cut(as_bytes(text))
-    return Tokenizer(tokenizer, stem)(b" ".join(lines))
+    return Tokenizer(tokenizer, stem)(Limit(bytes, words).head(as_bytes(text)))
 
 
 def unicode_words(text: str) -> list[str]:
