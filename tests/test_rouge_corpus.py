@@ -36,7 +36,7 @@ def test_jackknife_leaves_each_reference_out():
 
 
 def test_jackknife_needs_two_references():
-    with pytest.raises(ValueError, match="at least two references for each topic; 'a' has one"):
+    with pytest.raises(ValueError, match="at least two references for each topic; 'a' has 1"):
         score_corpus({"a": "x"}, {"a": ["x"]}, jackknife=True)
 
 

@@ -116,9 +116,8 @@ def score_corpus(
     evaluations: dict[str, dict[str, Score]] = {}
     topics: dict[str, str] = {}
     for topic, candidate in candidates.items():
-        for name, chosen in (
-            leave_one_out(topic, references[topic]) if jackknife else [(topic, references[topic])]
-        ):
+        given = references[topic]
+        for name, chosen in leave_one_out(topic, given) if jackknife else [(topic, given)]:
             topics[name] = topic
             evaluations[name] = score(
                 candidate, chosen, metrics, bytes, words, stem, combine, alpha, tokenizer=tokenizer
@@ -133,8 +132,11 @@ def score_corpus(
 
 def leave_one_out(topic: str, references: Sequence[Text]) -> list[tuple[str, list[Text]]]:
     """Return the evaluations of a topic: name and references, each lacking one."""
-    if isinstance(references, str) or len(references) < 2:
-        raise ValueError(f"The jackknife needs at least two references for each topic; {topic!r} has one.")
+    number = 1 if isinstance(references, str) else len(references)
+    if number < 2:
+        raise ValueError(
+            f"The jackknife needs at least two references for each topic; {topic!r} has {number}."
+        )
     return [(f"{topic}.{k + 1}", [*references[:k], *references[k + 1 :]]) for k in range(len(references))]
 
 
@@ -148,9 +150,9 @@ def check_same_ids(candidates: Mapping[str, Text], references: Mapping[str, Sequ
     if not candidates:
         raise ValueError("There must be at least one candidate, but there is none.")
     complain = []
-    if alone := sorted(candidates.keys() - references.keys()):
+    if alone := sorted(map(str, candidates.keys() - references.keys())):
         complain.append(f"candidates without references: {', '.join(alone)}")
-    if alone := sorted(references.keys() - candidates.keys()):
+    if alone := sorted(map(str, references.keys() - candidates.keys())):
         complain.append(f"references without a candidate: {', '.join(alone)}")
     if complain:
         raise ValueError(
