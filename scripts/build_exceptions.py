@@ -35,9 +35,7 @@ def read_exceptions(folder: Path) -> dict[str, str]:
 
 def main() -> None:
     """Write the table, or stop if the lists are not those of WordNet 3.0."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder that holds WordNet's .exc files")
     table = read_exceptions(parser.parse_args().folder)
     if len(table) != SIZE:

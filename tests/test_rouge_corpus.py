@@ -41,9 +41,7 @@ def test_jackknife_needs_two_references():
 
 
 def test_ids_must_agree():
-    with pytest.raises(
-        ValueError, match="candidates without references: a; references without a candidate: b, c"
-    ):
+    with pytest.raises(ValueError, match="candidates without references: a; references without a candidate: b, c"):
         score_corpus({"a": "x"}, {"b": ["x"], "c": ["x"]})
     with pytest.raises(ValueError, match="at least one candidate"):
         score_corpus({}, {})

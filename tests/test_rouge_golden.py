@@ -43,9 +43,7 @@ def test_corpus_averages_equal_the_official_ones(run, system):
     golden = json.loads((DATA / "golden_corpus.json").read_text(encoding="utf-8"))
     topics, run = golden["topics"], golden["runs"][run]
     candidates = {e["id"]: topics[e["topic"]]["systems"][system] for e in run["evaluations"]}
-    references = {
-        e["id"]: [topics[e["topic"]]["references"][k] for k in e["references"]] for e in run["evaluations"]
-    }
+    references = {e["id"]: [topics[e["topic"]]["references"][k] for k in e["references"]] for e in run["evaluations"]}
     flags = run["flags"]
     result = score_corpus(
         *(candidates, references, METRICS),

@@ -52,9 +52,7 @@ def test_scores_equal_the_literal_ones(candidate, references, limit, stem, combi
     found = score(candidate, references, METRICS, **limit, stem=stem, combine=combine)
     for name in METRICS:
         n_bytes, n_words = limit.get("bytes"), limit.get("words")
-        assert found[name] == literal_score(candidate, references, name, n_bytes, n_words, stem, combine), (
-            name
-        )
+        assert found[name] == literal_score(candidate, references, name, n_bytes, n_words, stem, combine), name
     rouge = Rouge(references, METRICS, **limit, stem=stem, combine=combine)
     assert rouge.score(candidate) == found
     assert rouge.score_many([references[0], candidate, "", candidate])[1::2] == [found, found]
@@ -105,6 +103,4 @@ def test_averages_equal_the_literal_ones(rows, resamples):
     triples = [[x / 100_000 for x in row] for row in rows]
     for confidence in (95, 90, 50):
         if resamples * (100 - confidence) / 200 < resamples - 2:
-            assert estimates(triples, resamples, confidence) == literal_average(
-                triples, confidence, resamples
-            )
+            assert estimates(triples, resamples, confidence) == literal_average(triples, confidence, resamples)

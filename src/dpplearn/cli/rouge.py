@@ -28,9 +28,7 @@ PATH = click.Path(exists=True, path_type=Path)
 @click.option("--no-stem", is_flag=True, help="Compare words as they are.")
 @click.option("--metrics", multiple=True, help=f"Names, with commas between.  [default: {','.join(METRICS)}]")
 @click.option("--combine", type=click.Choice(["average", "best"]), default="average", show_default=True)
-@click.option(
-    "--alpha", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="F is R at 0, P at 1."
-)
+@click.option("--alpha", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="F is R at 0, P at 1.")
 @click.option("--confidence", type=float, default=95, show_default=True, help="Of the bounds, in percent.")
 @click.option("--resamples", type=click.IntRange(2), default=1000, show_default=True)
 @click.option("--jackknife", is_flag=True, help="Leave out each reference in turn.")
@@ -108,9 +106,7 @@ def report(unmatched: dict[str, dict[str, list[str]]]) -> None:
             click.echo(f"{name}: left out, {what.replace('_', ' ')}: {', '.join(ids)}", err=True)
 
 
-def score_systems(
-    systems: Candidates, references: References, options: dict[str, Any]
-) -> dict[str, CorpusScore]:
+def score_systems(systems: Candidates, references: References, options: dict[str, Any]) -> dict[str, CorpusScore]:
     scored = {}
     for name, texts in sorted(systems.items()):
         shared = sorted(texts.keys() & references.keys())
@@ -121,9 +117,7 @@ def score_systems(
     return scored
 
 
-def compare_systems(
-    scored: dict[str, CorpusScore], confidence: float
-) -> list[tuple[str, str, str, PairedTest]]:
+def compare_systems(scored: dict[str, CorpusScore], confidence: float) -> list[tuple[str, str, str, PairedTest]]:
     """Return the test of recall for every two systems and every metric."""
     if len(scored) < 2:
         raise ValueError(f"--compare needs two systems, but there is {len(scored)}: {', '.join(scored)}.")

@@ -1,10 +1,24 @@
-"""The loop under ROUGE-L and ROUGE-W: arrays and numbers in, numbers out."""
+"""The loop under ROUGE-L and ROUGE-W: arrays and numbers in, numbers out.
+
+The decorator is not that of `dpplearn._loops`, which lets the compiler reorder sums: here every digit counts.
+"""
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 
-@njit(cache=True, nogil=True)
+def exact(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile on first call, with every operation in the order written."""
+    try:
+        return njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # numba found no folder for its cache
+        return njit(nogil=True)(function)
+
+
+@exact
 def subsequence_hits(ref, ref_ends, cand, cand_ends, ref_left, cand_left, power):
     """Hits of a candidate against one reference: their number (ROUGE-L), and their runs' weight (ROUGE-W).
 
@@ -38,7 +52,7 @@ def subsequence_hits(ref, ref_ends, cand, cand_ends, ref_left, cand_left, power)
     return hits, weighted
 
 
-@njit(cache=True, nogil=True)
+@exact
 def longest(ends):
     most, start = 0, 0
     for end in ends:
@@ -47,7 +61,7 @@ def longest(ends):
     return most
 
 
-@njit(cache=True, nogil=True)
+@exact
 def mark_common(ref, a, b, cand, c, d, power, up_wins, cells, runs, marked):
     """Mark the positions of ref[a:b] on one longest common subsequence with cand[c:d]."""
     m, n = b - a, d - c
@@ -60,9 +74,7 @@ def mark_common(ref, a, b, cand, c, d, power, up_wins, cells, runs, marked):
         for j in range(n):
             if ref[a + i] == cand[c + j]:
                 k = runs[old, j]
-                cells[new, j + 1] = (
-                    cells[old, j] + power[k + 1] - power[k]
-                )  # left to right: ties depend on it
+                cells[new, j + 1] = cells[old, j] + power[k + 1] - power[k]  # left to right: ties depend on it
                 runs[new, j + 1] = k + 1
             else:
                 up, left = cells[old, j + 1], cells[new, j]

@@ -34,9 +34,7 @@ def rounded_score(recall: float, precision: float, alpha: float) -> Score:
     return Score(recall, precision, round5(f_score(precision, recall, alpha)))
 
 
-def combine_counts(
-    hits: Sequence[int], totals: Sequence[int], total: int, combine: str, alpha: float
-) -> Score:
+def combine_counts(hits: Sequence[int], totals: Sequence[int], total: int, combine: str, alpha: float) -> Score:
     """Combine the hits against several references with these totals, for a candidate with this total."""
     if combine == "average":
         hit, below, n = sum(hits), sum(totals), len(hits)

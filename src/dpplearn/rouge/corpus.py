@@ -134,9 +134,7 @@ def leave_one_out(topic: str, references: Sequence[Text]) -> list[tuple[str, lis
     """Return the evaluations of a topic: name and references, each lacking one."""
     number = 1 if isinstance(references, str) else len(references)
     if number < 2:
-        raise ValueError(
-            f"The jackknife needs at least two references for each topic; {topic!r} has {number}."
-        )
+        raise ValueError(f"The jackknife needs at least two references for each topic; {topic!r} has {number}.")
     return [(f"{topic}.{k + 1}", [*references[:k], *references[k + 1 :]]) for k in range(len(references))]
 
 
@@ -144,9 +142,7 @@ def check_same_ids(candidates: Mapping[str, Text], references: Mapping[str, Sequ
     """Both sides must speak of the same topics."""
     for given, name in ((candidates, "candidates"), (references, "references")):
         if not isinstance(given, Mapping):
-            raise TypeError(
-                f"{name} must be a mapping from topic id to text, but is a {type(given).__name__}."
-            )
+            raise TypeError(f"{name} must be a mapping from topic id to text, but is a {type(given).__name__}.")
     if not candidates:
         raise ValueError("There must be at least one candidate, but there is none.")
     complain = []

@@ -45,9 +45,7 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
                 where,
             )
     if not found:
-        raise ValueError(
-            f"{path} holds no candidate. It must be a folder of text files or a JSON Lines file."
-        )
+        raise ValueError(f"{path} holds no candidate. It must be a folder of text files or a JSON Lines file.")
     return found
 
 
@@ -73,9 +71,7 @@ def read_references(path: Path, topics: Collection[str] = (), encoding: str = "u
         for name, file in by_topic(path).items():
             topic = prefix_in(name, topics)
             if (path / topic).is_dir():
-                raise ValueError(
-                    f"{topic} has references in {path / topic} and in {file}. Keep one of the two."
-                )
+                raise ValueError(f"{topic} has references in {path / topic} and in {file}. Keep one of the two.")
             found.setdefault(topic, []).append(read_text(file, encoding))
     else:
         for where, record in records(path, encoding):
@@ -85,9 +81,7 @@ def read_references(path: Path, topics: Collection[str] = (), encoding: str = "u
             texts = [check_text(text, "a reference", where) for text in given]
             add(found, topic_in(record, where), require(texts, f"{where} has no reference"), where)
     if not found:
-        raise ValueError(
-            f"{path} holds no reference. It must be a folder of text files or a JSON Lines file."
-        )
+        raise ValueError(f"{path} holds no reference. It must be a folder of text files or a JSON Lines file.")
     return found
 
 
@@ -133,9 +127,7 @@ def decode(data: bytes, file: Path, encoding: str) -> str:
             "Name the encoding it is in, such as --encoding latin-1."
         ) from error
     except LookupError as error:
-        raise ValueError(
-            f"No encoding is called {encoding!r}. Examples are utf-8, latin-1 and cp1252."
-        ) from error
+        raise ValueError(f"No encoding is called {encoding!r}. Examples are utf-8, latin-1 and cp1252.") from error
 
 
 def records(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -159,9 +151,7 @@ def records(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def topic_in(record: dict[str, Any], where: str) -> str:
     if not isinstance(record.get("id"), str | int):
-        raise ValueError(
-            f'{where} must have an "id", a string or a number, but has {describe(record.get("id"))}.'
-        )
+        raise ValueError(f'{where} must have an "id", a string or a number, but has {describe(record.get("id"))}.')
     return str(record["id"])
 
 
@@ -188,7 +178,5 @@ def require(texts: list[Text], problem: str) -> list[Text]:
 def add(found: dict[str, Any], topic: str, value: Any, where: object) -> None:
     """Store a topic, which must be new."""
     if topic in found:
-        raise ValueError(
-            f"{where}: the id {topic!r} occurs a second time. Each id may occur once; rename one."
-        )
+        raise ValueError(f"{where}: the id {topic!r} occurs a second time. Each id may occur once; rename one.")
     found[topic] = value

@@ -153,9 +153,7 @@ class SkipBigramCounter:
         return keys
 
     def totals_of(self, texts: Tokens) -> IntArray:
-        before = np.maximum(
-            texts.lengths - 1, 0
-        )  # tokens with a next one: 1 for the last of them, then 2 ...
+        before = np.maximum(texts.lengths - 1, 0)  # tokens with a next one: 1 for the last of them, then 2 ...
         full = np.maximum(before - len(self.gaps), 0)
         part = before - full
         pairs: IntArray = full * len(self.gaps) + part * (part + 1) // 2

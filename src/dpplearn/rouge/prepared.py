@@ -23,9 +23,7 @@ class Prepared:
         themselves serve any candidate; a candidate's own tokens are fewer, and enough for that candidate.
     """
 
-    def __init__(
-        self, settings: Settings, references: Sequence[Reading], vocabulary: Sequence[Reading]
-    ) -> None:
+    def __init__(self, settings: Settings, references: Sequence[Reading], vocabulary: Sequence[Reading]) -> None:
         self.settings = settings
         distinct = dict.fromkeys(chain.from_iterable(chain(text.tokens, *text.lines) for text in vocabulary))
         self.vocabulary = {token: number for number, token in enumerate(distinct)}

@@ -111,9 +111,7 @@ class Rouge:
             For each candidate in order.
         """
         if isinstance(candidates, str):
-            raise TypeError(
-                "candidates must be a list of texts, but is one string. Use score for one candidate."
-            )
+            raise TypeError("candidates must be a list of texts, but is one string. Use score for one candidate.")
         return [scores for batch in self._batches(candidates) for scores in self._prepared.score(batch)]
 
     def _batches(self, candidates: Iterable[Text]) -> Iterator[list[Reading]]:

@@ -15,9 +15,7 @@ def as_bytes(text: object) -> bytes:
         return text
     if isinstance(text, Sequence) and all(isinstance(line, str | bytes) for line in text):
         return b"\n".join(map(as_bytes, text))
-    raise TypeError(
-        f"A text must be a string (one sentence per line) or a list of sentences, but is {describe(text)}."
-    )
+    raise TypeError(f"A text must be a string (one sentence per line) or a list of sentences, but is {describe(text)}.")
 
 
 def describe(value: object) -> str:
@@ -111,9 +109,7 @@ def cut_words(lines: list[bytes], n: int) -> list[bytes]:
     >>> cut_words([b"one two", b"three four"], 3)
     [b'one two', b'three']
     """
-    return cut(
-        lines, n, measure=lambda line: len(chunks(line)), head=lambda line, n: b" ".join(chunks(line)[:n])
-    )
+    return cut(lines, n, measure=lambda line: len(chunks(line)), head=lambda line, n: b" ".join(chunks(line)[:n]))
 
 
 def chunks(line: bytes) -> list[bytes]:

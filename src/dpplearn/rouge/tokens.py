@@ -73,9 +73,7 @@ class Tokenizer:
         if self.kind not in ("official", "unicode"):
             raise ValueError(f'tokenizer must be "official" or "unicode", but is {describe(self.kind)}.')
         if not isinstance(self.stem, bool) and not callable(self.stem):
-            raise TypeError(
-                f"stem must be True, False or a function of a word, but is {describe(self.stem)}."
-            )
+            raise TypeError(f"stem must be True, False or a function of a word, but is {describe(self.stem)}.")
         if self.kind == "official" and not isinstance(self.stem, bool):
             raise ValueError(
                 "ROUGE-1.5.5 has one stemmer, so stem must be True or False with the official tokenizer. "
