@@ -90,7 +90,8 @@ class NGramCounter:
         self.tables: list[Table] = []  # of the bigrams, the trigrams ... up to n
         n_texts = texts.lengths.size
         place, absent = np.minimum(texts.ids, texts.size), texts.size  # a single token's place is its number
-        self.counts = count_places(place, texts.owner, n_texts, absent + 1)[:, :absent]
+        if self.n == 1:
+            self.counts = count_places(place, texts.owner, n_texts, absent + 1)[:, :absent]
         for _ in range(self.n - 1):
             keys = self.longer(place, texts)
             inside = (place[:-1] < absent) & (texts.ids[texts.ids.size - keys.size :] < texts.size)
