@@ -5,7 +5,7 @@ dpplearn.rouge ships:
 
     python scripts/build_exceptions.py FOLDER_WITH_EXC_FILES
 
-On Debian the lists come with the package wordnet-base and lie in /usr/share/wordnet.
+On Debian the lists come with the package wordnet-base (`dpkg -L wordnet-base` says where).
 """
 
 import argparse
