@@ -113,7 +113,8 @@ def plot_scaling(rows: list[dict]) -> None:
         ("seconds", "dpplearn, one thread", "#0072B2"),
     ):
         ax.plot(n, [1e6 * row[key] for row in rows], "o-", color=colour)
-        ax.annotate(label, (n[-1], 1e6 * rows[-1][key]), (-4, -16), textcoords="offset points", ha="right", color=colour)
+        last = (n[-1], 1e6 * rows[-1][key])
+        ax.annotate(label, last, (-4, -16), textcoords="offset points", ha="right", color=colour)
     ax.set(
         xscale="log", yscale="log", xlabel="number of items N (rank 100, E|Y| = 10)", ylabel="microseconds per sample"
     )
