@@ -16,6 +16,7 @@ from dpplearn._checks import (
     check_choice,
     check_disjoint,
     check_int,
+    check_items,
     check_jobs,
     check_rng,
     check_subset,
@@ -51,7 +52,8 @@ class Determinantal(Frozen, ABC):
     """A determinantal point process: P(A in Y) = det(K_A) for every set A of items, equation (1)."""
 
     items: IntArray
-    """Original number of each item: 0 ... n-1, or, after `condition`, what each was called before."""
+    """Number of each item in the DPP that was made first: 0 ... n-1 there. After `condition`, once or many times,
+    `dpp.items[subset]` tells what the items of a subset were called at the start."""
 
     @property
     @abstractmethod
@@ -82,6 +84,10 @@ class Determinantal(Frozen, ABC):
         """q_i = sqrt(L_ii), equation (8)."""
 
     @abstractmethod
+    def _factor(self) -> FloatArray:
+        """B with independent columns and L = B B^T, each row accurate relative to its own length."""
+
+    @abstractmethod
     def _likelihood_entries(self) -> tuple[FloatArray, bool]:
         """An array that gives L's entries to the Markov chain: (L, False), or (B, True) for L = B B^T."""
 
@@ -96,7 +102,7 @@ class Determinantal(Frozen, ABC):
     def marginal_kernel(self, rows: ArrayLike, columns: ArrayLike) -> FloatArray:
         """The block K[rows, columns] of the marginal kernel, without the rest of it."""
         p, V, _ = self.spectrum
-        A, B = check_subset(rows, self.n, "rows"), check_subset(columns, self.n, "columns")
+        A, B = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
         return np.asarray((V[A] * p) @ V[B].T)
 
     @cached_property
@@ -106,15 +112,13 @@ class Determinantal(Frozen, ABC):
 
     def _kernel_from_spectrum(self) -> FloatArray:
         p, V, _ = self.spectrum
-        K = (V * p) @ V.T
-        read_only(K)
-        return np.asarray(K)
+        return frozen((V * p) @ V.T)
 
     @cached_property
     def marginals(self) -> FloatArray:
         """P(i in Y) = K_ii for every item, equation (2)."""
         p, V, _ = self.spectrum
-        return np.clip(np.einsum("ij,ij,j->i", V, V, p), 0.0, 1.0)
+        return frozen(np.clip(np.einsum("ij,ij,j->i", V, V, p), 0.0, 1.0))
 
     def inclusion_prob(self, A: ArrayLike) -> float:
         """P(A in Y) = det(K_A), equation (1): all items of A are chosen, and perhaps others."""
@@ -126,7 +130,7 @@ class Determinantal(Frozen, ABC):
 
         On the diagonal, P(i in Y).
         """
-        A = np.arange(self.n) if items is None else check_subset(items, self.n, "items")
+        A = np.arange(self.n) if items is None else check_items(items, self.n, "items")
         K_A = self.marginal_kernel(A, A)
         d = self.marginals[A]
         pairs = np.maximum(np.outer(d, d) - K_A**2, 0.0)
@@ -136,9 +140,9 @@ class Determinantal(Frozen, ABC):
     def correlations(self, items: ArrayLike | None = None) -> FloatArray:
         """Correlation of the indicators of items i and j: -K_ij^2 / sqrt(K_ii (1 - K_ii) K_jj (1 - K_jj)).
 
-        Never positive off the diagonal; 0 where an item is always or never chosen.
+        1 on the diagonal, never positive off it; 0 there where an item is always or never chosen.
         """
-        A = np.arange(self.n) if items is None else check_subset(items, self.n, "items")
+        A = np.arange(self.n) if items is None else check_items(items, self.n, "items")
         K_A, d = self.marginal_kernel(A, A), self.marginals[A]
         deviation = np.sqrt(d * (1 - d))
         scale = np.outer(deviation, deviation)
@@ -171,6 +175,8 @@ class Determinantal(Frozen, ABC):
         rest = remaining(self.n, A, B)
         if rest.size:
             out[rest] = self.condition(A, B).marginals
+        elif self.prob(A, B) == 0.0:
+            raise impossible("include", A)
         return out
 
     # Size
@@ -189,13 +195,7 @@ class Determinantal(Frozen, ABC):
     @cached_property
     def size_pmf(self) -> FloatArray:
         """P(|Y| = k) for k = 0 ... n."""
-        pmf = np.zeros(self.n + 1)
-        pmf[0] = 1.0
-        for m, p in enumerate(np.sort(self.spectrum.p), start=1):  # one coin more: no cancellation
-            pmf[1 : m + 1] = pmf[1 : m + 1] * (1 - p) + pmf[:m] * p
-            pmf[0] *= 1 - p
-        read_only(pmf)
-        return pmf
+        return frozen(np.append(sum_of_coins(self.spectrum.p), np.zeros(self.n - self.spectrum.p.size)))
 
     def entropy(self, n_samples: int = 100_000, rng: Seed = None) -> Estimate:
         """- sum of P(Y) log P(Y) in nats: exact up to 20 items, beyond that estimated from samples.
@@ -206,18 +206,14 @@ class Determinantal(Frozen, ABC):
             A float with a `standard_error`, which is 0 where the value is exact.
         """
         if self.n <= ENUMERABLE:
-            log_p = self._all_log_probs()
-            log_p = log_p[log_p > -np.inf]
-            return Estimate(max(-float(np.exp(log_p) @ log_p), 0.0), 0.0)
+            from dpplearn._loops.symmetric import all_probs
+
+            probs = all_probs(np.array(self.K))
+            probs = probs[probs > 0.0]
+            return Estimate(max(-float(probs @ np.log(probs)), 0.0), 0.0)
         n_samples = check_int(n_samples, "n_samples", low=2)
         surprise = -np.asarray(self.log_prob(self.sample(n_samples, rng=rng)))
         return Estimate(float(surprise.mean()), float(surprise.std(ddof=1) / np.sqrt(n_samples)))
-
-    def _all_log_probs(self) -> FloatArray:
-        """log P(Y) of all 2^n subsets; bit i of the position says whether item i is in Y."""
-        masks = (np.arange(2**self.n)[:, None] >> np.arange(self.n)) & 1
-        indptr = np.append(0, np.cumsum(masks.sum(axis=1)))
-        return np.asarray(self.log_prob(Subsets(indptr, np.nonzero(masks)[1], self.n)))
 
     # Sampling
 
@@ -258,7 +254,7 @@ class Determinantal(Frozen, ABC):
         else:
             expected = self.expected_size
             draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=expected, n_jobs=jobs)
-        return Subsets(*draws, self.n)
+        return Subsets._of(*draws, self.n)
 
     def sampling_tables(self, size: int) -> Tables:
         """What the loops of the spectral sampler read, for `size` samples."""
@@ -275,6 +271,29 @@ class Determinantal(Frozen, ABC):
 
     def _dense_K(self) -> FloatArray:
         return self.K
+
+
+def frozen(array: FloatArray) -> FloatArray:
+    """The array, read-only: what a frozen object hands out cannot change it."""
+    read_only(array)
+    return array
+
+
+def sum_of_coins(p: FloatArray) -> FloatArray:
+    """P(k heads) for k = 0 ... m of m independent coins; one coin at a time, so that nothing cancels."""
+    pmf = np.zeros(p.size + 1)
+    pmf[0] = 1.0
+    for m, x in enumerate(np.sort(p), start=1):
+        pmf[1 : m + 1] = pmf[1 : m + 1] * (1 - x) + pmf[:m] * x
+        pmf[0] *= 1 - x
+    return pmf
+
+
+def check_ground_set(draws: Subsets, n: int) -> Subsets:
+    """Subsets of these n items, and not of others."""
+    if draws.n != n:
+        raise ValueError(f"subset must hold subsets of the {n} items here, found subsets of {draws.n}.")
+    return draws
 
 
 def remaining(n: int, include: IntArray, exclude: IntArray) -> IntArray:

@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import Seed, check_int, check_rng, check_subset, read_only
+from dpplearn._checks import Seed, check_features, check_int, check_rng, check_subset, read_only
 from dpplearn._linalg import logdet, to_dense
 from dpplearn.determinantal import Frozen
-from dpplearn.lowrank import check_features
 from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
 from dpplearn.subsets import Subsets
 
@@ -89,4 +88,4 @@ class ImplicitDPP(Frozen):
         burn_in = usual_burn_in if burn_in is None else check_int(burn_in, "burn_in")
         thin = usual_thin if thin is None else check_int(thin, "thin", low=1)
         moves = Moves(self.kernel, self.n, gram=not callable(self.kernel))
-        return Subsets(*sample_mcmc(moves, size, generator, k=k, burn_in=burn_in, thin=thin), self.n)
+        return Subsets._of(*sample_mcmc(moves, size, generator, k=k, burn_in=burn_in, thin=thin), self.n)
