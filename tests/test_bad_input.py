@@ -32,7 +32,8 @@ KERNELS = {
     "ragged": ([[1.0, 0.0], [0.0]], ValueError, "rows of unequal length"),
     "sparse": (sparse.eye_array(3), TypeError, r"dense array.*toarray\(\)"),
     "empty": (np.empty((0, 0)), ValueError, "at least one"),
-    "None": (None, TypeError, "found dtype object"),
+    "None": (None, TypeError, "found None"),
+    "a function": (max, TypeError, "found a function. .*ImplicitDPP"),
 }
 
 
@@ -108,9 +109,11 @@ def test_what_needs_L_says_so():
     for ask in ("L", "log_normalizer", "quality", "similarity", "eigenpairs"):
         with pytest.raises(ValueError, match="no likelihood kernel L"):
             getattr(dpp, ask)
-    for call in (lambda: KDPP(dpp, 1), lambda: dpp.sample(1, method="mcmc")):
+    for call in (lambda: KDPP(dpp, 1).log_normalizer, lambda: dpp.sample(1, method="mcmc")):
         with pytest.raises(ValueError, match="no likelihood kernel L"):
             call()
+    with pytest.raises(ValueError, match="from 1 to 2, found 0"):
+        KDPP(dpp, 0)
     with pytest.raises(ValueError, match="largest is 1"):
         K_to_L(np.diag([1.0, 0.5]))
 
@@ -200,6 +203,8 @@ def test_k():
         KDPP(DPP3, 1.5)
     with pytest.raises(TypeError, match=r"DPP or a LowRankDPP, found ndarray"):
         KDPP(np.eye(3), 1)
+    with pytest.raises(TypeError, match=r"found ImplicitDPP. Use its sample\(k="):
+        KDPP(ImplicitDPP(np.eye(3)), 1)
 
 
 def test_quality():
@@ -234,6 +239,14 @@ def test_features():
     zero = LowRankDPP(np.zeros((3, 2)))
     assert zero.expected_size == 0.0
     assert zero.sample(5, rng=0).indices.size == 0
+
+
+def test_n_by_n_answers_that_do_not_fit():
+    dpp = LowRankDPP(np.ones((30_000, 1)))
+    for ask in (lambda: dpp.K, lambda: dpp.L, dpp.pair_probs, dpp.correlations, lambda: dpp.similarity):
+        with pytest.raises(ValueError, match=r"30,000 items would be an array of 7 GB. Pass items="):
+            ask()
+    assert dpp.pair_probs([3, 4]).shape == (2, 2)
 
 
 def test_conditioning():

@@ -15,10 +15,11 @@ from scipy import sparse
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Features: TypeAlias = Any  # a float array or a scipy csr_array, one row per item; scipy has no types
+Items: TypeAlias = ArrayLike | Iterable[int]  # item numbers in any collection, or a boolean mask
 Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None
 
 
-def check_array(x: ArrayLike, name: str, ndim: int) -> FloatArray:
+def check_array(x: Any, name: str, ndim: int) -> FloatArray:
     """A float64 array of `ndim` dimensions with finite entries; integers are converted."""
     if sparse.issparse(x):
         raise TypeError(f"{name} must be a dense array, found a scipy sparse one. Pass {name}.toarray().")
@@ -29,8 +30,11 @@ def check_array(x: ArrayLike, name: str, ndim: int) -> FloatArray:
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array of numbers, found rows of unequal length.") from error
     if array.dtype.kind not in "fiu":
-        hint = " Only real kernels are supported." if array.dtype.kind == "c" else ""
-        raise TypeError(f"{name} must be an array of real numbers, found dtype {array.dtype}.{hint}")
+        hint = "Only real kernels are supported." if array.dtype.kind == "c" else f"Pass {name}.astype(float)."
+        if callable(x):
+            hint = "For a kernel that is a function, use ImplicitDPP."
+        found = "a function" if callable(x) else "None" if x is None else f"dtype {array.dtype}"
+        raise TypeError(f"{name} must be an array of real numbers, found {found}. {hint}")
     if array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, found shape {array.shape}.")
     array = array.astype(np.float64)  # a copy: what the caller does later to theirs changes nothing here
@@ -77,20 +81,27 @@ def check_vector(x: ArrayLike, name: str, n: int, *, low: float | None = None) -
     return v
 
 
-def check_items(items: Any, n: int, name: str = "items") -> IntArray:
+def check_items(items: Items, n: int, name: str = "items") -> IntArray:
     """Item numbers in 0 ... n-1, none twice, in the order given; a boolean mask of length n means where it is True."""
     if np.ma.isMaskedArray(items):
         raise TypeError(f"{name} must be a plain array, found a masked one. Pass {name}.compressed().")
-    if not isinstance(items, np.ndarray | list | tuple) and isinstance(items, Iterable) and not isinstance(items, str):
-        items = list(items)  # sets, ranges, generators, keys
+    flat: Any = items
+    if not isinstance(flat, np.ndarray | list | tuple | str) and isinstance(flat, Iterable):
+        flat = list(flat)  # sets, ranges, generators, keys
     try:
-        Y = np.asarray(items)
+        Y = np.asarray(flat)
     except (ValueError, OverflowError):
-        raise ValueError(f"{name} must be a flat list of item numbers, found {items!r:.60}.") from None
+        raise ValueError(
+            f"{name} must be a flat list of item numbers, found {items!r:.60}. "
+            "For many subsets, pass Subsets.from_lists(..., n)."
+        ) from None
     if Y.ndim == 0:
-        raise ValueError(f"{name} must be a list of item numbers, found the single value {Y}. Pass [{Y}].")
+        hint = f" Pass [{Y}]." if Y.dtype.kind in "iu" else ""
+        raise ValueError(f"{name} must be a list of item numbers, found the single value {Y}.{hint}")
     if Y.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, found shape {Y.shape}.")
+        raise ValueError(
+            f"{name} must be one-dimensional, found shape {Y.shape}. For many subsets, pass Subsets.from_lists(..., n)."
+        )
     if Y.dtype == np.bool_:
         if Y.size != n:
             raise ValueError(f"{name} as a boolean mask must have length {n}, found {Y.size}.")
@@ -108,12 +119,12 @@ def check_items(items: Any, n: int, name: str = "items") -> IntArray:
     return Y.astype(np.int64)
 
 
-def check_subset(subset: Any, n: int, name: str = "subset") -> IntArray:
+def check_subset(subset: Items, n: int, name: str = "subset") -> IntArray:
     """Item numbers as `check_items` takes them, sorted."""
     return np.sort(check_items(subset, n, name))
 
 
-def check_disjoint(include: Any, exclude: Any, n: int) -> tuple[IntArray, IntArray]:
+def check_disjoint(include: Items, exclude: Items, n: int) -> tuple[IntArray, IntArray]:
     """Two subsets that share no item."""
     A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
     both = np.intersect1d(A, B)
@@ -187,8 +198,8 @@ def check_rng(rng: Seed) -> np.random.Generator:
             raise ValueError(f"rng as a seed must not be negative, found {rng}.")
         return np.random.default_rng(int(rng))
     raise TypeError(
-        f"rng must be a seed, a numpy.random.Generator or None, found {type(rng).__name__}. "
-        "For an old RandomState, pass numpy.random.default_rng(seed)."
+        f"rng must be a whole number, a numpy.random.Generator or None, found {rng!r:.60}. "
+        "Pass a seed, or numpy.random.default_rng(seed)."
     )
 
 

@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpplearn._checks import (
     FloatArray,
     IntArray,
+    Items,
     Seed,
     check_choice,
     check_disjoint,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dpplearn._loops.spectral import Tables
 
 ENUMERABLE = 20  # 2^20 subsets: a second's work
+MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
 
 
 class Frozen:
@@ -71,11 +72,11 @@ class Determinantal(Frozen, ABC):
         """K = V diag(p) V^T (equation 7) and log det(L + I)."""
 
     @abstractmethod
-    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
         """log P(Y = subset), equation (4)."""
 
     @abstractmethod
-    def condition(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> Self:
+    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The DPP of the remaining items, given that some are in Y and some are not, equation (10)."""
 
     @property
@@ -91,6 +92,11 @@ class Determinantal(Frozen, ABC):
     def _likelihood_entries(self) -> tuple[FloatArray, bool]:
         """An array that gives L's entries to the Markov chain: (L, False), or (B, True) for L = B B^T."""
 
+    @property
+    def has_L(self) -> bool:
+        """Whether there is a likelihood kernel; only a DPP given by K may have none."""
+        return True
+
     def __len__(self) -> int:
         return self.n
 
@@ -99,7 +105,7 @@ class Determinantal(Frozen, ABC):
 
     # Marginals and correlations
 
-    def marginal_kernel(self, rows: ArrayLike, columns: ArrayLike) -> FloatArray:
+    def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
         """The block K[rows, columns] of the marginal kernel, without the rest of it."""
         p, V, _ = self.spectrum
         A, B = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
@@ -108,6 +114,7 @@ class Determinantal(Frozen, ABC):
     @cached_property
     def K(self) -> FloatArray:
         """Marginal kernel K = L (L + I)^-1, equations (6) and (7). An n x n array."""
+        self._some_items(None)
         return self._kernel_from_spectrum()
 
     def _kernel_from_spectrum(self) -> FloatArray:
@@ -120,29 +127,29 @@ class Determinantal(Frozen, ABC):
         p, V, _ = self.spectrum
         return frozen(np.clip(np.einsum("ij,ij,j->i", V, V, p), 0.0, 1.0))
 
-    def inclusion_prob(self, A: ArrayLike) -> float:
+    def inclusion_prob(self, A: Items) -> float:
         """P(A in Y) = det(K_A), equation (1): all items of A are chosen, and perhaps others."""
         A = check_subset(A, self.n, "A")
         return min(float(np.exp(logdet(self.marginal_kernel(A, A)))), 1.0)
 
-    def pair_probs(self, items: ArrayLike | None = None) -> FloatArray:
+    def pair_probs(self, items: Items | None = None) -> FloatArray:
         """P(i, j in Y) = K_ii K_jj - K_ij^2, equation (3), for all pairs of `items` (default: of all items).
 
         On the diagonal, P(i in Y).
         """
-        A = np.arange(self.n) if items is None else check_items(items, self.n, "items")
+        A = self._some_items(items)
         K_A = self.marginal_kernel(A, A)
         d = self.marginals[A]
         pairs = np.maximum(np.outer(d, d) - K_A**2, 0.0)
         np.fill_diagonal(pairs, d)
         return pairs
 
-    def correlations(self, items: ArrayLike | None = None) -> FloatArray:
+    def correlations(self, items: Items | None = None) -> FloatArray:
         """Correlation of the indicators of items i and j: -K_ij^2 / sqrt(K_ii (1 - K_ii) K_jj (1 - K_jj)).
 
         1 on the diagonal, never positive off it; 0 there where an item is always or never chosen.
         """
-        A = np.arange(self.n) if items is None else check_items(items, self.n, "items")
+        A = self._some_items(items)
         K_A, d = self.marginal_kernel(A, A), self.marginals[A]
         deviation = np.sqrt(d * (1 - d))
         scale = np.outer(deviation, deviation)
@@ -150,7 +157,18 @@ class Determinantal(Frozen, ABC):
         np.fill_diagonal(correlation, 1.0)
         return np.maximum(correlation, -1.0)
 
-    def prob(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> float:
+    def _some_items(self, items: Items | None) -> IntArray:
+        """The items asked about; all of them only where an n x n answer fits in memory."""
+        if items is not None:
+            return check_items(items, self.n, "items")
+        if self.n > MATRIX:
+            raise ValueError(
+                f"The answer for all pairs of {self.n:,} items would be an array of {self.n**2 * 8 / 1e9:.0f} GB. "
+                "Pass items=[...] for the ones you want."
+            )
+        return np.arange(self.n)
+
+    def prob(self, include: Items = (), exclude: Items = ()) -> float:
         """P(every item of `include` is in Y and none of `exclude` is).
 
         det(K_A) det(I - K'_B), where K' is K given A. Sharing an item makes it 0.
@@ -167,7 +185,7 @@ class Determinantal(Frozen, ABC):
         left = np.eye(B.size) - schur_complement(K_AB, b, a)
         return min(float(np.exp(log_p + logdet(left))), 1.0)
 
-    def conditional_marginals(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> FloatArray:
+    def conditional_marginals(self, include: Items = (), exclude: Items = ()) -> FloatArray:
         """P(i in Y | include in Y, exclude not in Y) for all n items; 1 and 0 for those given."""
         A, B = check_disjoint(include, exclude, self.n)
         out = np.zeros(self.n)
@@ -226,7 +244,7 @@ class Determinantal(Frozen, ABC):
         ----------
         size : int
             How many; 0 gives no subsets.
-        rng : int, numpy.random.Generator or None
+        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
             The same seed gives the same subsets, whatever `n_jobs`.
         method : {"spectral", "cholesky", "mcmc"}
             "spectral" is exact; after one eigendecomposition the cost of a sample follows its size, not
@@ -234,12 +252,16 @@ class Determinantal(Frozen, ABC):
             operations a sample. "mcmc" is approximate: a Markov chain's states, n moves apart (100 at
             least) after 20 times as many (`ImplicitDPP` has the options).
         n_jobs : int, optional
-            Threads; every core by default.
+            Threads; every core by default (None or -1).
 
         Returns
         -------
         Subsets
             A sequence of sorted index arrays.
+
+        Notes
+        -----
+        The first call on a machine compiles the loops, for some ten seconds, and keeps them on disk.
         """
         size = check_int(size, "size")
         check_choice(method, "method", ("spectral", "cholesky", "mcmc"))
@@ -303,7 +325,7 @@ def remaining(n: int, include: IntArray, exclude: IntArray) -> IntArray:
     return np.flatnonzero(left)
 
 
-def check_remaining(n: int, include: ArrayLike, exclude: ArrayLike) -> tuple[IntArray, IntArray, IntArray]:
+def check_remaining(n: int, include: Items, exclude: Items) -> tuple[IntArray, IntArray, IntArray]:
     """Two disjoint sets and the items in neither, of which there must be one."""
     A, B = check_disjoint(include, exclude, n)
     rest = remaining(n, A, B)

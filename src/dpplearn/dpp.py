@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from dpplearn._checks import FloatArray, IntArray, check_square, check_subset, read_only
+from dpplearn._checks import FloatArray, IntArray, Items, check_square, check_subset, read_only
 from dpplearn._linalg import (
     EPS,
     SMALL,
@@ -202,8 +202,8 @@ class DPP(Determinantal):
     @overload
     def log_prob(self, subset: Subsets) -> FloatArray: ...
     @overload
-    def log_prob(self, subset: ArrayLike) -> float: ...
-    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+    def log_prob(self, subset: Items) -> float: ...
+    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
         """log P(Y = subset) = log det(L_Y) - log det(L + I), equation (4); -inf where it cannot be.
 
         Parameters
@@ -243,7 +243,7 @@ class DPP(Determinantal):
         Z = Q[:, r:]
         return float(2 * np.log(pivots).sum() + logdet(Z.T @ L_Y @ Z) - log_normalizer)
 
-    def condition(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> Self:
+    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
 
         Returns

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpplearn._checks import (
     FloatArray,
+    Items,
     Seed,
     check_choice,
     check_int,
@@ -51,8 +51,10 @@ class KDPP(Frozen):
     """
 
     def __init__(self, dpp: Determinantal, k: int) -> None:
-        if not isinstance(dpp, Determinantal):
-            raise TypeError(f"dpp must be a DPP or a LowRankDPP, found {type(dpp).__name__}. Pass DPP(L).")
+        given: object = dpp
+        if not isinstance(given, Determinantal):
+            hint = "Use its sample(k=...)." if type(given).__name__ == "ImplicitDPP" else "Pass DPP(L)."
+            raise TypeError(f"dpp must be a DPP or a LowRankDPP, found {type(dpp).__name__}. {hint}")
         k = check_int(k, "k")
         if k > dpp.n:
             raise ValueError(f"k must be at most the number of items ({dpp.n}), found {k}.")
@@ -78,6 +80,8 @@ class KDPP(Frozen):
         multiple for which about k are chosen, and its probabilities p instead: p / (1 - p) is the eigenvalue to all
         the digits that matter. e_k(L) = P(|Y| = k) det(I + cL) / c^k.
         """
+        if not self.dpp.has_L:
+            return self._of_marginals()
         lam, V = self.dpp.eigenpairs
         if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(1e-8 * lam[-1], 0.0)):
             return lam, V, float(log_esp(lam, self.k)[self.k, -1])
@@ -93,6 +97,15 @@ class KDPP(Frozen):
         lam = p / np.maximum(1 - p, 1e-17)
         return lam, V, float(np.log(sum_of_coins(p)[self.k])) + log_normalizer - self.k * log_c
 
+    def _of_marginals(self) -> tuple[FloatArray, FloatArray, float]:
+        """The same where eigenvalues of K are 1: those directions are always taken, and so are at most k."""
+        p, V, log_normalizer = self.dpp.spectrum
+        chance = sum_of_coins(p)[min(self.k, p.size)] if self.k <= np.count_nonzero(p) else 0.0
+        if chance == 0.0:
+            low, high = np.count_nonzero(p == 1.0), np.count_nonzero(p)
+            raise ValueError(f"k must be a size that this DPP can have, from {low} to {high}, found {self.k}.")
+        return p / np.maximum(1 - p, 1e-17), V, float(np.log(chance)) + log_normalizer
+
     @cached_property
     def _log_esp(self) -> FloatArray:
         return log_esp(self._tilted[0][::-1], self.k)  # in the order of the sampling tables
@@ -100,15 +113,17 @@ class KDPP(Frozen):
     @property
     def log_normalizer(self) -> float:
         """log e_k(lam) = log of the sum of det(L_Y) over all sets of k items."""
+        if not self.dpp.has_L:
+            _ = self.dpp.eigenpairs  # raises, and says why there is no L
         return self._tilted[2]
 
     @overload
     def log_prob(self, subset: Subsets) -> FloatArray: ...
     @overload
-    def log_prob(self, subset: ArrayLike) -> float: ...
-    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+    def log_prob(self, subset: Items) -> float: ...
+    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
         """log P(Y = subset); -inf where it has not exactly k items."""
-        shift = self.dpp.spectrum.log_normalizer - self.log_normalizer
+        shift = self.dpp.spectrum.log_normalizer - self._tilted[2]
         if isinstance(subset, Subsets):
             check_ground_set(subset, self.n)
             values = np.asarray(self.dpp.log_prob(subset)) + shift

@@ -13,6 +13,7 @@ from dpplearn._checks import (
     Features,
     FloatArray,
     IntArray,
+    Items,
     check_features,
     check_items,
     check_subset,
@@ -107,6 +108,7 @@ class LowRankDPP(Determinantal):
     @property
     def L(self) -> FloatArray:
         """B B^T, an n x n array; made anew each time, and never needed by anything else here."""
+        self._some_items(None)
         return to_dense(self.B @ self.B.T)
 
     @cached_property
@@ -114,7 +116,13 @@ class LowRankDPP(Determinantal):
         """q_i = |b_i|, equation (8)."""
         return frozen(row_lengths(self.B))
 
-    def similarity_of(self, rows: ArrayLike, columns: ArrayLike) -> FloatArray:
+    @property
+    def similarity(self) -> FloatArray:
+        """S_ij = L_ij / sqrt(L_ii L_jj), equation (8), an n x n array; `similarity_of` gives a block of it."""
+        items = self._some_items(None)
+        return frozen(self.similarity_of(items, items))
+
+    def similarity_of(self, rows: Items, columns: Items) -> FloatArray:
         """The block S[rows, columns] of the similarities, equation (8)."""
         i, j = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
         scale = np.outer(self.quality[i], self.quality[j])
@@ -125,8 +133,8 @@ class LowRankDPP(Determinantal):
     @overload
     def log_prob(self, subset: Subsets) -> FloatArray: ...
     @overload
-    def log_prob(self, subset: ArrayLike) -> float: ...
-    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+    def log_prob(self, subset: Items) -> float: ...
+    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
         """log P(Y = subset) = log det(B_Y B_Y^T) - log det(I + B^T B), equation (4)."""
         if isinstance(subset, Subsets):
             check_ground_set(subset, self.n)
@@ -142,7 +150,7 @@ class LowRankDPP(Determinantal):
         B_Y = self.B[Y]
         return logdet(to_dense(B_Y @ B_Y.T)) - self.log_normalizer
 
-    def condition(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> Self:
+    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
 
         The remaining rows of B lose their part in the span of the included ones: again L = B B^T.

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import IntArray, check_int, check_subset, read_only
+from dpplearn._checks import IntArray, Items, check_int, check_subset, read_only
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +68,7 @@ class Subsets:
         return self
 
     @classmethod
-    def from_lists(cls, subsets: Iterable[ArrayLike], n: int) -> Subsets:
+    def from_lists(cls, subsets: Iterable[Items], n: int) -> Subsets:
         """Subsets from any sequence of item lists or masks."""
         n = check_int(n, "n", low=1)
         arrays = [check_subset(Y, n, f"subsets[{s}]") for s, Y in enumerate(subsets)]
@@ -91,7 +90,11 @@ class Subsets:
                 ends = self.indptr[start : stop + 1]
                 return Subsets._of(ends - ends[0], self.indices[ends[0] : ends[-1]], self.n)
             return Subsets.from_lists([self[s] for s in range(start, stop, step)], self.n)
-        s = range(len(self))[key]
+        if not isinstance(key, int | np.integer):
+            raise TypeError(f"Subsets are indexed by a whole number or a slice, found {key!r}.")
+        if not -len(self) <= key < len(self):
+            raise IndexError(f"There are {len(self)} subsets, so that number {key} is not among them.")
+        s = key % len(self)
         return self.indices[self.indptr[s] : self.indptr[s + 1]]
 
     def __iter__(self) -> Iterator[IntArray]:
