@@ -17,7 +17,7 @@ from dpplearn._checks import (
     check_rng,
     check_subset,
 )
-from dpplearn._linalg import tilt_to_size, wide_spectrum
+from dpplearn._linalg import spectrum_wide, tilt_to_size
 from dpplearn.determinantal import Determinantal, Frozen, check_ground_set, frozen, sum_of_coins
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
@@ -93,7 +93,7 @@ class KDPP(Frozen):
                 "items has determinant 0. Add a little to the diagonal (L + 1e-6 I) if items are not meant to be alike."
             )
         log_c = tilt_to_size(B, self.k)
-        p, V, log_normalizer = wide_spectrum(B * np.exp(log_c / 2))
+        p, V, log_normalizer = spectrum_wide(B * np.exp(log_c / 2))
         lam = p / np.maximum(1 - p, 1e-17)
         return lam, V, float(np.log(sum_of_coins(p)[self.k])) + log_normalizer - self.k * log_c
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_array, check_features, check_vector, row_lengths
-from dpplearn._linalg import check_kernel, eigh_psd, factor_psd, spectrum, to_dense
+from dpplearn._checks import FloatArray, check_array, check_features, check_rho, check_vector, row_lengths
+from dpplearn._linalg import check_kernel, check_similarity, eigh_psd, factor_psd, spectrum, to_dense
 
 
 def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rho: float = 0.0) -> FloatArray:
@@ -22,8 +22,7 @@ def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rh
     array([[1. , 0.2],
            [0.2, 1. ]])
     """
-    if not np.isfinite(rho) or rho < 0:
-        raise ValueError(f"rho must be a finite number that is not negative, found {rho}.")
+    rho = check_rho(rho)
     X = check_features(features, "features")
     lengths = row_lengths(X)
     if lengths.min() == 0.0:
@@ -54,14 +53,8 @@ def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:
 
 def from_quality(q: ArrayLike, S: ArrayLike) -> FloatArray:
     """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1."""
-    S = check_kernel(S, "S")
+    S = check_similarity(S)
     q = check_vector(q, "q", len(S), low=0.0)
-    if np.abs(S.diagonal() - 1.0).max() > 1e-6:
-        i = int(np.abs(S.diagonal() - 1.0).argmax())
-        raise ValueError(
-            f"S must have ones on its diagonal (each item is wholly similar to itself), but S[{i}, {i}] is "
-            f"{S[i, i]:.6g}. Divide S by sqrt(S_ii S_jj) and multiply q_i by sqrt(S_ii)."
-        )
     with np.errstate(over="ignore", invalid="ignore"):
         L = q[:, None] * S * q
     if not np.isfinite(L).all():
