@@ -21,11 +21,7 @@ class Limits:
     k: int
     include: IntArray
     exclude: IntArray
-
-    @property
-    def bounded(self) -> bool:
-        """Whether a budget or a size was given at all."""
-        return bool(np.isfinite(self.budget)) or self.k < self.cost.size
+    bounded: bool  # whether a budget or a size was given at all
 
     @cached_property
     def alive(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -79,7 +75,7 @@ def check_limits(
         )
     if A.size > size:
         raise ValueError(f"include must fit the size limit, but names {A.size} items and k is {size}.")
-    return Limits(costs, limit, size, A, B)
+    return Limits(costs, limit, size, A, B, np.isfinite(limit) or k is not None)
 
 
 def check_budget(budget: Any, name: str = "budget") -> float:
