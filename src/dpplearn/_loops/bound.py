@@ -83,7 +83,9 @@ def open_node(R, cost, ids, m, left, slots, log_gain, density, noise):
 
 
 @jit
-def search(R, cost, ids, log_gain, density, sizes, child, left, slots, value, path, depth, best, best_set, noise, limit):
+def search(
+    R, cost, ids, log_gain, density, sizes, child, left, slots, value, path, depth, best, best_set, noise, limit
+):
     """Depth-first branch and bound; every array has one slice per depth, so that it can stop and go on.
 
     Child c of a node takes candidate c and leaves candidates before it out. best_set[0] is the length of the best
@@ -92,9 +94,12 @@ def search(R, cost, ids, log_gain, density, sizes, child, left, slots, value, pa
     nodes = 0
     while depth >= 0 and nodes < limit:
         c, m = child[depth], sizes[depth]
-        if c >= m or value[depth] + knapsack_bound(
-            log_gain[depth], cost[depth], density[depth], c, m, left[depth], slots[depth]
-        ) <= best + 1e-11:
+        if (
+            c >= m
+            or value[depth]
+            + knapsack_bound(log_gain[depth], cost[depth], density[depth], c, m, left[depth], slots[depth])
+            <= best + 1e-11
+        ):
             depth -= 1
             continue
         child[depth] = c + 1

@@ -14,8 +14,8 @@ from dpplearn.decoding.greedy import greedy_auto
 from dpplearn.decoding.ground import Ground, Model, read_model
 from dpplearn.decoding.limits import Limits, check_budget, check_limits
 from dpplearn.decoding.local import improve
-from dpplearn.decoding.sampled import as_found
 from dpplearn.decoding.selection import Selection
+from dpplearn.decoding.whole import as_found
 from dpplearn.determinantal import impossible, remaining
 
 MEMORY = 2**30  # bytes for one conditional kernel per depth

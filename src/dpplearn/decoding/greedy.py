@@ -174,9 +174,7 @@ def as_selection(ground: Ground, limits: Limits, run: Run) -> Selection:
             f"include={limits.include.tolist()} has probability 0: some of its items are linear combinations of others. "
             "Include fewer of them."
         )
-    return Selection(
-        run.items, limits.total(run.items), np.log(run.gains), describe(limits, run), ground.log_prob
-    )
+    return Selection(run.items, limits.total(run.items), np.log(run.gains), describe(limits, run), ground.log_prob)
 
 
 def describe(limits: Limits, run: Run) -> str:

@@ -11,8 +11,8 @@ from dpplearn._linalg import EPS, logdet
 from dpplearn.decoding.greedy import greedy_auto
 from dpplearn.decoding.ground import Ground, Model, read_model
 from dpplearn.decoding.limits import Limits, check_budget, check_limits
-from dpplearn.decoding.sampled import as_found
 from dpplearn.decoding.selection import Selection
+from dpplearn.decoding.whole import as_found
 
 LEAST = 1e-9  # gain in log-probability that counts as an improvement
 
