@@ -28,10 +28,10 @@ def change_in_overlap(indptr, tokens, counts, references, have, i, sign, gain):
 
 
 @jit
-def move(parts, weights, have, overlap, length, i, sign, gain):
+def move(parts, have, overlap, length, i, sign, gain):
     """Add item i to the set, or take it away: counts, overlaps and lengths follow."""
     for p in range(len(parts)):
-        indptr, tokens, counts, references, lengths, own = parts[p]
+        indptr, tokens, counts, references, _, own = parts[p]
         change_in_overlap(indptr, tokens, counts, references, have[p], i, sign, gain)
         for s in range(gain.size):
             overlap[p, s] += gain[s]
@@ -82,7 +82,7 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
     items = np.empty(min(k, n) + 1, np.int64)
     size, spent = 0, 0.0
     for i in start:
-        move(parts, weights, have, overlap, length, i, 1.0, gain)
+        move(parts, have, overlap, length, i, 1.0, gain)
         items[size] = i
         size += 1
         spent += cost[i]
@@ -92,7 +92,7 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
         i, u = best_addition(parts, weights, have, overlap, length, cost, budget - spent, alive, power, value, gain)
         if i < 0:
             break
-        move(parts, weights, have, overlap, length, i, 1.0, gain)
+        move(parts, have, overlap, length, i, 1.0, gain)
         items[size], value = i, u
         size += 1
         spent += cost[i]
@@ -102,13 +102,13 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
         a = fixed
         while a < size:
             j = items[a]
-            move(parts, weights, have, overlap, length, j, -1.0, gain)
+            move(parts, have, overlap, length, j, -1.0, gain)
             without = utility_with(parts, weights, have, overlap, length, -1, gain)
             room = budget - (spent - cost[j])
             i, u = best_addition(parts, weights, have, overlap, length, cost, room, alive, 0.0, without, gain)
             if i >= 0 and u > value + 1e-9:  # swap
                 items[a], value, changed = i, u, True
-                move(parts, weights, have, overlap, length, i, 1.0, gain)
+                move(parts, have, overlap, length, i, 1.0, gain)
                 alive[i], alive[j] = 0, 1
                 spent += cost[i] - cost[j]
             elif without > value + 1e-9:  # drop
@@ -118,12 +118,12 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
                 spent -= cost[j]
                 continue
             else:
-                move(parts, weights, have, overlap, length, j, 1.0, gain)
+                move(parts, have, overlap, length, j, 1.0, gain)
             a += 1
         if size < k:
             i, u = best_addition(parts, weights, have, overlap, length, cost, budget - spent, alive, 0.0, value, gain)
             if i >= 0 and u > value + 1e-9:
-                move(parts, weights, have, overlap, length, i, 1.0, gain)
+                move(parts, have, overlap, length, i, 1.0, gain)
                 items[size], value, changed = i, u, True
                 size += 1
                 spent += cost[i]

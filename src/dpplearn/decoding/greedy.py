@@ -139,7 +139,7 @@ def greedy_auto(ground: Ground, limits: Limits, power: float | None, floor: floa
     """The best of three runs, under a kernel scaled so that filling the budget is no loss; see greedy_map."""
     first = greedy_run(ground, limits, SIGNED, 0.0, 0.0, floor)
     gains = first.gains[limits.include.size :]
-    if limits.equal or power == 0.0 or gains.size == 0 or gains[-1] <= 0.0:
+    if limits.equal or power == 0.0 or gains.size == 0:
         return first
     tilt = max(0.0, -float(np.log(gains).mean()))  # the gains of the first set then have product 1 or more
     runs = [greedy_run(ground, limits, SIGNED, r, tilt, floor) for r in ((0.5, 1.0) if power is None else (power,))]
@@ -155,7 +155,7 @@ def greedy_run(ground: Ground, limits: Limits, rule: int, power: float, tilt: fl
     weight = np.ones(ground.n) if power == 0.0 else limits.cost if power == 1.0 else limits.cost**power
     rest = (limits.cost, weight, rule, float(tilt), floor, limits.budget, limits.k, limits.include, limits.alive.copy())
     if isinstance(ground, Kernel):
-        return Run(*greedy_kernel(ground.L, *rest))
+        return possible(limits, Run(*greedy_kernel(ground.L, *rest)))
     rows = ground.rows
     d = rows.shape[1]
     double = rows.dtype == np.float64
@@ -165,15 +165,20 @@ def greedy_run(ground: Ground, limits: Limits, rule: int, power: float, tilt: fl
         parts = (np.empty((0, 0), rows.dtype), rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
     else:
         parts = (rows, none, none, np.empty(0, rows.dtype))
-    return Run(*greedy_rows(*parts, d, ground.scale, ground.diag, ground.own, *rest, float(noise)))
+    return possible(limits, Run(*greedy_rows(*parts, d, ground.scale, ground.diag, ground.own, *rest, float(noise))))
+
+
+def possible(limits: Limits, run: Run) -> Run:
+    """The run, unless an item to include was a linear combination of others."""
+    if run.end == 5:
+        raise ValueError(
+            f"include={limits.include.tolist()} has probability 0: some of its items are linear combinations of the "
+            "others. Include fewer of them."
+        )
+    return run
 
 
 def as_selection(ground: Ground, limits: Limits, run: Run) -> Selection:
-    if run.end == 4 and 0 < run.items.size <= limits.include.size:  # a forced item ended the run
-        raise ValueError(
-            f"include={limits.include.tolist()} has probability 0: some of its items are linear combinations of others. "
-            "Include fewer of them."
-        )
     return Selection(run.items, limits.total(run.items), np.log(run.gains), describe(limits, run), ground.log_prob)
 
 

@@ -182,7 +182,8 @@ def read_rows(q: ArrayLike, phi: Any, diversity: float) -> Rows:
         raise ValueError(f"phi must have at least one row (item) and one column, found shape {rows.shape}.")
     if not np.isfinite(squares).all():
         raise ValueError(
-            f"phi must be finite and its rows of a length that is, but row {int((~np.isfinite(squares)).argmax())} is not."
+            "phi must be finite, and so the length of its rows, but row "
+            f"{int((~np.isfinite(squares)).argmax())} is not."
         )
     if squares.min() <= 0.0:
         raise ValueError(

@@ -13,6 +13,7 @@ from dpplearn.decoding.ground import Ground, Model, read_model
 from dpplearn.decoding.limits import Limits, check_budget, check_limits
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.whole import as_found
+from dpplearn.determinantal import impossible
 
 LEAST = 1e-9  # gain in log-probability that counts as an improvement
 
@@ -89,6 +90,8 @@ def independent(ground: Ground, limits: Limits, Y: IntArray) -> IntArray:
     """Y without the items that are linear combinations of others in it."""
     if logdet(ground.block(Y)) > -np.inf:
         return Y
+    if logdet(ground.block(limits.include)) == -np.inf:
+        raise impossible("include", limits.include)
     found = as_found(ground, limits, Y, "")
     return np.sort(found.subset[found.gains > -np.inf])
 

@@ -91,7 +91,8 @@ def consensus(
     Examples
     --------
     >>> from dpplearn import DPP
-    >>> dpp = DPP.from_quality([2.0, 2.0, 2.0, 0.5], [[1, 0.9, 0.9, 0], [0.9, 1, 0.9, 0], [0.9, 0.9, 1, 0], [0, 0, 0, 1]])
+    >>> S = [[1, 0.9, 0.9, 0], [0.9, 1, 0.9, 0], [0.9, 0.9, 1, 0], [0, 0, 0, 1]]
+    >>> dpp = DPP.from_quality([2.0, 2.0, 2.0, 0.5], S)
     >>> words = [[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 1, 0], [0, 0, 0, 1]]  # item 2 says what 0 and 1 say
     >>> consensus(dpp, k=1, utility=words, rng=0).subset
     array([2])
@@ -134,7 +135,7 @@ def draw_references(
     high = max(1.2 * budget, low) if max_cost is None else check_budget(max_cost, "max_cost")
     if low > high:
         raise ValueError(f"min_cost must not be above max_cost, found {low:g} and {high:g}.")
-    source = Source.of(ground, limits, 10 * count, (low + high) / 2)
+    source = Source.of(ground, limits, (low + high) / 2)
     kept: list[IntArray] = []
     nearest, gap = np.nan, np.inf
     drawn, batch = 0, 2 * count
@@ -158,7 +159,7 @@ def draw_references(
 
 
 def gains_in_order(ground: Ground, items: IntArray) -> FloatArray:
-    """log of what each item multiplies the probability by, when they are added in this order; -inf from where it is 0."""
+    """log of what each item multiplies the probability by, when added in this order; -inf from where it is 0."""
     A = ground.block(items)
     r = np.sqrt(A.diagonal())
     gains = np.full(items.size, -np.inf)

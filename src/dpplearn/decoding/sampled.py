@@ -18,7 +18,7 @@ from dpplearn.decoding.whole import as_found
 from dpplearn.determinantal import check_remaining
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
-from dpplearn.sampling.spectral import block_starts, make_tables, map_threads, stream_states, worth_alias
+from dpplearn.sampling.spectral import block_starts, make_tables, map_threads, stream_states
 
 if TYPE_CHECKING:
     from dpplearn._loops.spectral import Tables
@@ -104,7 +104,7 @@ def sampled_map(
     n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1)
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
     target = high if low == 0.0 else (low + high) / 2
-    source = Source.of(ground, limits, n_samples, target if tilt and np.isfinite(target) else None)
+    source = Source.of(ground, limits, target if tilt and np.isfinite(target) else None)
     found = source.best(n_samples, low, high, limits.k, m, generator, jobs)
     if not found.sets:
         reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt)
@@ -164,7 +164,7 @@ class Source:
     base: float  # cost of the items to include
 
     @classmethod
-    def of(cls, ground: Ground, limits: Limits, n_samples: int, target: float | None) -> Source:
+    def of(cls, ground: Ground, limits: Limits, target: float | None) -> Source:
         """The model given what must be in and out, tilted to cost `target` on average where that is given."""
         dpp: DPP | LowRankDPP = ground.dpp
         base = limits.total(limits.include)
@@ -174,12 +174,12 @@ class Source:
             dpp = dpp.condition(limits.include, limits.exclude)
         cost = limits.cost[items]
         if target is None:
-            tables, size = dpp.sampling_tables(n_samples), dpp.expected_size
+            tables, size = dpp._alias_tables, dpp.expected_size
         else:
             lam, V = dpp.eigenpairs
             p: Spectrum = tilted_spectrum(lam, V, find_tilt(lam, V, cost, max(target - base, cost.min() / 2)))
             size = float(p.p.sum())
-            tables = make_tables(p.p, p.V, alias=worth_alias(n_samples, size, p.p.size))
+            tables = make_tables(p.p, p.V, alias=True)
         if isinstance(dpp, DPP) or dpp.n <= min(DENSE, 4 * dpp.B.shape[1]):
             entries, gram = np.ascontiguousarray(dpp.L), False
         else:
