@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -68,6 +70,18 @@ def test_lazy_front_and_full_passes_agree_with_the_kernel(spread, dtype, rng):
         assert by_rows.gains.sum() == pytest.approx(by_kernel.gains.sum(), abs=0.5 if dtype == np.float32 else 1e-6)
     assert len(by_rows) == 40
     assert "rank" in by_rows.reason
+
+
+@pytest.mark.parametrize("length", [1e-30, 1e30])
+def test_the_length_of_features_does_not_matter(length, rng):
+    phi = rng.standard_normal((400, 10)).astype(np.float32)
+    q = np.exp(0.1 * rng.standard_normal(400))
+    assert greedy_map((q, np.float32(length) * phi), k=9).subset.tolist() == greedy_map((q, phi), k=9).subset.tolist()
+
+
+def test_importing_brings_nothing_heavy():
+    code = "import dpplearn.decoding, sys; print([x for x in ('numba', 'sklearn', 'matplotlib') if x in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_float32_features_are_not_copied(rng):

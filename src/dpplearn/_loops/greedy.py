@@ -137,13 +137,13 @@ def residual(rows, indptr, indices, data, i, scale, U, done, t, g):
             x1 += r * U[s + 1, c]
             x2 += r * U[s + 2, c]
             x3 += r * U[s + 3, c]
-        total += np.float64(x0 * x0) + np.float64(x1 * x1) + np.float64(x2 * x2) + np.float64(x3 * x3)
+        total += np.float64(x0) ** 2 + np.float64(x1) ** 2 + np.float64(x2) ** 2 + np.float64(x3) ** 2
         s += 4
     while s < t:
         x = rows.dtype.type(0.0)
         for c in range(d):
             x += rows[i, c] * U[s, c]
-        total += np.float64(x) * np.float64(x)
+        total += np.float64(x) ** 2
         s += 1
     return g - scale[i] * scale[i] * total
 

@@ -47,7 +47,7 @@ def sampled_map(
     budget: float | None = None,
     *,
     n_samples: int = 1_000_000,
-    min_cost: float = 0.0,
+    min_cost: float | None = None,
     max_cost: float | None = None,
     k: int | None = None,
     m: int = 1,
@@ -118,9 +118,9 @@ def sampled_map(
     )  # fmt: skip
 
 
-def check_window(limits: Limits, min_cost: float, max_cost: float | None) -> tuple[float, float]:
+def check_window(limits: Limits, min_cost: float | None, max_cost: float | None) -> tuple[float, float]:
     """Lowest and highest cost of a set."""
-    low = check_budget(min_cost, "min_cost")
+    low = 0.0 if min_cost is None else check_budget(min_cost, "min_cost")
     high = min(check_budget(max_cost, "max_cost"), limits.budget)
     if low > high:
         raise ValueError(f"min_cost must not be above max_cost or the budget, found {low:g} and {high:g}.")
