@@ -148,7 +148,8 @@ def greedy_auto(ground: Ground, limits: Limits, power: float | None, floor: floa
     runs = [greedy_run(ground, limits, SIGNED, r, tilt, floor) for r in ((0.5, 1.0) if power is None else (power,))]
     if power is None:
         runs.insert(0, first)
-    return max(runs, key=lambda run: float(np.log(run.gains).sum()) + tilt * run.items.size)
+    # rounded, so that of runs that reach the same set the first counts
+    return max(runs, key=lambda run: round(float(np.log(run.gains).sum()) + tilt * run.items.size, 9))
 
 
 def greedy_run(ground: Ground, limits: Limits, rule: int, power: float, tilt: float, floor: float) -> Run:
