@@ -207,23 +207,30 @@ def greedy_rows(
     """
     n = diag.size
     k = min(k, n)
-    extra = 0  # own coordinates, one for each item chosen, where there are any
+    room, shared = 16, True
     for i in range(n):
         if own[i] > 0.0:
-            extra = k
+            shared = False
             break
-    U = np.empty((min(k, 16), d + extra))
-    short = np.empty((min(k, 16), d), data.dtype)  # U in the type of the rows, which the passes over them read
+    extra = 0 if shared else room  # own coordinates, one for each item chosen, where there are any
+    U = np.zeros((room, d + extra))
+    short = np.empty((room, d), data.dtype)  # U in the type of the rows, which the passes over them read
     v = np.zeros(d + extra)
     g, done = diag.copy(), np.zeros(n, np.int32)
     key, idx = np.empty(n), np.empty(n, np.int64)
     items, gains = np.empty(k, np.int64), np.empty(k)
     spent, t, size, work, dear, low, dependent = 0.0, 0, -1, 0, 0, 0, 0
-    end = -1
+    end, cheapest = -1, np.inf
+    for i in range(n):
+        if alive[i]:
+            cheapest = min(cheapest, cost[i])
     while t < k:
         j, fresh = -1, False
         if t < forced.size:
             j, fresh = forced[t], True
+        elif cheapest < np.inf and spent + cheapest > budget:  # none fits, without asking each
+            dear += 1
+            break
         while j < 0:
             if size < 0 or work > n // 4:  # bring all gains up to date, and build the heap
                 size, work = 0, 0
@@ -274,8 +281,13 @@ def greedy_rows(
             sift(key, idx, size, 0)
         if j < 0:
             break
-        for c in range(d, d + extra):
-            v[c] = 0.0
+        if t == room:
+            extra = 0 if shared else 2 * room
+            grown, wider = np.zeros((2 * room, d + extra)), np.empty((2 * room, d), data.dtype)
+            grown[:room, : U.shape[1]] = U
+            wider[:room] = short
+            U, short, v, room = grown, wider, np.zeros(d + extra), 2 * room
+        v[d:] = 0.0
         fill_row(rows, indptr, indices, data, j, scale, v[:d])
         if extra > 0:
             v[d + t] = np.sqrt(own[j])
@@ -289,13 +301,6 @@ def greedy_rows(
                 break
             dependent += 1
             continue
-        if t == U.shape[0]:
-            grown = np.empty((min(2 * t, k), d + extra))
-            grown[:t] = U
-            U = grown
-            wider = np.empty((min(2 * t, k), d), data.dtype)
-            wider[:t] = short
-            short = wider
         root = 1.0 / np.sqrt(gain)
         for c in range(d + extra):
             U[t, c] = v[c] * root

@@ -183,7 +183,9 @@ def possible(limits: Limits, run: Run) -> Run:
 
 
 def as_selection(ground: Ground, limits: Limits, run: Run) -> Selection:
-    return Selection(run.items, limits.total(run.items), np.log(run.gains), describe(limits, run), ground.log_prob)
+    return Selection(
+        run.items.copy(), limits.total(run.items), np.log(run.gains), describe(limits, run), ground.log_prob
+    )
 
 
 def describe(limits: Limits, run: Run) -> str:

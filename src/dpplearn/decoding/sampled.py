@@ -103,8 +103,12 @@ def sampled_map(
     low, high = check_window(limits, min_cost, max_cost)
     n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1)
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
-    target = high if low == 0.0 else (low + high) / 2
-    source = Source.of(ground, limits, target if tilt and np.isfinite(target) else None)
+    reason = limits.empty_reason() if low == 0.0 else ""
+    if reason:
+        return SampledSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, 0, 0, ())
+    top_cost = min(high, limits.k * float(limits.cost.mean()))  # where only k is given, k items' worth
+    target = top_cost if low == 0.0 else (low + max(top_cost, low)) / 2
+    source = Source.of(ground, limits, target if tilt else None)
     found = source.best(n_samples, low, high, limits.k, m, generator, jobs)
     if not found.sets:
         reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt)
