@@ -72,6 +72,18 @@ def test_lazy_front_and_full_passes_agree_with_the_kernel(spread, dtype, rng):
     assert "rank" in by_rows.reason
 
 
+@pytest.mark.parametrize("diversity", [0.1, 0.3, 0.45, 0.6, 0.9])
+def test_the_knob_is_the_same_for_features_and_kernel(diversity, rng):
+    """Below 0.5 each item has a coordinate of its own, and more items than features can be chosen."""
+    phi = rng.standard_normal((200, 10))
+    phi /= np.linalg.norm(phi, axis=1, keepdims=True)
+    q = np.exp(0.3 * rng.standard_normal(200))
+    by_rows, by_kernel = (greedy_map(m, k=40, diversity=diversity) for m in ((q, phi), DPP(kernel(q, phi))))
+    assert by_rows.subset.tolist() == by_kernel.subset.tolist()
+    assert by_rows.gains == pytest.approx(by_kernel.gains, abs=1e-8)
+    assert len(by_rows) == (40 if diversity < 0.5 else 10)
+
+
 @pytest.mark.parametrize("length", [1e-30, 1e30])
 def test_the_length_of_features_does_not_matter(length, rng):
     phi = rng.standard_normal((400, 10)).astype(np.float32)
