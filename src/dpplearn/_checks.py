@@ -143,6 +143,13 @@ def check_jobs(n_jobs: int | None) -> int:
     return check_int(n_jobs, "n_jobs", low=1)
 
 
+def check_rho(rho: float) -> float:
+    """A finite number that is not negative: the value of section 7.2's constant similarity feature."""
+    if isinstance(rho, bool | str) or not np.isscalar(rho) or not np.isfinite(rho) or rho < 0:
+        raise ValueError(f"rho must be a finite number that is not negative, found {rho!r}.")
+    return float(rho)
+
+
 def check_choice(x: str, name: str, choices: tuple[str, ...]) -> str:
     """One of a few words."""
     if x not in choices:

@@ -120,11 +120,11 @@ def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
 def spectrum(lam: FloatArray, V: FloatArray, factor: Callable[[], FloatArray]) -> Spectrum:
     """The spectrum of the DPP whose L has eigenpairs (lam, V) and, if asked for, factor B with L = B B^T."""
     if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 are within rounding of the largest: the long way
-        return _spectrum_wide(factor())
+        return spectrum_wide(factor())
     return Spectrum(lam / (1 + lam), V, float(np.log1p(lam).sum()))  # equation (7)
 
 
-def _spectrum_wide(B: FloatArray) -> Spectrum:
+def spectrum_wide(B: FloatArray) -> Spectrum:
     """The spectrum when L = B B^T has eigenvalues so large that rounding them would move those near 1.
 
     K = B (I + B^T B)^-1 B^T = Q Q^T, where [B; I] = [Q; R^-1] R. Householder QR with columns
@@ -187,4 +187,16 @@ def check_kernel(L: ArrayLike, name: str = "L") -> FloatArray:
     kernel = check_square(L, name)
     check_psd(kernel, name)
     read_only(kernel)
+    return kernel
+
+
+def check_similarity(S: ArrayLike, name: str = "S") -> FloatArray:
+    """A kernel with ones on its diagonal."""
+    kernel = check_kernel(S, name)
+    i = int(np.abs(kernel.diagonal() - 1.0).argmax())
+    if abs(kernel[i, i] - 1.0) > 1e-6:
+        raise ValueError(
+            f"{name} must have ones on its diagonal (each item is wholly similar to itself), but {name}[{i}, {i}] is "
+            f"{kernel[i, i]:.6g}. Divide S_ij by sqrt(S_ii S_jj) and multiply q_i by sqrt(S_ii)."
+        )
     return kernel

@@ -15,6 +15,7 @@ from dpplearn._linalg import (
     Spectrum,
     check_kernel,
     check_psd,
+    check_similarity,
     eigh_psd,
     factor_psd,
     logdet,
@@ -102,14 +103,8 @@ class DPP(Determinantal):
         array([[4., 1.],
                [1., 1.]])
         """
-        S = check_kernel(S, "S")
+        S = check_similarity(S)
         q = check_vector(q, "q", len(S), low=0.0)
-        if np.abs(S.diagonal() - 1.0).max() > 1e-6:
-            i = int(np.abs(S.diagonal() - 1.0).argmax())
-            raise ValueError(
-                f"S must have ones on its diagonal (each item is wholly similar to itself), but S[{i}, {i}] is "
-                f"{S[i, i]:.6g}. Divide S by sqrt(S_ii S_jj) and multiply q_i by sqrt(S_ii)."
-            )
         L = q[:, None] * S * q
         if not np.isfinite(L).all():
             raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
