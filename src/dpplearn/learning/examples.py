@@ -25,10 +25,14 @@ def check_item_sets(X: Any, n_features: int | None = None, names: Sequence[str] 
     return X  # type: ignore[return-value]
 
 
-def check_item_set(items: Any, n_features: int | None, names: Sequence[str] | None, name: str = "The ItemSet") -> ItemSet:
+def check_item_set(
+    items: Any, n_features: int | None, names: Sequence[str] | None, name: str = "The ItemSet"
+) -> ItemSet:
     """An ItemSet with the features that were seen before."""
     if not isinstance(items, ItemSet):
-        raise TypeError(f"{name} must be an ItemSet, found {type(items).__name__}. Make one with ItemSet(features, ...).")
+        raise TypeError(
+            f"{name} must be an ItemSet, found {type(items).__name__}. Make one with ItemSet(features, ...)."
+        )
     if n_features is not None and items.n_features != n_features:
         raise ValueError(
             f"{name} has {items.n_features} features, and {n_features} were seen before: "
@@ -59,5 +63,7 @@ def check_examples(X: Any, y: Any, sample_weight: ArrayLike | None = None) -> tu
     if weights.size != len(X):
         raise ValueError(f"sample_weight must have one entry per instance ({len(X)}), found {weights.size}.")
     if weights.min() < 0:
-        raise ValueError(f"sample_weight must not be negative, but sample_weight[{weights.argmin()}] is {weights.min():.3g}.")
+        raise ValueError(
+            f"sample_weight must not be negative, but sample_weight[{weights.argmin()}] is {weights.min():.3g}."
+        )
     return subsets, weights

@@ -80,7 +80,10 @@ class ItemSet(Frozen):
             )
         S = None if similarity is None else check_similarity(similarity, "similarity")
         rows = None if phi is None else unit_rows(check_features(phi, "phi"))
-        for name, k in (("similarity", None if S is None else len(S)), ("phi", None if rows is None else rows.shape[0])):
+        for name, k in (
+            ("similarity", None if S is None else len(S)),
+            ("phi", None if rows is None else rows.shape[0]),
+        ):
             if k is not None and k != n:
                 raise ValueError(f"{name} must have one row per item: features has {n} rows, {name} has {k}.")
         costs = None if cost is None else check_vector(cost, "cost", n, low=0.0)
@@ -220,7 +223,9 @@ class ItemSet(Frozen):
             try:
                 items = cls(F[rows], phi=directions[rows], cost=None if costs is None else costs[rows], names=features)
             except (TypeError, ValueError) as error:
-                error.add_note(f"In group {label!r} of the table, whose rows are {rows[:8].tolist()}{'...' * (rows.size > 8)}.")
+                error.add_note(
+                    f"In group {label!r} of the table, whose rows are {rows[:8].tolist()}{'...' * (rows.size > 8)}."
+                )
                 raise
             item_sets.append(items)
             if picked is not None:

@@ -80,7 +80,7 @@ class Example:
         if not np.isfinite(eta).all() or eta.max() > 2 * MAX_LOG_QUALITY:
             m = theta.size  # no float holds this quality: a step that came here is turned back
             return Terms(-np.inf, np.full(m, np.nan), np.full((m, m), np.nan), np.nan)
-        z = self._normalizer(eta, rho, order, with_rho)
+        z = self.normalizer(eta, rho, order, with_rho)
         value = float(self.f_Y @ theta + log_det_Y - z.log_z)
         gradient = self.f_Y - z.marginals @ self.F
         d_u = 0.0
@@ -92,7 +92,7 @@ class Example:
             d_u = (total - self.Y.size) / (1 + rho**2) - z.d_u
         return Terms(value, gradient, None if z.covariance is None else -z.covariance, d_u)
 
-    def _normalizer(self, eta: FloatArray, rho: float, order: int, with_rho: bool) -> Normalizer:
+    def normalizer(self, eta: FloatArray, rho: float, order: int, with_rho: bool) -> Normalizer:
         found = None
         if not self.dual:
             found = primal(eta, self._similarity(rho), self.F, rho, order, with_rho)
@@ -129,9 +129,7 @@ def prefers_dual(items: ItemSet) -> bool:
     return bool(2 * n * d**2 + d**3 / 3 + n**2 * d < n**3)
 
 
-def primal(
-    eta: FloatArray, S: FloatArray, F: FloatArray, rho: float, order: int, with_rho: bool
-) -> Normalizer | None:
+def primal(eta: FloatArray, S: FloatArray, F: FloatArray, rho: float, order: int, with_rho: bool) -> Normalizer | None:
     """From the Cholesky factor of A = I + L; None where A is too close to singular.
 
     A = diag(d) M diag(d) with d = max(1, q), so that M = diag(1/d^2) + diag(q/d) S diag(q/d) has entries

@@ -73,7 +73,9 @@ def newton(
         report(n_iter, theta, terms)
 
 
-def lbfgs(objective: Objective, theta: FloatArray, *, tol: float, max_iter: int, report: Report, n_iter: int = 0) -> Optimum:
+def lbfgs(
+    objective: Objective, theta: FloatArray, *, tol: float, max_iter: int, report: Report, n_iter: int = 0
+) -> Optimum:
     """scipy's L-BFGS-B from gradients alone; one Hessian at the end, for the standard errors."""
     latest: dict[bytes, Terms] = {}
 
@@ -90,7 +92,13 @@ def lbfgs(objective: Objective, theta: FloatArray, *, tol: float, max_iter: int,
         done += 1
         report(done, x, latest.get(x.tobytes()) or objective(x, 1))
 
-    options = {"maxiter": max(max_iter - n_iter, 0), "maxfun": 20 * max_iter + 20, "gtol": tol, "ftol": 0.0, "maxcor": 20}
+    options = {
+        "maxiter": max(max_iter - n_iter, 0),
+        "maxfun": 20 * max_iter + 20,
+        "gtol": tol,
+        "ftol": 0.0,
+        "maxcor": 20,
+    }
     if options["maxiter"]:
         theta = optimize.minimize(loss, theta, jac=True, method="L-BFGS-B", callback=callback, options=options).x
     terms = objective(theta, 2)
