@@ -143,9 +143,9 @@ def check_jobs(n_jobs: int | None) -> int:
     return check_int(n_jobs, "n_jobs", low=1)
 
 
-def check_rho(rho: float) -> float:
+def check_rho(rho: Any) -> float:
     """A finite number that is not negative: the value of section 7.2's constant similarity feature."""
-    if isinstance(rho, bool | str) or not np.isscalar(rho) or not np.isfinite(rho) or rho < 0:
+    if not isinstance(rho, int | float | np.number) or isinstance(rho, bool) or not 0 <= rho < np.inf:
         raise ValueError(f"rho must be a finite number that is not negative, found {rho!r}.")
     return float(rho)
 

@@ -24,19 +24,20 @@ class Dask(Backend):
 
     def __init__(self, sources: Sequence[Source], rho: float, client: Any, n_jobs: int | None) -> None:
         try:
-            import distributed
+            import distributed as dd
         except ImportError:
             raise ImportError('backend="dask" needs the package distributed: pip install "dpplearn[dask]".') from None
         self.n_shards, self.rho = len(sources), rho
+        self.parts: list[Any] = []
         self._own: list[Any] = []
         if client is None:
             try:
-                client = distributed.get_client()
+                client = dd.get_client()
             except ValueError:
-                cluster = distributed.LocalCluster(
+                cluster = dd.LocalCluster(  # type: ignore[no-untyped-call]
                     n_workers=check_jobs(None if n_jobs == 1 else n_jobs), threads_per_worker=1, dashboard_address=None
                 )
-                client = distributed.Client(cluster)
+                client = dd.Client(cluster)  # type: ignore[no-untyped-call]
                 self._own = [client, cluster]
         self.client = client
         try:
@@ -59,7 +60,7 @@ class Dask(Backend):
         return answers
 
     def close(self) -> None:
-        self.parts: list[Any] = []
+        self.parts = []
         for started in self._own:
             started.close()
         self._own = []

@@ -18,7 +18,7 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
         raise FileNotFoundError(f"Cannot write {target}: there is no folder {target.parent}.")
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     try:
-        with os.fdopen(handle, mode, **({} if "b" in mode else {"encoding": "utf-8"})) as file:
+        with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from dpplearn._checks import FloatArray, check_array, check_choice, check_int, check_rho
+from dpplearn._checks import FloatArray, check_choice, check_int, check_rho
 from dpplearn.learning.checkpoint import Checkpoint
 from dpplearn.learning.examples import check_examples
 from dpplearn.learning.likelihood import Terms
@@ -222,7 +222,7 @@ def warn_unless_settled(
     if running.any():
         found = ", ".join(
             f"{names[j]} ({best.theta[j]:+.1f} and {'rising' if best.step[j] > 0 else 'falling'})"
-            for j in np.flatnonzero(running)
+            for j in np.flatnonzero(running).tolist()
         )
         message = (
             f"These weights run away to infinity, because the data separate on them and they have no prior: {found}. "
@@ -238,7 +238,7 @@ def warn_unless_settled(
         warnings.warn(message, ConvergenceWarning, stacklevel=6)
         return False
     if np.isinf(std).any():
-        found = ", ".join(names[j] for j in np.flatnonzero(np.isinf(std)))
+        found = ", ".join(names[j] for j in np.flatnonzero(np.isinf(std)).tolist())
         message = (
             f"The data do not determine the weights of {found}: the columns are zero or collinear, and without a prior "
             "other weights fit as well. Their standard errors are infinite; give them a finite prior_variance."

@@ -86,7 +86,7 @@ class ItemSet(Frozen):
         ):
             if k is not None and k != n:
                 raise ValueError(f"{name} must have one row per item: features has {n} rows, {name} has {k}.")
-        costs = None if cost is None else check_vector(cost, "cost", n, low=0.0)
+        costs = None if cost is None else check_costs(cost, n)
         read_only(F, *(x for x in (costs, S) if x is not None))
         self._set(features=F, similarity=S, phi=rows, cost=costs, names=check_names(names, m))
 
@@ -132,6 +132,7 @@ class ItemSet(Frozen):
         if self.similarity is not None:
             C = self.similarity[np.ix_(subset, subset)]
         else:
+            assert self.phi is not None  # one of the two was given
             rows = to_dense(self.phi[subset])
             C = rows @ rows.T
         S = (C + u) / (1 + u)
@@ -139,7 +140,7 @@ class ItemSet(Frozen):
         return S
 
     def similarity_rows(self, rho: float = 0.0) -> FloatArray | None:
-        """Rows of length 1 with S = rows rows^T, where phi was given: phi and the constant, scaled by 1 / sqrt(1 + rho^2)."""
+        """Rows of length 1 with S = rows rows^T, if phi was given: phi and the constant rho, over sqrt(1 + rho^2)."""
         if self.phi is None:
             return None
         u = check_rho(rho) ** 2
@@ -154,6 +155,7 @@ class ItemSet(Frozen):
 
             S = gram(*self._columns, self.n)
         else:
+            assert self.phi is not None
             S = self.phi @ self.phi.T
         S.flat[:: self.n + 1] = 1.0
         return np.asarray(S)
@@ -209,7 +211,8 @@ class ItemSet(Frozen):
 
         Examples
         --------
-        >>> table = {"query": ["a", "a", "b"], "score": [0.1, 0.9, 0.5], "x": [1, 0, 1], "y": [0, 1, 1], "click": [0, 1, 1]}
+        >>> table = {"query": ["a", "a", "b"], "score": [0.1, 0.9, 0.5], "x": [1, 0, 1], "y": [0, 1, 1]}
+        >>> table["click"] = [0, 1, 1]
         >>> X, y = ItemSet.from_long(table, group="query", features=["score"], phi=["x", "y"], chosen="click")
         >>> X, y
         ([<ItemSet of 2 items with 1 features>, <ItemSet of 1 items with 1 features>], [array([1]), array([0])])
@@ -231,6 +234,17 @@ class ItemSet(Frozen):
             if picked is not None:
                 subsets.append(np.flatnonzero(picked[rows]))
         return item_sets if picked is None else (item_sets, subsets)
+
+
+def check_costs(cost: ArrayLike, n: int) -> FloatArray:
+    """A positive number per item."""
+    costs = check_vector(cost, "cost", n)
+    if costs.min() <= 0.0:
+        i = int(costs.argmin())
+        raise ValueError(
+            f"cost must be positive, but cost[{i}] is {costs[i]:g}. Give an item that is free a small cost."
+        )
+    return costs
 
 
 def unit_rows(phi: Features) -> Features:

@@ -39,7 +39,8 @@ def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[s
         raise ValueError(f'{path} must have a whole number as "version", found {found!r}.')
     if found > version:
         raise ValueError(
-            f"{path} has version {found}, and this dpplearn reads up to {version}. Update dpplearn, or save it again with this one."
+            f"{path} has version {found}, and this dpplearn reads up to {version}. "
+            "Update dpplearn, or save the file again with this one."
         )
     return data
 

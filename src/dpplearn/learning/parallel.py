@@ -8,7 +8,8 @@ import signal
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from multiprocessing import connection
+from itertools import pairwise
+from multiprocessing.connection import wait
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -134,8 +135,8 @@ class Backend(ABC):
         for k, s in enumerate(surveys):
             if s.n_features != m or (names and s.names and s.names != names):
                 raise ValueError(
-                    f"Shard {k} has {s.n_features} features ({', '.join(s.names or ['no names'])}), and shard 0 has {m}: "
-                    "all must have the same features, in the same order."
+                    f"Shard {k} has {s.n_features} features ({', '.join(s.names or ['no names'])}), "
+                    f"and shard 0 has {m}: all must have the same features, in the same order."
                 )
             names = names or s.names
             impossible += [(start + t, why) for t, why in s.impossible]
@@ -187,14 +188,15 @@ class Processes(Backend):
             raise
 
     def run(self, request: Request | None, tick: Tick) -> list[Any]:
+        pipe: Any
         for pipe, process in self.workers:
             self._send(pipe, process, (request,))
         answers: dict[int, Any] = {}
-        open_pipes = dict(self.workers)
+        open_pipes: dict[Any, Any] = dict(self.workers)
         while len(answers) < self.n_shards:
-            for pipe in connection.wait(list(open_pipes)):
+            for pipe in wait(list(open_pipes)):
                 try:
-                    k, found = pipe.recv()  # type: ignore[union-attr]
+                    k, found = pipe.recv()
                 except (EOFError, OSError):
                     raise lost(open_pipes[pipe]) from None
                 if isinstance(found, Exception):
@@ -245,8 +247,8 @@ def serve(pipe: Any) -> None:
 def lost(process: Any) -> RuntimeError:
     process.join(1.0)
     return RuntimeError(
-        f"A worker process ended early (exit code {process.exitcode}), perhaps for want of memory. In a script, processes "
-        "can only be started under `if __name__ == '__main__':`. With n_jobs=1, fit needs no other process."
+        f"A worker process ended early (exit code {process.exitcode}), perhaps for want of memory. In a script, "
+        "processes can only be started under `if __name__ == '__main__':`. With n_jobs=1, fit needs no other process."
     )
 
 
@@ -273,10 +275,7 @@ def cut(shard: Shard, n_shards: int) -> list[Source]:
     work = np.cumsum([float(items.n) ** 3 for items in shard.item_sets])
     piece = np.minimum((work / work[-1] * n_shards - 1e-9).astype(np.int64), n_shards - 1)
     ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(shard)]
-    return [
-        Shard(shard.item_sets[a:b], shard.subsets[a:b], shard.weights[a:b])
-        for a, b in zip(ends, ends[1:], strict=False)
-    ]
+    return [Shard(shard.item_sets[a:b], shard.subsets[a:b], shard.weights[a:b]) for a, b in pairwise(ends)]
 
 
 def make_backend(backend: Any, n_jobs: int | None, data: Shard | list[str], rho: float) -> Backend:

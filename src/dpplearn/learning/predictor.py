@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpplearn._checks import FloatArray, IntArray, check_choice
+from dpplearn.decoding import Selection, greedy_map, sampled_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.examples import check_examples, check_item_set, check_item_sets
 from dpplearn.learning.fitting import default_names, is_paths, training_data
@@ -20,6 +21,8 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Example
 from dpplearn.learning.shards import load_shard
 from dpplearn.lowrank import LowRankDPP
+
+DECODERS: dict[str, Callable[..., Selection]] = {"greedy": greedy_map, "sampled": sampled_map}
 
 
 class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -36,7 +39,7 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         return np.exp(self._check(x).features @ self.theta_ / 2)
 
     def dpp(self, x: ItemSet) -> DPP | LowRankDPP:
-        """The DPP of an instance, L_ij = q_i S_ij q_j: equation (15); a LowRankDPP where phi has fewer columns than rows."""
+        """The DPP of an instance, L_ij = q_i S_ij q_j, equation (15); low-rank if phi has fewer columns than rows."""
         q = self.quality(x)
         if x.phi is not None and x.phi.shape[1] + (self.rho_ > 0) < x.n:
             return LowRankDPP.from_quality(q, x.similarity_rows(self.rho_))
@@ -46,6 +49,47 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         """P(i in Y | X) = K_ii of every item."""
         example = Example(self._check(x), np.empty(0, np.int64), self.rho_)
         return example.normalizer(example.F @ self.theta_, self.rho_, 1, False).marginals
+
+    def decode(
+        self,
+        x: ItemSet,
+        budget: float | None = None,
+        *,
+        decoder: str | Callable[..., Selection] = "greedy",
+        **options: Any,
+    ) -> Selection:
+        """The best subset of one instance under a budget, with its cost, its gains and why it ended there.
+
+        Parameters
+        ----------
+        x : ItemSet
+            Its `cost` counts against the budget; 1 for each item where it has none.
+        budget : float, optional
+        decoder : {"greedy", "sampled"} or callable
+            `greedy_map` (Algorithm 2), `sampled_map` (the best of many samples), or any function of
+            `dpplearn.decoding` with the same signature.
+        **options
+            For the decoder: k, gain, include, exclude, diversity, n_samples, rng and so on.
+        """
+        if isinstance(decoder, str):
+            check_choice(decoder, "decoder", tuple(DECODERS))
+            decoder = DECODERS[decoder]
+        return decoder(self.dpp(self._check(x)), cost=x.cost, budget=budget, **options)
+
+    def predict(
+        self,
+        X: Sequence[ItemSet],
+        budget: float | None = None,
+        *,
+        decoder: str | Callable[..., Selection] = "greedy",
+        **options: Any,
+    ) -> list[IntArray]:
+        """The best subset of each instance under a budget (section 6), as sorted indices; options as in `decode`."""
+        self._check_fitted()
+        check_item_sets(X)
+        for t, x in enumerate(X):
+            self._check(x, f"X[{t}]")
+        return [self.decode(x, budget, decoder=decoder, **options).sorted_subset for x in X]
 
     def log_prob(self, X: Sequence[ItemSet], y: Sequence[ArrayLike]) -> FloatArray:
         """log P(Y | X) of each instance, equation (18); -inf where the subset cannot be."""
@@ -60,9 +104,11 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         """Mean log-likelihood of the subsets y, or of those in shards."""
         self._check_fitted()
         if is_paths(X):
-            shards = [load_shard(path) for path in training_data(X, y, sample_weight)]  # type: ignore[arg-type]
-            values = np.concatenate([self.log_prob(s.item_sets, s.subsets) for s in shards])
-            weights = np.concatenate([s.weights for s in shards])
+            parts = []
+            for path in training_data(X, y, sample_weight):  # type: ignore[union-attr]  # paths give paths
+                shard = load_shard(path)
+                parts.append((self.log_prob(shard.item_sets, shard.subsets), shard.weights))
+            values, weights = (np.concatenate(p) for p in zip(*parts, strict=True))
         else:
             _, weights = check_examples(X, y, sample_weight)
             values = self.log_prob(X, y)  # type: ignore[arg-type]
@@ -74,7 +120,7 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         self._check_fitted()
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, found {level!r}.")
-        half = stats.norm.ppf((1 + level) / 2) * self.theta_std_
+        half = ndtri((1 + level) / 2) * self.theta_std_
         return np.column_stack([self.theta_ - half, self.theta_ + half])
 
     def save(self, path: str | os.PathLike[str]) -> None:

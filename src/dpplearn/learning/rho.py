@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 from scipy import optimize
+from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray
 from dpplearn.learning.solvers import Optimum
 
-STARTS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+STARTS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 Maximize = Callable[[float, FloatArray, int], Optimum]  # rho, a start, iterations so far -> the best theta for this rho
 
 
@@ -44,6 +46,12 @@ def maximize_over_rho(maximize: Maximize, theta: FloatArray, n_iter: int) -> tup
     ):
         if np.isfinite([left, right]).all() and left > 0 >= right:
             optimize.brentq(slope, a, b, xtol=1e-9, rtol=1e-12)
+    if slopes[-1] > 0:
+        message = (
+            f"The likelihood still rises at rho = {STARTS[-1]}, where all similarities are above 0.97: "
+            "the data say little about similarity. Set rho instead of learning it."
+        )
+        warnings.warn(message, ConvergenceWarning, stacklevel=7)
     rho = max(found, key=lambda rho: found[rho].terms.value)
     best = found[rho]
     return rho, Optimum(best.theta, best.terms, best.step, n_iter, best.converged)

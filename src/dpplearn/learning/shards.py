@@ -64,8 +64,8 @@ def save_shard(
         "kind": np.array([kind_of(items) for items in X], np.int64),
         "width": np.array([items.n if items.phi is None else items.phi.shape[1] for items in X], np.int64),
     }
-    dense = [items.similarity if items.phi is None else items.phi for items in X if kind_of(items) != SPARSE]
-    rows = [items.phi for items in X if kind_of(items) == SPARSE]
+    dense: list[Any] = [items.similarity if items.phi is None else items.phi for items in X if kind_of(items) != SPARSE]
+    rows: list[Any] = [items.phi for items in X if kind_of(items) == SPARSE]
     arrays["dense"] = np.concatenate([np.empty(0), *(block.ravel() for block in dense)])
     if rows:
         arrays["row_ptr"] = pointers(k for block in rows for k in np.diff(block.indptr))
