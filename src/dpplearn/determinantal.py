@@ -24,7 +24,7 @@ from dpplearn._checks import (
 from dpplearn._linalg import Spectrum, logdet, schur_complement
 from dpplearn.estimate import Estimate
 from dpplearn.sampling.cholesky import sample_cholesky
-from dpplearn.sampling.mcmc import Moves, sample_mcmc
+from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
 
@@ -235,8 +235,8 @@ class Determinantal(Frozen, ABC):
         method : {"spectral", "cholesky", "mcmc"}
             "spectral" is exact; after one eigendecomposition the cost of a sample follows its size, not
             n. "cholesky" is exact and needs no eigendecomposition where K is given, at n^3 / 3
-            operations a sample. "mcmc" is approximate: a Markov chain's states, n moves apart after
-            20 n moves (`ImplicitDPP` has the options).
+            operations a sample. "mcmc" is approximate: a Markov chain's states, n moves apart (100 at
+            least) after 20 times as many (`ImplicitDPP` has the options).
         n_jobs : int, optional
             Threads; every core by default.
 
@@ -252,8 +252,9 @@ class Determinantal(Frozen, ABC):
             draws = sample_cholesky(self._dense_K(), size, generator, n_jobs=jobs)
         elif method == "mcmc":
             entries, gram = self._likelihood_entries()
+            burn_in, thin = default_moves(self.n)
             moves = Moves(entries, self.n, gram=gram)
-            draws = sample_mcmc(moves, size, generator, k=None, burn_in=20 * self.n, thin=self.n)
+            draws = sample_mcmc(moves, size, generator, k=None, burn_in=burn_in, thin=thin)
         else:
             expected = self.expected_size
             draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=expected, n_jobs=jobs)

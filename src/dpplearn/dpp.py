@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from dpplearn._checks import FloatArray, IntArray, check_square, check_subset, check_vector, read_only
+from dpplearn._checks import FloatArray, IntArray, check_subset, check_vector, read_only
 from dpplearn._linalg import (
     EPS,
     Spectrum,
     check_kernel,
-    check_psd,
     check_similarity,
     eigh_psd,
     factor_psd,
@@ -87,8 +86,7 @@ class DPP(Determinantal):
         >>> round(coin.log_prob([0]), 3)  # log 1/2
         -0.693
         """
-        kernel = check_square(K, "K")
-        check_psd(kernel, "K")
+        kernel = check_kernel(K, "K")
         self = cls._of(None, kernel, np.arange(len(kernel)))
         _ = self.spectrum  # raises where an eigenvalue is above 1
         return self
@@ -105,7 +103,8 @@ class DPP(Determinantal):
         """
         S = check_similarity(S)
         q = check_vector(q, "q", len(S), low=0.0)
-        L = q[:, None] * S * q
+        with np.errstate(over="ignore", invalid="ignore"):
+            L = q[:, None] * S * q
         if not np.isfinite(L).all():
             raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
         return cls._of(L, None, np.arange(len(L)))

@@ -11,7 +11,7 @@ from dpplearn._checks import Seed, check_int, check_rng, check_subset, read_only
 from dpplearn._linalg import logdet, to_dense
 from dpplearn.determinantal import Frozen
 from dpplearn.lowrank import check_features
-from dpplearn.sampling.mcmc import Moves, sample_mcmc
+from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
 from dpplearn.subsets import Subsets
 
 
@@ -79,13 +79,14 @@ class ImplicitDPP(Frozen):
         k : int, optional
             Keep exactly k items (a k-DPP); the chain then only swaps.
         burn_in, thin : int, optional
-            By default 20 n and n moves. The states are correlated; more of both brings them closer to
-            independent exact draws.
+            By default 20 n and n moves (2000 and 100 at least). The states are correlated; more of both
+            brings them closer to independent exact draws.
         """
         size, generator = check_int(size, "size"), check_rng(rng)
         if k is not None:
             k = check_int(k, "k", high=self.n)
-        burn_in = 20 * self.n if burn_in is None else check_int(burn_in, "burn_in")
-        thin = self.n if thin is None else check_int(thin, "thin", low=1)
+        usual_burn_in, usual_thin = default_moves(self.n)
+        burn_in = usual_burn_in if burn_in is None else check_int(burn_in, "burn_in")
+        thin = usual_thin if thin is None else check_int(thin, "thin", low=1)
         moves = Moves(self.kernel, self.n, gram=not callable(self.kernel))
         return Subsets(*sample_mcmc(moves, size, generator, k=k, burn_in=burn_in, thin=thin), self.n)

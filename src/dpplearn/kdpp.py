@@ -20,7 +20,7 @@ from dpplearn._checks import (
 )
 from dpplearn.determinantal import Determinantal, Frozen
 from dpplearn.sampling.kdpp import log_esp, vector_probs
-from dpplearn.sampling.mcmc import Moves, sample_mcmc
+from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
 
@@ -123,8 +123,9 @@ class KDPP(Frozen):
         generator, jobs = check_rng(rng), check_jobs(n_jobs)
         if method == "mcmc":
             entries, gram = self.dpp._likelihood_entries()
+            burn_in, thin = default_moves(self.n)
             moves = Moves(entries, self.n, gram=gram)
-            draws = sample_mcmc(moves, size, generator, k=self.k, burn_in=20 * self.n, thin=self.n)
+            draws = sample_mcmc(moves, size, generator, k=self.k, burn_in=burn_in, thin=thin)
         else:
             draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=self.k, n_jobs=jobs)
         return Subsets(*draws, self.n)
@@ -143,5 +144,4 @@ class KDPP(Frozen):
         return self._tables(alias=False)
 
     def _tables(self, *, alias: bool) -> Tables:
-        V = self.dpp.eigenpairs[1][:, ::-1]
-        return make_tables(np.empty(0), V, alias=alias, log_esp=self._log_esp)
+        return make_tables(np.empty(0), self.dpp.eigenpairs[1], alias=alias, log_esp=self._log_esp)

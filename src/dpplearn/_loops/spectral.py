@@ -12,6 +12,9 @@ from dpplearn._loops.jit import jit
 from dpplearn._loops.random import below, exponential, uniform
 
 
+BATCH = 4  # proposals fetched together: more would mostly be thrown away with the last
+
+
 class Tables(NamedTuple):
     """What sampling needs of a spectrum; made once, read by every block."""
 
@@ -20,8 +23,33 @@ class Tables(NamedTuple):
     guide: np.ndarray  # (g + 1,) first column whose hazard passes each of g equal steps
     log_esp: np.ndarray  # (k + 1, m + 1) log elementary symmetric polynomials for a k-DPP, else (0, 0)
     V: np.ndarray  # (n, m) orthonormal columns
-    accept: np.ndarray  # (m, n) alias tables of v_j(i)^2, or (0, 0): then phase 2 runs the chain
+    accept: np.ndarray  # (m, n) alias tables of v_j(i)^2; (0, 0) where only a few samples are wanted
     alias: np.ndarray  # (m, n) int32
+
+
+class Work(NamedTuple):
+    """What one stream of samples writes on; `draw` leaves its sample in items."""
+
+    J: np.ndarray  # (m,) columns chosen in phase 1
+    items: np.ndarray  # (n,) items chosen in phase 2
+    left_out: np.ndarray  # (n,) marks, to turn a set into its complement
+    E: np.ndarray  # orthonormal rows that span the items taken so far
+    row: np.ndarray  # (m,) the row of the item just taken
+    dots: np.ndarray  # (m,) its products with the rows of E
+    waiting: np.ndarray  # (BATCH, m + 1) rows proposed but not yet looked at, and their items
+
+
+@jit
+def make_work(n, m):
+    return Work(
+        np.empty(m, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n, np.uint8),
+        np.empty((min(m, 64), min(m, 64))),
+        np.empty(m),
+        np.empty(m),
+        np.empty((BATCH, m + 1)),
+    )
 
 
 @jit
@@ -57,7 +85,7 @@ def alias_tables(V, accept, alias):
 
 
 @jit
-def choose_vectors(tables, state, J):
+def choose_vectors(p, hazard, guide, state, J):
     """Phase 1: each column j on its own with probability p_j; returns how many are in J.
 
     For the small p_j the successes are the columns in which a unit-rate Poisson process on
@@ -65,22 +93,22 @@ def choose_vectors(tables, state, J):
     exp(log(1 - p_j)) = 1 - p_j, independently. So the work follows the successes, not n.
     """
     k = 0
-    h = tables.p.size
+    h = p.size
     for j in range(h):
-        if uniform(state) < tables.p[j]:
+        if uniform(state) < p[j]:
             J[k] = j
             k += 1
-    m = tables.hazard.size
+    m = hazard.size
     if m == 0:
         return k
-    end = tables.hazard[m - 1]
-    cells = tables.guide.size - 1
+    end = hazard[m - 1]
+    cells = guide.size - 1
     x, last = exponential(state), -1
     while x < end:
-        c = tables.guide[min(np.int64(x / end * cells), cells - 1)]
-        while c > 0 and tables.hazard[c - 1] > x:  # rounding put x one cell too far
+        c = guide[min(np.int64(x / end * cells), cells - 1)]
+        while c > 0 and hazard[c - 1] > x:  # rounding put x one cell too far
             c -= 1
-        while tables.hazard[c] <= x:
+        while hazard[c] <= x:
             c += 1
         if c != last:
             J[k], last = h + c, c
@@ -190,85 +218,99 @@ def chain_from(V, J, k, t, state, items, E, row, dots):
 
 
 @jit
-def project(V, J, k, accept, alias, state, items, E, row, dots):
+def project(V, J, k, accept, alias, state, items, E, row, dots, waiting):
     """Phase 2 by rejection: one exact sample of the projection DPP on V[:, J] into items[:k].
 
     Propose i from the mixture of v_j(i)^2 over j in J, which is in proportion to the leverage
     |V[i, J]|^2, and accept with the share of that row that the items taken so far do not span
-    (Barthelmé, Tremblay and Amblard, 2023). About k H_k proposals, whatever n is.
+    (Barthelmé, Tremblay and Amblard, 2023). About k H_k proposals, whatever n is. The proposals do not
+    depend on what was taken, so they are fetched a few at a time, and their cache misses overlap.
     """
     n = V.shape[0]
-    for t in range(k):
-        patience = 1000 + 100 * k // (k - t)
-        while True:
-            j = J[below(state, k)]
-            x = uniform(state) * n
-            i = np.int64(x)
-            if x - i >= accept[j, i]:
-                i = np.int64(alias[j, i])
-            leverage = 0.0
-            for c in range(k):
-                v = V[i, J[c]]
-                row[c] = v
-                leverage += v * v
-            # accept iff residual > u leverage; subtract the spanned part and stop when it is used up
-            spare = leverage * (1.0 - uniform(state)) - 1e-14 * leverage
-            for s in range(t):
-                d = 0.0
+    batch = waiting.shape[0]
+    at = batch
+    t, patience = 0, 1000 + 100 * k
+    while t < k:
+        if at == batch:
+            for a in range(batch):
+                j = J[below(state, k)]
+                x = uniform(state) * n
+                i = np.int64(x)
+                if x - i >= accept[j, i]:
+                    i = np.int64(alias[j, i])
+                waiting[a, k] = i
                 for c in range(k):
-                    d += E[s, c] * row[c]
-                dots[s] = d
-                spare -= d * d
-                if spare <= 0.0:
-                    break
-            if spare > 0.0:
+                    waiting[a, c] = V[i, J[c]]
+            at = 0
+        leverage = 0.0
+        for c in range(k):
+            leverage += waiting[at, c] * waiting[at, c]
+        # accept iff residual > u leverage; subtract the spanned part and stop when it is used up
+        spare = leverage * (1.0 - uniform(state)) - 1e-14 * leverage
+        for s in range(t):
+            d = 0.0
+            for c in range(k):
+                d += E[s, c] * waiting[at, c]
+            dots[s] = d
+            spare -= d * d
+            if spare <= 0.0:
                 break
+        if spare > 0.0:
+            items[t] = np.int64(waiting[at, k])
+            for c in range(k):
+                row[c] = waiting[at, c]
+            orthogonalize(row, E, t, k, dots)
+            t += 1
+            patience = 1000 + 100 * k
+        else:
             patience -= 1
             if patience == 0:  # practically never; the chain draws from the same conditional law
                 chain_from(V, J, k, t, state, items, E, row, dots)
                 return
-        items[t] = i
-        if t + 1 < k:
-            orthogonalize(row, E, t, k, dots)
+        at += 1
 
 
 @jit
-def draw(tables, state, J, other, items, E, row, dots):
-    """One sample, sorted, into items; returns its size. The other arrays are work space."""
+def complement(chosen, k, left_out, n):
+    """Turn the k numbers in chosen into the n - k others, ascending; returns how many."""
+    for i in range(n):
+        left_out[i] = 1
+    for c in range(k):
+        left_out[chosen[c]] = 0
+    k = 0
+    for i in range(n):
+        if left_out[i]:
+            chosen[k] = i
+            k += 1
+    return k
+
+
+@jit
+def draw(tables, state, work):
+    """One sample, sorted, into work.items; returns its size."""
     n, m = tables.V.shape
+    J, items, E = work.J, work.items, work.E
     fixed_size = tables.log_esp.shape[0] > 0
-    k = choose_k_vectors(tables.log_esp, state, J) if fixed_size else choose_vectors(tables, state, J)
+    k = (
+        choose_k_vectors(tables.log_esp, state, J)
+        if fixed_size
+        else choose_vectors(tables.p, tables.hazard, tables.guide, state, J)
+    )
     # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
     flip = n == m and 2 * k > n
     if flip:
-        for i in range(n):
-            other[i] = 1
-        for c in range(k):
-            other[J[c]] = 0
-        k = 0
-        for i in range(n):
-            if other[i]:
-                J[k] = i
-                k += 1
+        k = complement(J, k, work.left_out, n)
     if k > 0:
-        if E.shape[0] < k or E.shape[1] < k:
+        if E.shape[0] < k:
             E = np.empty((k, k))
         # flops: rejection k^2 (k H_k - k), the chain n k^2
-        if tables.accept.shape[0] > 0 and k * (np.log(k) - 0.42) <= n:
-            project(tables.V, J, k, tables.accept, tables.alias, state, items, E, row, dots)
+        if k * (np.log(k) - 0.42) <= n:
+            project(tables.V, J, k, tables.accept, tables.alias, state, items, E, work.row, work.dots, work.waiting)
         else:
-            chain_from(tables.V, J, k, 0, state, items, E, row, dots)
+            chain_from(tables.V, J, k, 0, state, items, E, work.row, work.dots)
     if flip:
-        for i in range(n):
-            other[i] = 1
-        for c in range(k):
-            other[items[c]] = 0
-        k = 0
-        for i in range(n):
-            if other[i]:
-                items[k] = i
-                k += 1
-    elif k > 64:
+        return complement(items, k, work.left_out, n)
+    if k > 64:
         items[:k].sort()
     else:
         for a in range(1, k):  # insertion sort: k is small
@@ -283,20 +325,17 @@ def draw(tables, state, J, other, items, E, row, dots):
 @jit
 def draw_block(tables, state, size, sizes, room):
     """`size` samples, one after another: their lengths into sizes, their items returned (int32)."""
-    n, m = tables.V.shape
-    J, items = np.empty(m, np.int64), np.empty(n, np.int64)
-    other, row, dots = np.empty(n, np.uint8), np.empty(m), np.empty(m)
-    E = np.empty((min(m, 64), min(m, 64)))
+    work = make_work(*tables.V.shape)
     out = np.empty(max(room, 1), np.int32)
     end = 0
     for s in range(size):
-        k = draw(tables, state, J, other, items, E, row, dots)
+        k = draw(tables, state, work)
         if end + k > out.size:
             grown = np.empty(2 * (end + k), np.int32)
             grown[:end] = out[:end]
             out = grown
         for c in range(k):
-            out[end + c] = items[c]
+            out[end + c] = work.items[c]
         end += k
         sizes[s] = k
     return out[:end].copy()

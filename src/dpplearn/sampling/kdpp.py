@@ -35,4 +35,4 @@ def vector_probs(lam: FloatArray, k: int) -> FloatArray:
     if k == 0:
         return np.zeros(lam.size)
     log_e = log_esp(lam, k)[k, -1]
-    return np.asarray(np.exp(log_lam(lam) + log_esp_without(log_lam(lam), k - 1) - log_e))
+    return np.minimum(np.exp(log_lam(lam) + log_esp_without(log_lam(lam), k - 1) - log_e), 1.0)

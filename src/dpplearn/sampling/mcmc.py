@@ -18,6 +18,11 @@ Entry = Callable[[int, int], float]
 CHUNK = 4096  # moves whose random numbers are drawn together
 
 
+def default_moves(n: int) -> tuple[int, int]:
+    """Moves before the first draw, and between draws."""
+    return 20 * max(n, 100), max(n, 100)
+
+
 class Moves:
     """A kernel seen through its entries, the present set Y, and the inverse of L_Y."""
 

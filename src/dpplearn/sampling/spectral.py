@@ -22,21 +22,18 @@ def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArra
     Parameters
     ----------
     p, V : arrays of shape (m,) and (n, m)
-        Probability of each orthonormal column of V.
+        Probability of each orthonormal column of V, ascending.
     alias : bool
-        Build the O(n m) tables that make a sample's cost independent of n; without them phase 2
+        Build the O(n m) tables that make a sample's cost independent of n. Without them, `sample_few`
         runs the O(n k^2) chain, which is cheaper for a few samples.
     log_esp : array of shape (k + 1, m + 1), optional
-        For a k-DPP: log elementary symmetric polynomials, in the order of V's columns; p is then not used.
+        For a k-DPP: log elementary symmetric polynomials, from V's last column to its first; p is not used.
     """
     from dpplearn._loops.spectral import Tables, alias_tables
 
-    if log_esp is None:
-        order = np.argsort(-p, kind="stable")  # the columns used most lie side by side in memory
-        if V.shape[0] > V.shape[1]:
-            order = order[p[order] > 0.0]  # a square V keeps all: the complement may need them
-        p, V = p[order], V[:, order]
-    V = np.ascontiguousarray(V)
+    p, V = p[::-1], V[:, ::-1]  # the columns used most come first, and lie side by side in memory
+    if log_esp is None and V.shape[0] > V.shape[1]:  # a square V keeps all: the complement may need them
+        p, V = p[p > 0.0], V[:, p > 0.0]
     n, m = V.shape
     high = int(np.count_nonzero(p >= 0.5))
     hazard = np.cumsum(-np.log1p(-p[high:]))
@@ -46,9 +43,10 @@ def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArra
     shape = (m, n) if alias else (0, 0)
     accept, other = np.empty(shape), np.empty(shape, np.int32)
     if alias:
+        V = np.ascontiguousarray(V)
         alias_tables(V, accept, other)
     return Tables(
-        p[:high].copy(),
+        np.ascontiguousarray(p[:high]),
         hazard,
         guide.astype(np.int64),
         np.empty((0, 0)) if log_esp is None else np.ascontiguousarray(log_esp),
@@ -92,6 +90,8 @@ def sample_spectral(
     """Draw `size` exact samples; returns indptr and indices."""
     from dpplearn._loops.spectral import draw_block
 
+    if tables.accept.size == 0:
+        return sample_few(tables, size, rng)
     starts = block_starts(size, expected_size)
     states = stream_states(len(starts) - 1, rng)
     sizes = np.empty(size, np.int32)
@@ -112,3 +112,25 @@ def sample_spectral(
         indices[end - block.size : end] = block
         end -= block.size
     return indptr, indices
+
+
+def sample_few(tables: Tables, size: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Draw a few exact samples without alias tables, each by the chain rule on its own columns of V."""
+    from dpplearn._loops.spectral import chain_from, choose_k_vectors, choose_vectors
+
+    n, m = tables.V.shape
+    J, items, row, dots = np.empty(m, np.int64), np.empty(n, np.int64), np.empty(m), np.empty(m)
+    draws = []
+    for state in stream_states(size, rng):
+        if tables.log_esp.size:
+            k = choose_k_vectors(tables.log_esp, state, J)
+        else:
+            k = choose_vectors(tables.p, tables.hazard, tables.guide, state, J)
+        # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
+        flip = n == m and 2 * k > n
+        columns = np.setdiff1d(np.arange(n), J[:k]) if flip else J[:k]
+        k = len(columns)
+        W = np.ascontiguousarray(tables.V[:, columns])
+        chain_from(W, np.arange(k), k, 0, state, items, np.empty((k, k)), row, dots)
+        draws.append(np.setdiff1d(np.arange(n), items[:k]) if flip else np.sort(items[:k]))
+    return np.cumsum([0, *map(len, draws)]), np.concatenate([np.empty(0, np.int64), *draws])

@@ -1,0 +1,33 @@
+"""`python -m benchmarks [--quick] [NAME ...]`: run the benchmarks, write their results and the page."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.report import write_report
+
+HERE = Path(__file__).parent
+NOT_BENCHMARKS = {"__init__", "__main__", "problems", "report", "timing"}
+NAMES = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in NOT_BENCHMARKS)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks", description="Run the benchmarks; default: all of them.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}")
+    parser.add_argument("--quick", action="store_true", help="fewer and smaller runs, to see that everything works")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(NAMES)
+    if unknown:
+        parser.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    for name in arguments.names or NAMES:  # a process each, so that none warms or burdens another
+        print(f"== {name}", flush=True)
+        command = [sys.executable, "-m", f"benchmarks.{name}", *(["--quick"] if arguments.quick else [])]
+        subprocess.run(command, cwd=HERE.parent, check=True)
+    print(f"The tables are in {write_report()}.")
+
+
+if __name__ == "__main__":
+    main()

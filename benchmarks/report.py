@@ -1,0 +1,67 @@
+"""results/*.json -> README.md. Nothing in that page is written by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from benchmarks.timing import RESULTS
+
+HEAD = """# Benchmarks
+
+Written by `make bench` from `results/*.json`; do not edit. Ours and the peer run in the same process,
+alternating. The ratio is the peer's time over ours: its median over the repeats, with quartiles. Times are of a
+shared machine and mean little by themselves.
+"""
+
+
+def duration(s: float) -> str:
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if s * factor >= 1:
+            return f"{s * factor:.3g} {unit}"
+    return f"{s * 1e9:.3g} ns"
+
+
+def ratio(x: float) -> str:
+    return f"{x:.0f}" if x >= 100 else f"{x:.1f}" if x >= 10 else f"{x:.2f}"
+
+
+def section(result: dict) -> str:
+    machine = result["machine"]
+    lines = [f"## {result['title']}", ""]
+    lines += ["| case | ours | peer | peer's time | ratio | quartiles | asked for |", "|---|--:|---|--:|--:|--:|--:|"]
+    for row in result["rows"]:
+        target = f"≥ {row['target']:g}" if row.get("target") is not None else ""
+        spread = f"{ratio(row['ratio_low'])} – {ratio(row['ratio_high'])}"
+        lines.append(
+            f"| {row['case'].replace('|', chr(92) + '|')} | {duration(row['ours_s'])} | {row['peer']} | "
+            f"{duration(row['peer_s'])} | **{ratio(row['ratio'])}** | {spread} | {target} |"
+        )
+    if result.get("figures"):
+        lines += ["", "| figure | value | asked for |", "|---|--:|--:|"]
+        for figure in result["figures"]:
+            case = figure["case"].replace("|", "\\|")
+            lines.append(f"| {case} | {figure['value']:.3g} {figure['unit']} | {figure.get('target') or ''} |")
+    for table in result.get("tables", []):
+        lines += ["", f"**{table['title']}**", "", "| " + " | ".join(table["columns"]) + " |"]
+        lines.append("|" + "---|" * len(table["columns"]))
+        for row in table["rows"]:
+            cells = [f"{x:.4g}" if isinstance(x, float) else str(x) for x in row]
+            lines.append("| " + " | ".join(cells) + " |")
+    lines += ["", *(f"- {note}" for note in result.get("notes", []))]
+    lines.append(
+        f"- Measured {machine['date']} on {machine['cores']} cores ({machine['processor']}), "
+        f"Python {machine['python']}, numpy {machine['numpy']}, scipy {machine['scipy']}."
+    )
+    return "\n".join(lines)
+
+
+def write_report() -> Path:
+    results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
+    path = RESULTS.parent / "README.md"
+    path.write_text(HEAD + "\n" + "\n\n".join(section(result) for result in results) + "\n", encoding="utf-8")
+    return path
+
+
+if __name__ == "__main__":
+    print(write_report())

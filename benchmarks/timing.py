@@ -1,0 +1,75 @@
+"""Ours and the peer, alternating, and the ratio of their times with its spread."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import scipy
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def alternate(
+    ours: Callable[[], object],
+    peer: Callable[[], object],
+    repeats: int = 7,
+    *,
+    ours_count: int = 1,
+    peer_count: int = 1,
+) -> dict[str, float]:
+    """Time both in turn; medians, and the median and quartiles of peer / ours over the repeats.
+
+    The counts say how many units of work one call does; times are per unit. One call of each goes
+    first, unmeasured: it compiles and warms.
+    """
+    ours()
+    peer()
+    times = np.array([(seconds(ours) / ours_count, seconds(peer) / peer_count) for _ in range(repeats)])
+    low, middle, high = np.quantile(times[:, 1] / times[:, 0], [0.25, 0.5, 0.75])
+    mine, theirs = np.median(times, axis=0)
+    return {
+        "ours_s": float(mine),
+        "peer_s": float(theirs),
+        "ratio": float(middle),
+        "ratio_low": float(low),
+        "ratio_high": float(high),
+    }
+
+
+def seconds(call: Callable[[], object]) -> float:
+    start = perf_counter()
+    call()
+    return perf_counter() - start
+
+
+def write(result: dict) -> Path:
+    """results/<name>.json, with the machine it was measured on."""
+    RESULTS.mkdir(exist_ok=True)
+    result["machine"] = {
+        "date": date.today().isoformat(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "processor": processor(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
+    path = RESULTS / f"{result['name']}.json"
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    temporary.replace(path)
+    return path
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

@@ -1,0 +1,258 @@
+"""Bad input gets an error that says what was expected, what was found, and what to do; or it has a stated meaning."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, Subsets, nearest_psd
+from dpplearn.kernels import K_to_L, cosine_similarity, rbf_similarity
+
+DPP3 = DPP(np.diag([1.0, 2.0, 3.0]))
+WITH_NAN = np.eye(3)
+WITH_NAN[1, 2] = WITH_NAN[2, 1] = np.nan
+WITH_INF = np.eye(3)
+WITH_INF[0, 0] = np.inf
+NOT_PSD = np.array([[1.0, 2.0], [2.0, 1.0]])
+
+KERNELS = {
+    "not square": (np.ones((2, 3)), ValueError, r"square .*found shape \(2, 3\)"),
+    "one dimension": (np.ones(3), ValueError, r"2 dimensions, found shape \(3,\)"),
+    "scalar": (2.0, ValueError, "2 dimensions"),
+    "three dimensions": (np.ones((2, 2, 2)), ValueError, "2 dimensions"),
+    "not symmetric": (np.array([[1.0, 0.5], [0.0, 1.0]]), ValueError, r"symmetric.* differ by up to 0\.5.*L \+ L\.T"),
+    "not PSD": (NOT_PSD, ValueError, r"eigenvalue -1\b.*nearest_psd\(L\)"),
+    "negative diagonal": (np.diag([1.0, -0.25]), ValueError, r"eigenvalue -0\.25.*nearest_psd"),
+    "negative definite": (-np.eye(2), ValueError, r"eigenvalue -1\b.*nearest_psd"),
+    "NaN": (WITH_NAN, ValueError, r"finite, but L\[1, 2\] is nan \(2 such"),
+    "infinity": (WITH_INF, ValueError, r"finite, but L\[0, 0\] is inf"),
+    "complex": (np.eye(2, dtype=complex), TypeError, "real numbers, found dtype complex128"),
+    "objects": (np.array([[1, None], [None, 1]]), TypeError, "found dtype object"),
+    "text": ([["a"]], TypeError, "found dtype"),
+    "booleans": (np.eye(2, dtype=bool), TypeError, "found dtype bool"),
+    "ragged": ([[1.0, 0.0], [0.0]], ValueError, "rows of unequal length"),
+    "sparse": (sparse.eye_array(3), TypeError, r"dense array.*toarray\(\)"),
+    "empty": (np.empty((0, 0)), ValueError, "at least one"),
+    "None": (None, TypeError, "found dtype object"),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels(name):
+    L, error, message = KERNELS[name]
+    with pytest.raises(error, match=message):
+        DPP(L)
+
+
+@pytest.mark.parametrize("name", [name for name in KERNELS if name not in ("infinity",)])
+def test_marginal_kernels(name):
+    K, error, _ = KERNELS[name]
+    with pytest.raises(error, match="K"):
+        DPP.from_marginal(K)
+
+
+def test_integers_and_small_floats_are_converted():
+    assert DPP([[2, 1], [1, 2]]).L.dtype == np.float64
+    assert DPP(np.eye(2, dtype=np.float32)).marginals.tolist() == [0.5, 0.5]
+    assert LowRankDPP([[1, 0], [0, 1]]).marginals.tolist() == [0.5, 0.5]
+
+
+def test_rounding_is_forgiven():
+    L = np.array([[1.0, 0.3 + 1e-12], [0.3, 1.0]])
+    assert DPP(L).L[0, 1] == DPP(L).L[1, 0]
+    B = np.random.default_rng(0).standard_normal((30, 2)).astype(np.float32)
+    DPP(B @ B.T)  # eigenvalues of -1e-7 are rounding in single precision
+
+
+def test_nearest_psd_repairs():
+    L = nearest_psd(NOT_PSD)
+    np.testing.assert_allclose(np.linalg.eigvalsh(L), [0.0, 3.0], atol=1e-12)
+    DPP(L)
+    with pytest.raises(ValueError, match="square"):
+        nearest_psd(np.ones((2, 3)))
+    already = np.array([[2.0, 1.0], [1.0, 2.0]])
+    np.testing.assert_allclose(nearest_psd(already), already)
+
+
+def test_a_large_kernel_is_found_out_when_it_is_first_factorized():
+    L = np.eye(600)
+    L[0, 1] = L[1, 0] = 3.0
+    for make in (DPP, DPP.from_marginal):
+        with pytest.raises(ValueError, match=r"eigenvalue -2\b.*nearest_psd"):
+            make(L).sample(1)
+    with pytest.raises(ValueError, match=r"eigenvalue -1\b"):
+        DPP(-np.eye(600))
+
+
+def test_marginal_kernel_outside_0_1():
+    with pytest.raises(ValueError, match=r"eigenvalues in \[0, 1\], but its largest is 1\.5.*DPP\(L\)"):
+        DPP.from_marginal(np.diag([0.5, 1.5]))
+    with pytest.raises(ValueError, match=r"eigenvalue -0\.1"):
+        DPP.from_marginal(np.diag([0.5, -0.1]))
+
+
+def test_what_needs_L_says_so():
+    dpp = DPP.from_marginal(np.diag([1.0, 0.5]))
+    assert not dpp.has_L
+    for ask in ("L", "log_normalizer", "quality", "similarity", "eigenpairs"):
+        with pytest.raises(ValueError, match="no likelihood kernel L"):
+            getattr(dpp, ask)
+    for call in (lambda: KDPP(dpp, 1), lambda: dpp.sample(1, method="mcmc")):
+        with pytest.raises(ValueError, match="no likelihood kernel L"):
+            call()
+    with pytest.raises(ValueError, match="largest is 1"):
+        K_to_L(np.diag([1.0, 0.5]))
+
+
+@pytest.mark.parametrize(
+    ("subset", "error", "message"),
+    [
+        ([0, 3], IndexError, "from 0 to 2, found 3"),
+        ([-1], IndexError, "from 0 to 2, found -1"),
+        ([1, 1], ValueError, "repeat items, but 1 appears"),
+        ([True, False], ValueError, "mask must have length 3, found 2"),
+        ([0.5], TypeError, "integers or be a boolean mask, found dtype float64"),
+        ([[0, 1]], ValueError, r"one-dimensional, found shape \(1, 2\)"),
+        (1, ValueError, r"single value 1. Pass \[1\]"),
+        (["a"], TypeError, "integers"),
+    ],
+)
+def test_subsets(subset, error, message):
+    for ask in (DPP3.log_prob, DPP3.inclusion_prob, LowRankDPP(np.eye(3)).log_prob, KDPP(DPP3, 2).log_prob):
+        with pytest.raises(error, match=message):
+            ask(subset)
+    with pytest.raises(error):
+        DPP3.condition(include=subset)
+    with pytest.raises(error):
+        DPP3.prob(exclude=subset)
+
+
+def test_subsets_that_mean_something():
+    expected = DPP3.log_prob([0, 2])
+    for Y in ([2, 0], (0, 2), {0, 2}, np.array([0, 2], np.uint8), [True, False, True], np.array([True, False, True])):
+        assert DPP3.log_prob(Y) == expected
+    assert DPP3.log_prob(range(3)) == DPP3.log_prob([0, 1, 2])
+    assert DPP3.log_prob([]) == DPP3.log_prob(np.zeros(3, bool)) == -DPP3.log_normalizer
+
+
+@pytest.mark.parametrize("make", [lambda: DPP3, lambda: KDPP(DPP3, 2)])
+def test_sizes(make):
+    dpp = make()
+    assert len(dpp.sample(0, rng=0)) == 0
+    assert list(dpp.sample(0, rng=0)) == []
+    with pytest.raises(ValueError, match="size must be at least 0, found -1"):
+        dpp.sample(-1)
+    for bad in (2.0, "3", True, None):
+        with pytest.raises(TypeError, match="size must be a whole number"):
+            dpp.sample(bad)
+    with pytest.raises(ValueError, match="n_jobs must be at least 1, found 0"):
+        dpp.sample(1, n_jobs=0)
+    with pytest.raises(ValueError, match="method must be one of 'spectral'"):
+        dpp.sample(1, method="magic")
+
+
+@pytest.mark.parametrize("rng", ["0", 1.5, True, np.random.RandomState(0), [1, 2], -3])
+def test_generators(rng):
+    with pytest.raises((TypeError, ValueError), match="rng"):
+        DPP3.sample(1, rng=rng)
+
+
+@pytest.mark.parametrize(
+    "rng", [0, np.int64(0), np.random.SeedSequence(0), np.random.default_rng(0), np.random.PCG64(0)]
+)
+def test_generators_that_mean_the_same(rng):
+    assert DPP3.sample(50, rng=rng) == DPP3.sample(50, rng=0)
+    assert len(DPP3.sample(50, rng=None)) == 50
+
+
+def test_k():
+    with pytest.raises(ValueError, match=r"rank of L \(2 to working precision\), found 3.*1e-6 I"):
+        KDPP(DPP(np.diag([1.0, 1.0, 0.0])), 3)
+    with pytest.raises(ValueError, match=r"number of items \(3\), found 4"):
+        KDPP(DPP3, 4)
+    with pytest.raises(ValueError, match="at least 0"):
+        KDPP(DPP3, -1)
+    with pytest.raises(TypeError, match="whole number"):
+        KDPP(DPP3, 1.5)
+    with pytest.raises(TypeError, match=r"DPP or a LowRankDPP, found ndarray"):
+        KDPP(np.eye(3), 1)
+
+
+def test_quality():
+    with pytest.raises(ValueError, match=r"one entry per item \(2\), found 3"):
+        DPP.from_quality([1.0, 1.0, 1.0], np.eye(2))
+    with pytest.raises(ValueError, match=r"below 0, but q\[1\] is -1"):
+        DPP.from_quality([1.0, -1.0], np.eye(2))
+    with pytest.raises(ValueError, match="ones on its diagonal"):
+        DPP.from_quality([1.0, 1.0], 2 * np.eye(2))
+    with pytest.raises(ValueError, match="small enough for"):
+        DPP.from_quality([1e200, 1.0], np.eye(2))
+    with pytest.raises(ValueError, match="row 1 is zero"):
+        LowRankDPP.from_quality([1.0, 1.0], [[1.0, 0.0], [0.0, 0.0]])
+
+
+def test_features():
+    with pytest.raises(ValueError, match=r"at least one row .* \(0, 3\)"):
+        LowRankDPP(np.empty((0, 3)))
+    with pytest.raises(ValueError, match=r"B\[1, 0\] is nan"):
+        LowRankDPP([[1.0, 0.0], [np.nan, 1.0]])
+    with pytest.raises(ValueError, match=r"B\[1, 0\] is nan"):
+        LowRankDPP(sparse.csr_array(np.array([[1.0, 0.0], [np.nan, 1.0]])))
+    with pytest.raises(TypeError, match="complex"):
+        LowRankDPP(sparse.csr_array(np.eye(2, dtype=complex)))
+    with pytest.raises(ValueError, match="too long"):
+        LowRankDPP([[1e200]])
+    with pytest.raises(ValueError, match=r'LowRankDPP does not form.*method="spectral"'):
+        LowRankDPP(np.eye(3)).sample(1, method="cholesky")
+    zero = LowRankDPP(np.zeros((3, 2)))
+    assert zero.expected_size == 0.0
+    assert zero.sample(5, rng=0).indices.size == 0
+
+
+def test_conditioning():
+    twins = DPP(np.ones((2, 2)))
+    with pytest.raises(ValueError, match=r"include and exclude must not share items, but both hold 1"):
+        DPP3.condition(include=[1], exclude=[1, 2])
+    with pytest.raises(ValueError, match="name all 3 items"):
+        DPP3.condition(include=[0, 1], exclude=[2])
+    assert DPP3.prob(include=[1], exclude=[1]) == 0.0
+    triplets = DPP(np.ones((3, 3)))
+    low = LowRankDPP(np.ones((3, 1)))
+    for dpp in (triplets, low):
+        with pytest.raises(ValueError, match=r"include=\[0, 1\]: this event has probability 0"):
+            dpp.condition(include=[0, 1])
+    sure = DPP.from_marginal(np.diag([1.0, 0.5]))
+    with pytest.raises(ValueError, match=r"exclude=\[0\]: this event has probability 0"):
+        sure.condition(exclude=[0])
+    assert twins.prob(include=[0, 1]) == 0.0
+    assert twins.condition(include=[0]).marginals.tolist() == [0.0]
+
+
+def test_kernel_functions():
+    with pytest.raises(TypeError, match="n must be given"):
+        ImplicitDPP(min)
+    with pytest.raises(ValueError, match=r"number of rows of the features \(2\), found 3"):
+        ImplicitDPP(np.eye(2), n=3)
+    with pytest.raises(ValueError, match=r"diagonal, but L\(0, 0\) = -1"):
+        ImplicitDPP(lambda i, j: -1.0 - i - j, n=3).sample(1)
+    with pytest.raises(ValueError, match="at most 3"):
+        ImplicitDPP(np.eye(3)).sample(1, k=4)
+    with pytest.raises(ValueError, match="at least 1"):
+        ImplicitDPP(np.eye(3)).sample(1, thin=0)
+
+
+def test_similarities():
+    with pytest.raises(ValueError, match="row 1 is zero"):
+        cosine_similarity([[1.0], [0.0]])
+    with pytest.raises(ValueError, match="rho"):
+        cosine_similarity([[1.0]], rho=-1)
+    with pytest.raises(ValueError, match="length_scale"):
+        rbf_similarity([[1.0]], length_scale=0)
+
+
+def test_subsets_objects():
+    with pytest.raises(ValueError, match="indptr"):
+        Subsets(np.array([0, 2]), np.array([1]), 3)
+    with pytest.raises(IndexError, match=r"subsets\[1\]"):
+        Subsets.from_lists([[0], [5]], n=3)
+    with pytest.raises(IndexError):
+        Subsets.from_lists([[0]], n=3)[1]

@@ -1,0 +1,166 @@
+"""Scales, ranks and sizes at which naive formulas fail."""
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from brute import random_kernel
+from dpplearn import DPP, KDPP, LowRankDPP
+from dpplearn._linalg import eigh_gram, factor_psd, logdet
+from dpplearn.sampling.kdpp import log_esp, vector_probs
+
+SCALES = [1e-150, 1e-20, 1e-3, 1.0, 1e5, 1e20, 1e150]
+
+
+def truth_at(L):
+    """log det(L + I) and the marginals with 400 digits."""
+    with mpmath.workdps(400):
+        A = mpmath.matrix(L.tolist())
+        normal = A + mpmath.eye(len(L))
+        K = mpmath.inverse(normal) * A
+        return float(mpmath.log(mpmath.det(normal))), np.array([float(K[i, i]) for i in range(len(L))])
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_scale_of_a_full_rank_kernel(scale, rng):
+    L = random_kernel(6, rng) * scale
+    log_normalizer, marginals = truth_at(L)
+    B = np.linalg.cholesky(L / scale) * np.sqrt(scale)
+    for dpp in (DPP(L), LowRankDPP(B), LowRankDPP(np.hstack([B, np.zeros((6, 3))]))):
+        assert dpp.log_normalizer == pytest.approx(log_normalizer, rel=1e-10)
+        np.testing.assert_allclose(dpp.marginals, marginals, rtol=1e-8)
+        assert dpp.log_prob([1, 4]) == pytest.approx(logdet(L[np.ix_([1, 4], [1, 4])]) - log_normalizer, rel=1e-9)
+        assert dpp.expected_size == pytest.approx(marginals.sum(), rel=1e-8)
+        draws = dpp.sample(500, rng=0)
+        assert abs(draws.sizes.mean() - marginals.sum()) < 0.3
+        assert (KDPP(dpp, 3).sample(50, rng=0).sizes == 3).all()
+        assert dpp.size_pmf.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_scale_of_a_singular_kernel(scale, rng):
+    """Rank 3 among 8 items, two of them the same: no scale turns rounding into extra directions."""
+    B = rng.standard_normal((8, 3))
+    B[5] = B[2]
+    L = (B @ B.T) * scale
+    for dpp in (DPP(L), LowRankDPP(B * np.sqrt(scale))):
+        lam = np.linalg.eigvalsh(B.T @ B) * scale
+        assert dpp.log_normalizer == pytest.approx(np.log1p(lam).sum(), rel=1e-9)
+        assert dpp.expected_size == pytest.approx((lam / (1 + lam)).sum(), rel=1e-9)
+        assert dpp.log_prob([2, 5]) == -np.inf
+        assert dpp.log_prob([0, 1, 2, 3]) == -np.inf
+        assert np.isfinite(dpp.log_prob([0, 1, 2]))
+        draws = dpp.sample(2_000, rng=0)
+        assert draws.sizes.max() <= 3
+        assert not any({2, 5} <= set(Y.tolist()) for Y in draws)
+        if scale >= 1e20:
+            assert (draws.sizes == 3).all()
+        with pytest.raises(ValueError, match="rank"):
+            KDPP(dpp, 4)
+
+
+@pytest.mark.parametrize("spread", [10.0, 60.0, 150.0, 300.0])
+def test_qualities_that_differ_beyond_all_bounds(spread, rng):
+    """theta^T f of several hundred: q from e^-150 to e^150. Eigenvalues of L alone would lose the small ones."""
+    n = 7
+    X = rng.standard_normal((n, n))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    q = np.exp(rng.uniform(-spread / 2, spread / 2, n))
+    q[0] = 1.0
+    S = X @ X.T
+    np.fill_diagonal(S, 1.0)
+    L = q[:, None] * S * q
+    log_normalizer, marginals = truth_at(L)
+    for dpp in (DPP.from_quality(q, S), LowRankDPP(q[:, None] * X)):
+        np.testing.assert_allclose(dpp.marginals, marginals, atol=1e-9)
+        assert dpp.log_normalizer == pytest.approx(log_normalizer, rel=1e-10)
+        share = dpp.sample(4_000, rng=1).inclusion_counts() / 4_000
+        np.testing.assert_allclose(share, marginals, atol=0.05)
+
+
+def test_factor_keeps_each_row(rng):
+    L = random_kernel(6, rng, rank=3)
+    q = 10.0 ** np.array([-80, -3, 0, 5, 40, 80])
+    B = factor_psd(q[:, None] * L * q)
+    assert B.shape[1] == 3
+    np.testing.assert_allclose((B / q[:, None]) @ (B / q[:, None]).T, L, atol=1e-9)
+
+
+def test_columns_stay_orthonormal_where_the_dual_loses_digits(rng):
+    B = rng.standard_normal((40, 6)) * 10.0 ** -np.arange(6)  # eigenvalues over ten orders of magnitude
+    lam, V = eigh_gram(B)
+    assert lam.size == 6
+    np.testing.assert_allclose(V.T @ V, np.eye(6), atol=1e-12)
+    np.testing.assert_allclose((V * lam) @ V.T, B @ B.T, atol=1e-12)
+
+
+def test_expected_size_from_0_to_n(rng):
+    L = random_kernel(9, rng)
+    for scale, expected in [(1e-12, 0.0), (1e12, 9.0)]:
+        dpp = DPP(L * scale)
+        assert dpp.expected_size == pytest.approx(expected, abs=1e-6)
+        assert (dpp.sample(100, rng=0).sizes == round(expected)).all()
+    assert DPP(np.zeros((4, 4))).sample(10, rng=0).indices.size == 0
+    assert DPP(np.zeros((4, 4))).log_prob([]) == 0.0
+    always = DPP.from_marginal(np.eye(4))
+    assert (always.sample(10, rng=0).sizes == 4).all()
+    assert always.log_prob([0, 1, 2, 3]) == pytest.approx(0.0, abs=1e-12)
+    assert always.log_prob([0, 1]) == -np.inf
+
+
+def exact_esp(lam, k):
+    e = [Fraction(1)] + [Fraction(0)] * k
+    for x in lam:
+        for j in range(k, 0, -1):
+            e[j] += e[j - 1] * Fraction(float(x))
+    return e
+
+
+def test_symmetric_polynomials_against_exact_fractions(rng):
+    lam = np.exp(6 * rng.standard_normal(60))
+    got = log_esp(lam, 25)[:, -1]
+    for j, value in enumerate(exact_esp(lam, 25)):
+        exact = mpmath.log(mpmath.mpf(value.numerator)) - mpmath.log(mpmath.mpf(value.denominator))
+        assert got[j] == pytest.approx(float(exact), rel=1e-13, abs=1e-12)
+
+
+def test_symmetric_polynomials_of_2000_numbers(rng):
+    """N = 2000, k = 200: identities that hold at any size, over numbers 1e-120 ... 1e120."""
+    lam = 10.0 ** rng.uniform(-120, 120, 2_000)
+    k = 200
+    table = log_esp(lam, k)
+    assert np.isfinite(table[k, -1])
+    p = vector_probs(lam, k)
+    assert p.sum() == pytest.approx(k, rel=1e-9)  # E|J| = k
+    assert p.min() >= 0
+    assert p.max() <= 1.0
+    # e_k(lam) = lam_i e_{k-1}(others) + e_k(others), for one i
+    others = log_esp(lam[1:], k)
+    assert table[k, -1] == pytest.approx(np.logaddexp(np.log(lam[0]) + others[k - 1, -1], others[k, -1]), rel=1e-13)
+    # scaling: e_k(c lam) = c^k e_k(lam)
+    assert log_esp(lam * 1e-30, k)[k, -1] == pytest.approx(table[k, -1] - k * 30 * np.log(10), rel=1e-12)
+    # equal numbers: e_k = binomial(n, k)
+    binomial = mpmath.log(mpmath.binomial(2_000, k))
+    assert log_esp(np.ones(2_000), k)[k, -1] == pytest.approx(float(binomial), rel=1e-13)
+
+
+def test_size_pmf_of_many_items_is_a_distribution(rng):
+    dpp = DPP(np.diag(np.exp(3 * rng.standard_normal(800))))
+    assert dpp.size_pmf.sum() == pytest.approx(1.0, rel=1e-12)
+    assert dpp.size_pmf @ np.arange(801) == pytest.approx(dpp.expected_size, rel=1e-12)
+
+
+def test_low_rank_forms_nothing_n_by_n(rng):
+    """40,000 items would need 12.8 GB: sampling, marginals and conditioning never ask for it."""
+    dpp = LowRankDPP(rng.standard_normal((40_000, 8)) * 0.05)
+    assert dpp.marginals.shape == (40_000,)
+    assert dpp.marginals.sum() == pytest.approx(dpp.expected_size)
+    draws = dpp.sample(300, rng=0)
+    assert np.isfinite(dpp.log_prob(draws)).all()
+    given = dpp.condition(include=[5, 17], exclude=[0])
+    assert given.n == 39_997
+    assert given.items[0] == 1
+    assert KDPP(dpp, 4).sample(10, rng=0).sizes.tolist() == [4] * 10
+    assert dpp.marginal_kernel([0, 1], [2]).shape == (2, 1)

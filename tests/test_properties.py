@@ -1,0 +1,97 @@
+"""What must hold for every kernel: relabelling, scaling, conditioning twice, complements, K and L."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpplearn import DPP, KDPP, LowRankDPP
+from dpplearn.kernels import K_to_L, L_to_K
+
+seeds = st.integers(0, 2**32 - 1)
+sizes = st.integers(2, 7)
+
+
+def features(n, d, seed):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)) * np.exp(rng.uniform(-1, 1, (n, 1)))
+
+
+@given(n=sizes, d=sizes, seed=seeds)
+def test_K_to_L_and_back(n, d, seed):
+    B = features(n, d, seed)
+    L = B @ B.T
+    np.testing.assert_allclose(K_to_L(L_to_K(L)), L, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(DPP.from_marginal(L_to_K(L)).marginals, DPP(L).marginals, atol=1e-9)
+
+
+@given(n=sizes, d=sizes, seed=seeds)
+def test_dense_and_low_rank_agree(n, d, seed):
+    B = features(n, d, seed)
+    dense, low = DPP(B @ B.T), LowRankDPP(B)
+    np.testing.assert_allclose(low.K, dense.K, atol=1e-9)
+    assert abs(low.log_normalizer - dense.log_normalizer) < 1e-8
+    np.testing.assert_allclose(low.size_pmf, dense.size_pmf, atol=1e-9)
+    np.testing.assert_allclose(low.condition([0]).marginals, dense.condition([0]).marginals, atol=1e-7)
+
+
+@given(n=sizes, d=sizes, seed=seeds)
+def test_relabelling(n, d, seed):
+    B = features(n, d, seed)
+    order = np.random.default_rng(seed).permutation(n)
+    dpp, relabelled = DPP(B @ B.T), DPP(B[order] @ B[order].T)
+    np.testing.assert_allclose(relabelled.marginals, dpp.marginals[order], atol=1e-9)
+    assert abs(relabelled.inclusion_prob([0, 1]) - dpp.inclusion_prob(order[[0, 1]])) < 1e-9
+    k = min(n, d) - 1
+    np.testing.assert_allclose(KDPP(relabelled, k).marginals, KDPP(dpp, k).marginals[order], atol=1e-8)
+
+
+@given(n=sizes, d=sizes, seed=seeds, log_scale=st.floats(-300, 300))
+def test_scaling_the_kernel_leaves_a_k_dpp_as_it_is(n, d, seed, log_scale):
+    B = features(n, d, seed)
+    k = min(n, d) - 1
+    one, scaled = KDPP(LowRankDPP(B), k), KDPP(LowRankDPP(B * np.exp(log_scale / 2)), k)
+    np.testing.assert_allclose(scaled.marginals, one.marginals, rtol=1e-6, atol=1e-9)
+
+
+@given(n=sizes, d=sizes, seed=seeds)
+def test_scaling_up_chooses_more(n, d, seed):
+    B = features(n, d, seed)
+    small, large = LowRankDPP(B), LowRankDPP(1.5 * B)
+    assert large.expected_size > small.expected_size
+
+
+@given(n=st.integers(4, 7), seed=seeds)
+def test_conditioning_twice_is_conditioning_once(n, seed):
+    B = features(n, n + 1, seed)
+    for dpp in (DPP(B @ B.T), LowRankDPP(B), DPP.from_marginal(L_to_K(B @ B.T))):
+        once = dpp.condition(include=[0, 2], exclude=[3])
+        first = dpp.condition(include=[2])
+        twice = first.condition(include=[0], exclude=[int(np.flatnonzero(first.items == 3)[0])])
+        assert once.items.tolist() == twice.items.tolist()
+        np.testing.assert_allclose(twice.K, once.K, atol=1e-7)
+
+
+@given(n=sizes, seed=seeds)
+def test_chain_rule(n, seed):
+    B = features(n, n, seed)
+    dpp = DPP(B @ B.T)
+    joint = dpp.inclusion_prob([0, 1])
+    assert abs(joint - dpp.marginals[0] * dpp.conditional_marginals([0])[1]) < 1e-8
+    split = dpp.prob(include=[1]) - dpp.prob(include=[0, 1]) - dpp.prob(include=[1], exclude=[0])
+    assert abs(split) < 1e-9
+
+
+@given(n=sizes, d=sizes, seed=seeds)
+def test_correlations_are_never_positive(n, d, seed):
+    B = features(n, d, seed)
+    dpp = LowRankDPP(B)
+    assert (dpp.pair_probs() <= np.outer(dpp.marginals, dpp.marginals) + np.eye(n) + 1e-12).all()
+
+
+@given(n=sizes, d=sizes, seed=seeds)
+def test_size_pmf_has_the_moments(n, d, seed):
+    dpp = LowRankDPP(features(n, d, seed))
+    k = np.arange(n + 1)
+    assert abs(dpp.size_pmf.sum() - 1) < 1e-12
+    assert abs(dpp.size_pmf @ k - dpp.expected_size) < 1e-9
+    assert abs(dpp.size_pmf @ k**2 - dpp.expected_size**2 - dpp.size_variance) < 1e-8

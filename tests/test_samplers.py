@@ -1,0 +1,268 @@
+"""Every sampler draws from the distribution: chi-square on counts, marginals and pairs within Monte-Carlo error."""
+
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import chisquare
+
+from brute import pmf, pmf_of_marginal, random_kernel, random_marginal
+from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP
+from dpplearn.kernels import rbf_similarity
+
+RNG = np.random.default_rng(3)
+L5 = random_kernel(5, RNG)
+L5_TWICE = L5[np.ix_([0, 1, 2, 3, 1], [0, 1, 2, 3, 1])]
+B53 = RNG.standard_normal((5, 3))
+K5 = random_marginal(5, RNG, ones=2)
+
+
+def check_counts(draws, truth):
+    """Chi-square of the counts against the truth; rare subsets are pooled, impossible ones never drawn."""
+    size = len(draws)
+    counts = Counter(tuple(Y.tolist()) for Y in draws)
+    assert all(truth[Y] > 1e-12 for Y in counts)
+    common = [Y for Y, p in truth.items() if size * p >= 5]
+    observed = [counts[Y] for Y in common]
+    expected = [size * truth[Y] for Y in common]
+    rare = size - sum(expected)
+    if rare > 1e-6 * size:
+        observed.append(size - sum(observed))
+        expected.append(rare)
+    else:
+        expected = np.array(expected) * sum(observed) / sum(expected)
+    if len(observed) == 1:
+        assert observed[0] == size
+        return
+    assert chisquare(observed, expected).pvalue > 1e-3
+
+
+DISTRIBUTIONS = {
+    "L": (DPP(L5), pmf(L5)),
+    "small": (DPP(0.02 * L5), pmf(0.02 * L5)),
+    "large": (DPP(50 * L5), pmf(50 * L5)),  # E|Y| near n: the complement is drawn
+    "repeated item": (DPP(L5_TWICE), pmf(L5_TWICE)),
+    "L of rank 3": (DPP(B53 @ B53.T), pmf(B53 @ B53.T)),
+    "B": (LowRankDPP(B53), pmf(B53 @ B53.T)),
+    "B sparse": (LowRankDPP(sparse.csr_array(B53)), pmf(B53 @ B53.T)),
+    "K with eigenvalues 1": (DPP.from_marginal(K5), pmf_of_marginal(K5)),
+}
+
+
+@pytest.mark.parametrize("size", [20_000])
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_spectral(name, size):
+    dpp, truth = DISTRIBUTIONS[name]
+    check_counts(dpp.sample(size, rng=1), truth)
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_spectral_without_tables(name):
+    """A few samples at a time take the O(n k^2) chain."""
+    dpp, truth = DISTRIBUTIONS[name]
+    rng = np.random.default_rng(2)
+    draws = [dpp.sample(1, rng=rng)[0] for _ in range(3_000)]
+    assert dpp._plain_tables is dpp.sampling_tables(1) or dpp.expected_size > 3
+    check_counts(draws, truth)
+
+
+def test_the_chain_and_rejection_agree():
+    """Both ways through phase 2, called by hand on the same projection."""
+    from dpplearn._loops.spectral import chain_from, project
+    from dpplearn.sampling.spectral import make_tables
+
+    V = np.linalg.qr(RNG.standard_normal((5, 3)))[0]
+    truth = pmf_of_marginal(V @ V.T)
+    truth = {Y: p for Y, p in truth.items() if len(Y) == 3}
+    tables = make_tables(np.full(3, 0.9), V, alias=True)
+    J, items, E, row, dots = np.arange(3), np.empty(5, np.int64), np.empty((3, 3)), np.empty(3), np.empty(3)
+    waiting = np.empty((4, 4))
+    state = np.array([1, 2, 3, 4], np.uint64)
+    by_rejection, by_chain = [], []
+    for _ in range(10_000):
+        project(tables.V, J, 3, tables.accept, tables.alias, state, items, E, row, dots, waiting)
+        by_rejection.append(np.sort(items[:3]))
+        chain_from(tables.V, J, 3, 0, state, items, E, row, dots)
+        by_chain.append(np.sort(items[:3]))
+    check_counts(by_rejection, truth)
+    check_counts(by_chain, truth)
+
+
+@pytest.mark.parametrize("name", [name for name in DISTRIBUTIONS if not name.startswith("B")])
+def test_cholesky(name):
+    dpp, truth = DISTRIBUTIONS[name]
+    check_counts(dpp.sample(8_000, rng=4, method="cholesky"), truth)
+
+
+def test_cholesky_across_blocks(rng):
+    """Several blocks of 64 items: marginals and pairs, against K."""
+    dpp = DPP(random_kernel(150, rng, rank=30, scale=2.0))
+    check_moments(dpp.sample(4_000, rng=5, method="cholesky"), dpp.K)
+
+
+@pytest.mark.parametrize("name", ["L", "repeated item", "B", "large"])
+def test_mcmc(name):
+    dpp, truth = DISTRIBUTIONS[name]
+    entries, gram = dpp._likelihood_entries()
+    kernel = entries if gram else np.linalg.cholesky(entries + 1e-12 * np.eye(5))
+    check_counts(ImplicitDPP(kernel).sample(5_000, rng=6, thin=60), truth)
+    draws = dpp.sample(4_000, rng=7, method="mcmc")
+    assert abs(draws.sizes.mean() - dpp.expected_size) < 0.15
+
+
+def test_mcmc_with_a_function():
+    dpp = ImplicitDPP(lambda i, j: L5[i, j], n=5)
+    check_counts(dpp.sample(3_000, rng=8, thin=30), pmf(L5))
+    check_counts(dpp.sample(3_000, rng=8, thin=30, k=2), pmf(L5, 2))
+    assert dpp.log_weight([0, 2]) == pytest.approx(np.log(np.linalg.det(L5[np.ix_([0, 2], [0, 2])])))
+
+
+def test_a_function_and_its_matrix_walk_the_same_chain():
+    by_function = ImplicitDPP(lambda i, j: float(B53[i] @ B53[j]), n=5).sample(300, rng=1, thin=7)
+    assert by_function == ImplicitDPP(B53).sample(300, rng=1, thin=7)
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 5])
+def test_k_dpp(k):
+    check_counts(KDPP(DPP(L5), k).sample(10_000, rng=9), pmf(L5, k))
+    if k:
+        check_counts(KDPP(DPP(L5), k).sample(2_000, rng=10, method="mcmc"), pmf(L5, k))
+    if k <= 3:
+        check_counts(KDPP(LowRankDPP(B53), k).sample(10_000, rng=11), pmf(B53 @ B53.T, k))
+
+
+def check_moments(draws, K):
+    """Marginals and pair probabilities within 5 standard errors, everywhere."""
+    size, n = len(draws), len(K)
+    y = draws.to_sparse()
+    pairs = (y.T @ y).toarray() / size
+    d = K.diagonal()
+    truth = np.outer(d, d) - K**2
+    np.fill_diagonal(truth, d)
+    error = np.sqrt(np.maximum(truth * (1 - truth), 1e-12) / size) + 5.0 / size
+    z = np.abs(pairs - truth) / error
+    assert z.max() < 5, f"worst of {n * n}: {z.max():.2f}"
+    assert np.sqrt((z**2).mean()) < 1.15
+
+
+@pytest.mark.parametrize(("n", "expected"), [(200, 6), (200, 100), (200, 190), (120, 118)])
+def test_moments_of_larger_kernels(rng, n, expected):
+    L = random_kernel(n, rng) + 0.1 * np.eye(n)
+    dpp = DPP(scaled_to(L, expected))
+    assert dpp.expected_size == pytest.approx(expected, rel=1e-6)
+    check_moments(dpp.sample(20_000 if expected < 50 else 2_000, rng=12), dpp.K)
+
+
+def scaled_to(L, expected):
+    """L times the factor that makes E|Y| = expected."""
+    lam = np.linalg.eigvalsh(L)
+    low, high = -60.0, 60.0
+    for _ in range(200):
+        mid = (low + high) / 2
+        x = np.exp(mid) * lam
+        low, high = (mid, high) if (x / (1 + x)).sum() < expected else (low, mid)
+    return np.exp(low) * L
+
+
+def test_marginals_of_a_large_k_dpp(rng):
+    kdpp = KDPP(DPP(random_kernel(100, rng)), 30)
+    size = 4_000
+    share = kdpp.sample(size, rng=13).inclusion_counts() / size
+    z = (share - kdpp.marginals) / np.sqrt(kdpp.marginals * (1 - kdpp.marginals) / size)
+    assert np.abs(z).max() < 5
+    assert kdpp.marginals.sum() == pytest.approx(30)
+
+
+# What users of other libraries trip over
+
+
+@pytest.mark.parametrize("length_scale", [1.0, 3.0])
+def test_k_dpp_of_an_ill_conditioned_kernel(length_scale):
+    grid = np.stack(np.meshgrid(np.arange(28.0), np.arange(28.0)), axis=-1).reshape(-1, 2)
+    dpp = DPP(rbf_similarity(grid, length_scale))
+    kdpp = KDPP(dpp, 60)
+    draws = kdpp.sample(200, rng=14)
+    assert (draws.sizes == 60).all()
+    assert np.isfinite(kdpp.log_prob(draws)).all()
+    assert kdpp.marginals.sum() == pytest.approx(60, rel=1e-9)
+
+
+def test_one_object_asked_for_two_sizes():
+    dpp = DPP(random_kernel(10, RNG))
+    assert set(KDPP(dpp, 3).sample(50, rng=0).sizes) == {3}
+    assert set(KDPP(dpp, 6).sample(50, rng=0).sizes) == {6}
+    assert set(KDPP(dpp, 3).sample(50, rng=0).sizes) == {3}
+
+
+def test_sampling_leaves_nothing_behind():
+    dpp = DPP(L5)
+    dpp.sample(5_000, rng=0)
+    held = {name: id(value) for name, value in vars(dpp).items()}
+    dpp.sample(5_000, rng=1)
+    assert {name: id(value) for name, value in vars(dpp).items()} == held
+
+
+def test_two_samplers_share_no_state():
+    one, two = DPP(L5), DPP(L5)
+    alone = one.sample(1_000, rng=0)
+    two.sample(777, rng=1)
+    np.random.default_rng().random(5)
+    assert one.sample(1_000, rng=0) == alone == DPP(L5).sample(1_000, rng=0)
+
+
+@pytest.mark.parametrize("method", ["spectral", "cholesky", "mcmc"])
+def test_same_seed_same_samples_whatever_the_threads(method):
+    dpp = DPP(random_kernel(40, np.random.default_rng(0)))
+    size = 9_000 if method == "spectral" else 20
+    one, three = (dpp.sample(size, rng=5, method=method, n_jobs=jobs) for jobs in (1, 3))
+    assert one == three
+    assert one != dpp.sample(size, rng=6, method=method)
+    assert KDPP(dpp, 7).sample(9_000, rng=5, n_jobs=1) == KDPP(dpp, 7).sample(9_000, rng=5, n_jobs=3)
+
+
+def test_what_was_sampled_before_does_not_matter():
+    dpp = DPP(random_kernel(60, np.random.default_rng(1)))
+    first = dpp.sample(2, rng=0)
+    dpp.sample(50_000, rng=1)  # builds the alias tables
+    assert dpp.sample(2, rng=0) == first
+
+
+def test_a_generator_moves_on():
+    rng = np.random.default_rng(0)
+    dpp = DPP(L5)
+    assert dpp.sample(100, rng=rng) != dpp.sample(100, rng=rng)
+
+
+def test_many_python_threads_at_once():
+    dpp = DPP(random_kernel(50, np.random.default_rng(2)))
+    expected = [DPP(dpp.L).sample(5_000, rng=seed) for seed in range(6)]
+    results = [None] * 6
+
+    def work(seed):
+        results[seed] = dpp.sample(5_000, rng=seed, n_jobs=2)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == expected
+
+
+def test_mcmc_starts_where_no_random_set_would(rng):
+    """Rank 5 among 300 items: a random set of 5 is nearly singular; the greedy start never is."""
+    B = rng.standard_normal((300, 5)) * np.exp(3 * rng.standard_normal((300, 1)))
+    draws = ImplicitDPP(B).sample(20, rng=0, k=5, burn_in=500, thin=50)
+    assert (draws.sizes == 5).all()
+    with pytest.raises(ValueError, match="rank"):
+        ImplicitDPP(B).sample(1, rng=0, k=6)
+
+
+def test_mcmc_of_many_items():
+    """Sets larger than the chain's first work space, and its refresh of the inverse."""
+    dpp = LowRankDPP(3.0 * np.random.default_rng(3).standard_normal((600, 320)))
+    draws = dpp.sample(3, rng=0, method="mcmc")
+    assert abs(draws.sizes.mean() - dpp.expected_size) < 25
+    assert np.isfinite(dpp.log_prob(draws)).all()
