@@ -76,7 +76,7 @@ class ConditionalDPP(ConditionalPredictor):
     >>> model.theta_.round(2), model.theta_std_.round(2)
     (array([-0.01,  1.22]), array([1.38, 0.93]))
     >>> model.marginals(items).round(2)
-    array([0.25, 0.47, 0.92])
+    array([0.25, 0.54, 0.88])
     """
 
     def __init__(

@@ -20,7 +20,7 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_rho, check_subset, check_vector
-from dpplearn._linalg import WIDE, eigh_psd, logdet, spectrum_wide
+from dpplearn._linalg import WIDE, eigh_psd, logdet, stacked_qr
 from dpplearn.learning.itemset import ItemSet
 
 LOG_WIDE = float(np.log(WIDE))
@@ -184,13 +184,32 @@ def dual(eta: FloatArray, B: FloatArray, F: FloatArray, rho: float, order: int, 
 
 
 def wide(eta: FloatArray, rows: FloatArray, F: FloatArray, rho: float, order: int, with_rho: bool) -> Normalizer:
-    """From the singular values of an orthogonal factor: slower, and accurate for qualities up to e^600."""
+    """From an orthogonal factor of [B; I]: slower, and accurate for qualities up to e^600.
+
+    K = Q Q^T where Q is the upper part of that factor, whatever the lengths of the rows of B.
+    """
     q = np.exp(eta / 2)
-    B = q[:, None] * rows
-    p, V, log_z = spectrum_wide(B)
-    # q^T (I + B B^T)^-1 q is the smallest value of |q - B y|^2 + |y|^2
-    d_u = ridge_residual(B, q) if with_rho else 0.0
-    return from_rows(log_z, V * np.sqrt(p), F, rho, order, d_u, with_rho)
+    n = q.size
+    Q, R = stacked_qr(q[:, None] * rows)
+    log_z = float(2 * np.log(np.abs(R.diagonal())).sum())
+    quadratic = quadratic_form(q, rows, Q) if with_rho else 0.0
+    return from_rows(log_z, Q[:n], F, rho, order, quadratic, with_rho)
+
+
+def quadratic_form(q: FloatArray, rows: FloatArray, Q: FloatArray) -> float:
+    """q^T (I + B B^T)^-1 q for B = diag(q) rows, from the orthogonal factor Q of [B; I].
+
+    Where 1 = rows c, as it is for every rho > 0, q = B c and the form is c^T (I - (I + B^T B)^-1) c, in which
+    (I + B^T B)^-1 = Q' Q'^T for the lower part Q' of the factor: nothing large cancels. Otherwise the part of q
+    outside the span is large, and q^T (I - K) q with it.
+    """
+    n = q.size
+    c = linalg.lstsq(rows, np.ones(n), check_finite=False)[0]
+    if np.abs(rows @ c - 1.0).max() < 1e-10:
+        lower = c @ Q[n:]
+        return float(c @ c - lower @ lower)
+    inside = q @ Q[:n]
+    return float(q @ q - inside @ inside)
 
 
 def from_rows(
@@ -216,18 +235,6 @@ def from_rows(
             block = slice(start, start + 512)
             covariance -= F[block].T @ (np.square(W[block] @ W.T) @ F)
     return Normalizer(log_z, k, symmetric(covariance), d_u)
-
-
-def ridge_residual(B: FloatArray, q: FloatArray) -> float:
-    """min over y of |q - B y|^2 + |y|^2, by QR with rows sorted by length, as in `spectrum_wide`."""
-    stacked = np.vstack([B, np.eye(B.shape[1])])
-    right = np.append(q, np.zeros(B.shape[1]))
-    order = np.argsort(-np.abs(stacked).max(axis=1), kind="stable")
-    stacked, right = stacked[order], right[order]
-    pivots = linalg.qr(stacked, mode="r", pivoting=True, check_finite=False)[-1]
-    R = linalg.qr(np.column_stack([stacked[:, pivots], right]), mode="r", check_finite=False)[0]
-    last = B.shape[1]
-    return float(R[last, last] ** 2)
 
 
 def symmetric(A: FloatArray) -> FloatArray:
