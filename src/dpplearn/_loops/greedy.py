@@ -10,7 +10,7 @@ from dpplearn._loops.jit import jit
 
 EPS = 2.220446049250313e-16
 PROBABILITY, LOG, SIGNED = 0, 1, 2  # what is divided by the weight of an item: g - 1, log g, or log g either way
-FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT = 0, 1, 2, 3, 4  # why the run ended
+FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE = 0, 1, 2, 3, 4, 5  # why the run ended
 
 
 @jit
@@ -75,7 +75,7 @@ def greedy_kernel(L, cost, weight, rule, tilt, floor, budget, k, forced, alive):
         alive[j] = 0
         spent += cost[j]
         if g[j] <= 8 * (t + 1) * EPS * L[j, j]:  # only a forced item can be
-            return items[: t + 1], gains[: t + 1], DEPENDENT
+            return items[: t + 1], gains[: t + 1], IMPOSSIBLE
         if t == room:
             grown = np.empty((2 * room, n))
             grown[:room] = C
@@ -292,7 +292,7 @@ def greedy_rows(
         alive[j] = 0
         if gain <= noise * diag[j] or gain == 0.0:
             if fresh:
-                end = DEPENDENT
+                end = IMPOSSIBLE
                 items[t], gains[t] = j, 0.0
                 t += 1
                 break

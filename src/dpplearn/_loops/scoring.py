@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpplearn._loops.jit import jit
-from dpplearn._loops.spectral import draw
+from dpplearn._loops.spectral import draw, make_work
 
 
 @jit
@@ -57,16 +57,15 @@ def best_of_block(tables, state, size, A, gram, log_diag, cost, low, high, large
     Returns their log det L_Y (descending), lengths, items, how many samples were feasible, and the cost seen
     nearest to the window.
     """
-    n, v = tables.V.shape
-    J, items = np.empty(v, np.int64), np.empty(n, np.int64)
-    other, row, dots = np.empty(n, np.uint8), np.empty(v), np.empty(v)
-    E = np.empty((min(v, 64), min(v, 64)))
+    n = tables.V.shape[0]
+    work = make_work(*tables.V.shape)
+    items = work.items
     C = np.empty((min(n, 64), min(n, 64)))
     best, lengths = np.full(m, -np.inf), np.zeros(m, np.int64)
     kept = np.empty((m, min(n, 64)), np.int32)
     count, feasible, nearest, gap = 0, 0, np.nan, np.inf
     for _ in range(size):
-        k = draw(tables, state, J, other, items, E, row, dots)
+        k = draw(tables, state, work)
         total, bound = 0.0, 0.0
         for c in range(k):
             total += cost[items[c]]
