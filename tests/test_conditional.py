@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from brute_learning import log_pmf_table, random_items, training_set, with_weights
 from dpplearn import ConditionalDPP, ItemSet
-from dpplearn.decoding import greedy_map
+from dpplearn.decoding import greedy_map, sampled_map
 from dpplearn.learning import ConditionalDPPCV, log_likelihood
 
 THETA = np.array([-1.0, 0.8, -0.5])
@@ -98,7 +98,8 @@ def test_predict_is_greedy_under_the_budget(data):
     assert model.decode(X[0], 5.0).cost <= 5.0
     sampled = model.predict(X[:1], 5.0, decoder="sampled", n_samples=200, rng=0)
     own = model.predict(X[:1], 5.0, decoder=greedy_map)
-    assert len(sampled[0]) > 0
+    expected = sampled_map(model.dpp(X[0]), cost=X[0].cost, budget=5.0, n_samples=200, rng=0)
+    assert sampled[0].tolist() == expected.sorted_subset.tolist()
     assert own[0].tolist() == model.predict(X[:1], 5.0)[0].tolist()
     with pytest.raises(ValueError, match="decoder must be one of"):
         model.predict(X, decoder="best")
@@ -389,7 +390,7 @@ def test_recovery_of_known_weights():
     rng = np.random.default_rng(0)
     truth = with_weights(THETA)
     z, rms = [], []
-    for T, repeats in ((25, 20), (100, 80), (400, 20)):
+    for T, repeats in ((25, 20), (100, 50), (400, 10)):
         errors = []
         for _ in range(repeats):
             X = [random_items(10, 3, rng, d=6) for _ in range(T)]
@@ -401,5 +402,5 @@ def test_recovery_of_known_weights():
         rms.append(np.sqrt(np.mean(np.square(errors))))
     slope = np.polyfit(np.log([25, 100, 400]), np.log(rms), 1)[0]
     assert -0.65 < slope < -0.4
-    covered = np.mean(np.abs(z) < 1.96)  # 240 intervals: a standard error of 1.4 %
-    assert 0.91 < covered < 0.99
+    covered = np.mean(np.abs(z) < 1.96)  # 150 intervals: a standard error of 1.8 %
+    assert 0.90 < covered < 0.99
