@@ -126,8 +126,8 @@ def evaluation_and_fit(repeats: int) -> tuple[list[dict], list[str]]:
     mine, theirs = found["ours"], found["peer"]
     note = (
         f"Fit: {mine.n_iter_} Newton steps (gradient {mine.gradient_norm_:.1e}) against {theirs.nit} L-BFGS "
-        f"iterations, {peer.evaluations} evaluations (gradient {np.abs(theirs.jac).max():.1e}); weights differ by at most "
-        f"{np.abs(mine.theta_ - theirs.x).max():.1e}."
+        f"iterations, {peer.evaluations} evaluations (gradient {np.abs(theirs.jac).max():.1e}); weights differ "
+        f"by at most {np.abs(mine.theta_ - theirs.x).max():.1e}."
     )
     return rows, [note]
 

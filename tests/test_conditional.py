@@ -192,6 +192,14 @@ def test_learned_rho_is_the_maximum():
     assert 0.4 < model.rho_ < 2.5
 
 
+def test_learned_rho_can_make_targets_possible(rng):
+    """Three items in a plane have probability 0 without the constant similarity feature."""
+    X = [ItemSet(np.ones((5, 1)), phi=rng.standard_normal((5, 2))) for _ in range(6)]
+    model = ConditionalDPP(learn_rho=True).fit(X, [[0, 1, 2], [0], [3], [], [1, 4], [2]])
+    assert model.rho_ > 0.05
+    assert np.isfinite(model.log_likelihood_)
+
+
 def test_learned_rho_may_be_zero():
     X, y = training_set(150, 6, [0.5, 0.3], np.random.default_rng(2), d=2, rho=0.0)
     model = ConditionalDPP(10.0, learn_rho=True).fit(X, y)

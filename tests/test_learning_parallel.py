@@ -14,12 +14,14 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from brute_learning import random_items, training_set
 from dpplearn.learning import ConditionalDPP, ItemSet, fitting, load_shard, save_shard
 from dpplearn.learning.parallel import Part, Request, cut, make_backend, spread
 from dpplearn.learning.progress import Progress
 from dpplearn.learning.shards import Shard
+from dpplearn.learning.threads import LARGE, blas_threads
 
 THETA = [-1.0, 0.8, -0.5]
 
@@ -292,6 +294,21 @@ def test_interrupt_keeps_the_checkpoint_and_ends_the_processes(tmp_path):
             return
         time.sleep(0.05)
     pytest.fail("worker processes outlived the interrupt")
+
+
+def test_small_instances_get_one_blas_thread():
+    def counts():
+        return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
+
+    with threadpool_limits(2):
+        before = counts()
+        with blas_threads(LARGE):
+            assert set(counts()) == {1}
+        with blas_threads(LARGE + 1):
+            assert counts() == before
+        with blas_threads(LARGE + 1, one=True):
+            assert set(counts()) == {1}
+        assert counts() == before
 
 
 def test_parts_know_their_size(data):

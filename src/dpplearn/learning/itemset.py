@@ -139,10 +139,10 @@ class ItemSet(Frozen):
         np.fill_diagonal(S, 1.0)
         return S
 
-    def similarity_rows(self, rho: float = 0.0) -> FloatArray | None:
+    def similarity_rows(self, rho: float = 0.0) -> FloatArray:
         """Rows of length 1 with S = rows rows^T, if phi was given: phi and the constant rho, over sqrt(1 + rho^2)."""
         if self.phi is None:
-            return None
+            raise ValueError("This ItemSet was given similarity, and has no similarity features phi.")
         u = check_rho(rho) ** 2
         rows = to_dense(self.phi)
         if u == 0:
