@@ -10,8 +10,7 @@ from pathlib import Path
 from benchmarks.report import write_report
 
 HERE = Path(__file__).parent
-NAMES = sorted(path.stem for path in HERE.glob("*.py") if "
-def run(" in path.read_text(encoding="utf-8"))
+NAMES = sorted(path.stem for path in HERE.glob("*.py") if "\ndef run(" in path.read_text(encoding="utf-8"))
 
 
 def main() -> None:
