@@ -15,7 +15,7 @@ from dpplearn._checks import FloatArray, IntArray, check_choice, check_vector, r
 from dpplearn._linalg import to_dense
 from dpplearn.decoding import Selection, consensus, exact_map, greedy_map, local_search, sampled_map
 from dpplearn.decoding.diversity import check_diversity
-from dpplearn.decoding.greedy import SIGNED, greedy_run
+from dpplearn.decoding.greedy import SIGNED, as_selection, greedy_auto, greedy_run
 from dpplearn.decoding.ground import Rows, read_features, some
 from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.selection import Known
@@ -216,13 +216,15 @@ def diversify(
     q *= np.sqrt(2.0)
     ground = Rows(rows, lengths, q, None, min(d, 0.5))  # above 1/2 the knob is in q, below it in S
     limits = check_limits(z.size, cost, budget, k, options.get("include", ()), options.get("exclude", ()))
-    found = DECODERS[method](ground, cost, budget, k=k, diversity=ground.diversity, **options)
-    subset, gains, reason = found.subset, found.gains, found.reason
-    if method == "greedy" and k is not None and subset.size < limits.k:
-        subset, gains, reason = fill(ground, limits, found)
+    if method == "greedy" and not options:
+        found = greedy(ground, limits)
+    else:
+        found = DECODERS[method](ground, cost, budget, k=k, diversity=ground.diversity, **options)
+    if method == "greedy" and k is not None and len(found) < limits.k:
+        found = fill(ground, limits, found)
     return DiverseSelection(
-        subset, limits.total(subset), gains, reason, ground.log_prob, d, parameters, limits, ground
-    )  # fmt: skip
+        found.subset, found.cost, found.gains, found.reason, ground.log_prob, d, parameters, limits, ground
+    )
 
 
 def read_candidates(embeddings: Any, scores: Any, scale: float) -> tuple[Any, FloatArray, FloatArray]:
@@ -274,7 +276,15 @@ def standardize(s: FloatArray, eps: float) -> FloatArray:
     return s
 
 
-def fill(ground: Rows, limits: Limits, found: Selection) -> tuple[IntArray, FloatArray, str]:
+def greedy(ground: Rows, limits: Limits) -> Selection:
+    """greedy_map with its defaults, on inputs that were checked before: for few items that is most of the time."""
+    reason = limits.empty_reason()
+    if reason:
+        return Selection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob)
+    return as_selection(ground, limits, greedy_auto(ground, limits, None, -np.inf if limits.bounded else 1.0))
+
+
+def fill(ground: Rows, limits: Limits, found: Selection) -> Selection:
     """What was found, followed by items that are linear combinations of it, up to k.
 
     Each item keeps a little of its own (S = 0.999 S + 0.001 I), so that the rest are ranked too.
@@ -282,13 +292,14 @@ def fill(ground: Rows, limits: Limits, found: Selection) -> tuple[IntArray, Floa
     near = Rows(ground.rows, ground.lengths, ground.q, None, min(ground.diversity, FILL))
     after = Limits(limits.cost, limits.budget, limits.k, found.subset, limits.exclude, True)
     if not after.alive.any() or limits.empty_reason():
-        return found.subset, found.gains, found.reason
+        return found
     items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
     extra = items.size - found.subset.size
     if extra == 0:
-        return found.subset, found.gains, found.reason
-    reason = f"{found.subset.size} items have independent embeddings; the last {extra} are linear combinations of them"
-    return items, np.append(found.gains, np.full(extra, -np.inf)), reason
+        return found
+    reason = f"{len(found)} items have independent embeddings; the last {extra} are linear combinations of them"
+    gains = np.append(found.gains, np.full(extra, -np.inf))
+    return Selection(items, limits.total(items), gains, reason, ground.log_prob)
 
 
 def nearest_chosen(ground: Rows, subset: IntArray) -> Nearest:

@@ -228,6 +228,9 @@ def square_lengths(rows: Features) -> FloatArray:
 
     out = np.empty(rows.shape[0])
     blocks = -(-rows.size // 4_000_000)
+    if blocks <= 1:
+        row_squares(rows, out)
+        return out
     ends = np.linspace(0, rows.shape[0], blocks + 1).astype(int)
     map_threads(
         lambda b: row_squares(rows[ends[b] : ends[b + 1]], out[ends[b] : ends[b + 1]]), blocks, check_jobs(None)
