@@ -13,6 +13,7 @@ import click
 # name: (module, one line for --help)
 COMMANDS = {
     "rouge": ("dpplearn.cli.rouge", "Score summaries against references with ROUGE."),
+    "select": ("dpplearn.cli.select", "Choose items that score high and differ from each other."),
 }
 
 
