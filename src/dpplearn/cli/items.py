@@ -146,7 +146,8 @@ def read_parquet(path: Path) -> Items:
         from pyarrow import ArrowException, parquet
     except ImportError:
         raise ValueError(
-            f"Reading {path} needs pyarrow, which is not installed. Run pip install pyarrow, or give .jsonl, .csv or .npz."
+            f"Reading {path} needs pyarrow, which is not installed. "
+            "Run pip install pyarrow, or give .jsonl, .csv or .npz."
         ) from None
     try:
         found = parquet.read_table(path).to_pylist()
