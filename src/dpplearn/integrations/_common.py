@@ -50,7 +50,7 @@ class Choice:
     def notes(self) -> list[dict[str, Any]]:
         """For each chosen candidate its rank, its number, and the skipped ones that stand nearest to it."""
         near: dict[int, list[dict[str, Any]]] = {i: [] for i in self.order}
-        for left in self.skipped:
+        for left in self.skipped if near else []:
             record = left._asdict()
             near[record.pop("nearest")].append(record)
         return [{"rank": rank, "candidate": i, "skipped": near[i]} for rank, i in enumerate(self.order)]
@@ -94,8 +94,8 @@ class Chooser:
         found = diversify(embeddings, scores, self.k, self.max_tokens, cost, diversity=self.diversity)
         if len(texts) and len(found) == len(texts):
             warnings.warn(
-                f"All {len(texts)} candidates were selected, so there was nothing to choose from. Retrieve more than you "
-                "keep (fetch_k, similarity_top_k, top_k of the retriever), for example four times as many.",
+                f"All {len(texts)} candidates were selected, so there was nothing to choose from. Retrieve more than "
+                "you keep (fetch_k, similarity_top_k, top_k of the retriever), for example four times as many.",
                 stacklevel=3,
             )
         elif len(texts) and not len(found):

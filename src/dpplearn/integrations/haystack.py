@@ -70,8 +70,8 @@ class DPPRanker:
         bare = [i for i, vector in enumerate(vectors) if vector is None]
         if bare and self.embed is None:
             raise ValueError(
-                f"DPPRanker needs embeddings, and document {bare[0]} has none ({len(bare)} without in all). Retrieve with "
-                "return_embedding=True, or pass embed=."
+                f"DPPRanker needs embeddings, and document {bare[0]} has none ({len(bare)} without in all). Retrieve "
+                "with return_embedding=True, or pass embed=."
             )
         if bare and self.embed is not None:
             vectors = self.embed(texts)

@@ -67,7 +67,8 @@ class DPPPostprocessor(BaseNodePostprocessor):
         if any(vector is None for vector in vectors):
             if self.embed_model is None:
                 raise ValueError(
-                    "DPPPostprocessor needs embeddings, and some nodes carry none. Pass embed_model=, the one of the index."
+                    "DPPPostprocessor needs embeddings, and some nodes carry none. "
+                    "Pass embed_model=, the one of the index."
                 )
             vectors = self.embed_model.get_text_embedding_batch(
                 [node.node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]
