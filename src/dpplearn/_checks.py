@@ -145,6 +145,13 @@ def check_jobs(n_jobs: int | None) -> int:
     return check_int(n_jobs, "n_jobs", low=1)
 
 
+def check_rho(rho: Any) -> float:
+    """A finite number that is not negative: the value of section 7.2's constant similarity feature."""
+    if not isinstance(rho, int | float | np.number) or isinstance(rho, bool) or not 0 <= rho < np.inf:
+        raise ValueError(f"rho must be a finite number that is not negative, found {rho!r}.")
+    return float(rho)
+
+
 def check_choice(x: str, name: str, choices: tuple[str, ...]) -> str:
     """One of a few words."""
     if x not in choices:

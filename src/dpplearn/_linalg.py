@@ -115,16 +115,15 @@ def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
 def spectrum(lam: FloatArray, V: FloatArray, factor: Callable[[], FloatArray]) -> Spectrum:
     """The spectrum of the DPP whose L has eigenpairs (lam, V) and, if asked for, factor B with L = B B^T."""
     if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 are within rounding of the largest: the long way
-        return _spectrum_wide(factor())
+        return spectrum_wide(factor())
     return Spectrum(lam / (1 + lam), V, float(np.log1p(lam).sum()))  # equation (7)
 
 
-def _spectrum_wide(B: FloatArray) -> Spectrum:
-    """The spectrum when L = B B^T has eigenvalues so large that rounding them would move those near 1.
+def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Q (n + d, d) and R with [B; I] P = Q R for a permutation P, so that R^T R = P^T (I + B^T B) P.
 
-    K = B (I + B^T B)^-1 B^T = Q Q^T, where [B; I] = [Q; R^-1] R. Householder QR with columns
-    pivoted and rows sorted by length keeps every row's own relative accuracy (Cox and Higham, 1998);
-    the singular values of Q are then sqrt(p), correct to EPS absolutely, which is all a probability needs.
+    Householder QR with columns pivoted and rows sorted by length keeps every row's own relative
+    accuracy (Cox and Higham, 1998), however much the rows differ in length.
     """
     n, d = B.shape
     length = np.concatenate([np.abs(B).max(axis=1, initial=0.0), np.ones(d)])
@@ -133,7 +132,17 @@ def _spectrum_wide(B: FloatArray) -> Spectrum:
     Q, R, _ = linalg.qr(stacked, mode="economic", pivoting=True, check_finite=False)
     rows = np.empty_like(order)
     rows[order] = np.arange(n + d)
-    U, sigma, _ = linalg.svd(Q[rows[:n]], full_matrices=False, check_finite=False)
+    return Q[rows], R
+
+
+def spectrum_wide(B: FloatArray) -> Spectrum:
+    """The spectrum when L = B B^T has eigenvalues so large that rounding them would move those near 1.
+
+    K = B (I + B^T B)^-1 B^T = Q Q^T, where Q is the upper part of `stacked_qr`; its singular values are
+    then sqrt(p), correct to EPS absolutely, which is all a probability needs.
+    """
+    Q, R = stacked_qr(B)
+    U, sigma, _ = linalg.svd(Q[: len(B)], full_matrices=False, check_finite=False)
     p = np.clip(sigma[::-1] ** 2, 0.0, 1.0)
     # det(I + B^T B) = det(R^T R)
     return Spectrum(p, np.ascontiguousarray(U[:, ::-1]), float(2 * np.log(np.abs(R.diagonal())).sum()))
@@ -190,4 +199,16 @@ def check_kernel(L: ArrayLike, name: str = "L") -> FloatArray:
     elif kernel.diagonal().min() < 0.0:
         raise not_psd(name, float(linalg.eigvalsh(kernel, subset_by_index=[0, 0], check_finite=False)[0]))
     read_only(kernel)
+    return kernel
+
+
+def check_similarity(S: ArrayLike, name: str = "S") -> FloatArray:
+    """A kernel with ones on its diagonal."""
+    kernel = check_kernel(S, name)
+    i = int(np.abs(kernel.diagonal() - 1.0).argmax())
+    if abs(kernel[i, i] - 1.0) > 1e-6:
+        raise ValueError(
+            f"{name} must have ones on its diagonal (each item is wholly similar to itself), but {name}[{i}, {i}] is "
+            f"{kernel[i, i]:.6g}. Divide S_ij by sqrt(S_ii S_jj) and multiply q_i by sqrt(S_ii)."
+        )
     return kernel

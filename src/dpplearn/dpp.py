@@ -14,6 +14,7 @@ from dpplearn._linalg import (
     EPS,
     Spectrum,
     check_kernel,
+    check_similarity,
     eigh_psd,
     factor_psd,
     logdet,
@@ -100,14 +101,8 @@ class DPP(Determinantal):
         array([[4., 1.],
                [1., 1.]])
         """
-        S = check_kernel(S, "S")
+        S = check_similarity(S)
         q = check_vector(q, "q", len(S), low=0.0)
-        if np.abs(S.diagonal() - 1.0).max() > 1e-6:
-            i = int(np.abs(S.diagonal() - 1.0).argmax())
-            raise ValueError(
-                f"S must have ones on its diagonal (each item is wholly similar to itself), but S[{i}, {i}] is "
-                f"{S[i, i]:.6g}. Divide S by sqrt(S_ii S_jj) and multiply q_i by sqrt(S_ii)."
-            )
         with np.errstate(over="ignore", invalid="ignore"):
             L = q[:, None] * S * q
         if not np.isfinite(L).all():

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from dpplearn._checks import FloatArray, check_array, check_square, check_vector
+from dpplearn._checks import FloatArray, check_array, check_rho, check_square, check_vector
 from dpplearn._linalg import check_kernel, eigh_psd
 
 
@@ -22,8 +22,7 @@ def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rh
     array([[1. , 0.2],
            [0.2, 1. ]])
     """
-    if not np.isfinite(rho) or rho < 0:
-        raise ValueError(f"rho must be a finite number that is not negative, found {rho}.")
+    rho = check_rho(rho)
     if sparse.issparse(features):
         X = sparse.csr_array(features, dtype=np.float64)
         lengths = np.asarray(np.sqrt(X.multiply(X).sum(axis=1))).ravel()

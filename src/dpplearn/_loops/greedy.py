@@ -1,0 +1,330 @@
+"""Greedy choice of items: Algorithm 2 of the paper, one Schur complement per candidate.
+
+Given the items Y chosen so far, candidate i multiplies the probability by its gain
+g_i = L_ii - L_iY L_Y^-1 L_Yi, which only shrinks as Y grows.
+"""
+
+import numpy as np
+
+from dpplearn._loops.jit import jit
+
+EPS = 2.220446049250313e-16
+PROBABILITY, LOG, SIGNED = 0, 1, 2  # what is divided by the weight of an item: g - 1, log g, or log g either way
+FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT = 0, 1, 2, 3, 4  # why the run ended
+
+
+@jit
+def score(g, rule, tilt, weight):
+    """What the greedy rule compares; grows with g, so that an old gain gives an upper bound."""
+    if rule == PROBABILITY:
+        return (g * np.exp(tilt) - 1.0) / weight
+    x = np.log(g) + tilt
+    if rule == LOG or x >= 0.0:
+        return x / weight
+    return x * weight  # a loss: the cheaper item loses less
+
+
+@jit
+def why(free, dear, low):
+    """The reason for an end, from how many candidates were left out as costing too much or gaining too little."""
+    if free > 0:
+        return SIZE
+    if dear > 0:
+        return NO_ROOM
+    return NO_GAIN if low > 0 else FULL
+
+
+@jit
+def greedy_kernel(L, cost, weight, rule, tilt, floor, budget, k, forced, alive):
+    """Choose up to k items within the budget from the dense kernel L; O(n k^2) time and O(n k) memory.
+
+    `forced` items come first, in order. `alive` (n,) marks the candidates and is used up. Candidates whose
+    gain is not above `floor` leave. Returns items, gains, and the reason for the end.
+    """
+    n = L.shape[0]
+    room = 16
+    C = np.empty((room, n))  # one row of the Cholesky factor per chosen item: c_i is a column
+    g, e = np.empty(n), np.empty(n)
+    for i in range(n):
+        g[i] = L[i, i]
+    items, gains = np.empty(min(k, n), np.int64), np.empty(min(k, n))
+    spent, t, dear, low, dependent = 0.0, 0, 0, 0, 0
+    while t < k:
+        j, best = -1, -np.inf
+        if t < forced.size:
+            j = forced[t]
+        else:
+            for i in range(n):
+                if alive[i]:
+                    if spent + cost[i] > budget:  # line 4: it will never fit again
+                        alive[i] = 0
+                        dear += 1
+                    elif g[i] <= 8 * (t + 1) * EPS * L[i, i]:  # in the span of those chosen
+                        alive[i] = 0
+                        dependent += 1
+                    elif g[i] <= floor:
+                        alive[i] = 0
+                        low += 1
+                    else:
+                        x = score(g[i], rule, tilt, weight[i])
+                        if x > best or j < 0:
+                            j, best = i, x
+        if j < 0:
+            break
+        items[t], gains[t] = j, g[j]
+        alive[j] = 0
+        spent += cost[j]
+        if g[j] <= 8 * (t + 1) * EPS * L[j, j]:  # only a forced item can be
+            return items[: t + 1], gains[: t + 1], DEPENDENT
+        if t == room:
+            grown = np.empty((2 * room, n))
+            grown[:room] = C
+            C, room = grown, 2 * room
+        # e_i = (L_ij - <c_i, c_j>) / sqrt(g_j);  g_i <- g_i - e_i^2   (Chen, Zhang and Zhou, 2018)
+        for i in range(n):
+            e[i] = L[j, i]
+        for s in range(t):
+            c = C[s, j]
+            for i in range(n):
+                e[i] -= c * C[s, i]
+        root = 1.0 / np.sqrt(g[j])
+        for i in range(n):
+            x = e[i] * root
+            C[t, i] = x
+            g[i] -= x * x
+        t += 1
+    left = 0
+    if t == k:
+        for i in range(n):
+            left += alive[i]
+    if left == 0 and dear == 0 and low == 0 and dependent > 0:
+        return items[:t], gains[:t], DEPENDENT
+    return items[:t], gains[:t], why(left, dear, low)
+
+
+@jit
+def fill_row(rows, indptr, indices, data, i, scale, out):
+    """out = b_i = scale_i rows_i as float64, from dense rows or from csr arrays."""
+    if indptr.size == 0:
+        for c in range(rows.shape[1]):
+            out[c] = scale[i] * rows[i, c]
+    else:
+        for c in range(out.size):
+            out[c] = 0.0
+        for a in range(indptr[i], indptr[i + 1]):
+            out[indices[a]] += scale[i] * data[a]
+
+
+@jit
+def refresh_row(rows, indptr, indices, data, i, scale, U, done, t, g):
+    """g less the squares of b_i along the directions done ... t-1."""
+    for s in range(done, t):
+        x = 0.0
+        if indptr.size == 0:
+            for c in range(rows.shape[1]):
+                x += U[s, c] * rows[i, c]
+        else:
+            for a in range(indptr[i], indptr[i + 1]):
+                x += U[s, indices[a]] * data[a]
+        x *= scale[i]
+        g -= x * x
+    return g
+
+
+@jit
+def refresh_all(rows, indptr, indices, data, scale, diag, U, base, t, done, alive, g, noise):
+    """Bring the gains of all candidates up to date with directions base ... t-1: one matrix product a block."""
+    n, m = diag.size, t - base
+    if indptr.size > 0:
+        for i in range(n):
+            if alive[i]:
+                g[i] = refresh_row(rows, indptr, indices, data, i, scale, U, done[i], t, g[i])
+                if g[i] <= noise * diag[i]:
+                    g[i] = 0.0
+                done[i] = t
+        return
+    d = rows.shape[1]
+    directions = np.empty((d, m), rows.dtype)
+    for s in range(m):
+        for c in range(d):
+            directions[c, s] = U[base + s, c]
+    first = directions[:, 0].copy()
+    block = max(1024, 65536 // m)
+    for low in range(0, n, block):
+        high = min(low + block, n)
+        if m == 1:  # a matrix-vector product
+            e = np.dot(rows[low:high], first)
+            for i in range(low, high):
+                if done[i] == base:
+                    x = scale[i] * e[i - low]
+                    x = g[i] - x * x
+                    g[i] = x if x > noise * diag[i] else 0.0
+                done[i] = t
+        else:
+            E = np.dot(rows[low:high], directions)
+            for i in range(low, high):
+                x = 0.0
+                for s in range(done[i] - base, m):
+                    x += np.float64(E[i - low, s]) * E[i - low, s]
+                x = g[i] - scale[i] * scale[i] * x
+                g[i] = x if x > noise * diag[i] else 0.0  # what is left is rounding
+                done[i] = t
+
+
+@jit
+def before(key, idx, a, b):
+    """Whether place a of the heap goes before place b: larger key, then smaller item number."""
+    return key[a] > key[b] or (key[a] == key[b] and idx[a] < idx[b])
+
+
+@jit
+def sift(key, idx, size, a):
+    """Move the entry at place a down to where the heap is in order again."""
+    while True:
+        b = 2 * a + 1
+        if b >= size:
+            return
+        if b + 1 < size and before(key, idx, b + 1, b):
+            b += 1
+        if not before(key, idx, b, a):
+            return
+        key[a], key[b] = key[b], key[a]
+        idx[a], idx[b] = idx[b], idx[a]
+        a = b
+
+
+@jit
+def orthogonalize(v, U, t):
+    """Take from v its parts along U[:t], twice, so that what is left is orthogonal; returns its squared length."""
+    for _ in range(2):
+        for s in range(t):
+            x = 0.0
+            for c in range(v.size):
+                x += U[s, c] * v[c]
+            for c in range(v.size):
+                v[c] -= x * U[s, c]
+    x = 0.0
+    for c in range(v.size):
+        x += v[c] * v[c]
+    return x
+
+
+@jit
+def greedy_rows(
+    rows, indptr, indices, data, d, scale, diag, own, cost, weight, rule, tilt, floor, budget, k, forced, alive, noise
+):
+    """Choose up to k items within the budget from features: L_ij = scale_i scale_j <rows_i, rows_j> off the diagonal.
+
+    Gram-Schmidt in feature space: u_t is the direction of the t-th choice that the earlier ones do not span, so
+    g_i = L_ii - sum of <b_i, u_s>^2, and no row of a Cholesky factor is stored. L_ii = diag_i may exceed
+    |b_i|^2 by own_i, a coordinate that i shares with nobody: it counts only where i itself is chosen.
+
+    Lazy (Minoux 1978; Hemmi et al., 2022): old gains are upper bounds, so only the front of a heap is
+    brought up to date. When that has cost a quarter of a pass, one matrix product refreshes all gains.
+    """
+    n = diag.size
+    k = min(k, n)
+    U = np.empty((min(k, 16), d + k))
+    v = np.zeros(d + k)
+    g, done = diag.copy(), np.zeros(n, np.int32)
+    key, idx = np.empty(n), np.empty(n, np.int64)
+    items, gains = np.empty(k, np.int64), np.empty(k)
+    spent, t, base, size, work, dear, low, dependent = 0.0, 0, 0, -1, 0, 0, 0, 0
+    end = -1
+    while t < k:
+        j, fresh = -1, False
+        if t < forced.size:
+            j, fresh = forced[t], True
+        while j < 0:
+            if size < 0 or work > n // 4:  # build the heap, from up-to-date gains
+                if t > base:
+                    refresh_all(rows, indptr, indices, data, scale, diag, U, base, t, done, alive, g, noise)
+                    base = t
+                size, work = 0, 0
+                for i in range(n):
+                    if alive[i]:
+                        if spent + cost[i] > budget:
+                            alive[i] = 0
+                            dear += 1
+                        elif g[i] <= EPS * diag[i] or g[i] == 0.0:
+                            alive[i] = 0
+                            dependent += 1
+                        elif g[i] <= floor:
+                            alive[i] = 0
+                            low += 1
+                        else:
+                            key[size], idx[size] = score(g[i], rule, tilt, weight[i]), i
+                            size += 1
+                for a in range(size // 2 - 1, -1, -1):
+                    sift(key, idx, size, a)
+            if size == 0:
+                break
+            i = idx[0]
+            gone = True
+            if spent + cost[i] > budget:  # line 4: it will never fit again
+                dear += 1
+            else:
+                if done[i] == t:
+                    j = i
+                else:
+                    work += t - done[i]
+                    g[i] = refresh_row(rows, indptr, indices, data, i, scale, U, done[i], t, g[i])
+                    done[i] = t
+                    if g[i] <= noise * diag[i]:
+                        dependent += 1
+                    elif g[i] <= floor:
+                        low += 1
+                    else:
+                        gone = False
+                        key[0] = score(g[i], rule, tilt, weight[i])
+            if gone:
+                alive[i] = 0
+                size -= 1
+                key[0], idx[0] = key[size], idx[size]
+            sift(key, idx, size, 0)
+        if j < 0:
+            break
+        for c in range(d, d + k):
+            v[c] = 0.0
+        fill_row(rows, indptr, indices, data, j, scale, v[:d])
+        v[d + t] = np.sqrt(own[j])
+        gain = orthogonalize(v, U, t)
+        alive[j] = 0
+        if gain <= noise * diag[j] or gain == 0.0:
+            if fresh:
+                end = DEPENDENT
+                items[t], gains[t] = j, 0.0
+                t += 1
+                break
+            dependent += 1
+            continue
+        if t == U.shape[0]:
+            grown = np.empty((min(2 * t, k), d + k))
+            grown[:t] = U
+            U = grown
+        root = 1.0 / np.sqrt(gain)
+        for c in range(d + k):
+            U[t, c] = v[c] * root
+        items[t], gains[t] = j, gain
+        spent += cost[j]
+        t += 1
+    if end < 0:
+        left = 0
+        if t == k:
+            for i in range(n):
+                left += alive[i]
+        end = why(left, dear, low)
+        if left == 0 and dear == 0 and low == 0 and dependent > 0:
+            end = DEPENDENT
+    return items[:t], gains[:t], end
+
+
+@jit
+def row_squares(rows, out):
+    """|rows_i|^2 in float64."""
+    for i in range(rows.shape[0]):
+        x = 0.0
+        for c in range(rows.shape[1]):
+            y = np.float64(rows[i, c])
+            x += y * y
+        out[i] = x

@@ -1,0 +1,113 @@
+"""Draw samples and keep the most probable that fit, without storing the others."""
+
+import numpy as np
+
+from dpplearn._loops.jit import jit
+from dpplearn._loops.spectral import draw
+
+
+@jit
+def log_minor(A, gram, items, k, C):
+    """log det L_Y for Y = items[:k]; L = A, or A A^T where gram is set. C is work space (k, k) or more."""
+    product, total = 1.0, 0.0
+    for a in range(k):
+        i = items[a]
+        for b in range(a + 1):
+            j = items[b]
+            if gram:
+                x = 0.0
+                for c in range(A.shape[1]):
+                    x += A[i, c] * A[j, c]
+            else:
+                x = A[i, j]
+            C[a, b] = x
+        whole = C[a, a]
+        for b in range(a):
+            x = C[a, b]
+            for r in range(b):
+                x -= C[a, r] * C[b, r]
+            x *= C[b, b]  # the inverse of the pivot's root
+            C[a, b] = x
+            C[a, a] -= x * x
+        if C[a, a] <= 4 * k * 2.220446049250313e-16 * whole:
+            return -np.inf
+        product *= C[a, a]
+        if product < 1e-100 or product > 1e100:  # one logarithm for many pivots
+            total += np.log(product)
+            product = 1.0
+        C[a, a] = 1.0 / np.sqrt(C[a, a])
+    return total + np.log(product)
+
+
+@jit
+def same_or_first(kept, size, items, k):
+    """0 where the two sets are the same, 1 where `items` comes first in lexicographic order, else -1."""
+    for c in range(min(size, k)):
+        if items[c] != kept[c]:
+            return 1 if items[c] < kept[c] else -1
+    if size == k:
+        return 0
+    return 1 if k < size else -1
+
+
+@jit
+def best_of_block(tables, state, size, A, gram, log_diag, cost, low, high, largest, m):
+    """Of `size` samples, the m most probable distinct ones with low <= cost <= high and at most `largest` items.
+
+    Returns their log det L_Y (descending), lengths, items, how many samples were feasible, and the cost seen
+    nearest to the window.
+    """
+    n, v = tables.V.shape
+    J, items = np.empty(v, np.int64), np.empty(n, np.int64)
+    other, row, dots = np.empty(n, np.uint8), np.empty(v), np.empty(v)
+    E = np.empty((min(v, 64), min(v, 64)))
+    C = np.empty((min(n, 64), min(n, 64)))
+    best, lengths = np.full(m, -np.inf), np.zeros(m, np.int64)
+    kept = np.empty((m, min(n, 64)), np.int32)
+    count, feasible, nearest, gap = 0, 0, np.nan, np.inf
+    for _ in range(size):
+        k = draw(tables, state, J, other, items, E, row, dots)
+        total, bound = 0.0, 0.0
+        for c in range(k):
+            total += cost[items[c]]
+            bound += log_diag[items[c]]
+        if total < low or total > high or k > largest:
+            away = max(low - total, total - high)
+            if away < gap and k <= largest:
+                gap, nearest = away, total
+            continue
+        feasible += 1
+        # det L_Y <= product of its diagonal (Hadamard): most samples need no factorization
+        if count == m and bound < best[m - 1]:
+            continue
+        if k > C.shape[0]:
+            C = np.empty((k, k))
+        if k > kept.shape[1]:
+            wider = np.empty((m, min(n, 2 * k)), np.int32)
+            for a in range(count):
+                for c in range(lengths[a]):
+                    wider[a, c] = kept[a, c]
+            kept = wider
+        value = log_minor(A, gram, items, k, C)
+        if value == -np.inf or (count == m and value < best[m - 1]):
+            continue
+        place, seen = 0, False
+        while place < count and value <= best[place]:
+            if value == best[place]:
+                order = same_or_first(kept[place], lengths[place], items, k)
+                if order == 0:
+                    seen = True
+                    break
+                if order == 1:
+                    break
+            place += 1
+        if seen or place == m:
+            continue
+        count = min(count + 1, m)
+        for a in range(count - 1, place, -1):
+            best[a], lengths[a] = best[a - 1], lengths[a - 1]
+            kept[a, : lengths[a]] = kept[a - 1, : lengths[a]]
+        best[place], lengths[place] = value, k
+        for c in range(k):
+            kept[place, c] = items[c]
+    return best[:count], lengths[:count], kept[:count], feasible, nearest

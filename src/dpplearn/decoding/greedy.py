@@ -1,0 +1,198 @@
+"""Algorithm 2 of the paper: add the item with the largest gain for its cost, until nothing fits."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from dpplearn._checks import FloatArray, IntArray, check_choice
+from dpplearn.decoding.ground import Ground, Kernel, Model, read_model
+from dpplearn.decoding.limits import Limits, check_limits
+from dpplearn.decoding.selection import Selection
+
+PROBABILITY, LOG, SIGNED = 0, 1, 2  # as in _loops.greedy
+
+
+class Run(NamedTuple):
+    """Items in order, the gain g of each (a factor of the probability), and the code of the end."""
+
+    items: IntArray
+    gains: FloatArray
+    end: int
+
+
+def greedy_map(
+    dpp: Model,
+    cost: ArrayLike | None = None,
+    budget: float | None = None,
+    *,
+    k: int | None = None,
+    gain: str = "auto",
+    cost_power: float | None = None,
+    stop: str | None = None,
+    include: ArrayLike = (),
+    exclude: ArrayLike = (),
+    diversity: float = 0.5,
+) -> Selection:
+    """Add the item with the largest gain for its cost, until nothing fits the budget (Algorithm 2).
+
+    Given the items Y chosen so far, adding i multiplies the probability by its gain, the Schur complement
+    g_i = L_ii - L_iY L_Y^-1 L_Yi. The rules compare
+
+        "probability":  (g_i - 1) / cost_i^r        the paper's rule, equation for line 3 of Algorithm 2
+        "log":          log g_i / cost_i^r          the gain in log-probability
+
+    An item that no longer fits leaves the candidates, and so does one that is a linear combination of those
+    chosen (a duplicate): its gain is 0. O(n k^2) for a kernel with k items chosen. For features, old gains are
+    upper bounds, and only the front of a queue is brought up to date: O(n d) for a pass over all, and few passes.
+
+    Parameters
+    ----------
+    dpp : DPP, LowRankDPP or tuple (q, phi)
+        With qualities q (n,) and features phi (n, d), a dense or scipy sparse array, L_ij = q_i q_j cos(phi_i, phi_j);
+        no n x n array is formed, and float32 features are read in place.
+    cost : array of shape (n,), optional
+        Positive; 1 each by default.
+    budget : float, optional
+        Largest total cost.
+    k : int, optional
+        Largest number of items.
+    gain : {"auto", "probability", "log"}
+        See Notes.
+    cost_power : float, optional
+        r above. Default 1, the paper's, for "probability" and "log"; 0 ignores cost. With "auto", by default
+        0, 1/2 and 1 are tried.
+    stop : {"full", "no-gain"}, optional
+        "full" goes on until nothing fits, like the paper, though the probability may fall; "no-gain" takes only
+        items that raise it. Default: "full" where there is a budget or a size limit, else "no-gain".
+    include, exclude : arrays of item numbers
+        Items that must be in, which come first, and items that must not.
+    diversity : float
+        0 is quality alone, 0.5 the model, 1 similarity alone; the formula is in `dpplearn.decoding.diversity`.
+
+    Returns
+    -------
+    Selection
+        With the items in the order they were chosen, and the reason why the run ended.
+
+    Notes
+    -----
+    Where every gain is below 1 (items with q < 1: usual after learning on large ground sets), g - 1 and log g are
+    negative, and dividing by cost prefers *costly* items. A common factor on all qualities, L -> e^s L, turns
+    log g into log g + s and leaves the ranking of sets of equal size alone. So `gain="auto"`
+
+    1. runs the log rule without costs, which no factor changes, and sets s to the least number >= 0 for which
+       the set it finds is at least as probable as no items at all, under e^s L;
+    2. runs it twice more with (log g + s) / cost^r for r = 1/2 and r = 1, a remaining loss being multiplied by
+       cost^r instead;
+    3. returns the most probable of the three sets under e^s L.
+
+    Where the model's own gains fill the budget, s = 0 and 3. compares the model's probabilities: taking the better of
+    the rules with and without costs is what gives greedy its guarantee under a budget (Leskovec et al., 2007).
+    benchmarks/results/decoding.json compares the rules on random problems in both regimes. With equal costs all
+    three runs are the same, and one is made.
+
+    Examples
+    --------
+    >>> from dpplearn import DPP
+    >>> dpp = DPP([[0.09, 0.085, 0.0], [0.085, 0.09, 0.0], [0.0, 0.0, 0.04]])  # all q < 1; two nearly the same
+    >>> greedy_map(dpp, cost=[4, 5, 4], budget=8).subset
+    array([0, 2])
+    >>> greedy_map(dpp, cost=[4, 5, 4], budget=8, gain="probability").subset  # the costly one; nothing else fits
+    array([1])
+    >>> greedy_map(dpp, cost=[4, 5, 4], budget=3).reason
+    'the budget of 3 is below the cheapest candidate, which costs 4'
+    """
+    ground = read_model(dpp, diversity)
+    limits = check_limits(ground.n, cost, budget, k, include, exclude)
+    check_choice(gain, "gain", ("auto", "probability", "log"))
+    if stop is not None:
+        check_choice(stop, "stop", ("no-gain", "full"))
+    power = check_power(cost_power)
+    reason = limits.empty_reason()
+    if reason:
+        return Selection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob)
+    only_gains = stop == "no-gain" or (stop is None and not limits.bounded)
+    floor = 1.0 if only_gains else -np.inf
+    if gain == "auto":
+        run = greedy_auto(ground, limits, power, floor)
+    else:
+        rule = PROBABILITY if gain == "probability" else LOG
+        run = greedy_run(ground, limits, rule, 1.0 if power is None else power, 0.0, floor)
+    return as_selection(ground, limits, run)
+
+
+def check_power(cost_power: Any) -> float | None:
+    """A finite number that is not negative, or None."""
+    if cost_power is None:
+        return None
+    power = float(cost_power)
+    if not (np.isfinite(power) and power >= 0.0):
+        raise ValueError(f"cost_power must be a number that is not negative, found {cost_power!r}.")
+    return power
+
+
+def greedy_auto(ground: Ground, limits: Limits, power: float | None, floor: float) -> Run:
+    """The best of three runs, under a kernel scaled so that filling the budget is no loss; see greedy_map."""
+    first = greedy_run(ground, limits, SIGNED, 0.0, 0.0, floor)
+    gains = first.gains[limits.include.size :]
+    if limits.equal or power == 0.0 or gains.size == 0 or gains[-1] <= 0.0:
+        return first
+    tilt = max(0.0, -float(np.log(gains).mean()))  # the gains of the first set then have product 1 or more
+    runs = [greedy_run(ground, limits, SIGNED, r, tilt, floor) for r in ((0.5, 1.0) if power is None else (power,))]
+    if power is None:
+        runs.insert(0, first)
+    return max(runs, key=lambda run: float(np.log(run.gains).sum()) + tilt * run.items.size)
+
+
+def greedy_run(ground: Ground, limits: Limits, rule: int, power: float, tilt: float, floor: float) -> Run:
+    """One greedy pass with gains divided by cost^power, on a kernel scaled by e^tilt."""
+    from dpplearn._loops.greedy import greedy_kernel, greedy_rows
+
+    weight = np.ones(ground.n) if power == 0.0 else limits.cost if power == 1.0 else limits.cost**power
+    rest = (limits.cost, weight, rule, float(tilt), floor, limits.budget, limits.k, limits.include, limits.alive.copy())
+    if isinstance(ground, Kernel):
+        return Run(*greedy_kernel(ground.L, *rest))
+    rows = ground.rows
+    d = rows.shape[1]
+    double = rows.dtype == np.float64
+    noise = (d + 8 * min(limits.k, d)) * np.finfo(np.float64).eps if double else 32 * np.finfo(np.float32).eps
+    none = np.empty(0, np.int64)
+    if sparse.issparse(rows):
+        parts = (np.empty((0, 0), rows.dtype), rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
+    else:
+        parts = (rows, none, none, np.empty(0, rows.dtype))
+    return Run(*greedy_rows(*parts, d, ground.scale, ground.diag, ground.own, *rest, float(noise)))
+
+
+def as_selection(ground: Ground, limits: Limits, run: Run) -> Selection:
+    if run.end == 4 and 0 < run.items.size <= limits.include.size:  # a forced item ended the run
+        raise ValueError(
+            f"include={limits.include.tolist()} has probability 0: some of its items are linear combinations of others. "
+            "Include fewer of them."
+        )
+    return Selection(
+        run.items, limits.total(run.items), np.log(run.gains), describe(limits, run), ground.log_prob
+    )
+
+
+def describe(limits: Limits, run: Run) -> str:
+    """Why the run ended, in words."""
+    if run.end == 1:
+        return f"the size limit of {limits.k} items is reached"
+    if run.end == 2:
+        left = limits.budget - limits.total(run.items)
+        return f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g})"
+    if run.end == 3:
+        return "no other candidate has a gain"
+    if run.end == 4 and run.items.size == 0:
+        return "every candidate has quality 0"
+    if run.end == 4:
+        return (
+            f"every other candidate has gain 0, being a linear combination of the {run.items.size} chosen: "
+            "the kernel's rank is reached"
+        )
+    return "every candidate is chosen"

@@ -1,0 +1,91 @@
+"""What a chosen set must satisfy: a budget, a size, items that must be in or out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_vector
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """cost(Y) <= budget, |Y| <= k, include in Y, exclude not in Y."""
+
+    cost: FloatArray
+    budget: float
+    k: int
+    include: IntArray
+    exclude: IntArray
+    bounded: bool  # whether a budget or a size was given at all
+
+    @cached_property
+    def alive(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """1 for each candidate."""
+        alive = np.ones(self.cost.size, np.uint8)
+        alive[self.include] = 0
+        alive[self.exclude] = 0
+        return alive
+
+    @cached_property
+    def equal(self) -> bool:
+        """Whether all items cost the same, so that cost cannot change an order."""
+        return bool(self.cost.min() == self.cost.max())
+
+    def total(self, subset: IntArray) -> float:
+        return float(self.cost[subset].sum())
+
+    def empty_reason(self) -> str:
+        """Why nothing can be chosen; empty where something can."""
+        if self.k == 0:
+            return "the size limit k is 0"
+        if not self.alive.any():
+            return "no candidates: every item is excluded" if not self.include.size else ""
+        cheapest = float(self.cost[self.alive == 1].min())
+        if self.include.size == 0 and cheapest > self.budget:
+            return f"the budget of {self.budget:g} is below the cheapest candidate, which costs {cheapest:g}"
+        return ""
+
+
+def check_limits(
+    n: int, cost: ArrayLike | None, budget: float | None, k: int | None, include: ArrayLike, exclude: ArrayLike
+) -> Limits:
+    """Positive costs, a budget and a size that the items to include fit in."""
+    if cost is None:
+        costs = np.ones(n)
+    else:
+        costs = check_vector(cost, "cost", n)
+        if costs.min() <= 0.0:
+            i = int(costs.argmin())
+            raise ValueError(
+                f"cost must be positive, but cost[{i}] is {costs[i]:g}. "
+                "For an item that is free, give it a small cost or name it in include."
+            )
+    limit = check_budget(budget)
+    size = n if k is None else min(check_int(k, "k"), n)
+    A, B = check_disjoint(include, exclude, n)
+    if A.size and costs[A].sum() > limit:
+        raise ValueError(
+            f"include must fit the budget, but its items cost {costs[A].sum():g} and the budget is {limit:g}. "
+            "Raise the budget or include less."
+        )
+    if A.size > size:
+        raise ValueError(f"include must fit the size limit, but names {A.size} items and k is {size}.")
+    return Limits(costs, limit, size, A, B, np.isfinite(limit) or k is not None)
+
+
+def check_budget(budget: Any, name: str = "budget") -> float:
+    """A number that is not negative; None means no limit."""
+    if budget is None:
+        return np.inf
+    try:
+        value = float(budget)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, found {budget!r}.") from None
+    if not value >= 0.0:
+        raise ValueError(f"{name} must be a number that is not negative, found {value}.")
+    return value

@@ -1,0 +1,235 @@
+"""The paper's brute force: many samples, and the most probable of those that fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
+from dpplearn._linalg import Spectrum
+from dpplearn.decoding.greedy import LOG, Run, greedy_run
+from dpplearn.decoding.ground import DENSE, Ground, Kernel, Model, read_model
+from dpplearn.decoding.limits import Limits, check_budget, check_limits
+from dpplearn.decoding.selection import Selection
+from dpplearn.decoding.tilt import find_tilt, tilted_spectrum
+from dpplearn.determinantal import check_remaining
+from dpplearn.dpp import DPP
+from dpplearn.lowrank import LowRankDPP
+from dpplearn.sampling.spectral import block_starts, make_tables, map_threads, stream_states, worth_alias
+
+if TYPE_CHECKING:
+    from dpplearn._loops.spectral import Tables
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampledSelection(Selection):
+    """The most probable feasible sample, with what the others were like.
+
+    Attributes
+    ----------
+    n_samples, n_feasible : int
+        Samples drawn, and those whose cost was in the window.
+    best : tuple of Selection
+        The best distinct sets, most probable first; the first is this one.
+    """
+
+    n_samples: int
+    n_feasible: int
+    best: tuple[Selection, ...]
+
+
+def sampled_map(
+    dpp: Model,
+    cost: ArrayLike | None = None,
+    budget: float | None = None,
+    *,
+    n_samples: int = 1_000_000,
+    min_cost: float = 0.0,
+    max_cost: float | None = None,
+    k: int | None = None,
+    m: int = 1,
+    tilt: bool = False,
+    include: ArrayLike = (),
+    exclude: ArrayLike = (),
+    diversity: float = 0.5,
+    rng: Seed = None,
+    n_jobs: int | None = None,
+) -> SampledSelection:
+    """Draw many sets and return the most probable whose cost is in [min_cost, max_cost].
+
+    Samples are scored inside the sampling loop and none is stored. Since det L_Y is at most the product of its
+    diagonal, most of them need no factorization.
+
+    Parameters
+    ----------
+    dpp, cost, budget, k, include, exclude, diversity
+        As in `greedy_map`.
+    n_samples : int
+        How many sets to draw.
+    min_cost, max_cost : float
+        The window; `max_cost` is the budget by default, `min_cost` 0, which allows the empty set.
+    m : int
+        How many distinct sets to keep, in `best` of the result.
+    tilt : bool
+        Draw from e^s L instead of L, with s such that the expected cost, the sum of K_ii cost_i, is the budget (or
+        the middle of the window where `min_cost` is given): then samples have the right cost for any budget.
+        The ranking still uses L.
+    rng : int, numpy.random.Generator or None
+        The same seed gives the same result, whatever `n_jobs`.
+    n_jobs : int, optional
+        Threads; every core by default.
+
+    Returns
+    -------
+    SampledSelection
+        Where no sample was in the window it is empty, with `n_feasible` 0; its `reason` names the nearest cost seen
+        and what to change.
+
+    Examples
+    --------
+    >>> from dpplearn import DPP
+    >>> dpp = DPP([[3.0, 2.9, 0.0], [2.9, 4.0, 0.0], [0.0, 0.0, 2.0]])
+    >>> found = sampled_map(dpp, cost=[1, 2, 1], budget=3, n_samples=1000, m=2, rng=0)
+    >>> found.sorted_subset, [Y.sorted_subset.tolist() for Y in found.best]
+    (array([1, 2]), [[1, 2], [0, 2]])
+    >>> sampled_map(dpp, cost=[1, 2, 1], budget=9, min_cost=7, n_samples=1000, rng=0).reason
+    'none of 1000 samples cost between 7 and 9; the nearest cost 4. All candidates together cost 4: lower min_cost'
+    """
+    ground = read_model(dpp, diversity)
+    limits = check_limits(ground.n, cost, budget, k, include, exclude)
+    low, high = check_window(limits, min_cost, max_cost)
+    n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1)
+    generator, jobs = check_rng(rng), check_jobs(n_jobs)
+    target = high if low == 0.0 else (low + high) / 2
+    source = Source.of(ground, limits, n_samples, target if tilt and np.isfinite(target) else None)
+    found = source.best(n_samples, low, high, limits.k, m, generator, jobs)
+    if not found.sets:
+        reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt)
+        return SampledSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, n_samples, 0, ())
+    share = f"{found.feasible} of {n_samples} samples were feasible"
+    best = tuple(as_found(ground, limits, Y, f"{share}; rank {a + 1} among them") for a, Y in enumerate(found.sets))
+    top = best[0]
+    return SampledSelection(
+        top.subset, top.cost, top.gains, f"{share}, this the most probable", ground.log_prob,
+        n_samples, found.feasible, best,
+    )  # fmt: skip
+
+
+def check_window(limits: Limits, min_cost: float, max_cost: float | None) -> tuple[float, float]:
+    """Lowest and highest cost of a set."""
+    low = check_budget(min_cost, "min_cost")
+    high = min(check_budget(max_cost, "max_cost"), limits.budget)
+    if low > high:
+        raise ValueError(f"min_cost must not be above max_cost or the budget, found {low:g} and {high:g}.")
+    if limits.total(limits.include) > high:
+        raise ValueError(
+            f"include must fit max_cost, but its items cost {limits.total(limits.include):g} and max_cost is {high:g}."
+        )
+    return low, high
+
+
+def nothing_fits(limits: Limits, low: float, high: float, n_samples: int, nearest: float, tilt: bool) -> str:
+    everything = float(limits.cost.sum() - limits.total(limits.exclude))
+    seen = f"the nearest cost {nearest:g}" if np.isfinite(nearest) else f"all had more than {limits.k} items"
+    message = f"none of {n_samples} samples cost between {low:g} and {high:g}; {seen}. "
+    if everything < low:
+        return message + f"All candidates together cost {everything:g}: lower min_cost"
+    advice = "widen the window" if tilt else "pass tilt=True to draw sets of the right cost, or widen the window"
+    return message + advice[0].upper() + advice[1:]
+
+
+def as_found(ground: Ground, limits: Limits, Y: IntArray, reason: str) -> Selection:
+    """A Selection of a set that was found as a whole: items to include first, then by gain."""
+    block = Kernel(DPP._of(ground.block(Y), None, np.arange(Y.size)), 0.5) if Y.size else None
+    if block is None:
+        return Selection(Y, 0.0, np.empty(0), reason, ground.log_prob)
+    inside = Limits(np.ones(Y.size), np.inf, Y.size, np.searchsorted(Y, limits.include), np.empty(0, np.int64), False)
+    run: Run = greedy_run(block, inside, LOG, 0.0, 0.0, -np.inf)
+    if run.items.size < Y.size:  # diversity apart, a set of probability 0 has no gains to order it by
+        rest = np.setdiff1d(np.arange(Y.size), run.items)
+        run = Run(np.append(run.items, rest), np.append(run.gains, np.zeros(rest.size)), run.end)
+    with np.errstate(divide="ignore"):
+        gains = np.log(np.maximum(run.gains, 0.0))
+    return Selection(Y[run.items], limits.total(Y), gains, reason, ground.log_prob)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best sets of many samples, as sorted item numbers."""
+
+    sets: list[IntArray]
+    feasible: int
+    nearest: float
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A distribution over the items that may be chosen, ready to be drawn from."""
+
+    tables: Tables
+    expected_size: float
+    items: IntArray  # what each is called in the whole ground set
+    include: IntArray
+    cost: FloatArray
+    entries: FloatArray  # L of these items given include, or B with L = B B^T
+    gram: bool
+    base: float  # cost of the items to include
+
+    @classmethod
+    def of(cls, ground: Ground, limits: Limits, n_samples: int, target: float | None) -> Source:
+        """The model given what must be in and out, tilted to cost `target` on average where that is given."""
+        dpp: DPP | LowRankDPP = ground.dpp
+        base = limits.total(limits.include)
+        items = np.arange(ground.n)
+        if limits.include.size or limits.exclude.size:
+            _, _, items = check_remaining(ground.n, limits.include, limits.exclude)
+            dpp = dpp.condition(limits.include, limits.exclude)
+        cost = limits.cost[items]
+        if target is None:
+            tables, size = dpp.sampling_tables(n_samples), dpp.expected_size
+        else:
+            lam, V = dpp.eigenpairs
+            p: Spectrum = tilted_spectrum(lam, V, find_tilt(lam, V, cost, max(target - base, cost.min() / 2)))
+            size = float(p.p.sum())
+            tables = make_tables(p.p, p.V, alias=worth_alias(n_samples, size, p.p.size))
+        if isinstance(dpp, DPP) or dpp.n <= min(DENSE, 4 * dpp.B.shape[1]):
+            entries, gram = np.ascontiguousarray(dpp.L), False
+        else:
+            entries, gram = dpp._likelihood_entries()
+        return cls(tables, size, items, limits.include, cost, entries, gram, base)
+
+    def best(
+        self, size: int, low: float, high: float, k: int, m: int, rng: np.random.Generator, n_jobs: int
+    ) -> Found:
+        """The m most probable distinct sets of `size` samples; block by block, so that threads change nothing."""
+        from dpplearn._loops.scoring import best_of_block
+
+        starts = block_starts(size, self.expected_size)
+        states = stream_states(len(starts) - 1, rng)
+        diag = np.einsum("ij,ij->i", self.entries, self.entries) if self.gram else self.entries.diagonal()
+        with np.errstate(divide="ignore"):
+            log_diag = np.log(np.maximum(diag, 0.0)) + 1e-12  # a bound that rounding does not break
+        window = (low - self.base, high - self.base, k - self.include.size)
+
+        def task(b: int) -> tuple[dict[tuple[int, ...], float], int, float]:
+            count = int(starts[b + 1] - starts[b])
+            values, lengths, kept, feasible, nearest = best_of_block(
+                self.tables, states[b], count, self.entries, self.gram, log_diag, self.cost, *window, m
+            )
+            sets = {tuple(kept[a, : lengths[a]].tolist()): float(values[a]) for a in range(values.size)}
+            return sets, int(feasible), float(nearest)
+
+        merged: dict[tuple[int, ...], float] = {}
+        feasible, nearest, gap = 0, np.nan, np.inf
+        for sets, count, seen in map_threads(task, len(starts) - 1, n_jobs):
+            merged.update(sets)
+            feasible += count
+            away = max(window[0] - seen, seen - window[1])
+            if away < gap:
+                gap, nearest = away, seen + self.base
+        order = sorted(merged, key=lambda Y: (-merged[Y], Y))[:m]
+        whole = [np.union1d(self.items[np.array(Y, np.int64)], self.include) for Y in order]
+        return Found(whole, feasible, nearest)

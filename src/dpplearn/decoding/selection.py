@@ -1,0 +1,94 @@
+"""What a decoder returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray, read_only
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection:
+    """A chosen set, and how it was reached.
+
+    Attributes
+    ----------
+    subset : int array
+        The items in the order of selection; decoders that find a set as a whole order it by gain.
+    sorted_subset : int array
+        The same items, ascending.
+    log_prob : float
+        log P(subset) under the model as it was given (`diversity` changes what is chosen, not this). Computed
+        when first asked for, because the normalizer costs more than a greedy run; it then reads the model.
+    cost : float
+        Total cost of the items.
+    gains : float array
+        log of what each item, when it was added, multiplied the probability by: log det L_Y = gains.sum(), so
+        that at diversity 0.5, log_prob = log P(empty set) + gains.sum().
+    reason : str
+        Why the run ended, or why the set is empty or short.
+
+    Examples
+    --------
+    >>> from dpplearn import DPP
+    >>> from dpplearn.decoding import greedy_map
+    >>> chosen = greedy_map(DPP([[3.0, 2.9, 0.0], [2.9, 4.0, 0.0], [0.0, 0.0, 2.0]]), k=2)
+    >>> chosen.subset, chosen.sorted_subset, chosen.gains.round(3)
+    (array([1, 2]), array([1, 2]), array([1.386, 0.693]))
+    >>> chosen.reason
+    'the size limit of 2 items is reached'
+    """
+
+    subset: IntArray
+    cost: float
+    gains: FloatArray
+    reason: str
+    score: Callable[[IntArray], float] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        read_only(self.subset, self.gains)
+
+    @cached_property
+    def log_prob(self) -> float:
+        """log P(subset) under the model as it was given."""
+        return float(self.score(self.sorted_subset))
+
+    @cached_property
+    def sorted_subset(self) -> IntArray:
+        """The items, ascending."""
+        items = np.sort(self.subset)
+        read_only(items)
+        return items
+
+    @property
+    def items(self) -> IntArray:
+        """The items, ascending: another name of `sorted_subset`."""
+        return self.sorted_subset
+
+    def __len__(self) -> int:
+        return int(self.subset.size)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.subset.tolist()}, cost {self.cost:g}: {self.reason}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and other processes get the number, not the model."""
+        return self.__dict__ | {"log_prob": self.log_prob, "score": Known(self.log_prob)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A score that was computed before."""
+
+    value: float
+
+    def __call__(self, subset: IntArray) -> float:  # noqa: ARG002
+        return self.value
