@@ -12,7 +12,10 @@ import click
 
 # name: (module, one line for --help)
 COMMANDS = {
+    "info": ("dpplearn.cli.info", "Print the weights of a summarizer with standard errors."),
     "rouge": ("dpplearn.cli.rouge", "Score summaries against references with ROUGE."),
+    "summarize": ("dpplearn.cli.summarize", "Summarize documents, with reasons."),
+    "train": ("dpplearn.cli.train", "Train a summarizer on clusters with reference summaries."),
 }
 
 
