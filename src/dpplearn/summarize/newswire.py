@@ -1,0 +1,2 @@
+def dateline_end(text: str) -> int:
+    return 0
