@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import mpmath
 import numpy as np
-from brute import pmf, subsets
 
+from brute import pmf, subsets
 from dpplearn.learning import ConditionalDPP, ItemSet
 
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from brute_learning import log_pmf_table, random_items, training_set, with_weights
 from scipy import optimize, sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
+from brute_learning import log_pmf_table, random_items, training_set, with_weights
 from dpplearn import ConditionalDPP, ItemSet
-from dpplearn.decoding import greedy_map
+from dpplearn.decoding import greedy_map, sampled_map
 from dpplearn.learning import ConditionalDPPCV, log_likelihood
 
 THETA = np.array([-1.0, 0.8, -0.5])
@@ -20,10 +20,19 @@ def data():
     return training_set(40, 10, THETA, np.random.default_rng(1), d=6)
 
 
-def total(theta, X, y, variance=1.0, weights=None):
-    weights = np.ones(len(X)) if weights is None else weights
-    value = sum(w * log_likelihood(theta, x, Y, method="algorithm1").value for x, Y, w in zip(X, y, weights, strict=True))
-    return value - float((theta**2 / (2 * np.broadcast_to(variance, theta.shape))).sum())
+def total(theta, X, y, variance=1.0):
+    """The posterior and its gradient, by Algorithm 1."""
+    terms = [log_likelihood(theta, x, Y, method="algorithm1", order=1) for x, Y in zip(X, y, strict=True)]
+    precision = 1 / np.broadcast_to(variance, theta.shape)
+    return sum(t.value for t in terms) - precision @ theta**2 / 2, sum(t.gradient for t in terms) - precision * theta
+
+
+def independent_optimum(X, y, variance):
+    def loss(theta):
+        value, gradient = total(theta, X, y, variance)
+        return -value, -gradient
+
+    return optimize.minimize(loss, np.zeros(X[0].n_features), jac=True, method="BFGS", options={"gtol": 1e-7}).x
 
 
 @pytest.mark.parametrize("variance", [1.0, np.array([100.0, 1.0, 0.1]), None])
@@ -31,27 +40,24 @@ def test_solvers_reach_the_optimum_of_an_independent_search(variance, data):
     X, y = data
     fits = [ConditionalDPP(variance, solver, tol=1e-8).fit(X, y) for solver in ("newton", "lbfgs")]
     numeric = np.inf if variance is None else variance
-    best = optimize.minimize(lambda t: -total(t, X, y, numeric), np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10})
+    best = independent_optimum(X, y, numeric)
     for model in fits:
         assert model.converged_
-        assert model.gradient_norm_ < 1e-7
-        np.testing.assert_allclose(model.theta_, best.x, atol=1e-5)
-        np.testing.assert_allclose(model.theta_, fits[0].theta_, atol=1e-8)
+        assert model.gradient_norm_ < 1e-6
+        np.testing.assert_allclose(model.theta_, best, atol=1e-7)
+        np.testing.assert_allclose(model.theta_, fits[0].theta_, atol=1e-7)
         np.testing.assert_allclose(model.theta_std_, fits[0].theta_std_, rtol=1e-6)
-        assert model.log_likelihood_ == pytest.approx(total(model.theta_, X, y, np.inf))
+        assert model.log_likelihood_ == pytest.approx(total(model.theta_, X, y, np.inf)[0])
     assert fits[0].n_iter_ < 12
 
 
 def test_standard_errors_are_those_of_the_curvature(data):
     X, y = data
     model = ConditionalDPP(2.0).fit(X, y)
-    h, H = 1e-4, np.empty((3, 3))
-    for i in range(3):
-        for j in range(3):
-            e, f = h * np.eye(3)[i], h * np.eye(3)[j]
-            corners = [total(model.theta_ + a * e + b * f, X, y, 2.0) for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
-            H[i, j] = (corners[0] - corners[1] - corners[2] + corners[3]) / (4 * h**2)
-    np.testing.assert_allclose(model.theta_std_, np.sqrt(np.linalg.inv(-H).diagonal()), rtol=1e-4)
+    h = 1e-5
+    steps = h * np.eye(3)
+    H = [(total(model.theta_ + e, X, y, 2.0)[1] - total(model.theta_ - e, X, y, 2.0)[1]) / (2 * h) for e in steps]
+    np.testing.assert_allclose(model.theta_std_, np.sqrt(np.linalg.inv(-np.array(H)).diagonal()), rtol=1e-6)
     low, high = model.intervals(0.95).T
     np.testing.assert_allclose((high - low) / 2, 1.959963985 * model.theta_std_)
 
@@ -94,7 +100,8 @@ def test_predict_is_greedy_under_the_budget(data):
     assert model.decode(X[0], 5.0).cost <= 5.0
     sampled = model.predict(X[:1], 5.0, decoder="sampled", n_samples=200, rng=0)
     own = model.predict(X[:1], 5.0, decoder=greedy_map)
-    assert len(sampled[0]) > 0
+    expected = sampled_map(model.dpp(X[0]), cost=X[0].cost, budget=5.0, n_samples=200, rng=0)
+    assert sampled[0].tolist() == expected.sorted_subset.tolist()
     assert own[0].tolist() == model.predict(X[:1], 5.0)[0].tolist()
     with pytest.raises(ValueError, match="decoder must be one of"):
         model.predict(X, decoder="best")
@@ -116,14 +123,16 @@ def test_scikit_learn_tools(data):
         for rho in (0.0, 0.5):
             folds = KFold(3).split(X)
             parts = [
-                ConditionalDPP(variance, rho=rho).fit([X[t] for t in a], [y[t] for t in a]).score([X[t] for t in b], [y[t] for t in b])
+                ConditionalDPP(variance, rho=rho)
+                .fit([X[t] for t in a], [y[t] for t in a])
+                .score([X[t] for t in b], [y[t] for t in b])
                 for a, b in folds
             ]
             by_hand[variance, rho] = np.mean(parts)
     best = max(by_hand, key=by_hand.get)
     assert (search.best_params_["prior_variance"], search.best_params_["rho"]) == best
     assert search.best_score_ == pytest.approx(by_hand[best], abs=1e-6)
-    assert len(search.predict(X, k=2)) == len(X) if False else True
+    assert len(search.best_estimator_.predict(X, k=2)) == len(X)
 
 
 def test_cross_validation_on_a_warm_started_path(data):
@@ -136,7 +145,9 @@ def test_cross_validation_on_a_warm_started_path(data):
             np.testing.assert_allclose(search.cv_scores_[r, v], cold, atol=1e-6)
     r, v = np.unravel_index(search.cv_scores_.mean(axis=2).argmax(), (2, 3))
     assert (search.rho_, search.prior_variance_) == ([0.0, 0.5][r], [1.0, 0.01, 10.0][v])
-    np.testing.assert_allclose(search.theta_, ConditionalDPP(search.prior_variance_, rho=search.rho_).fit(X, y).theta_, atol=1e-6)
+    np.testing.assert_allclose(
+        search.theta_, ConditionalDPP(search.prior_variance_, rho=search.rho_).fit(X, y).theta_, atol=1e-6
+    )
     assert clone(search).get_params()["rhos"] == [0.0, 0.5]
     assert len(search.predict(X[:2], k=3)) == 2
 
@@ -147,6 +158,7 @@ def test_cross_validation_by_a_callable_with_references(data):
     seen = []
 
     def scoring(model, X_test, truth):
+        assert len(X_test) == len(truth)
         seen.extend(truth)
         return -abs(np.log10(model.prior_variance))  # 1.0 is best
 
@@ -166,9 +178,9 @@ def test_warm_start(data):
     assert ConditionalDPP().fit(X, y).n_iter_ > 0
 
 
-def test_learned_rho_is_the_maximum(data):
+def test_learned_rho_is_the_maximum():
     """Data drawn with rho = 1; the profile likelihood at the learned one is no lower than on a fine grid."""
-    X, y = training_set(120, 8, THETA, np.random.default_rng(5), d=12, rho=1.0)
+    X, y = training_set(80, 8, THETA, np.random.default_rng(5), d=12, rho=1.0)
     model = ConditionalDPP(10.0, learn_rho=True).fit(X, y)
 
     def profile(rho):
@@ -176,14 +188,22 @@ def test_learned_rho_is_the_maximum(data):
         return fitted.log_likelihood_ - float(fitted.theta_ @ fitted.theta_) / 20
 
     found = model.log_likelihood_ - float(model.theta_ @ model.theta_) / 20
-    grid = [profile(rho) for rho in np.linspace(0, 4, 30)]
+    grid = [profile(rho) for rho in np.linspace(0, 3, 13)]
     assert found >= max(grid) - 1e-9
     assert found == pytest.approx(profile(model.rho_), abs=1e-9)
     assert 0.4 < model.rho_ < 2.5
 
 
+def test_learned_rho_can_make_targets_possible(rng):
+    """Three items in a plane have probability 0 without the constant similarity feature."""
+    X = [ItemSet(np.ones((5, 1)), phi=rng.standard_normal((5, 2))) for _ in range(6)]
+    model = ConditionalDPP(learn_rho=True).fit(X, [[0, 1, 2], [0], [3], [], [1, 4], [2]])
+    assert model.rho_ > 0.05
+    assert np.isfinite(model.log_likelihood_)
+
+
 def test_learned_rho_may_be_zero():
-    X, y = training_set(150, 6, [0.5, 0.3], np.random.default_rng(2), d=2, rho=0.0)
+    X, y = training_set(80, 6, [0.5, 0.3], np.random.default_rng(2), d=2, rho=0.0)
     model = ConditionalDPP(10.0, learn_rho=True).fit(X, y)
     assert model.rho_ < 0.3
 
@@ -194,7 +214,11 @@ def test_learned_rho_may_be_zero():
 def test_runaway_weights_are_named(rng):
     """A feature no target ever has: without a prior its weight falls for ever."""
     X = [
-        ItemSet(np.column_stack([np.ones(6), np.arange(6) == 5, rng.standard_normal(6)]), phi=rng.standard_normal((6, 8)), names=["constant", "never", "score"])
+        ItemSet(
+            np.column_stack([np.ones(6), np.arange(6) == 5, rng.standard_normal(6)]),
+            phi=rng.standard_normal((6, 8)),
+            names=["constant", "never", "score"],
+        )
         for _ in range(12)
     ]
     y = [np.sort(rng.choice(5, 2, replace=False)) for _ in X]
@@ -337,28 +361,37 @@ def test_instances_must_have_the_same_features(rng):
         model.predict(a)
 
 
-@pytest.mark.parametrize("ask", [
-    lambda m, x: m.predict([x]), lambda m, x: m.score([x], [[0]]), lambda m, x: m.dpp(x), lambda m, x: m.marginals(x),
-    lambda m, x: m.quality(x), lambda m, x: m.save("m.json"), lambda m, x: m.intervals(), lambda m, x: m.log_prob([x], [[0]]),
-])  # fmt: skip
-def test_not_fitted(ask, rng):
+def test_not_fitted(rng):
+    x = random_items(3, 2, rng)
     for model in (ConditionalDPP(), ConditionalDPPCV()):
-        with pytest.raises(NotFittedError):
-            ask(model, random_items(3, 2, rng))
+        for ask, arguments in (
+            (model.predict, ([x],)),
+            (model.score, ([x], [[0]])),
+            (model.log_prob, ([x], [[0]])),
+            (model.dpp, (x,)),
+            (model.marginals, (x,)),
+            (model.quality, (x,)),
+            (model.intervals, ()),
+            (model.save, ("m.json",)),
+        ):
+            with pytest.raises(NotFittedError):
+                ask(*arguments)
 
 
 def test_sparse_features_and_sizes_mixed(rng):
     """Instances of any size, with phi dense or sparse, or S, in one training set."""
     X = [
         random_items(3, 2, rng),
-        ItemSet(rng.standard_normal((40, 2)), phi=sparse.random_array((40, 80), density=0.2, rng=rng) + sparse.csr_array(np.eye(40, 80))),
+        ItemSet(
+            rng.standard_normal((40, 2)),
+            phi=sparse.random_array((40, 80), density=0.2, rng=rng) + sparse.csr_array(np.eye(40, 80)),
+        ),
         random_items(30, 2, rng, d=3),
         random_items(1, 2, rng, similarity=True),
     ]
     y = [[0], [3, 4], [], [0]]
     model = ConditionalDPP().fit(X, y)
-    expected = optimize.minimize(lambda t: -total(t, X, y), np.zeros(2), method="BFGS", options={"gtol": 1e-6})
-    np.testing.assert_allclose(model.theta_, expected.x, atol=1e-4)
+    np.testing.assert_allclose(model.theta_, independent_optimum(X, y, 1.0), atol=1e-6)
 
 
 def test_recovery_of_known_weights():
@@ -366,7 +399,7 @@ def test_recovery_of_known_weights():
     rng = np.random.default_rng(0)
     truth = with_weights(THETA)
     z, rms = [], []
-    for T, repeats in ((25, 20), (100, 80), (400, 20)):
+    for T, repeats in ((25, 20), (100, 50), (400, 10)):
         errors = []
         for _ in range(repeats):
             X = [random_items(10, 3, rng, d=6) for _ in range(T)]
@@ -378,5 +411,5 @@ def test_recovery_of_known_weights():
         rms.append(np.sqrt(np.mean(np.square(errors))))
     slope = np.polyfit(np.log([25, 100, 400]), np.log(rms), 1)[0]
     assert -0.65 < slope < -0.4
-    covered = np.mean(np.abs(z) < 1.96)  # 240 intervals: a standard error of 1.4 %
-    assert 0.91 < covered < 0.99
+    covered = np.mean(np.abs(z) < 1.96)  # 150 intervals: a standard error of 1.8 %
+    assert 0.90 < covered < 0.99

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from brute import subsets
-from brute_learning import exact_terms, log_pmf_table, random_items
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from brute import subsets
+from brute_learning import exact_terms, log_pmf_table, random_items
 from dpplearn.learning import ItemSet, log_likelihood
 from dpplearn.learning.likelihood import Example, prefers_dual, primal, wide
 
@@ -148,7 +148,10 @@ def test_sparse_and_dense_features_agree(rng):
     phi[:, 0] += 0.1
     F = rng.standard_normal((40, 3))
     theta = rng.standard_normal(3)
-    results = [log_likelihood(theta, ItemSet(F, phi=kind(phi)), [2, 5], rho=0.3) for kind in (np.array, sparse.csr_array, sparse.coo_array)]
+    results = [
+        log_likelihood(theta, ItemSet(F, phi=kind(phi)), [2, 5], rho=0.3)
+        for kind in (np.array, sparse.csr_array, sparse.coo_array)
+    ]
     for terms in results[1:]:
         assert terms.value == pytest.approx(results[0].value, rel=1e-12)
         np.testing.assert_allclose(terms.hessian, results[0].hessian, rtol=1e-9, atol=1e-12)

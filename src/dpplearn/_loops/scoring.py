@@ -3,40 +3,8 @@
 import numpy as np
 
 from dpplearn._loops.jit import jit
-from dpplearn._loops.spectral import draw
-
-
-@jit
-def log_minor(A, gram, items, k, C):
-    """log det L_Y for Y = items[:k]; L = A, or A A^T where gram is set. C is work space (k, k) or more."""
-    product, total = 1.0, 0.0
-    for a in range(k):
-        i = items[a]
-        for b in range(a + 1):
-            j = items[b]
-            if gram:
-                x = 0.0
-                for c in range(A.shape[1]):
-                    x += A[i, c] * A[j, c]
-            else:
-                x = A[i, j]
-            C[a, b] = x
-        whole = C[a, a]
-        for b in range(a):
-            x = C[a, b]
-            for r in range(b):
-                x -= C[a, r] * C[b, r]
-            x *= C[b, b]  # the inverse of the pivot's root
-            C[a, b] = x
-            C[a, a] -= x * x
-        if C[a, a] <= 4 * k * 2.220446049250313e-16 * whole:
-            return -np.inf
-        product *= C[a, a]
-        if product < 1e-100 or product > 1e100:  # one logarithm for many pivots
-            total += np.log(product)
-            product = 1.0
-        C[a, a] = 1.0 / np.sqrt(C[a, a])
-    return total + np.log(product)
+from dpplearn._loops.spectral import draw, make_work
+from dpplearn._loops.symmetric import log_minor
 
 
 @jit
@@ -57,16 +25,15 @@ def best_of_block(tables, state, size, A, gram, log_diag, cost, low, high, large
     Returns their log det L_Y (descending), lengths, items, how many samples were feasible, and the cost seen
     nearest to the window.
     """
-    n, v = tables.V.shape
-    J, items = np.empty(v, np.int64), np.empty(n, np.int64)
-    other, row, dots = np.empty(n, np.uint8), np.empty(v), np.empty(v)
-    E = np.empty((min(v, 64), min(v, 64)))
+    n = tables.V.shape[0]
+    work = make_work(*tables.V.shape)
+    items = work.items
     C = np.empty((min(n, 64), min(n, 64)))
     best, lengths = np.full(m, -np.inf), np.zeros(m, np.int64)
     kept = np.empty((m, min(n, 64)), np.int32)
     count, feasible, nearest, gap = 0, 0, np.nan, np.inf
     for _ in range(size):
-        k = draw(tables, state, J, other, items, E, row, dots)
+        k = draw(tables, state, work)
         total, bound = 0.0, 0.0
         for c in range(k):
             total += cost[items[c]]

@@ -1,7 +1,20 @@
 """The best set under a budget: greedy, sampled, consensus, exact and local search."""
 
+from dpplearn.decoding.exact import ExactSelection, exact_map
 from dpplearn.decoding.greedy import greedy_map
+from dpplearn.decoding.local import local_search
+from dpplearn.decoding.mbr import ConsensusSelection, consensus
 from dpplearn.decoding.sampled import SampledSelection, sampled_map
 from dpplearn.decoding.selection import Selection
 
-__all__ = ["SampledSelection", "Selection", "greedy_map", "sampled_map"]
+__all__ = [
+    "ConsensusSelection",
+    "ExactSelection",
+    "SampledSelection",
+    "Selection",
+    "consensus",
+    "exact_map",
+    "greedy_map",
+    "local_search",
+    "sampled_map",
+]

@@ -10,6 +10,7 @@ Every L(d) is positive semidefinite, so every decoder, the sampling ones too, ha
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from dpplearn._checks import FloatArray
 
 def check_diversity(diversity: Any) -> float:
     """A number in [0, 1]."""
-    if isinstance(diversity, bool) or not np.isscalar(diversity) or not 0.0 <= float(diversity) <= 1.0:
+    number = isinstance(diversity, Real) and not isinstance(diversity, bool)
+    if not (number and 0.0 <= diversity <= 1.0):
         raise ValueError(
             f"diversity must be a number from 0 (quality alone) to 1 (similarity alone), found {diversity!r}."
         )

@@ -49,6 +49,10 @@ class Kernel:
         """L_Y."""
         return self.L[np.ix_(subset, subset)]
 
+    def columns(self, subset: IntArray) -> FloatArray:
+        """The columns of L that belong to Y."""
+        return self.L[:, subset]
+
     @cached_property
     def dpp(self) -> DPP:
         """The DPP with kernel L(d), to draw from."""
@@ -95,6 +99,13 @@ class Rows:
         """L_Y."""
         B = self.scale[subset, None] * to_dense(self.rows[subset]).astype(np.float64)
         return np.asarray(B @ B.T) + np.diag(self.own[subset])
+
+    def columns(self, subset: IntArray) -> FloatArray:
+        """The columns of L that belong to Y."""
+        B = self.scale[subset, None] * to_dense(self.rows[subset]).astype(np.float64)
+        columns = np.asarray(self.scale[:, None] * (self.rows @ B.T))
+        columns[subset, np.arange(subset.size)] = self.diag[subset]
+        return columns
 
     @cached_property
     def log_normalizer(self) -> float:
@@ -158,8 +169,12 @@ def read_model(model: Model, diversity: float = 0.5) -> Ground:
 def read_rows(q: ArrayLike, phi: Any, diversity: float) -> Rows:
     """Qualities and features; float32 features stay float32 and are not copied."""
     if sparse.issparse(phi):
-        rows = sparse.csr_array(phi)
-        rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+        if phi.dtype.kind not in "fiu":
+            raise TypeError(f"phi must hold real numbers, found dtype {phi.dtype}.")
+        rows = sparse.csr_array(phi, dtype=phi.dtype if phi.dtype in (np.float32, np.float64) else np.float64)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
         squares = np.asarray(rows.multiply(rows).sum(axis=1), np.float64).ravel()
     else:
         rows = np.asarray(phi)
@@ -171,7 +186,8 @@ def read_rows(q: ArrayLike, phi: Any, diversity: float) -> Rows:
         raise ValueError(f"phi must have at least one row (item) and one column, found shape {rows.shape}.")
     if not np.isfinite(squares).all():
         raise ValueError(
-            f"phi must be finite and its rows of a length that is, but row {int((~np.isfinite(squares)).argmax())} is not."
+            "phi must be finite, and so the length of its rows, but row "
+            f"{int((~np.isfinite(squares)).argmax())} is not."
         )
     if squares.min() <= 0.0:
         raise ValueError(

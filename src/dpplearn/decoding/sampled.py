@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
 from dpplearn._linalg import Spectrum
-from dpplearn.decoding.greedy import LOG, Run, greedy_run
-from dpplearn.decoding.ground import DENSE, Ground, Kernel, Model, read_model
+from dpplearn.decoding.ground import DENSE, Ground, Model, read_model
 from dpplearn.decoding.limits import Limits, check_budget, check_limits
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import find_tilt, tilted_spectrum
+from dpplearn.decoding.whole import as_found
 from dpplearn.determinantal import check_remaining
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
-from dpplearn.sampling.spectral import block_starts, make_tables, map_threads, stream_states, worth_alias
+from dpplearn.sampling.spectral import block_starts, make_tables, map_threads, stream_states
 
 if TYPE_CHECKING:
     from dpplearn._loops.spectral import Tables
@@ -47,7 +47,7 @@ def sampled_map(
     budget: float | None = None,
     *,
     n_samples: int = 1_000_000,
-    min_cost: float = 0.0,
+    min_cost: float | None = None,
     max_cost: float | None = None,
     k: int | None = None,
     m: int = 1,
@@ -103,8 +103,12 @@ def sampled_map(
     low, high = check_window(limits, min_cost, max_cost)
     n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1)
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
-    target = high if low == 0.0 else (low + high) / 2
-    source = Source.of(ground, limits, n_samples, target if tilt and np.isfinite(target) else None)
+    reason = limits.empty_reason() if low == 0.0 else ""
+    if reason:
+        return SampledSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, 0, 0, ())
+    top_cost = min(high, limits.k * float(limits.cost.mean()))  # where only k is given, k items' worth
+    target = top_cost if low == 0.0 else (low + max(top_cost, low)) / 2
+    source = Source.of(ground, limits, target if tilt else None)
     found = source.best(n_samples, low, high, limits.k, m, generator, jobs)
     if not found.sets:
         reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt)
@@ -118,9 +122,9 @@ def sampled_map(
     )  # fmt: skip
 
 
-def check_window(limits: Limits, min_cost: float, max_cost: float | None) -> tuple[float, float]:
+def check_window(limits: Limits, min_cost: float | None, max_cost: float | None) -> tuple[float, float]:
     """Lowest and highest cost of a set."""
-    low = check_budget(min_cost, "min_cost")
+    low = 0.0 if min_cost is None else check_budget(min_cost, "min_cost")
     high = min(check_budget(max_cost, "max_cost"), limits.budget)
     if low > high:
         raise ValueError(f"min_cost must not be above max_cost or the budget, found {low:g} and {high:g}.")
@@ -139,21 +143,6 @@ def nothing_fits(limits: Limits, low: float, high: float, n_samples: int, neares
         return message + f"All candidates together cost {everything:g}: lower min_cost"
     advice = "widen the window" if tilt else "pass tilt=True to draw sets of the right cost, or widen the window"
     return message + advice[0].upper() + advice[1:]
-
-
-def as_found(ground: Ground, limits: Limits, Y: IntArray, reason: str) -> Selection:
-    """A Selection of a set that was found as a whole: items to include first, then by gain."""
-    block = Kernel(DPP._of(ground.block(Y), None, np.arange(Y.size)), 0.5) if Y.size else None
-    if block is None:
-        return Selection(Y, 0.0, np.empty(0), reason, ground.log_prob)
-    inside = Limits(np.ones(Y.size), np.inf, Y.size, np.searchsorted(Y, limits.include), np.empty(0, np.int64), False)
-    run: Run = greedy_run(block, inside, LOG, 0.0, 0.0, -np.inf)
-    if run.items.size < Y.size:  # diversity apart, a set of probability 0 has no gains to order it by
-        rest = np.setdiff1d(np.arange(Y.size), run.items)
-        run = Run(np.append(run.items, rest), np.append(run.gains, np.zeros(rest.size)), run.end)
-    with np.errstate(divide="ignore"):
-        gains = np.log(np.maximum(run.gains, 0.0))
-    return Selection(Y[run.items], limits.total(Y), gains, reason, ground.log_prob)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +168,7 @@ class Source:
     base: float  # cost of the items to include
 
     @classmethod
-    def of(cls, ground: Ground, limits: Limits, n_samples: int, target: float | None) -> Source:
+    def of(cls, ground: Ground, limits: Limits, target: float | None) -> Source:
         """The model given what must be in and out, tilted to cost `target` on average where that is given."""
         dpp: DPP | LowRankDPP = ground.dpp
         base = limits.total(limits.include)
@@ -189,21 +178,19 @@ class Source:
             dpp = dpp.condition(limits.include, limits.exclude)
         cost = limits.cost[items]
         if target is None:
-            tables, size = dpp.sampling_tables(n_samples), dpp.expected_size
+            tables, size = dpp._alias_tables, dpp.expected_size
         else:
             lam, V = dpp.eigenpairs
             p: Spectrum = tilted_spectrum(lam, V, find_tilt(lam, V, cost, max(target - base, cost.min() / 2)))
             size = float(p.p.sum())
-            tables = make_tables(p.p, p.V, alias=worth_alias(n_samples, size, p.p.size))
+            tables = make_tables(p.p, p.V, alias=True)
         if isinstance(dpp, DPP) or dpp.n <= min(DENSE, 4 * dpp.B.shape[1]):
             entries, gram = np.ascontiguousarray(dpp.L), False
         else:
             entries, gram = dpp._likelihood_entries()
         return cls(tables, size, items, limits.include, cost, entries, gram, base)
 
-    def best(
-        self, size: int, low: float, high: float, k: int, m: int, rng: np.random.Generator, n_jobs: int
-    ) -> Found:
+    def best(self, size: int, low: float, high: float, k: int, m: int, rng: np.random.Generator, n_jobs: int) -> Found:
         """The m most probable distinct sets of `size` samples; block by block, so that threads change nothing."""
         from dpplearn._loops.scoring import best_of_block
 

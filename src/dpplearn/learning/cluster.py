@@ -10,6 +10,7 @@ from typing import Any
 
 from dpplearn._checks import check_jobs
 from dpplearn.learning.parallel import Backend, Part, Request, Source, Tick, answer, open_part
+from dpplearn.learning.threads import blas_threads
 
 
 class Dask(Backend):
@@ -71,9 +72,7 @@ def load(source: Source, rho: float) -> Part:
 
 
 def ask(part: Part, request: Request | None, rho: float) -> Any:
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):  # workers share the machine's cores: more BLAS threads only wait for one another
+    with blas_threads(0, one=True):  # workers share the machine's cores: more BLAS threads only wait for one another
         return answer(part, request, rho)
 
 

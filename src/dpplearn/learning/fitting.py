@@ -109,7 +109,9 @@ def fit_weights(
     """Maximize sum of w_t log P(Y_t | X_t) - sum of theta_j^2 / (2 variance_j) over theta, and over rho if asked to."""
     progress = Progress(verbose)
     try:
-        with make_backend(backend, n_jobs, data, settings.rho) as engine:
+        # With rho to be learned, what is possible is asked at a rho > 0, which may make more targets so.
+        rho = max(settings.rho, 0.3) if settings.learn_rho else settings.rho
+        with make_backend(backend, n_jobs, data, rho) as engine:
             return _fit(engine, settings, start, progress, checkpoint)
     except KeyboardInterrupt:
         progress.clear()
@@ -209,7 +211,7 @@ def report_impossible(survey: Survey, on_impossible: str) -> None:
         )
     warnings.warn(
         f"Left out {len(bad)} of {survey.n_instances} instances, whose targets have probability 0 ({first}).",
-        stacklevel=6,
+        stacklevel=5,
     )
 
 
@@ -228,14 +230,14 @@ def warn_unless_settled(
             f"These weights run away to infinity, because the data separate on them and they have no prior: {found}. "
             "Give them a finite prior_variance, or leave the features out."
         )
-        warnings.warn(message, ConvergenceWarning, stacklevel=6)
+        warnings.warn(message, ConvergenceWarning, stacklevel=5)
         return False
     if not best.converged:
         message = (
             f"fit stopped after {best.n_iter} iterations with a gradient of {largest(best.terms.gradient):.2g}, "
             f"above tol={settings.tol:g}. Raise max_iter ({settings.max_iter}), or tol."
         )
-        warnings.warn(message, ConvergenceWarning, stacklevel=6)
+        warnings.warn(message, ConvergenceWarning, stacklevel=5)
         return False
     if np.isinf(std).any():
         found = ", ".join(names[j] for j in np.flatnonzero(np.isinf(std)).tolist())
@@ -243,5 +245,5 @@ def warn_unless_settled(
             f"The data do not determine the weights of {found}: the columns are zero or collinear, and without a prior "
             "other weights fit as well. Their standard errors are infinite; give them a finite prior_variance."
         )
-        warnings.warn(message, stacklevel=6)
+        warnings.warn(message, stacklevel=5)
     return True

@@ -10,10 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_rho, check_vector, read_only
+from dpplearn._checks import (
+    Features,
+    FloatArray,
+    IntArray,
+    check_array,
+    check_features,
+    check_rho,
+    check_vector,
+    read_only,
+    row_lengths,
+)
 from dpplearn._linalg import check_similarity, to_dense
 from dpplearn.determinantal import Frozen
-from dpplearn.lowrank import check_features, row_lengths
 
 
 class ItemSet(Frozen):
@@ -139,10 +148,10 @@ class ItemSet(Frozen):
         np.fill_diagonal(S, 1.0)
         return S
 
-    def similarity_rows(self, rho: float = 0.0) -> FloatArray | None:
+    def similarity_rows(self, rho: float = 0.0) -> FloatArray:
         """Rows of length 1 with S = rows rows^T, if phi was given: phi and the constant rho, over sqrt(1 + rho^2)."""
         if self.phi is None:
-            return None
+            raise ValueError("This ItemSet was given similarity, and has no similarity features phi.")
         u = check_rho(rho) ** 2
         rows = to_dense(self.phi)
         if u == 0:

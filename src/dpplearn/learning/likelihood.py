@@ -62,7 +62,7 @@ class Example:
 
     def __init__(self, item_set: ItemSet, subset: IntArray, rho: float = 0.0, method: str = "auto") -> None:
         self.items, self.Y = item_set, subset
-        self.F = np.asfortranarray(item_set.features)
+        self.F = item_set.features
         self.f_Y = self.F[subset].sum(axis=0)
         self.dual = method == "dual" or (method == "auto" and prefers_dual(item_set))
         if self.dual and item_set.phi is None:
@@ -84,7 +84,9 @@ class Example:
         value = float(self.f_Y @ theta + log_det_Y - z.log_z)
         gradient = self.f_Y - z.marginals @ self.F
         d_u = 0.0
-        if with_rho:
+        if with_rho and log_det_Y == -np.inf:
+            d_u = np.inf  # impossible here, and perhaps not for a larger rho
+        elif with_rho:
             S_Y = self.items.similarity_of(self.Y, rho)
             ones = np.ones(self.Y.size)
             # dS/du = (11^T - S) / (1 + u), so d log det S_Y / du = (1^T S_Y^-1 1 - |Y|) / (1 + u)
@@ -114,9 +116,8 @@ class Example:
 
     def _factor(self, rho: float) -> FloatArray:
         """Rows with S = rows rows^T."""
-        rows = self.items.similarity_rows(rho)
-        if rows is not None and rows.shape[1] <= 4 * len(rows):
-            return rows
+        if self.items.phi is not None and self.items.phi.shape[1] <= 4 * self.items.n:
+            return self.items.similarity_rows(rho)
         s, U = eigh_psd(self._similarity(rho))
         return np.asarray(U[:, s > 0] * np.sqrt(s[s > 0]))
 
@@ -161,7 +162,7 @@ def primal(eta: FloatArray, S: FloatArray, F: FloatArray, rho: float, order: int
     # K_ij^2 = (M^-1)_ij^2 g_i g_j off the diagonal
     np.square(inverse, out=inverse)
     inverse.T.flat[:: len(M) + 1] = 0.0
-    G = F if (g == 1.0).all() else np.asfortranarray(g[:, None] * F)
+    G = np.asfortranarray(g[:, None] * F)
     covariance = F.T @ ((k * out)[:, None] * F) - G.T @ blas.dsymm(1.0, inverse, G, lower=1)
     return Normalizer(log_z, k, symmetric(covariance), d_u)
 

@@ -18,6 +18,7 @@ from dpplearn._checks import FloatArray, check_choice, check_jobs
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Example, Terms
 from dpplearn.learning.shards import Shard, load_shard
+from dpplearn.learning.threads import blas_threads
 
 Tick: TypeAlias = Callable[[int, int], None]  # shards done, shards in all
 Source: TypeAlias = Shard | str  # instances in memory, or the path of a file that holds them
@@ -50,19 +51,22 @@ class Part:
         self.survey = survey_of(shard, rho)
         skip = {t for t, _ in self.survey.impossible}
         pairs = enumerate(zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True))
+        self.largest = max(items.n for items in shard.item_sets)
         self.weighted = [(w, Example(items, Y, rho)) for t, (items, Y, w) in pairs if w > 0 and t not in skip]
 
     def evaluate(self, request: Request) -> FloatArray:
         """The sum over the instances, packed into one array: value, d_u, gradient, Hessian."""
-        m = request.theta.size
-        total = np.zeros(2 + m + m * m * (request.order == 2))
-        for w, example in self.weighted:
-            terms = example.evaluate(request.theta, request.rho, order=request.order, with_rho=request.with_rho)
-            total[0] += w * terms.value
-            total[1] += w * terms.d_u
-            total[2 : 2 + m] += w * terms.gradient
-            if terms.hessian is not None and request.order == 2:
-                total[2 + m :] += w * terms.hessian.ravel()
+        theta, rho, order, with_rho = request
+        m = theta.size
+        total = np.zeros(2 + m + m * m * (order == 2))
+        with blas_threads(self.largest):
+            for w, example in self.weighted:
+                terms = example.evaluate(theta, rho, order=order, with_rho=with_rho)
+                total[0] += w * terms.value
+                total[1] += w * terms.d_u
+                total[2 : 2 + m] += w * terms.gradient
+                if terms.hessian is not None and order == 2:
+                    total[2 + m :] += w * terms.hessian.ravel()
         return total
 
     def __sizeof__(self) -> int:  # a scheduler that thinks this small would move it about
@@ -226,10 +230,8 @@ class Processes(Backend):
 
 def serve(pipe: Any) -> None:
     """A worker: receive shards once, then answer requests until the pipe closes."""
-    from threadpoolctl import threadpool_limits
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    with threadpool_limits(1), suppress(EOFError, OSError):
+    with blas_threads(0, one=True), suppress(EOFError, OSError):
         sources, rho = pipe.recv()
         parts: dict[int, Part | str] = {}
         while True:

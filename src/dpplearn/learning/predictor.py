@@ -20,6 +20,7 @@ from dpplearn.learning.fitting import default_names, is_paths, training_data
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Example
 from dpplearn.learning.shards import load_shard
+from dpplearn.learning.threads import blas_threads
 from dpplearn.lowrank import LowRankDPP
 
 DECODERS: dict[str, Callable[..., Selection]] = {"greedy": greedy_map, "sampled": sampled_map}
@@ -97,8 +98,11 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         if len(X) == 0 and len(y) == 0:
             return np.empty(0)
         subsets, _ = check_examples(X, y)
-        pairs = zip(X, subsets, strict=True)
-        return np.array([Example(self._check(x), Y, self.rho_).evaluate(self.theta_, order=1).value for x, Y in pairs])
+        values = np.empty(len(subsets))
+        with blas_threads(max(x.n for x in X)):
+            for t, (x, Y) in enumerate(zip(X, subsets, strict=True)):
+                values[t] = Example(self._check(x), Y, self.rho_).evaluate(self.theta_, order=1).value
+        return values
 
     def score(self, X: Any, y: Sequence[ArrayLike] | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Mean log-likelihood of the subsets y, or of those in shards."""

@@ -51,7 +51,7 @@ def maximize_over_rho(maximize: Maximize, theta: FloatArray, n_iter: int) -> tup
             f"The likelihood still rises at rho = {STARTS[-1]}, where all similarities are above 0.97: "
             "the data say little about similarity. Set rho instead of learning it."
         )
-        warnings.warn(message, ConvergenceWarning, stacklevel=7)
+        warnings.warn(message, ConvergenceWarning, stacklevel=5)
     rho = max(found, key=lambda rho: found[rho].terms.value)
     best = found[rho]
     return rho, Optimum(best.theta, best.terms, best.step, n_iter, best.converged)

@@ -83,20 +83,36 @@ def load_shard(path: str | os.PathLike[str]) -> Shard:
     """Read a file that `save_shard` wrote."""
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile) or "format" not in file or str(file["format"]) != FORMAT:
-                raise ValueError(f"{path} is not a shard of item sets; write one with dpplearn.learning.save_shard.")
-            if int(file["version"]) > VERSION:
-                raise ValueError(
-                    f"{path} has shard version {int(file['version'])}, and this dpplearn reads up to {VERSION}. "
-                    "Update dpplearn, or write the shard again with this version."
-                )
-            arrays = {name: file[name] for name in file.files}
-        return Shard(*unpack(arrays))
+        with open(path, "rb") as raw:
+            if not zipfile.is_zipfile(raw):
+                raise ValueError("it is not a whole .npz file")
+            raw.seek(0)
+            with np.load(raw, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         raise FileNotFoundError(f"There is no shard file {path}.") from None
-    except (zipfile.BadZipFile, EOFError, KeyError, IndexError, TypeError) as error:
-        raise ValueError(f"{path} is damaged or truncated ({error}); write the shard again.") from None
+    except (zipfile.BadZipFile, EOFError, ValueError, KeyError) as error:
+        raise damaged(path, error) from None
+    if str(arrays.get("format")) != FORMAT:
+        raise ValueError(f"{path} is not a shard of item sets; write one with dpplearn.learning.save_shard.")
+    version = arrays.get("version")
+    if version is None or version.shape != () or version.dtype.kind != "i":
+        raise damaged(path, "it has no version")
+    if version > VERSION:
+        raise ValueError(
+            f"{path} has shard version {version}, and this dpplearn reads up to {VERSION}. "
+            "Update dpplearn, or write the shard again with this version."
+        )
+    try:
+        return Shard(*unpack(arrays))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise damaged(path, error) from None
+
+
+def damaged(path: Path, why: object) -> ValueError:
+    return ValueError(
+        f"{path} is damaged or truncated ({why}); write the shard again with dpplearn.learning.save_shard."
+    )
 
 
 def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray], FloatArray]:

@@ -1,0 +1,114 @@
+"""How far each decoder is from the most probable set; part of benchmarks.decoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from dpplearn import DPP
+from dpplearn._loops.symmetric import all_minors
+from dpplearn.decoding import Selection, consensus, exact_map, greedy_map, local_search, sampled_map
+
+Decoder = Callable[[DPP, np.ndarray, float], Selection]
+
+GREEDY: dict[str, Decoder] = {
+    'greedy_map (gain="auto")': greedy_map,
+    'greedy_map (gain="probability", the paper\'s)': lambda *p: greedy_map(*p, gain="probability"),
+    'greedy_map (gain="log")': lambda *p: greedy_map(*p, gain="log"),
+    'greedy_map (gain="log", cost_power=0)': lambda *p: greedy_map(*p, gain="log", cost_power=0),
+}
+DECODERS: dict[str, Decoder] = GREEDY | {
+    "greedy_map, then local_search": lambda *p: local_search(*p),
+    "sampled_map, 1,000 samples": lambda *p: sampled_map(*p, n_samples=1_000, rng=0),
+    "sampled_map, 1,000 samples, tilt": lambda *p: sampled_map(*p, n_samples=1_000, tilt=True, rng=0),
+    "sampled_map, 100,000 samples, tilt": lambda *p: sampled_map(*p, n_samples=100_000, tilt=True, rng=0),
+    "consensus (of items, 400 references)": lambda *p: consensus(*p, rng=0),
+    "exact_map": exact_map,
+}
+
+
+def problems(count: int, n: int, items: int, quality: float) -> Iterator[tuple[DPP, np.ndarray, float]]:
+    """Random directions in 10 dimensions around a common one, log-normal qualities and lengths, budget for `items`."""
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        phi = rng.standard_normal((n, 10)) + rng.choice([0.0, 1.0]) * rng.standard_normal(10)
+        phi = np.hstack([phi / np.linalg.norm(phi, axis=1, keepdims=True), 0.2 * np.eye(n)]) / np.sqrt(1.04)
+        cost = np.round(rng.lognormal(np.log(115), 0.4, n))
+        q = quality * np.exp(0.4 * rng.standard_normal(n)) * (cost / 115) ** rng.choice([0.0, 0.5])
+        yield DPP.from_quality(q, phi @ phi.T), cost, items * float(cost.mean())
+
+
+def quality_above(count: int, n: int, items: int) -> dict:
+    """Qualities around 4: the budget binds, and the best set is exact_map's."""
+    gaps: dict[str, list[float]] = {name: [] for name in DECODERS}
+    times: dict[str, list[float]] = {name: [] for name in DECODERS}
+    for dpp, cost, budget in problems(count, n, items, 4.0):
+        best = exact_map(dpp, cost, budget).log_prob
+        for name, decode in DECODERS.items():
+            start = perf_counter()
+            found = decode(dpp, cost, budget)
+            times[name].append(perf_counter() - start)
+            assert found.cost <= budget
+            gaps[name].append(max(best - found.log_prob, 0.0))
+    title = f"Log-probability below the best set: {count} problems, N = {n}, budget for about {items} items, q about 4"
+    rows = [
+        [
+            name,
+            float(np.mean(gaps[name])),
+            f"{np.mean(np.array(gaps[name]) < 1e-9):.0%}",
+            1e3 * float(np.median(times[name])),
+        ]
+        for name in DECODERS
+    ]
+    return {"title": title, "columns": ["decoder", "mean gap", "optimal", "median ms"], "rows": rows}
+
+
+def quality_below(count: int, n: int, items: int) -> dict:
+    """Qualities around 0.3: every item lowers the probability, and the most probable set is empty.
+
+    So a set is compared with the most probable of as many items that fits, which a common factor on all
+    qualities does not change, and beside it stands how much of the budget it uses.
+    """
+    masks = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+    sizes = masks.sum(axis=1)
+    found: dict[str, list[tuple[float, int, float]]] = {name: [] for name in GREEDY}
+    for dpp, cost, budget in problems(count, n, items, 0.3):
+        with np.errstate(divide="ignore"):
+            values = np.where(masks @ cost <= budget, np.log(np.maximum(all_minors(dpp.L), 0.0)), -np.inf)
+        best = [values[sizes == size].max() for size in range(n + 1)]
+        for name, decode in GREEDY.items():
+            Y = decode(dpp, cost, budget)
+            found[name].append((best[len(Y)] - float(Y.gains.sum()), len(Y), Y.cost / budget))
+    title = f"The same with q about 0.3, below the best set of as many items: {count} problems, N = {n}"
+    rows = [[name, *(float(x) for x in np.mean(found[name], axis=0))] for name in GREEDY]
+    return {"title": title, "columns": ["decoder", "mean gap", "items", "share of budget"], "rows": rows}
+
+
+def plot_quality(table: dict, path: Path) -> None:
+    """Gap against time, one point per decoder."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    for name, gap, _, ms in table["rows"]:
+        kind = name.split(" ")[0].split(",")[0]
+        colour = {"greedy_map": "#0072B2", "sampled_map": "#D55E00", "consensus": "#009E73"}.get(kind, "#000000")
+        ax.plot(ms, gap, "o", color=colour)
+        right = ms < 20
+        ax.annotate(
+            name.replace("gain=", "").replace('"', ""), (ms, gap), xytext=(6 if right else -6, 0), va="center",
+            ha="left" if right else "right", textcoords="offset points", fontsize=8, color=colour,
+        )  # fmt: skip
+    ax.set_xscale("log")
+    ax.set_yscale("symlog", linthresh=0.01)
+    ax.set_ylim(-0.002, None)
+    ax.set(xlabel="milliseconds (median)", ylabel="mean log-probability below the best set")
+    ax.set_title(table["title"].split(": ", 1)[1], fontsize=10)
+    ax.grid(alpha=0.3)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)

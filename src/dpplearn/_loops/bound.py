@@ -1,0 +1,136 @@
+"""Branch and bound for the most probable set under a budget."""
+
+import numpy as np
+
+from dpplearn._loops.jit import jit
+
+
+@jit
+def knapsack_bound(log_gain, cost, density, start, m, left, slots):
+    """Upper bound on log det R_Z over sets Z of the candidates start ... m-1: Hadamard, with the knapsack relaxed.
+
+    det R_Z <= product of R_ii, so the best Z is worth at most the fractional knapsack of log R_ii, filled by value
+    for cost (`density` lists the candidates in that order), and at most the `slots` largest values.
+    """
+    filled, value, count = 0.0, 0.0, 0
+    for a in range(m):
+        i = density[a]
+        if i < start:
+            continue
+        if filled + cost[i] > left:
+            value += log_gain[i] * (left - filled) / cost[i]
+            break
+        filled += cost[i]
+        value += log_gain[i]
+        count += 1
+    if count <= slots:
+        return value
+    top = 0.0  # candidates are in descending order of gain
+    for i in range(start, min(start + slots, m)):
+        top += log_gain[i]
+    return min(value, top)
+
+
+@jit
+def spectral_bound(R, m, left, slots, cost):
+    """Upper bound on log det R_Z: the product of the largest eigenvalues, as many as items fit (interlacing)."""
+    order = np.sort(cost[:m])
+    fit, filled = 0, 0.0
+    while fit < m and fit < slots and filled + order[fit] <= left:
+        filled += order[fit]
+        fit += 1
+    lam = np.linalg.eigvalsh(R[:m, :m])
+    value = 0.0
+    for a in range(fit):
+        if lam[m - 1 - a] <= 1.0:
+            break
+        value += np.log(lam[m - 1 - a])
+    return value
+
+
+@jit
+def open_node(R, cost, ids, m, left, slots, log_gain, density, noise):
+    """Keep the candidates that fit and gain, sort them by gain, and fill log_gain and density; returns how many.
+
+    A gain only shrinks, so an item whose gain is at most 1 can raise the probability of no larger set. Nor can
+    one of which only rounding is left, at most noise_i.
+    """
+    keep = np.empty(m, np.int64)
+    count = 0
+    if slots > 0:
+        for i in range(m):
+            if cost[i] <= left and R[i, i] > max(1.0, noise[ids[i]]):
+                keep[count] = i
+                count += 1
+    keep = keep[:count]
+    key = np.empty(count)
+    for a in range(count):
+        key[a] = -R[keep[a], keep[a]]
+    keep = keep[np.argsort(key)]
+    sub, c, names = np.empty((count, count)), np.empty(count), np.empty(count, np.int64)
+    for a in range(count):
+        c[a], names[a] = cost[keep[a]], ids[keep[a]]
+        for b in range(count):
+            sub[a, b] = R[keep[a], keep[b]]
+    for a in range(count):
+        cost[a], ids[a] = c[a], names[a]
+        log_gain[a] = np.log(sub[a, a])
+        key[a] = -log_gain[a] / c[a]
+        for b in range(count):
+            R[a, b] = sub[a, b]
+    density[:count] = np.argsort(key)
+    return count
+
+
+@jit
+def search(
+    R, cost, ids, log_gain, density, sizes, child, left, slots, value, path, depth, best, best_set, noise, limit
+):
+    """Depth-first branch and bound; every array has one slice per depth, so that it can stop and go on.
+
+    Child c of a node takes candidate c and leaves candidates before it out. best_set[0] is the length of the best
+    set, whose items follow. Returns (depth, best value, nodes opened); depth -1 says that the search is complete.
+    """
+    nodes = 0
+    while depth >= 0 and nodes < limit:
+        c, m = child[depth], sizes[depth]
+        if (
+            c >= m
+            or value[depth]
+            + knapsack_bound(log_gain[depth], cost[depth], density[depth], c, m, left[depth], slots[depth])
+            <= best + 1e-11
+        ):
+            depth -= 1
+            continue
+        child[depth] = c + 1
+        nodes += 1
+        v = value[depth] + log_gain[depth, c]
+        path[depth] = ids[depth, c]
+        if v > best:
+            best, best_set[0] = v, depth + 1
+            for a in range(depth + 1):
+                best_set[a + 1] = path[a]
+        room, places = left[depth] - cost[depth, c], slots[depth] - 1
+        if places == 0 or c + 1 == m:
+            continue
+        # what taking c leaves to those after it: R_ij - R_ic R_jc / R_cc
+        pivot = 1.0 / R[depth, c, c]
+        count = m - c - 1
+        nxt = depth + 1
+        for a in range(count):
+            f = R[depth, c + 1 + a, c] * pivot
+            cost[nxt, a], ids[nxt, a] = cost[depth, c + 1 + a], ids[depth, c + 1 + a]
+            for b in range(a + 1):
+                x = R[depth, c + 1 + a, c + 1 + b] - f * R[depth, c + 1 + b, c]
+                R[nxt, a, b] = x
+                R[nxt, b, a] = x
+        count = open_node(R[nxt], cost[nxt], ids[nxt], count, room, places, log_gain[nxt], density[nxt], noise)
+        if count == 0:
+            continue
+        if v + knapsack_bound(log_gain[nxt], cost[nxt], density[nxt], 0, count, room, places) <= best + 1e-11:
+            continue
+        if nxt <= 1 and v + spectral_bound(R[nxt], count, room, places, cost[nxt]) <= best + 1e-11:
+            continue
+        sizes[nxt], child[nxt], left[nxt], slots[nxt], value[nxt] = count, 0, room, places, v
+        depth = nxt
+    return depth, best, nodes

@@ -1,0 +1,240 @@
+"""greedy_map against the paper's listing, on every kind of input; its limits, knob and bad input."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from brute_decoding import algorithm_2, kernel, log_minor, random_problem
+from dpplearn import DPP, LowRankDPP
+from dpplearn.decoding import Selection, greedy_map
+
+FORMS = {
+    "kernel": lambda q, phi: DPP(kernel(q, phi)),
+    "rows": lambda q, phi: LowRankDPP(q[:, None] * phi),
+    "sparse rows": lambda q, phi: LowRankDPP(sparse.csr_array(q[:, None] * phi)),
+    "features": lambda q, phi: (q, 3.0 * phi),  # directions count, not lengths
+    "sparse": lambda q, phi: (q, sparse.csr_array(phi)),
+    "float32": lambda q, phi: (q, phi.astype(np.float32)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rule", ["probability", "log"])
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
+def test_equals_the_listing(form, rule, power):
+    for seed in range(12):
+        q, phi, cost, budget = random_problem(seed, n=9)
+        limits = [{}, {"k": 3}, {"include": [4], "exclude": [1]}, {"stop": "no-gain"}][seed % 4]
+        include = limits.get("include", ())
+        if sum(cost[i] for i in include) > budget:
+            continue
+        chosen = greedy_map(FORMS[form](q, phi), cost, budget, gain=rule, cost_power=power, **limits)
+        only = {"only_gains": limits.pop("stop", None) is not None}
+        assert chosen.subset.tolist() == algorithm_2(kernel(q, phi), cost, budget, rule, power, **limits, **only)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_gains_add_up(form):
+    q, phi, cost, budget = random_problem(3)
+    dpp, tol = DPP(kernel(q, phi)), 1e-5 if form == "float32" else 1e-9
+    chosen = greedy_map(FORMS[form](q, phi), cost, budget)
+    assert chosen.log_prob == pytest.approx(dpp.log_prob(chosen.subset), abs=tol)
+    assert chosen.gains.sum() + dpp.log_prob([]) == pytest.approx(chosen.log_prob, abs=tol)
+    steps = [log_minor(dpp.L, chosen.subset[: t + 1]) for t in range(len(chosen))]
+    assert np.diff([0.0, *steps]) == pytest.approx(chosen.gains, abs=tol)
+    assert chosen.cost == pytest.approx(cost[chosen.subset].sum())
+    assert chosen.sorted_subset.tolist() == sorted(chosen.subset.tolist()) == chosen.items.tolist()
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.05, 0.3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lazy_front_and_full_passes_agree_with_the_kernel(spread, dtype, rng):
+    """N large enough for the lazy queue, its refreshes and the growth of its arrays."""
+    phi = rng.standard_normal((1500, 40)).astype(dtype)
+    q = np.exp(spread * rng.standard_normal(1500))
+    unit = phi.astype(float) / np.linalg.norm(phi.astype(float), axis=1, keepdims=True)
+    cost = rng.integers(1, 4, 1500)
+    for limits in ({"k": 30}, {"cost": cost, "budget": 50, "gain": "log"}, {"k": 60}):  # 60 is above the rank
+        by_rows, by_kernel = greedy_map((q, phi), **limits), greedy_map(DPP(kernel(q, unit)), **limits)
+        if spread or dtype == np.float64:  # with equal qualities, rounding to float32 decides between the first
+            assert by_rows.subset[:30].tolist() == by_kernel.subset[:30].tolist()
+        if "k" in limits:
+            assert len(by_rows) == len(by_kernel)
+        assert by_rows.gains.sum() == pytest.approx(by_kernel.gains.sum(), abs=0.5 if dtype == np.float32 else 1e-6)
+    assert len(by_rows) == 40
+    assert "rank" in by_rows.reason
+
+
+@pytest.mark.parametrize("diversity", [0.1, 0.3, 0.45, 0.6, 0.9])
+def test_the_knob_is_the_same_for_features_and_kernel(diversity, rng):
+    """Below 0.5 each item has a coordinate of its own, and more items than features can be chosen."""
+    phi = rng.standard_normal((200, 10))
+    phi /= np.linalg.norm(phi, axis=1, keepdims=True)
+    q = np.exp(0.3 * rng.standard_normal(200))
+    by_rows, by_kernel = (greedy_map(m, k=40, diversity=diversity) for m in ((q, phi), DPP(kernel(q, phi))))
+    assert by_rows.subset.tolist() == by_kernel.subset.tolist()
+    assert by_rows.gains == pytest.approx(by_kernel.gains, abs=1e-8)
+    assert len(by_rows) == (40 if diversity < 0.5 else 10)
+
+
+@pytest.mark.parametrize("length", [1e-30, 1e30])
+def test_the_length_of_features_does_not_matter(length, rng):
+    phi = rng.standard_normal((400, 10)).astype(np.float32)
+    q = np.exp(0.1 * rng.standard_normal(400))
+    assert greedy_map((q, np.float32(length) * phi), k=9).subset.tolist() == greedy_map((q, phi), k=9).subset.tolist()
+
+
+def test_importing_brings_nothing_heavy():
+    code = "import dpplearn.decoding, sys; print([x for x in ('numba', 'sklearn', 'matplotlib') if x in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_float32_features_are_not_copied(rng):
+    from dpplearn.decoding.ground import read_model
+
+    phi = rng.standard_normal((50, 8)).astype(np.float32)
+    assert read_model((np.ones(50), phi)).rows is phi
+
+
+def test_auto_takes_the_short_items_where_all_gains_are_losses():
+    """Ten short items as good as one long one: the literal rule spends the budget on the long one."""
+    q, cost = np.full(11, 0.1), np.array([10.0] + [1.0] * 10)
+    dpp = DPP(np.diag(q**2))
+    assert greedy_map(dpp, cost, 10, gain="probability").subset.tolist() == [0]
+    assert len(greedy_map(dpp, cost, 10)) == 10
+
+
+def test_auto_is_the_best_rule_where_all_gains_are_gains():
+    for seed in range(40):
+        q, phi, cost, budget = random_problem(seed)
+        dpp = DPP(kernel(q + 3.0, phi))
+        auto = greedy_map(dpp, cost, budget).gains
+        if auto.min() < 0:
+            continue
+        others = [greedy_map(dpp, cost, budget, gain="log", cost_power=r).gains.sum() for r in (0.0, 0.5, 1.0)]
+        assert auto.sum() >= max(others) - 1e-9
+
+
+def test_auto_is_not_changed_by_a_common_factor_of_small_qualities():
+    """The tilt undoes it: what is learned is the ranking, not the scale."""
+    for seed in range(20):
+        q, phi, cost, budget = random_problem(seed)
+        q = q / q.max() / 10
+        once, again = (greedy_map(DPP(kernel(f * q, phi)), cost, budget).subset.tolist() for f in (1.0, 1e-3))
+        assert once == again
+
+
+def test_auto_with_a_given_power():
+    q, phi, cost, budget = random_problem(5)
+    free = greedy_map((q, phi), cost, budget, cost_power=0)
+    literal = greedy_map((q, phi), cost, budget, gain="log", cost_power=0)
+    assert free.subset.tolist() == literal.subset.tolist()
+
+
+@given(st.integers(0, 10_000), st.sampled_from([None, 1, 3]), st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]))
+def test_relabelling_and_feasibility(seed, k, diversity):
+    q, phi, cost, budget = random_problem(seed)
+    order = np.random.default_rng(seed).permutation(len(q))
+    chosen = greedy_map((q, phi), cost, budget, k=k, diversity=diversity)
+    again = greedy_map((q[order], phi[order]), cost[order], budget, k=k, diversity=diversity)
+    assert cost[chosen.subset].sum() <= budget + 1e-9
+    assert k is None or len(chosen) <= k
+    if diversity < 1.0:  # at 1 all first gains are equal, and the smaller number wins
+        assert order[again.subset].tolist() == chosen.subset.tolist()
+
+
+def test_duplicates_are_never_chosen_twice():
+    phi = np.repeat(np.eye(3), 4, axis=0)
+    for form in FORMS.values():
+        chosen = greedy_map(form(np.full(12, 2.0), phi), k=12)
+        assert sorted(chosen.subset // 4) == [0, 1, 2]
+        assert "rank" in chosen.reason
+
+
+def test_one_included_and_the_rest_duplicates():
+    assert greedy_map(DPP(np.ones((3, 3))), k=3, include=[1]).subset.tolist() == [1]
+
+
+def test_reasons():
+    dpp = DPP(np.diag([4.0, 2.0, 0.5]))
+    assert "size limit" in greedy_map(dpp, k=1).reason
+    assert "cheapest candidate, which costs 2" in greedy_map(dpp, [2, 3, 4], 1).reason
+    assert greedy_map(dpp, [2, 3, 4], 1).subset.size == 0
+    assert greedy_map(dpp, [2, 3, 4], 1).log_prob == pytest.approx(dpp.log_prob([]))
+    assert "1 of 3" in greedy_map(dpp, [2, 3, 4], 3).reason
+    assert greedy_map(dpp).subset.tolist() == [0, 1]
+    assert "gain" in greedy_map(dpp).reason
+    assert greedy_map(dpp, k=3).subset.tolist() == [0, 1, 2]
+    assert greedy_map(dpp, k=3, stop="no-gain").subset.tolist() == [0, 1]
+    assert "every candidate" in greedy_map(dpp, k=9).reason
+    assert "k is 0" in greedy_map(dpp, k=0).reason
+    assert "excluded" in greedy_map(dpp, k=1, exclude=[0, 1, 2]).reason
+    assert "quality 0" in greedy_map((np.zeros(2), np.eye(2)), k=1).reason
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"cost": [1, -1, 1]}, "cost must be positive"),
+        ({"cost": [1, 0, 1]}, "cost must be positive"),
+        ({"cost": [1, np.nan, 1]}, "cost must be finite"),
+        ({"cost": [1, 1]}, "one entry per item"),
+        ({"budget": np.nan}, "budget must be a number"),
+        ({"budget": -1}, "budget must be a number"),
+        ({"k": -1}, "k must be at least 0"),
+        ({"cost": [2, 2, 2], "budget": 3, "include": [0, 1]}, "include must fit the budget"),
+        ({"k": 1, "include": [0, 1]}, "include must fit the size limit"),
+        ({"include": [0], "exclude": [0]}, "must not share items"),
+        ({"gain": "probabilty"}, "gain must be one of"),
+        ({"stop": "never"}, "stop must be one of"),
+        ({"cost_power": -1.0}, "cost_power"),
+        ({"diversity": 1.5}, "diversity must be a number from 0"),
+        ({"diversity": np.nan}, "diversity must be a number from 0"),
+    ],
+)
+def test_bad_limits(changes, message):
+    with pytest.raises(ValueError, match=message):
+        greedy_map(DPP(np.eye(3)), **changes)
+
+
+@pytest.mark.parametrize("form", ["kernel", "features"])
+def test_include_of_probability_zero(form):
+    with pytest.raises(ValueError, match="probability 0"):
+        greedy_map(FORMS[form](np.ones(3), np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])), k=3, include=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "message"),
+    [
+        (np.eye(3), TypeError, r"pass DPP\(L\)"),
+        ((np.ones(3), np.zeros((3, 2))), ValueError, "no zero row"),
+        ((np.ones(3), np.full((3, 2), np.nan)), ValueError, "phi must be finite"),
+        ((np.ones(2), np.ones((3, 2))), ValueError, "one entry per item"),
+        ((-np.ones(3), np.ones((3, 2))), ValueError, "q must not be below 0"),
+        ((np.full(3, 1e200), np.ones((3, 2))), ValueError, "q must be small enough"),
+        ((np.ones(0), np.ones((0, 2))), ValueError, "at least one row"),
+        (DPP.from_marginal(np.eye(2)), ValueError, "no likelihood kernel"),
+    ],
+)
+def test_bad_models(model, error, message):
+    with pytest.raises(error, match=message):
+        greedy_map(model, k=2)
+
+
+def test_a_selection_is_frozen_and_travels():
+    chosen = greedy_map(DPP(np.diag([3.0, 2.0])), k=1)
+    with pytest.raises(AttributeError):
+        chosen.cost = 3.0
+    with pytest.raises(ValueError):
+        chosen.subset[0] = 1
+    for again in (pickle.loads(pickle.dumps(chosen)), copy.copy(chosen)):
+        assert isinstance(again, Selection)
+        assert again.log_prob == chosen.log_prob
+        assert again.subset.tolist() == [0]
