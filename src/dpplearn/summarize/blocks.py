@@ -114,7 +114,7 @@ def one_per_line(paragraphs: list[list[_Line]]) -> bool:
     if sum(above.closed for above, _ in pairs) >= 0.6 * len(pairs):
         return True
     lengths = sorted(line.length for lines in paragraphs if len(lines) > 1 for line in lines)
-    width = lengths[int(0.9 * (len(lengths) - 1))]
+    width = lengths[round(0.9 * (len(lengths) - 1))]
     loose = sum(above.length + 1 + below.first <= width for above, below in pairs)
     opening = sum(not below.text[0].islower() for _, below in pairs)
     return len(pairs) >= 3 and loose > 0.5 * len(pairs) and opening >= 0.8 * len(pairs)

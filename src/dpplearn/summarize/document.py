@@ -8,7 +8,7 @@ from os import PathLike
 from typing import TypeAlias
 
 from dpplearn.summarize.newswire import dateline_end
-from dpplearn.summarize.sentences import is_heading, split_sentences
+from dpplearn.summarize.sentences import find_pieces
 from dpplearn.summarize.text import has_word, one_line, without_surrogates
 
 Splitter: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
@@ -200,7 +200,7 @@ class Cluster:
             `split_sentences`.
         headings : bool
             Whether headings and lines that hold only a date are candidates too. They always are in a document
-            that has nothing else.
+            that has nothing else, or where the splitter is not ours.
         limit : int, optional
             The most sentences there may be; None for any number.
 
@@ -213,13 +213,14 @@ class Cluster:
         for index, document in enumerate(self.documents):
             text = document.text
             first = dateline_end(text)
-            spans = []
-            for start, end in split_sentences(text) if splitter is None else check_spans(splitter(text), text):
-                start = max(start, first)
-                if start < end and has_word(text, start, end):
-                    spans.append((start, end))
-            if not headings:
-                spans = [span for span in spans if not is_heading(text, *span)] or spans
+            if splitter is None:
+                pieces = find_pieces(text)
+                kept = [(piece.start, piece.end) for piece in pieces if headings or not piece.heading]
+                spans = kept or [(piece.start, piece.end) for piece in pieces]
+            else:
+                spans = check_spans(splitter(text), text)
+            spans = [(max(start, first), end) for start, end in spans]
+            spans = [(start, end) for start, end in spans if start < end and has_word(text, start, end)]
             if limit is not None and len(found) + len(spans) > limit:
                 raise ValueError(
                     f"{self.name} must have at most {limit:,} sentences, but has more (document {document.id}, "
