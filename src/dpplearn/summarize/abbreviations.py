@@ -1,9 +1,6 @@
-"""Words with a period that need not end a sentence, by what may follow them. All are in lower case, without the period."""
+"""Words with a period that need not end a sentence, by what may follow them: in lower case, without the period."""
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from dpplearn.summarize.text import word_set as _words
 
 # Stand before a name.
 TITLES = _words(
@@ -14,7 +11,9 @@ TITLES = _words(
 # Stand before a name or a clause: never the end.
 NEVER = _words("vs v cf viz e.g i.e eg ie approx esp incl resp bzw vgl u.a z.b d.h ca np tzv tzn т.е")
 # Stand before a number; elsewhere they are words or ends of sentences.
-NUMBERED = _words("no nos p pp vol vols fig figs eq eqs sec secs art arts ch chap para paras pt op nr num n° godz č str s pop tel ext")
+NUMBERED = _words(
+    "no nos p pp vol vols fig figs eq eqs sec secs art arts ch chap para paras pt op nr num n° godz č str s pop tel ext"
+)
 MONTHS = _words("jan feb febr mar apr jun jul aug sep sept oct nov dec")
 DAYS = _words("mon tue tues wed thu thur thurs fri sat sun")
 # Follow a name; a sentence may end with them.

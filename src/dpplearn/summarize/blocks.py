@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 
+from dpplearn.summarize.abbreviations import DATES
 from dpplearn.summarize.characters import CLOSERS, STOPS
-from dpplearn.summarize.text import INVISIBLE, has_word
+from dpplearn.summarize.text import word_set
 
 _NEWLINE = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _BULLET = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
@@ -17,12 +18,8 @@ _DIGIT = re.compile(r"[0-9]")
 _BLANK = " \t\u00a0\u3000" + "".join(map(chr, [*range(9), *range(14, 28), 127, 0x200B, 0xFEFF, 0xAD]))
 
 HEADING_WORDS, HEADING_LENGTH = 12, 100
-_SMALL = frozenset("a an and as at by for from in of on or the to with is are was were de la le du des und der die".split())
-_CALENDAR = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december mon tue tues wed thu thur thurs fri sat sun jan feb mar apr jun jul aug sep "
-    "sept oct nov dec".split()
-)
+_SMALL = word_set("a an and as at by for from in of on or the to with is are was were de la le du des und der die")
+_CALENDAR = DATES | word_set("of the")
 
 
 @dataclass(frozen=True)
@@ -108,7 +105,7 @@ def one_per_line(paragraphs: list[list[_Line]]) -> bool:
     They are when three lines in five end with a stop. They are too when most lines are too short to have been
     wrapped: a wrap comes where the next word did not fit. Then nearly every line must also begin as sentences do.
     """
-    pairs = [pair for lines in paragraphs for pair in zip(lines, lines[1:], strict=False)]
+    pairs = [pair for lines in paragraphs for pair in pairwise(lines)]
     if not pairs:
         return False
     if sum(above.closed for above, _ in pairs) >= 0.6 * len(pairs):
@@ -180,7 +177,7 @@ def _is_heading(lines: list[_Line], i: int) -> bool:
     if is_date(line.text):
         return True
     short = HEADING_LENGTH if len(words) > 1 else HEADING_LENGTH // 3
-    return not line.closed and len(words) <= HEADING_WORDS and line.length <= short and line.text[-1] not in ":,;\"”"
+    return not line.closed and len(words) <= HEADING_WORDS and line.length <= short and line.text[-1] not in ':,;"”'
 
 
 def is_date(text: str) -> bool:
@@ -194,4 +191,17 @@ def is_date(text: str) -> bool:
     if len(text) > 60 or not _DIGIT.search(text):
         return False
     words = text.lower().replace(",", " ").replace(".", " ").replace("/", " ").replace("-", " ").split()
-    return 1 < len(words) <= 7 and all(word in _CALENDAR or word[0].isdigit() or word in ("of", "the") for word in words)
+    return 1 < len(words) <= 7 and all(
+        word in _CALENDAR or word[0].isdigit() or word in ("of", "the") for word in words
+    )
+
+
+def is_title(text: str) -> bool:
+    """Whether the first line of a file reads like a title: short, and not closed as a sentence is.
+
+    Examples
+    --------
+    >>> is_title("Ferry service to resume"), is_title("The ferry sails."), is_title("Why the ferry sank?")
+    (True, False, True)
+    """
+    return 0 < len(text) <= 150 and len(text.split()) <= 25 and (not _is_closed(text) or text[-1] in "?!")

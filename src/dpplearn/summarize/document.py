@@ -87,6 +87,10 @@ class Cluster:
     references : sequence of str
         One text per reference summary.
     id, language : str, optional
+    split : str, optional
+        The part of its corpus that it belongs to, such as "train".
+    reference_ids : sequence of str
+        Names of the references, in their order; empty if they have none.
 
     Examples
     --------
@@ -99,12 +103,20 @@ class Cluster:
     references: Sequence[str] = ()
     id: str | None = None
     language: str | None = None
+    split: str | None = None
+    reference_ids: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.documents, str | Document) or isinstance(self.references, str):
             raise TypeError("documents and references of a Cluster must be sequences, such as lists.")
         object.__setattr__(self, "documents", tuple(self.documents))
         object.__setattr__(self, "references", tuple(self.references))
+        object.__setattr__(self, "reference_ids", tuple(self.reference_ids))
+        if self.reference_ids and len(self.reference_ids) != len(self.references):
+            raise ValueError(
+                f"{self.name} must have a name in reference_ids for each of its {len(self.references)} references, "
+                f"found {len(self.reference_ids)}."
+            )
         for document in self.documents:
             if not isinstance(document, Document):
                 raise TypeError(

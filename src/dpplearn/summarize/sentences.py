@@ -181,9 +181,7 @@ def _before(text: str, low: int, start: int) -> str:
     return near.split()[-1].lstrip(OPENERS + EITHER + DASHES + ".…/")
 
 
-def _begins(
-    text: str, low: int, high: int, start: int, stop: int, following: int, quoted: bool, always: bool
-) -> bool:
+def _begins(text: str, low: int, high: int, start: int, stop: int, following: int, quoted: bool, always: bool) -> bool:
     """Whether a new sentence begins at `following`, after white space."""
     first, opened = following, ""
     while first < high and first < following + 8 and text[first] in OPENERS + EITHER + DASHES + " ":
@@ -232,7 +230,7 @@ def _follows_period(text: str, low: int, start: int, head: str, after: str, open
     name = word.lower()
     if "-" in name:
         word, name = word.rpartition("-")[2], name.rpartition("-")[2]  # R-Tenn.
-    starts = after in abbr.STARTERS or any(mark in opened for mark in "\"“«`")
+    starts = after in abbr.STARTERS or any(mark in opened for mark in '"“«`')
     if opened[:1] and opened[0] in DASHES and (name in abbr.SUFFIXES or name in abbr.MONTHS or "." in name):
         return False  # BOSTON, Mass. -- The
     if name in abbr.NEVER:
