@@ -81,7 +81,8 @@ def read_clusters(
     if not found:
         raise ValueError(
             f"{given} holds no cluster{' that can be read' if problems else ''}. "
-            "Give a JSON Lines file with one cluster per line, a folder with a sub-folder of documents (.txt, .md, .html) per cluster, or DUC data."
+            "Give a JSON Lines file with one cluster per line, "
+            "a folder with a sub-folder of documents (.txt, .md, .html) per cluster, or DUC data."
         )
     return found
 

@@ -82,8 +82,8 @@ def is_notice(line: str) -> bool:
 
     Examples
     --------
-    >>> [is_notice(line) for line in ("AP-NY-10-16-98 0240EDT", "(STORY CAN END HERE)", "c. 1998 A Paper", "It rained.")]
-    [True, True, True, False]
+    >>> [is_notice(line) for line in ("AP-NY-10-16-98 0240EDT", "(STORY CAN END HERE)", "It rained.")]
+    [True, True, False]
     """
     return len(line) <= 160 and _NOTICE.match(line) is not None
 
