@@ -125,7 +125,7 @@ def _walk(folder: Path) -> Iterator[Path]:
     """Every file under a folder, hidden ones and links to folders left out."""
     for entry in entries(folder):
         if entry.is_dir():
-            if not entry.is_symlink():
+            if not entry.is_symlink() and entry.name != "__MACOSX":
                 yield from _walk(entry)
         elif entry.is_file():
             yield entry

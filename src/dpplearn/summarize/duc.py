@@ -15,19 +15,26 @@ from html.entities import html5
 from pathlib import Path
 
 from dpplearn.summarize.document import Cluster, Document
-from dpplearn.summarize.files import read_bytes, to_text
+from dpplearn.summarize.files import peek, read_bytes, to_text
 from dpplearn.summarize.markup import html_to_text, tokens
 from dpplearn.summarize.newswire import dateline_end, is_byline, is_notice, is_signature
+from dpplearn.summarize.text import word_set
 
-_FOLDER = re.compile(r"(d[0-9]{2,6})([a-z]{0,2})$", re.IGNORECASE)
+_FOLDER = re.compile(r"(d[0-9]{2,6})[a-z]{0,2}(-[a-z])?$", re.IGNORECASE)  # d30001t; D0801A-A in later years
 _MODEL = re.compile(
-    r"(?P<topic>d[0-9]{2,6}[a-z]{0,2})\.m\.(?P<size>[0-9]{1,4})\.(?P<kind>[a-z])\.(?P<who>[a-z])(?:\.(?:html?|txt|gz))*$",
+    r"(?P<topic>d[0-9]{2,6}[a-z]{0,2}(?:-[a-z])?)\.m\.(?P<size>[0-9]{1,4})\.(?P<kind>[a-z])\.(?P<who>[a-z])(?:\.(?:html?|txt|gz))*$",
     re.IGNORECASE,
 )
 _OPENING = re.compile(rb"\s*(?:<\?xml[^<>]{0,200}>\s*)?(?:<!DOCTYPE[^<>]{0,400}>\s*)?<doc[\s>]", re.IGNORECASE)
 _ENTITY = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{0,9});?")
 _TITLE_TAGS = ("headline", "hl", "head", "title", "ti", "h3")
+_TEXTS = ("text", "leadpara", "lp")
 _DATE_TAGS = ("date_time", "date", "datetime")
+# Elements in or beside a text that are no part of it. Others, and those that are never closed, are looked through.
+_ASIDE = word_set(
+    "annotation slug trailer byline dateline keyword keywords subject graphic note caption docno docid doctype "
+    "txttype headline hl head title ti h3 date_time date datetime source category"
+)
 _INDENT = re.compile(r"(?:\t| {2,})\S")
 _NUMBER = re.compile(r"\[[0-9]{1,3}\] ?")
 PREFERRED_SIZE = 100
@@ -54,7 +61,8 @@ def parse_sgml(source: str, name: str) -> list[Document]:
     """
     found: list[Document] = []
     parts: dict[str, list[str]] = {}
-    inside: list[str] = []  # open elements
+    inside: list[str] = []  # open elements that matter
+    closed = {value for kind, value in tokens(source) if kind == "close"}
     for kind, value in [*tokens(source), ("open", "doc")]:
         if kind == "text":
             place = _place(inside)
@@ -67,8 +75,10 @@ def parse_sgml(source: str, name: str) -> list[Document]:
         elif value in ("p", "s", "br", "para"):  # with or without their closing tags
             parts.setdefault(_place(inside) or "other", []).append("\n\n" if value != "br" else "\n")
         elif kind == "open":
-            inside.append(value)
-            parts.setdefault(_place(inside) or "other", []).append("\n\n")
+            if value in _TEXTS or (value in _ASIDE and value in closed):
+                inside.append(value)
+            if value in _TEXTS:
+                parts.setdefault("text", []).append("\n\n")
         elif value in inside:
             while inside.pop() != value:
                 pass
@@ -82,7 +92,7 @@ def _place(inside: list[str]) -> str | None:
         return "title"
     if last in _DATE_TAGS:
         return "date"
-    return last if last in ("text", "docno", "docid") else None
+    return "text" if last in _TEXTS else last if last in ("docno", "docid") else None
 
 
 def _document(parts: dict[str, list[str]], name: str, index: int) -> Document:
@@ -101,6 +111,8 @@ def resolve(text: str) -> str:
 
 def _character(match: re.Match[str]) -> str:
     name = match[1]
+    if name == "MD":
+        return "--"
     if name[0] == "#":
         code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
         return chr(code) if 31 < code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
@@ -151,16 +163,9 @@ def find_folders(paths: Iterable[Path]) -> dict[Path, list[Path]]:
     """The folders named like DUC clusters that hold SGML files, with those files."""
     found: dict[Path, list[Path]] = {}
     for path in paths:
-        if _FOLDER.match(path.parent.name) and not _MODEL.match(path.name) and is_sgml(_head(path)):
+        if _FOLDER.match(path.parent.name) and not _MODEL.match(path.name) and is_sgml(peek(path)):
             found.setdefault(path.parent, []).append(path)
     return found
-
-
-def _head(path: Path) -> bytes:
-    try:
-        return read_bytes(path)[:2000]
-    except (OSError, ValueError):
-        return b""
 
 
 def find_models(paths: Iterable[Path]) -> list[_Model]:
@@ -185,14 +190,17 @@ def read_model(path: Path, encoding: str | None = None) -> str:
 
 def read_duc_documents(path: Path, encoding: str | None = None) -> list[Document]:
     """The documents of one SGML file."""
-    return parse_sgml(to_text(read_bytes(path), path, encoding, fallback="latin-1"), path.name.removesuffix(".gz"))
+    found = parse_sgml(to_text(read_bytes(path), path, encoding, fallback="latin-1"), path.name.removesuffix(".gz"))
+    if not found:
+        raise ValueError(f"{path} must hold <DOC> with <DOCNO> and <TEXT>, but holds neither.")
+    return found
 
 
 def topic_of(folder: Path) -> tuple[str, str]:
     """The cluster's id, D30001 for d30001t, and the folder's whole name in capitals."""
     match = _FOLDER.match(folder.name)
     assert match is not None  # find_folders chose it
-    return match[1].upper(), folder.name.upper()
+    return (match[1] + (match[2] or "")).upper(), folder.name.upper()
 
 
 def references_of(names: tuple[str, str], models: list[_Model], encoding: str | None) -> list[str]:
@@ -225,7 +233,7 @@ def read_duc(
     skip: Callable[[str], None] | None = None,
 ) -> Iterator[Cluster]:
     """The clusters of a DUC layout; `skip` is told of files that cannot be read."""
-    folders = unique_folders(folders)
+    folders = dict(sorted(unique_folders(folders).items(), key=lambda item: topic_of(item[0])))
     short = [topic_of(folder)[0] for folder in folders]
     for folder, paths in folders.items():
         topic, name = topic_of(folder)
@@ -237,6 +245,12 @@ def read_duc(
                 if skip is None:
                     raise
                 skip(str(error))
-        if documents:
+        if not documents:
+            continue
+        try:
             references = references_of((topic, name), models, encoding)
             yield Cluster(documents, references, topic if short.count(topic) == 1 else name)
+        except (ValueError, OSError) as error:
+            if skip is None:
+                raise
+            skip(f"{folder}: {error}")

@@ -46,6 +46,17 @@ def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
     return data
 
 
+def peek(path: Path, size: int = 2000) -> bytes:
+    """The first bytes of a file, unpacking gzip; none if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if packed else path.open("rb") as opened:
+            return opened.read(size)
+    except (OSError, EOFError, zlib.error):
+        return b""
+
+
 def read_lines(path: Path) -> Iterator[bytes]:
     """The lines of a file, unpacking gzip."""
     with path.open("rb") as file:
