@@ -8,7 +8,7 @@ from os import PathLike
 from typing import TypeAlias
 
 from dpplearn.summarize.newswire import dateline_end
-from dpplearn.summarize.sentences import is_heading, split_sentences
+from dpplearn.summarize.sentences import find_pieces
 from dpplearn.summarize.text import has_word, one_line, without_surrogates
 
 Splitter: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
@@ -87,6 +87,10 @@ class Cluster:
     references : sequence of str
         One text per reference summary.
     id, language : str, optional
+    split : str, optional
+        The part of its corpus that it belongs to, such as "train".
+    reference_ids : sequence of str
+        Names of the references, in their order; empty if they have none.
 
     Examples
     --------
@@ -99,12 +103,20 @@ class Cluster:
     references: Sequence[str] = ()
     id: str | None = None
     language: str | None = None
+    split: str | None = None
+    reference_ids: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.documents, str | Document) or isinstance(self.references, str):
             raise TypeError("documents and references of a Cluster must be sequences, such as lists.")
         object.__setattr__(self, "documents", tuple(self.documents))
         object.__setattr__(self, "references", tuple(self.references))
+        object.__setattr__(self, "reference_ids", tuple(self.reference_ids))
+        if self.reference_ids and len(self.reference_ids) != len(self.references):
+            raise ValueError(
+                f"{self.name} must have a name in reference_ids for each of its {len(self.references)} references, "
+                f"found {len(self.reference_ids)}."
+            )
         for document in self.documents:
             if not isinstance(document, Document):
                 raise TypeError(
@@ -200,7 +212,7 @@ class Cluster:
             `split_sentences`.
         headings : bool
             Whether headings and lines that hold only a date are candidates too. They always are in a document
-            that has nothing else.
+            that has nothing else, or where the splitter is not ours.
         limit : int, optional
             The most sentences there may be; None for any number.
 
@@ -213,13 +225,14 @@ class Cluster:
         for index, document in enumerate(self.documents):
             text = document.text
             first = dateline_end(text)
-            spans = []
-            for start, end in split_sentences(text) if splitter is None else check_spans(splitter(text), text):
-                start = max(start, first)
-                if start < end and has_word(text, start, end):
-                    spans.append((start, end))
-            if not headings:
-                spans = [span for span in spans if not is_heading(text, *span)] or spans
+            if splitter is None:
+                pieces = find_pieces(text)
+                kept = [(piece.start, piece.end) for piece in pieces if headings or not piece.heading]
+                spans = kept or [(piece.start, piece.end) for piece in pieces]
+            else:
+                spans = check_spans(splitter(text), text)
+            spans = [(max(start, first), end) for start, end in spans]
+            spans = [(start, end) for start, end in spans if start < end and has_word(text, start, end)]
             if limit is not None and len(found) + len(spans) > limit:
                 raise ValueError(
                     f"{self.name} must have at most {limit:,} sentences, but has more (document {document.id}, "
