@@ -80,7 +80,9 @@ def read(files: tuple[str, ...], encoding: str | None) -> "Cluster":
     try:
         text = raw.decode(encoding or "utf-8")
     except (UnicodeDecodeError, LookupError) as error:
-        raise ValueError(f"Standard input could not be read as text: {error}. Say what it is with --encoding.") from None
+        raise ValueError(
+            f"Standard input could not be read as text: {error}. Say what it is with --encoding."
+        ) from None
     if not text.strip():
         raise ValueError("Standard input is empty: there is nothing to summarize.")
     return Cluster([Document("stdin", text)])

@@ -14,7 +14,10 @@ from dpplearn.summarize.document import Cluster, Sentence
 from dpplearn.summarize.tfidf import Idf
 from dpplearn.summarize.tokens import words
 
-PRONOUNS = frozenset("he she it they this that these those but and also however his her their its we i you".split())
+PRONOUNS = frozenset(
+    ("he", "she", "it", "they", "this", "that", "these", "those", "but", "and", "also", "however")
+    + ("his", "her", "their", "its", "we", "i", "you")
+)
 
 EXTENDED_NAMES: tuple[str, ...] = (
     "words in other documents",
@@ -63,7 +66,7 @@ def extended_features(
                 float(any(character.isdigit() for character in sentence.text)),
                 float(any(mark in sentence.text for mark in ('"', "“", "``", "«"))),
                 float(t[0] in PRONOUNS),
-                float(sentence.text.rstrip('"”\' ').endswith("?")),
+                float(sentence.text.rstrip("\"”' ").endswith("?")),
                 1.0 - (sentence.position - 1) / last[sentence.document],
             ]
         )

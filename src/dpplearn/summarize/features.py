@@ -111,7 +111,10 @@ class SentenceFeatures:
         if not clusters:
             raise ValueError("Features are learned from at least one training cluster; found none.")
         self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
-        raw = [self._raw(*self._read(cluster)) for cluster in clusters]
+        raw = []
+        for cluster in clusters:
+            sentences, _, _, C = self._read(cluster)
+            raw.append(self._raw(sentences, C))
         self.edges = {
             name: quantile_edges(np.concatenate([values[name] for values in raw]), GLOBAL)
             for name in ("length", "similarity", "lexrank")
@@ -132,9 +135,7 @@ class SentenceFeatures:
         return sentences, tokens, phi, C
 
     @staticmethod
-    def _raw(
-        sentences: tuple[Sentence, ...], tokens: tuple[tuple[str, ...], ...], phi: Features, C: FloatArray
-    ) -> dict[str, FloatArray]:
+    def _raw(sentences: tuple[Sentence, ...], C: FloatArray) -> dict[str, FloatArray]:
         """The real-valued features behind the bins."""
         return {
             "length": np.array([len(sentence.text.encode()) for sentence in sentences], np.float64),
@@ -147,7 +148,7 @@ class SentenceFeatures:
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
         sentences, tokens, phi, C = self._read(cluster)
-        raw = self._raw(sentences, tokens, phi, C)
+        raw = self._raw(sentences, C)
         position = np.minimum([sentence.position for sentence in sentences], 6) - 1
         columns = [
             np.ones((len(sentences), 1)),

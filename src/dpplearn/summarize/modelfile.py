@@ -89,7 +89,7 @@ def read_edges(edges: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
 def read_idf(idf: Any, path: str | os.PathLike[str]) -> Idf:
     if not isinstance(idf, dict) or not isinstance(idf.get("counts"), dict):
         raise ValueError(f"idf in {path} must hold documents and counts, found {idf!r:.80}.")
-    documents = idf.get("documents")
+    documents: Any = idf.get("documents")
     whole = [documents, *idf["counts"].values()]
     if not all(isinstance(x, int) and not isinstance(x, bool) and x >= 0 for x in whole):
         raise ValueError(f"idf in {path} must hold whole numbers that are not negative.")

@@ -31,7 +31,9 @@ def reference_counts(references: Sequence[Tokens]) -> tuple[dict[str, int], Floa
     return vocabulary, count_matrix(references, vocabulary)
 
 
-def rouge_oracle(sentences: Sequence[Tokens], references: Sequence[Tokens], cost: FloatArray, budget: float) -> IntArray:
+def rouge_oracle(
+    sentences: Sequence[Tokens], references: Sequence[Tokens], cost: FloatArray, budget: float
+) -> IntArray:
     """Add the sentence that raises the extract's own ROUGE-1 F most, while one does and fits.
 
     F is that of all references together (ROUGE's average): with H the clipped matches summed over references,
@@ -55,7 +57,9 @@ def rouge_oracle(sentences: Sequence[Tokens], references: Sequence[Tokens], cost
     return _greedy(scores, C, size, cost, budget)
 
 
-def paper_oracle(sentences: Sequence[Tokens], references: Sequence[Tokens], cost: FloatArray, budget: float) -> IntArray:
+def paper_oracle(
+    sentences: Sequence[Tokens], references: Sequence[Tokens], cost: FloatArray, budget: float
+) -> IntArray:
     """Add the sentence with the best mean unigram F to the references, then remove the words it covers from them.
 
     Examples

@@ -46,7 +46,9 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
             f'<li>{escape(sentence.text)} <small><a href="#s{k}">{name(sentence.document)}, '
             f"sentence {sentence.position}</a></small></li>"
         )
-    lines.append("</ol><h2>Why these</h2><table><tr><th>Sentence<th>Quality<th>Probability<th>What its quality is made of")
+    lines.append(
+        "</ol><h2>Why these</h2><table><tr><th>Sentence<th>Quality<th>Probability<th>What its quality is made of"
+    )
     for k, c in enumerate(explanation.chosen, 1):
         parts = ", ".join(f"{escape(feature)} {value:+.2f}" for feature, value in list(c.contributions.items())[:6])
         lines.append(f'<tr><td class="n">{k}<td class="n">{c.quality:.3f}<td class="n">{c.marginal:.0%}<td>{parts}')
@@ -79,7 +81,9 @@ def marked(summary: Summary, index: int, text: str, number: dict, again: dict) -
             continue
         out.append(escape(text[end : sentence.start]))
         span = escape(text[sentence.start : sentence.end])
-        out.append(f'<mark id="s{number[key]}">{span}</mark>' if key in number else f'<mark class="again">{span}</mark>')
+        out.append(
+            f'<mark id="s{number[key]}">{span}</mark>' if key in number else f'<mark class="again">{span}</mark>'
+        )
         end = sentence.end
     out.append(escape(text[end:]))
     return "".join(out)

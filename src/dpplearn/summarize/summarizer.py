@@ -119,11 +119,13 @@ class Summarizer:
     def oracle_items(self, read: Featurized) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1)."""
         rule = rouge_oracle if self.oracle == "rouge" else paper_oracle
-        references = [
-            self.match_words(cut(reference, self.budget, self.unit)) for reference in read.cluster.references
-        ]
+        references = [self.match_words(cut(reference, self.budget, self.unit)) for reference in read.cluster.references]
         sentences = [self.match_words(text) for text in read.texts]
-        return rule(sentences, references, costs(read.texts, self.unit), limit(self.budget, self.unit))
+        # of sentences with the same words only the first: a set with two of them has probability 0
+        _, first = np.unique([" ".join(sorted(one)) for one in read.words], return_index=True)
+        cost = np.full(len(sentences), np.inf)
+        cost[first] = costs(read.texts, self.unit)[first]
+        return rule(sentences, references, cost, limit(self.budget, self.unit))
 
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
@@ -183,7 +185,11 @@ class Summarizer:
             best = int(dpp.quality.argmax())
             items, chosen = np.array([best]), (read.sentences[best],)
             text = cut(chosen[0].text, budget, unit)
-            note = f"No sentence fits {budget:g} {unit if isinstance(unit, str) else ''}: the best one was cut.".replace("  ", " ")
+            note = (
+                f"No sentence fits {budget:g} {unit if isinstance(unit, str) else ''}: the best one was cut.".replace(
+                    "  ", " "
+                )
+            )
         size = sum(length(line, unit) for line in text.split("\n")) if unit != "bytes" else len(text.encode())
         return Summary(text, chosen, size, budget, unit, note, items, read, self.theta_, self.features_.names, dpp)
 

@@ -46,7 +46,8 @@ class Idf:
     def vectors(self, sentences: Sequence[Sequence[str]]) -> sparse.csr_array:
         """One unit row per sentence, one column per word that occurs; a sentence without words is an error."""
         columns: dict[str, int] = {}
-        indptr, indices = [0], []
+        indptr: list[int] = [0]
+        indices: list[int] = []
         for words in sentences:
             if not words:
                 raise ValueError(f"Sentence {len(indptr) - 1} has no words; leave it out.")
