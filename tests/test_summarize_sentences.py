@@ -8,11 +8,11 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from passages import boundary_counts, f1, read_passages
 
 import dpplearn.summarize
 from dpplearn.summarize import Cluster, split_sentences
 from dpplearn.summarize.sentences import find_pieces
+from passages import boundary_counts, f1, read_passages
 
 OPEN, HELD_OUT = (list(read_passages(name)) for name in ("sentences.txt", "sentences_heldout.txt"))
 
@@ -66,11 +66,19 @@ def test_edges(text, sentences):
 
 
 def test_markers_of_lists_are_left_out():
-    assert split("Bring:\n- a lamp\n- rope\n\n1. Light it.\n2. Wait.") == ["Bring:", "a lamp", "rope", "Light it.", "Wait."]
+    assert split("Bring:\n- a lamp\n- rope\n\n1. Light it.\n2. Wait.") == [
+        "Bring:",
+        "a lamp",
+        "rope",
+        "Light it.",
+        "Wait.",
+    ]
 
 
 def test_headings_are_told_from_sentences():
-    pieces = find_pieces("# Flood\n\nKey facts\n\nSaturday, May 8, 2004\n\nIt rained. It stopped.\n\nWe need:\n\n- food")
+    pieces = list(
+        find_pieces("# Flood\n\nKey facts\n\nSaturday, May 8, 2004\n\nIt rained. It stopped.\n\nWe need:\n\n- food")
+    )
     assert [piece.heading for piece in pieces] == [True, True, True, False, False, False, False]
 
 
@@ -99,10 +107,11 @@ def test_paragraphs_with_stops_split_alone_as_they_do_together(texts):
 
 
 HOSTILE = [
-    *["a.", "A.", "a.A", "U.S. ", "1.", ". ", ".", "...", "!", "?!", "(", ")", '"', "'", "``", "''", "[", "]", " ", "\n"],
-    *["\r\n", "a\n", "A\n", "- a\n", "# ", "a b\n\n", ".\n", '." ', ".' A", ". (", "Dr. ", ". -- ", "a ", "...A", "\x00"],
-    *["।", "。", "。」と", ";", "α; ", "https://a.b/c?d=e.f ", "e.g. ", "[1]", ".[1]", "»", ". «", "_", "=\n", "\u200b", "I. "],
-]
+    *("a.", "A.", "a.A", "U.S. ", "1.", ". ", ".", "...", "!", "?!", "(", ")", '"', "'", "``", "''", "[", "]", " "),
+    *("\n", "\r\n", "a\n", "A\n", "- a\n", "# ", "a b\n\n", ".\n", '." ', ".' A", ". (", "Dr. ", ". -- ", "a ", "...A"),
+    *("।", "。", "。」と", ";", "α; ", "https://a.b/c?d=e.f ", "e.g. ", "[1]", ".[1]", "»", ". «", "_", "=\n"),
+    *("\x00", "\u200b", "\u202c.", "I. ", '"A!" B said '),
+]  # fmt: skip
 
 
 def steps(text):

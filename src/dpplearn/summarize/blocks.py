@@ -8,14 +8,14 @@ from itertools import pairwise
 
 from dpplearn.summarize.abbreviations import DATES
 from dpplearn.summarize.characters import CLOSERS, STOPS
-from dpplearn.summarize.text import word_set
+from dpplearn.summarize.text import UNSEEN, WHITE, word_set
 
 _NEWLINE = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _BULLET = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
 _HASHES = re.compile(r"#{1,6}[ \t]+(?=\S)")
 _RULE = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
 _DIGIT = re.compile(r"[0-9]")
-_BLANK = " \t\u00a0\u3000" + "".join(map(chr, [*range(9), *range(14, 28), 127, 0x200B, 0xFEFF, 0xAD]))
+_BLANK = WHITE + UNSEEN
 
 HEADING_WORDS, HEADING_LENGTH = 12, 100
 _SMALL = word_set("a an and as at by for from in of on or the to with is are was were de la le du des und der die")

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import TypeAlias
 
 from dpplearn.summarize.newswire import dateline_end
-from dpplearn.summarize.sentences import find_pieces
+from dpplearn.summarize.sentences import Piece, find_pieces
 from dpplearn.summarize.text import has_word, one_line, without_surrogates
 
 Splitter: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
@@ -223,24 +223,26 @@ class Cluster:
         """
         found: list[Sentence] = []
         for index, document in enumerate(self.documents):
-            text = document.text
-            first = dateline_end(text)
+            text, first = document.text, dateline_end(document.text)
             if splitter is None:
                 pieces = find_pieces(text)
-                kept = [(piece.start, piece.end) for piece in pieces if headings or not piece.heading]
-                spans = kept or [(piece.start, piece.end) for piece in pieces]
             else:
-                spans = check_spans(splitter(text), text)
-            spans = [(max(start, first), end) for start, end in spans]
-            spans = [(start, end) for start, end in spans if start < end and has_word(text, start, end)]
-            if limit is not None and len(found) + len(spans) > limit:
-                raise ValueError(
-                    f"{self.name} must have at most {limit:,} sentences, but has more (document {document.id}, "
-                    f"number {index + 1} of {len(self.documents)}, passes the limit). Give fewer or shorter documents."
-                )
+                pieces = (Piece(start, end, heading=False) for start, end in check_spans(splitter(text), text))
+            titles: list[tuple[int, int]] = []
+            spans: list[tuple[int, int]] = []
+            for piece in pieces:
+                start = max(piece.start, first)
+                if start < piece.end and has_word(text, start, piece.end):
+                    (titles if piece.heading and not headings else spans).append((start, piece.end))
+                if limit is not None and len(found) + max(len(spans), len(titles)) > limit:
+                    raise ValueError(
+                        f"{self.name} must have at most {limit:,} sentences, but has more (document {document.id}, "
+                        f"number {index + 1} of {len(self.documents)}, passes the limit). "
+                        "Give fewer or shorter documents."
+                    )
             found += [
                 Sentence(one_line(text[start:end]), index, position, start, end)
-                for position, (start, end) in enumerate(spans, 1)
+                for position, (start, end) in enumerate(spans or titles, 1)
             ]
         return tuple(found)
 

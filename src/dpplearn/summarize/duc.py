@@ -142,7 +142,7 @@ def clean(text: str) -> str:
         if not paragraphs[-1]:
             paragraphs.pop()
     for _ in range(2):  # "By A WRITER", "Associated Press Writer"
-        if paragraphs and is_byline(paragraphs[0][0]) and (len(paragraphs[0]) == 1 or paragraphs[0][0].isupper()):
+        if paragraphs and is_byline(paragraphs[0][0]) and (len(paragraphs[0]) == 1 or paragraphs[0][0][3:].isupper()):
             paragraphs[0].pop(0)
             paragraphs = [lines for lines in paragraphs if lines]
     kept = [" ".join(lines) for lines in paragraphs]

@@ -50,7 +50,7 @@ def read_jsonl(path: Path, encoding: str | None = None, skip: Skip | None = None
 
 def _record(line: str, where: str) -> dict[str, Any]:
     try:
-        record = json.loads(line)
+        record = json.loads(line.rstrip())
     except json.JSONDecodeError as error:
         raise ValueError(f"{where} must be a JSON object, but at column {error.colno}: {error.msg}.") from error
     except RecursionError as error:

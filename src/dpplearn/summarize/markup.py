@@ -31,15 +31,18 @@ def tokens(source: str, raw: frozenset[str] = frozenset()) -> Iterator[tuple[str
     closed = source.rfind(">") + 1  # a "<" from here on is text
     while here < size:
         start = source.find("<", here)
-        if start < 0 or start >= closed:
+        if start < 0:
             break
         if start > here:
             yield "text", source[here:start]
+            here = start
         if source.startswith("<!--", start):
             here = source.find("-->", start) + 3
             if here < 3:
                 return  # as browsers do: an open comment hides the rest
             continue
+        if start >= closed:
+            break
         name = _NAME.match(source, start + 1)
         if name is None and source[start + 1] not in "!?/":
             yield "text", "<"

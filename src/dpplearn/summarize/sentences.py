@@ -7,15 +7,17 @@ Every stop (a period, a danda, ...) is looked at once, with the word before it a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpplearn.summarize import abbreviations as abbr
 from dpplearn.summarize.blocks import Block, find_blocks
 from dpplearn.summarize.characters import ALWAYS, CLOSERS, DASHES, EITHER, OPENERS, SPACED
-from dpplearn.summarize.text import has_word
+from dpplearn.summarize.text import UNSEEN, has_word
 
 WINDOW = 60
 
+_BEFORE_WORDS = frozenset(OPENERS + EITHER + DASHES + UNSEEN + " ")
 _STOP = re.compile(f"[{re.escape(SPACED + ALWAYS)}]+|[;|]")
 _SPACE = re.compile(r"\s+")
 _NOTE = re.compile(r"\[[0-9]{1,3}\]")  # a footnote's number after the period
@@ -59,9 +61,8 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     return [(piece.start, piece.end) for piece in find_pieces(text)]
 
 
-def find_pieces(text: str) -> list[Piece]:
-    """Split a text into sentences, and tell which are headings."""
-    pieces: list[Piece] = []
+def find_pieces(text: str) -> Iterator[Piece]:
+    """Yield the sentences of a text, and tell which are headings."""
     for block in find_blocks(text):
         start = block.start
         for end in _ends(text, block):
@@ -70,14 +71,12 @@ def find_pieces(text: str) -> list[Piece]:
             while stop > start and text[stop - 1].isspace():
                 stop -= 1
             if has_word(text, start, stop):
-                pieces.append(Piece(start, stop, block.heading))
+                yield Piece(start, stop, block.heading)
             start = end
-    return pieces
 
 
-def _ends(text: str, block: Block) -> list[int]:
+def _ends(text: str, block: Block) -> Iterator[int]:
     """Where the sentences of a block end; the last is its end."""
-    ends: list[int] = []
     if not block.heading:
         low, high, done = block.start, block.end, block.start
         for match in _STOP.finditer(text, low, high):
@@ -85,10 +84,9 @@ def _ends(text: str, block: Block) -> list[int]:
                 continue  # taken with the closing quotes of the stop before
             end = _end_at(text, low, high, match.start(), match.end())
             if end is not None and end < high:
-                ends.append(end)
+                yield end
                 done = end
-    ends.append(block.end)
-    return ends
+    yield block.end
 
 
 def _skip_space(text: str, start: int, stop: int) -> int:
@@ -132,6 +130,8 @@ def _closing(text: str, here: int, high: int) -> tuple[int, bool]:
             if here + 1 < high and (after.isalnum() or after in OPENERS):
                 break  # it opens what comes next
             quoted = True
+        elif char in UNSEEN:  # marks of direction
+            pass
         elif char in CLOSERS:
             quoted = quoted or char not in ")]}）】〕］｝"
         elif char == "[":
@@ -184,7 +184,7 @@ def _before(text: str, low: int, start: int) -> str:
 def _begins(text: str, low: int, high: int, start: int, stop: int, following: int, quoted: bool, always: bool) -> bool:
     """Whether a new sentence begins at `following`, after white space."""
     first, opened = following, ""
-    while first < high and first < following + 8 and text[first] in OPENERS + EITHER + DASHES + " ":
+    while first < high and first < following + 8 and text[first] in _BEFORE_WORDS:
         opened += text[first]
         first += 1
     if first >= high:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import re
 
+WHITE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
 # Characters that say nothing on their own once a sentence stands alone: control characters other than white space,
 # the byte order mark, soft hyphens, and the marks that open or close a change of writing direction.
 INVISIBLE = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff"
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
+_INVISIBLE_RANGES = re.findall(r"(.)-(.)|(.)", INVISIBLE, re.DOTALL)
+UNSEEN = "\u200e\u200f" + "".join(
+    single or "".join(map(chr, range(ord(first), ord(last) + 1))) for first, last, single in _INVISIBLE_RANGES
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORD = re.compile(r"[^\W_]")
 

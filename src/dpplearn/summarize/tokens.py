@@ -20,7 +20,7 @@ _LETTER = rf"[^\W\d_{_SINGLE}]"
 _WORD = re.compile(
     rf"[{_SINGLE}]"
     rf"|[0-9]+(?:[.,][0-9]+)*(?:[^\W_{_SINGLE}]|[{_MARKS}])*"  # 3.5, 1,200, 20th
-    rf"|{_LETTER}(?:\.{_LETTER}(?![^\W_]))+"  # U.S.
+    rf"|{_LETTER}(?:\.{_LETTER}(?![^\W_]))+(?:\.'s)?"  # U.S.
     rf"|(?:[^\W_{_SINGLE}]|[{_MARKS}])+(?:'(?:[^\W_{_SINGLE}]|[{_MARKS}])+)*"  # don't
 )
 _THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
@@ -43,4 +43,4 @@ def words(text: str) -> list[str]:
     ['大', '桥', '关', '闭', 'पुल', 'बंद']
     """
     text = _DROPPED.sub("", unicodedata.normalize("NFKC", text)).lower().replace("’", "'").replace("ʼ", "'")
-    return [word.removesuffix("'s") for word in _WORD.findall(_THOUSANDS.sub("", text))]
+    return [word.removesuffix("'s").removesuffix(".") for word in _WORD.findall(_THOUSANDS.sub("", text))]
