@@ -14,9 +14,7 @@ from dpplearn.summarize.units import costs, length, limit
 def variations():
     """Four small clusters cut from the example, each with a reference."""
     example = Cluster.example()
-    return [
-        Cluster(example.documents[k : k + 4], example.references[:2], id=f"part{k}") for k in range(4)
-    ]
+    return [Cluster(example.documents[k : k + 4], example.references[:2], id=f"part{k}") for k in range(4)]
 
 
 @pytest.fixture(scope="module")
@@ -155,14 +153,15 @@ def test_diversity_knob(bundled):
 
 
 def test_same_summary_every_time(bundled):
-    assert bundled.summarize(Cluster.example(), 60, "words").text == Summarizer.load().summarize(
-        Cluster.example(), 60, "words"
-    ).text
+    assert (
+        bundled.summarize(Cluster.example(), 60, "words").text
+        == Summarizer.load().summarize(Cluster.example(), 60, "words").text
+    )
     many = bundled.summarize_many([Cluster.example()] * 3, 60, "words")
     assert len({summary.text for summary in many}) == 1
 
 
-def test_tuning_chooses_from_its_grid(trained):
+def test_tuning_chooses_from_its_grid():
     tuned = Summarizer(budget=60, unit="words", decoder="greedy").fit(variations(), tune=True)
     from dpplearn.summarize.training import RHOS, VARIANCES
 
@@ -228,7 +227,9 @@ def test_broken_model_files(trained, tmp_path):
 
 
 def test_report_is_a_page_that_shows_text_as_text(bundled):
-    nasty = Cluster([Document("<b>", "A <script>alert(1)</script> & co fell on Monday. Prices rose.", title="<i>x</i>")])
+    nasty = Cluster(
+        [Document("<b>", "A <script>alert(1)</script> & co fell on Monday. Prices rose.", title="<i>x</i>")]
+    )
     page = html_report(bundled.summarize(nasty, 20, "words"))
     assert "<script>" not in page
     assert "&lt;script&gt;" in page

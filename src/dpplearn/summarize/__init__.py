@@ -9,22 +9,41 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora import read_clusters
     from dpplearn.summarize.document import Cluster, Document, Sentence
+    from dpplearn.summarize.features import SentenceFeatures
     from dpplearn.summarize.files import SkippedWarning
     from dpplearn.summarize.sentences import split_sentences
+    from dpplearn.summarize.summarizer import Summarizer
+    from dpplearn.summarize.summary import Explanation, Summary
     from dpplearn.summarize.tokens import words
 
 # Each name is imported when it is first used: a command that only reads text starts no compiled code.
 _HOME = {
     "Cluster": "document",
     "Document": "document",
+    "Explanation": "summary",
     "Sentence": "document",
+    "SentenceFeatures": "features",
+    "Summarizer": "summarizer",
+    "Summary": "summary",
     "SkippedWarning": "files",
     "read_clusters": "corpora",
     "split_sentences": "sentences",
     "words": "tokens",
 }
 
-__all__ = ["Cluster", "Document", "Sentence", "SkippedWarning", "read_clusters", "split_sentences", "words"]
+__all__ = [
+    "Cluster",
+    "Document",
+    "Explanation",
+    "Sentence",
+    "SentenceFeatures",
+    "SkippedWarning",
+    "Summarizer",
+    "Summary",
+    "read_clusters",
+    "split_sentences",
+    "words",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -15,8 +15,8 @@ from dpplearn.summarize.tfidf import Idf
 from dpplearn.summarize.tokens import words
 
 PRONOUNS = frozenset(
-    ("he", "she", "it", "they", "this", "that", "these", "those", "but", "and", "also", "however")
-    + ("his", "her", "their", "its", "we", "i", "you")
+    {"he", "she", "it", "they", "this", "that", "these", "those", "but", "and", "also", "however"}
+    | {"his", "her", "their", "its", "we", "i", "you"}
 )
 
 EXTENDED_NAMES: tuple[str, ...] = (

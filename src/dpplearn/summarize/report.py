@@ -36,8 +36,8 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
         "<!doctype html>",
         '<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
         f"<title>{escape(title)}</title><style>{STYLE}</style><h1>{escape(title)}</h1>",
-        f"<p><small>{len(summary.sentences)} sentences of {len(summary.read.sentences)} from {len(documents)} documents, "
-        f"{summary.length:g} of {summary.budget:g} {escape(str(summary.to_dict()['unit']))}.</small></p><ol>",
+        f"<p><small>{len(summary.sentences)} sentences of {len(summary.read.sentences)} from {len(documents)} "
+        f"documents, {summary.length:g} of {summary.budget:g} {escape(str(summary.to_dict()['unit']))}.</small></p><ol>",
     ]
     if summary.note:
         lines.append(f"<p>{escape(summary.note)}</p>")
@@ -60,7 +60,8 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
         for x in explanation.left_out:
             k = number[x.similar_to.document, x.similar_to.start]
             lines.append(
-                f'<tr><td>{escape(x.sentence.text)} <small>{name(x.sentence.document)}</small><td class="n">{x.quality:.3f}'
+                f"<tr><td>{escape(x.sentence.text)} <small>{name(x.sentence.document)}</small>"
+                f'<td class="n">{x.quality:.3f}'
                 f'<td class="n">{x.redundancy:.0%}<td class="n">{k} ({x.similarity:.2f} similar)'
             )
         lines.append("</table>")

@@ -41,7 +41,8 @@ def train(
     if without:
         raise ValueError(
             f"Training needs a reference summary for every cluster, but {len(without)} of {len(clusters)} have none: "
-            f"{', '.join(map(str, without[:5]))}{', ...' if len(without) > 5 else ''}. Add references or leave them out."
+            f"{', '.join(map(str, without[:5]))}{', ...' if len(without) > 5 else ''}. "
+            "Add references, or leave these out."
         )
     features = summarizer.features_.fit(clusters)
     read = [features.read(cluster) for cluster in clusters]
@@ -72,7 +73,7 @@ def make_model(rho: float, variance: float, **options: Any) -> ConditionalDPP:
 def choose(
     summarizer: Summarizer, read: Sequence[Featurized], items: Sequence[ItemSet], targets: Sequence[IntArray]
 ) -> tuple[float, float]:
-    """The prior variance at the given rho, then rho at that variance, by mean held-out ROUGE-1 F of greedy summaries."""
+    """The prior variance at the given rho, then rho at that variance, by held-out ROUGE-1 F of greedy summaries."""
     n = len(read)
     if n < 2:
         raise ValueError("tune=True holds clusters out and needs at least two of them; found one.")
