@@ -6,7 +6,7 @@ from dpplearn.summarize.text import word_set as _words
 TITLES = _words(
     "mr mrs ms mx messrs dr drs prof gen col lt sgt capt cmdr cdr adm maj pvt pfc cpl brig rev hon sen sens rep reps "
     "gov govs lieut pres st ste sts msgr supt det insp atty asst dist dep amb sec supt mt mts ft pt fr sr sra srta dra "
-    "mme mlle mmes sig sigg dott frl hr nr ing mgr bc проф акад ул гр св डॉ श्री प्रो"
+    "mme mlle mmes sig sigg dott frl hr nr ing mgr bc sv проф акад ул гр св डॉ श्री प्रो"
 )
 # Stand before a name or a clause: never the end.
 NEVER = _words("vs v cf viz e.g i.e eg ie approx esp incl resp bzw vgl u.a z.b d.h ca np tzv tzn mio mrd т.е")
