@@ -106,7 +106,7 @@ class _View:
         self.uncased = text[low:high].islower()  # a writer without capitals
 
     def end_at(self, start: int, stop: int) -> int | None:
-        """The end of the sentence that the stop at start:stop closes, with its closing quotes; None if it closes none."""
+        """The end of the sentence that the stop start:stop closes, with its closing quotes; None if it has none."""
         always = self.text[stop - 1] in ALWAYS
         if self.text[start] in ";|":
             if not self.is_foreign_stop(start):
