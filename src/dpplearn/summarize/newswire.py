@@ -6,7 +6,7 @@ import re
 
 from dpplearn.summarize.text import word_set
 
-_DASH = re.compile(r"\s*(?:(?<=\s)(?:_|--?)(?=\s)|(?<=\))(?:_|--?)|–|—)\s*")
+_DASH = re.compile(r"\s*(?:(?<=\s)(?:_|--?|–)(?=\s)|(?<=\))(?:_|--?|–)|—)\s*")
 _AGENCY = re.compile(r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)\s*")
 _SMALL = word_set("of the and in on at near off de del della di du da do dos des la las le les el al bin van der")
 _LONGEST = 100  # characters of a dateline
