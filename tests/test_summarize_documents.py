@@ -47,6 +47,7 @@ def test_headings_and_dates_are_candidates_only_when_asked_for_or_alone():
     ("text", "story"),
     [
         ("WASHINGTON (AP) _ The bill died.", "The bill died."),
+        ("PARIS—The bill died.", "The bill died."),
         ("(AP) _ The bill died.", "The bill died."),
         ("Oslo (Reuters) - The bill died.", "The bill died."),
         ("NEW YORK (AP) The bill died.", "The bill died."),
@@ -71,6 +72,7 @@ def test_datelines_are_no_part_of_the_first_sentence(text, story):
         "FLOOD HITS TOWN -- MAYOR FLEES AT NIGHT",
         "BBC reporters found this. (AP) _ The rest",
         "A - The letter",
+        "BONN–COLOGNE trains stopped.",
         "U.S. officials -- some of them -- left.",
         "A..........................................................................!!! -- The",
     ],

@@ -149,6 +149,8 @@ def test_bad_files(duc):
 def test_a_newswire_file_of_one_cluster(tmp_path):
     write(tmp_path / "story", AP)
     assert Cluster.from_files(tmp_path / "story").documents[0].id == "APW19981016.0240"
+    write(tmp_path / "notes", "Not a document.")
+    assert [document.id for document in Cluster.from_files(tmp_path).documents] == ["APW19981016.0240"]
 
 
 @pytest.mark.parametrize(
@@ -182,6 +184,10 @@ def test_only_what_the_desk_added_is_left_out():
     )
     assert clean("cc-jk") == ""
     assert clean("By ANN LEE\nOSLO _ It snowed.") == "It snowed."
+    assert clean("By ANN LEE\nAssociated Press Writer\nOSLO (AP) _ It snowed.") == "It snowed."
+    assert clean("It snowed\n all day.\n It stopped.\nThen it rained.") == (
+        "It snowed all day.\n\nIt stopped. Then it rained."
+    )
     assert clean("It ended.\n-30-\n(rb/kt)\n") == "It ended."
 
 

@@ -6,13 +6,14 @@ from dpplearn.summarize.text import word_set as _words
 TITLES = _words(
     "mr mrs ms mx messrs dr drs prof gen col lt sgt capt cmdr cdr adm maj pvt pfc cpl brig rev hon sen sens rep reps "
     "gov govs lieut pres st ste sts msgr supt det insp atty asst dist dep amb sec supt mt mts ft pt fr sr sra srta dra "
-    "mme mlle mmes sig sigg dott frl hr nr ing mgr bc проф акад ул гр св डॉ श्री प्रो"
+    "mme mlle mmes sig sigg dott frl hr nr ing mgr bc sv проф акад ул гр св डॉ श्री प्रो"
 )
 # Stand before a name or a clause: never the end.
-NEVER = _words("vs v cf viz e.g i.e eg ie approx esp incl resp bzw vgl u.a z.b d.h ca np tzv tzn т.е")
+NEVER = _words("vs v cf viz e.g i.e eg ie approx esp incl resp bzw vgl u.a z.b d.h ca np tzv tzn mio mrd т.е")
 # Stand before a number; elsewhere they are words or ends of sentences.
 NUMBERED = _words(
-    "no nos p pp vol vols fig figs eq eqs sec secs art arts ch chap para paras pt op nr num n° godz č str s pop tel ext"
+    "no nos p pp vol vols fig figs eq eqs sec secs art arts ch chap para paras pt op nr num n° godz č str s pop tel "
+    "ext rs apt rm ft hrs bk"
 )
 MONTHS = _words("jan feb febr mar apr jun jul aug sep sept oct nov dec")
 DAYS = _words("mon tue tues wed thu thur thurs fri sat sun")
@@ -22,6 +23,8 @@ SUFFIXES = _words(
     "ala ariz ark calif colo conn del fla ga ill ind kan ky la mass md mich minn miss mo mont neb nev okla ont ore pa "
     "que tenn tex va vt wash wis wyo est dist ext ed eds trans repr"
 )
+# Of those that stand before a number, the ones that may stand before a Roman one.
+PARTS = _words("vol vols ch chap art arts pt op bk")
 # Written in lower case these are words, not abbreviations.
 CAPITALIZED = _words(
     "gen col rep reps gov hon fr det pres sen amb ste mt ft pt st sec adm cos co la ill ind miss mass ore wash del me "

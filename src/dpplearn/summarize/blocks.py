@@ -149,9 +149,17 @@ def _cut(lines: list[_Line], broken: bool) -> list[Block]:
             begin = i
             item = listed
         else:
-            item = line.bullet > line.start
+            item = line.bullet > line.start and not _is_ordinal(lines)
     close(len(lines))
     return found
+
+
+def _is_ordinal(lines: list[_Line]) -> bool:
+    """Whether the number at the head of a paragraph is an ordinal, as in "29. prosince 2004", and marks no list."""
+    first = lines[0]
+    marker, rest = first.text[: first.bullet - first.start], first.text[first.bullet - first.start :]
+    listed = len(lines) > 1 and lines[1].bullet > lines[1].start
+    return marker[0].isdigit() and "." in marker and rest[0].islower() and not listed
 
 
 def _stands_alone(line: _Line, below: _Line) -> bool:

@@ -132,7 +132,9 @@ def clean(text: str) -> str:
     paragraphs: list[list[str]] = [[]]
     for line in lines:
         resolved = " ".join(resolve(f" {line} ").split())
-        if not resolved or is_notice(resolved) or (by_indent and _INDENT.match(line)):
+        above = paragraphs[-1][-1] if paragraphs[-1] else ""
+        begun = line[:1] == " " and above.endswith((".", '."', "?", "!", '?"', '!"'))  # indented by one space
+        if not resolved or is_notice(resolved) or (by_indent and _INDENT.match(line)) or begun:
             paragraphs.append([])
         if resolved and not is_notice(resolved):
             paragraphs[-1].append(resolved)
@@ -142,8 +144,10 @@ def clean(text: str) -> str:
         if not paragraphs[-1]:
             paragraphs.pop()
     for _ in range(2):  # "By A WRITER", "Associated Press Writer"
-        if paragraphs and is_byline(paragraphs[0][0]) and (len(paragraphs[0]) == 1 or paragraphs[0][0][3:].isupper()):
-            paragraphs[0].pop(0)
+        first = paragraphs[0] if paragraphs else [""]
+        # A wrapped line may begin with "By Monday": with text under it, the name must be in capitals.
+        if is_byline(first[0]) and (len(first) == 1 or first[0][3:].isupper() or not first[0].startswith("By ")):
+            first.pop(0)
             paragraphs = [lines for lines in paragraphs if lines]
     kept = [" ".join(lines) for lines in paragraphs]
     if kept:

@@ -13,7 +13,7 @@ from dpplearn.rouge.files import entries
 from dpplearn.summarize.blocks import is_date, is_title
 from dpplearn.summarize.document import Cluster, Document
 from dpplearn.summarize.duc import is_sgml, parse_sgml
-from dpplearn.summarize.files import read_bytes, to_text
+from dpplearn.summarize.files import peek, read_bytes, to_text
 from dpplearn.summarize.markup import html_to_text, markdown_to_text
 
 TEXT = (".txt", ".text")
@@ -103,7 +103,7 @@ def unique_ids(documents: list[tuple[Path, Document]]) -> list[Document]:
 def _expand(given: str) -> list[Path]:
     path = Path(given)
     if path.is_dir():
-        found = [entry for entry in entries(path) if is_document(entry)]
+        found = [entry for entry in entries(path) if is_document(entry) or (entry.is_file() and is_sgml(peek(entry)))]
         if not found:
             raise ValueError(f"{path} must hold documents ({', '.join(SUFFIXES)}), but holds none.")
         return found

@@ -6,7 +6,7 @@ import re
 
 from dpplearn.summarize.text import word_set
 
-_DASH = re.compile(r"\s*(?:(?<=\s)(?:_|--?)(?=\s)|(?<=\))(?:_|--?)|–|—)\s*")
+_DASH = re.compile(r"\s*(?:(?<=\s)(?:_|--?|–)(?=\s)|(?<=\))(?:_|--?|–)|—)\s*")
 _AGENCY = re.compile(r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)\s*")
 _SMALL = word_set("of the and in on at near off de del della di du da do dos des la las le les el al bin van der")
 _LONGEST = 100  # characters of a dateline
@@ -100,14 +100,16 @@ def is_signature(line: str) -> bool:
 
 
 def is_byline(paragraph: str) -> bool:
-    """Whether a paragraph names its writer.
+    """Whether a paragraph, or the first line of a story, names its writer or what the writer is.
 
     Examples
     --------
-    >>> is_byline("By JOHN Q. SMITH"), is_byline("By Ann Lee, Staff Writer"), is_byline("By Monday it was over.")
+    >>> is_byline("By JOHN Q. SMITH"), is_byline("Associated Press Writer"), is_byline("By Monday it was over.")
     (True, True, False)
     """
     words = paragraph.split()
+    if 1 < len(words) <= 5 and words[-1] in ("Writer", "Writers", "Correspondent"):
+        return True
     if not 2 <= len(words) <= 12 or words[0] not in ("By", "BY") or paragraph[-1] in ".!?":
         return False
     return all(word[0].isupper() or word in ("and", "of") for word in words)
