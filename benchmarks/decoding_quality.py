@@ -99,14 +99,16 @@ def plot_quality(table: dict, path: Path) -> None:
         kind = name.split(" ")[0].split(",")[0]
         colour = {"greedy_map": "#0072B2", "sampled_map": "#D55E00", "consensus": "#009E73"}.get(kind, "#000000")
         ax.plot(ms, gap, "o", color=colour)
-        right = ms < 20
+        beside = kind in ("greedy_map", "exact_map")  # the others lie close together: above or below
         ax.annotate(
-            name.replace("gain=", "").replace('"', ""), (ms, gap), xytext=(6 if right else -6, 0), va="center",
-            ha="left" if right else "right", textcoords="offset points", fontsize=8, color=colour,
+            name.replace("gain=", "").replace('"', ""), (ms, gap), textcoords="offset points", fontsize=8, color=colour,
+            xytext=(7, 0) if beside else (0, -13 if kind == "consensus" else 7),
+            ha="left" if beside else "center", va="center" if beside else "baseline",
         )  # fmt: skip
     ax.set_xscale("log")
     ax.set_yscale("symlog", linthresh=0.01)
-    ax.set_ylim(-0.002, None)
+    ax.set_ylim(-0.002, 100)
+    ax.set_xlim(0.03, 1000)
     ax.set(xlabel="milliseconds (median)", ylabel="mean log-probability below the best set")
     ax.set_title(table["title"].split(": ", 1)[1], fontsize=10)
     ax.grid(alpha=0.3)
