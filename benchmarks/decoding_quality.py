@@ -8,8 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
-from dpplearn import DPP
-from dpplearn._loops.symmetric import all_minors
+from dpplearn import DPP, Subsets
 from dpplearn.decoding import Selection, consensus, exact_map, greedy_map, local_search, sampled_map
 
 Decoder = Callable[[DPP, np.ndarray, float], Selection]
@@ -74,10 +73,10 @@ def quality_below(count: int, n: int, items: int) -> dict:
     """
     masks = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     sizes = masks.sum(axis=1)
+    every = Subsets(np.append(0, np.cumsum(sizes)), np.nonzero(masks)[1], n)
     found: dict[str, list[tuple[float, int, float]]] = {name: [] for name in GREEDY}
     for dpp, cost, budget in problems(count, n, items, 0.3):
-        with np.errstate(divide="ignore"):
-            values = np.where(masks @ cost <= budget, np.log(np.maximum(all_minors(dpp.L), 0.0)), -np.inf)
+        values = np.where(masks @ cost <= budget, dpp.log_prob(every) - dpp.log_prob([]), -np.inf)  # log det L_Y
         best = [values[sizes == size].max() for size in range(n + 1)]
         for name, decode in GREEDY.items():
             Y = decode(dpp, cost, budget)
