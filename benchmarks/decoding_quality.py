@@ -101,7 +101,7 @@ def plot_quality(table: dict, path: Path) -> None:
         beside = kind in ("greedy_map", "exact_map")  # the others lie close together: above or below
         ax.annotate(
             name.replace("gain=", "").replace('"', ""), (ms, gap), textcoords="offset points", fontsize=8, color=colour,
-            xytext=(7, 0) if beside else (0, -13 if kind == "consensus" else 7),
+            xytext=(7, 0) if beside else (0, -13 if "1,000 samples, tilt" in name else 7),
             ha="left" if beside else "center", va="center" if beside else "baseline",
         )  # fmt: skip
     ax.set_xscale("log")
