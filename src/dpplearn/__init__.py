@@ -1,8 +1,11 @@
 """Learn, from examples of good subsets, to choose the best set under a budget.
 
 The model is the conditional determinantal point process of Kulesza and Taskar, "Learning
-Determinantal Point Processes" (2011). Start with `DPP`, `LowRankDPP` and `KDPP`.
+Determinantal Point Processes" (2011). Start with `DPP`, `LowRankDPP` and `KDPP`; to learn, with
+`ItemSet` and `ConditionalDPP`.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from dpplearn._linalg import nearest_psd
 from dpplearn.dpp import DPP
@@ -12,6 +15,33 @@ from dpplearn.kdpp import KDPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.subsets import Subsets
 
+if TYPE_CHECKING:
+    from dpplearn.learning import ConditionalDPP, ItemSet
+
 __version__ = "0.1.0"
 
-__all__ = ["DPP", "KDPP", "Estimate", "ImplicitDPP", "LowRankDPP", "Subsets", "nearest_psd"]
+__all__ = [
+    "DPP",
+    "KDPP",
+    "ConditionalDPP",
+    "Estimate",
+    "ImplicitDPP",
+    "ItemSet",
+    "LowRankDPP",
+    "Subsets",
+    "nearest_psd",
+]
+
+LEARNING = ("ConditionalDPP", "ItemSet")  # scikit-learn is imported when one of these is first asked for
+
+
+def __getattr__(name: str) -> Any:
+    if name in LEARNING:
+        from dpplearn import learning
+
+        return getattr(learning, name)
+    raise AttributeError(f"module 'dpplearn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

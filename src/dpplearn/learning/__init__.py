@@ -1,0 +1,39 @@
+"""Conditional DPPs by maximum likelihood (sections 4 and 5): item sets with a chosen subset in, weights out."""
+
+from typing import TYPE_CHECKING, Any
+
+from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.likelihood import Terms, log_likelihood
+from dpplearn.learning.shards import Shard, load_shard, save_shard
+
+if TYPE_CHECKING:
+    from dpplearn.learning.conditional import ConditionalDPP
+    from dpplearn.learning.cv import ConditionalDPPCV
+
+__all__ = [
+    "ConditionalDPP",
+    "ConditionalDPPCV",
+    "ItemSet",
+    "Shard",
+    "Terms",
+    "load_shard",
+    "log_likelihood",
+    "save_shard",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators, and with them scikit-learn, when first asked for: a cluster's workers need neither."""
+    if name == "ConditionalDPP":
+        from dpplearn.learning.conditional import ConditionalDPP
+
+        return ConditionalDPP
+    if name == "ConditionalDPPCV":
+        from dpplearn.learning.cv import ConditionalDPPCV
+
+        return ConditionalDPPCV
+    raise AttributeError(f"module 'dpplearn.learning' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,84 @@
+"""The Dask backend: shards are loaded by tasks, so that those of a lost worker are loaded again elsewhere."""
+
+from __future__ import annotations
+
+import uuid
+import warnings
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from dpplearn._checks import check_jobs
+from dpplearn.learning.parallel import Backend, Part, Request, Source, Tick, answer, open_part
+from dpplearn.learning.threads import blas_threads
+
+
+class Dask(Backend):
+    """Shards as the results of tasks on a `distributed` cluster, kept in the workers' memory.
+
+    Parameters
+    ----------
+    sources : list of Shard or of paths that every worker can read
+    client : distributed.Client, optional
+        By default the current one; where there is none, a local cluster for the duration of the fit.
+    """
+
+    def __init__(self, sources: Sequence[Source], rho: float, client: Any, n_jobs: int | None) -> None:
+        try:
+            import distributed as dd
+        except ImportError:
+            raise ImportError('backend="dask" needs the package distributed: pip install "dpplearn[dask]".') from None
+        self.n_shards, self.rho = len(sources), rho
+        self.parts: list[Any] = []
+        self._own: list[Any] = []
+        if client is None:
+            try:
+                client = dd.get_client()
+            except ValueError:
+                cluster = dd.LocalCluster(  # type: ignore[no-untyped-call]
+                    n_workers=check_jobs(None if n_jobs == 1 else n_jobs), threads_per_worker=1, dashboard_address=None
+                )
+                client = dd.Client(cluster)  # type: ignore[no-untyped-call]
+                self._own = [client, cluster]
+        self.client = client
+        try:
+            # Tasks, never scatter: what a lost worker held is computed again from its task, and scattered data is gone.
+            name = f"dpplearn-{uuid.uuid4().hex}"
+            keys = [f"{name}-{k}" for k in range(self.n_shards)]
+            with quiet():
+                self.parts = client.map(load, list(sources), rho=rho, key=keys, pure=False)
+        except BaseException:
+            self.close()
+            raise
+
+    def run(self, request: Request | None, tick: Tick) -> list[Any]:
+        with quiet():
+            futures = self.client.map(ask, self.parts, request=request, rho=self.rho, pure=False)
+        answers = []
+        for k, future in enumerate(futures, start=1):
+            answers.append(future.result())
+            tick(k, self.n_shards)
+        return answers
+
+    def close(self) -> None:
+        self.parts = []
+        for started in self._own:
+            started.close()
+        self._own = []
+
+
+def load(source: Source, rho: float) -> Part:
+    return open_part(source, rho)
+
+
+def ask(part: Part, request: Request | None, rho: float) -> Any:
+    with blas_threads(0, one=True):  # workers share the machine's cores: more BLAS threads only wait for one another
+        return answer(part, request, rho)
+
+
+@contextmanager
+def quiet() -> Any:
+    """A list of item sets travels inside the graph by design; for data that is too large for that, there are files."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+        yield

@@ -1,0 +1,171 @@
+"""Shards: part of the training set, in memory or in one .npz file, that is evaluated where it lies."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
+from dpplearn.learning.examples import check_examples
+from dpplearn.learning.files import replace_file
+from dpplearn.learning.itemset import ItemSet
+
+FORMAT = "dpplearn.shard"
+VERSION = 1
+SIMILARITY, DENSE, SPARSE = 0, 1, 2  # how an instance's similarities are stored
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Item sets, the subset chosen in each, and the weight of each."""
+
+    item_sets: Sequence[ItemSet]
+    subsets: Sequence[IntArray]
+    weights: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.item_sets)
+
+
+def save_shard(
+    path: str | os.PathLike[str], X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: ArrayLike | None = None
+) -> None:
+    """Write instances to one .npz file, for `fit` on a list of such paths.
+
+    A file of a few hundred instances is a good size: a fit reads one at a time, and on a cluster a task is one file.
+    The file holds arrays only, and reading it can run no code.
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> items = ItemSet([[1.0], [1.0]], similarity=[[1.0, 0.6], [0.6, 1.0]])
+    >>> path = os.path.join(tempfile.mkdtemp(), "part-0.npz")
+    >>> save_shard(path, [items, items], [[0], []])
+    >>> load_shard(path).subsets
+    [array([0]), array([], dtype=int64)]
+    """
+    subsets, weights = check_examples(X, y, sample_weight)
+    arrays: dict[str, Any] = {
+        "format": np.array(FORMAT),
+        "version": np.array(VERSION),
+        "item_ptr": pointers(items.n for items in X),
+        "features": np.concatenate([items.features for items in X]),
+        "target_ptr": pointers(Y.size for Y in subsets),
+        "targets": np.concatenate([np.empty(0, np.int64), *subsets]),
+        "weights": weights,
+        "kind": np.array([kind_of(items) for items in X], np.int64),
+        "width": np.array([items.n if items.phi is None else items.phi.shape[1] for items in X], np.int64),
+    }
+    dense: list[Any] = [items.similarity if items.phi is None else items.phi for items in X if kind_of(items) != SPARSE]
+    rows: list[Any] = [items.phi for items in X if kind_of(items) == SPARSE]
+    arrays["dense"] = np.concatenate([np.empty(0), *(block.ravel() for block in dense)])
+    if rows:
+        arrays["row_ptr"] = pointers(k for block in rows for k in np.diff(block.indptr))
+        arrays["columns"] = np.concatenate([block.indices for block in rows]).astype(np.int64)
+        arrays["values"] = np.concatenate([block.data for block in rows])
+    if X[0].names is not None:
+        arrays["names"] = np.array(X[0].names, dtype=np.str_)
+    if any(items.cost is not None for items in X):
+        arrays["cost"] = np.concatenate([np.full(items.n, np.nan) if items.cost is None else items.cost for items in X])
+    with replace_file(path, "wb") as file:
+        np.savez(file, **arrays)
+
+
+def load_shard(path: str | os.PathLike[str]) -> Shard:
+    """Read a file that `save_shard` wrote."""
+    path = Path(path)
+    try:
+        with open(path, "rb") as raw:
+            if not zipfile.is_zipfile(raw):
+                raise ValueError("it is not a whole .npz file")
+            raw.seek(0)
+            with np.load(raw, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise FileNotFoundError(f"There is no shard file {path}.") from None
+    except (zipfile.BadZipFile, EOFError, ValueError, KeyError) as error:
+        raise damaged(path, error) from None
+    if str(arrays.get("format")) != FORMAT:
+        raise ValueError(f"{path} is not a shard of item sets; write one with dpplearn.learning.save_shard.")
+    version = arrays.get("version")
+    if version is None or version.shape != () or version.dtype.kind != "i":
+        raise damaged(path, "it has no version")
+    if version > VERSION:
+        raise ValueError(
+            f"{path} has shard version {version}, and this dpplearn reads up to {VERSION}. "
+            "Update dpplearn, or write the shard again with this version."
+        )
+    try:
+        return Shard(*unpack(arrays))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise damaged(path, error) from None
+
+
+def damaged(path: Path, why: object) -> ValueError:
+    return ValueError(
+        f"{path} is damaged or truncated ({why}); write the shard again with dpplearn.learning.save_shard."
+    )
+
+
+def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray], FloatArray]:
+    """Item sets, targets and weights; sizes and indices are checked, similarities were when they were written."""
+    names = tuple(arrays["names"].tolist()) if "names" in arrays else None
+    ends, kinds, widths = arrays["item_ptr"], arrays["kind"], arrays["width"]
+    F_all, cost = check_floats(arrays, "features", 2), arrays.get("cost")
+    item_sets, at, row = [], 0, 0
+    dense = check_floats(arrays, "dense", 1)
+    for (a, b), kind, d in zip(spans(ends, len(F_all)), kinds.tolist(), widths.tolist(), strict=True):
+        n = b - a
+        S = phi = None
+        if kind == SPARSE:
+            lines = arrays["row_ptr"][row : row + n + 1]
+            inside = slice(int(lines[0]), int(lines[-1]))
+            parts = (check_floats(arrays, "values", 1)[inside], arrays["columns"][inside], lines - lines[0])
+            phi = sparse.csr_array(parts, shape=(n, d))
+            phi.check_format(full_check=True)
+            read_only(phi.data)
+            row += n
+        else:
+            block = dense[at : at + n * d].reshape(n, d)
+            at += n * d
+            S, phi = (block, None) if kind == SIMILARITY else (None, block)
+            read_only(block)
+        c = None if cost is None or np.isnan(cost[a]) else cost[a:b]
+        item_sets.append(ItemSet._of(features=F_all[a:b], similarity=S, phi=phi, cost=c, names=names))
+    targets = arrays["targets"]
+    subsets = [targets[a:b] for a, b in spans(arrays["target_ptr"], targets.size)]
+    subsets, weights = check_examples(item_sets, subsets, check_vector(arrays["weights"], "weights", len(item_sets)))
+    return item_sets, subsets, weights
+
+
+def check_floats(arrays: dict[str, np.ndarray], name: str, ndim: int) -> FloatArray:
+    x = arrays[name]
+    if x.dtype != np.float64 or x.ndim != ndim or not np.isfinite(x).all():
+        raise TypeError(f"{name} is not a finite float64 array of {ndim} dimensions")
+    read_only(x)
+    return x
+
+
+def spans(ends: np.ndarray, total: int) -> Iterator[tuple[int, int]]:
+    """Pairs of neighbours in a list that must rise from 0 to `total`."""
+    if ends.ndim != 1 or ends.dtype.kind != "i" or ends[0] != 0 or ends[-1] != total or (np.diff(ends) < 0).any():
+        raise IndexError("the positions of its instances are not in order")
+    return zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+
+
+def pointers(sizes: Any) -> IntArray:
+    return np.cumsum([0, *(int(size) for size in sizes)], dtype=np.int64)
+
+
+def kind_of(items: ItemSet) -> int:
+    if items.phi is None:
+        return SIMILARITY
+    return SPARSE if sparse.issparse(items.phi) else DENSE

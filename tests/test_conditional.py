@@ -1,0 +1,415 @@
+"""The estimator: optimum, standard errors, scikit-learn's tools, and what it says about bad data."""
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+
+from brute_learning import log_pmf_table, random_items, training_set, with_weights
+from dpplearn import ConditionalDPP, ItemSet
+from dpplearn.decoding import greedy_map, sampled_map
+from dpplearn.learning import ConditionalDPPCV, log_likelihood
+
+THETA = np.array([-1.0, 0.8, -0.5])
+
+
+@pytest.fixture(scope="module")
+def data():
+    return training_set(40, 10, THETA, np.random.default_rng(1), d=6)
+
+
+def total(theta, X, y, variance=1.0):
+    """The posterior and its gradient, by Algorithm 1."""
+    terms = [log_likelihood(theta, x, Y, method="algorithm1", order=1) for x, Y in zip(X, y, strict=True)]
+    precision = 1 / np.broadcast_to(variance, theta.shape)
+    return sum(t.value for t in terms) - precision @ theta**2 / 2, sum(t.gradient for t in terms) - precision * theta
+
+
+def independent_optimum(X, y, variance):
+    def loss(theta):
+        value, gradient = total(theta, X, y, variance)
+        return -value, -gradient
+
+    return optimize.minimize(loss, np.zeros(X[0].n_features), jac=True, method="BFGS", options={"gtol": 1e-7}).x
+
+
+@pytest.mark.parametrize("variance", [1.0, np.array([100.0, 1.0, 0.1]), None])
+def test_solvers_reach_the_optimum_of_an_independent_search(variance, data):
+    X, y = data
+    fits = [ConditionalDPP(variance, solver, tol=1e-8).fit(X, y) for solver in ("newton", "lbfgs")]
+    numeric = np.inf if variance is None else variance
+    best = independent_optimum(X, y, numeric)
+    for model in fits:
+        assert model.converged_
+        assert model.gradient_norm_ < 1e-6
+        np.testing.assert_allclose(model.theta_, best, atol=1e-7)
+        np.testing.assert_allclose(model.theta_, fits[0].theta_, atol=1e-7)
+        np.testing.assert_allclose(model.theta_std_, fits[0].theta_std_, rtol=1e-6)
+        assert model.log_likelihood_ == pytest.approx(total(model.theta_, X, y, np.inf)[0])
+    assert fits[0].n_iter_ < 12
+
+
+def test_standard_errors_are_those_of_the_curvature(data):
+    X, y = data
+    model = ConditionalDPP(2.0).fit(X, y)
+    h = 1e-5
+    steps = h * np.eye(3)
+    H = [(total(model.theta_ + e, X, y, 2.0)[1] - total(model.theta_ - e, X, y, 2.0)[1]) / (2 * h) for e in steps]
+    np.testing.assert_allclose(model.theta_std_, np.sqrt(np.linalg.inv(-np.array(H)).diagonal()), rtol=1e-6)
+    low, high = model.intervals(0.95).T
+    np.testing.assert_allclose((high - low) / 2, 1.959963985 * model.theta_std_)
+
+
+def test_weights_count_instances(data):
+    X, y = data
+    weights = np.arange(len(X)) % 3
+    repeated = [t for t, w in enumerate(weights) for _ in range(w)]
+    a = ConditionalDPP().fit(X, y, sample_weight=weights)
+    b = ConditionalDPP().fit([X[t] for t in repeated], [y[t] for t in repeated])
+    np.testing.assert_allclose(a.theta_, b.theta_, atol=1e-9)
+    assert a.log_likelihood_ == pytest.approx(b.log_likelihood_)
+    assert a.score(X, y, weights) == pytest.approx(a.log_likelihood_ / weights.sum())
+
+
+def test_questions_of_a_fitted_model(data):
+    X, y = data
+    model = ConditionalDPP(rho=0.4).fit(X, y)
+    x = X[0]
+    np.testing.assert_allclose(model.quality(x), np.exp(x.features @ model.theta_ / 2))
+    dpp = model.dpp(x)
+    np.testing.assert_allclose(model.marginals(x), dpp.marginals, atol=1e-12)
+    table = log_pmf_table(model.theta_, x, 0.4)
+    assert dpp.log_prob([1, 2]) == pytest.approx(table[1, 2])
+    np.testing.assert_allclose(model.log_prob([x, x], [[1, 2], []]), [table[1, 2], table[()]])
+    assert model.score(X, y) == pytest.approx(model.log_likelihood_ / len(X))
+    wide_items = random_items(5, 3, np.random.default_rng(0), d=9)
+    assert model.dpp(wide_items).log_prob([0]) == pytest.approx(model.log_prob([wide_items], [[0]])[0])
+
+
+def test_predict_is_greedy_under_the_budget(data):
+    X, y = data
+    rng = np.random.default_rng(3)
+    X = [ItemSet(x.features, phi=x.phi, cost=rng.uniform(1, 3, x.n)) for x in X]
+    model = ConditionalDPP().fit(X, y)
+    for x, Y in zip(X, model.predict(X, budget=5.0), strict=True):
+        assert x.cost[Y].sum() <= 5.0
+        np.testing.assert_array_equal(Y, greedy_map(model.dpp(x), cost=x.cost, budget=5.0).sorted_subset)
+    assert all(len(Y) <= 2 for Y in model.predict(X, k=2))
+    assert model.decode(X[0], 5.0).cost <= 5.0
+    sampled = model.predict(X[:1], 5.0, decoder="sampled", n_samples=200, rng=0)
+    own = model.predict(X[:1], 5.0, decoder=greedy_map)
+    expected = sampled_map(model.dpp(X[0]), cost=X[0].cost, budget=5.0, n_samples=200, rng=0)
+    assert sampled[0].tolist() == expected.sorted_subset.tolist()
+    assert own[0].tolist() == model.predict(X[:1], 5.0)[0].tolist()
+    with pytest.raises(ValueError, match="decoder must be one of"):
+        model.predict(X, decoder="best")
+    assert model.predict([]) == []
+
+
+def test_scikit_learn_tools(data):
+    X, y = data
+    model = ConditionalDPP(prior_variance=3.0, rho=0.2)
+    assert clone(model).get_params() == model.get_params()
+    assert model.set_params(tol=1e-4).tol == 1e-4
+    assert "prior_variance=3.0" in repr(model)
+    scores = cross_val_score(model, X, y, cv=4)
+    assert scores.shape == (4,)
+    assert np.isfinite(scores).all()
+    search = GridSearchCV(model, {"prior_variance": [0.01, 1.0], "rho": [0.0, 0.5]}, cv=3).fit(X, y)
+    by_hand = {}
+    for variance in (0.01, 1.0):
+        for rho in (0.0, 0.5):
+            folds = KFold(3).split(X)
+            parts = [
+                ConditionalDPP(variance, rho=rho)
+                .fit([X[t] for t in a], [y[t] for t in a])
+                .score([X[t] for t in b], [y[t] for t in b])
+                for a, b in folds
+            ]
+            by_hand[variance, rho] = np.mean(parts)
+    best = max(by_hand, key=by_hand.get)
+    assert (search.best_params_["prior_variance"], search.best_params_["rho"]) == best
+    assert search.best_score_ == pytest.approx(by_hand[best], abs=1e-6)
+    assert len(search.best_estimator_.predict(X, k=2)) == len(X)
+
+
+def test_cross_validation_on_a_warm_started_path(data):
+    X, y = data
+    search = ConditionalDPPCV([1.0, 0.01, 10.0], rhos=[0.0, 0.5], cv=3).fit(X, y)
+    assert search.cv_scores_.shape == (2, 3, 3)
+    for r, rho in enumerate([0.0, 0.5]):
+        for v, variance in enumerate([1.0, 0.01, 10.0]):
+            cold = cross_val_score(ConditionalDPP(variance, rho=rho), X, y, cv=3)
+            np.testing.assert_allclose(search.cv_scores_[r, v], cold, atol=1e-6)
+    r, v = np.unravel_index(search.cv_scores_.mean(axis=2).argmax(), (2, 3))
+    assert (search.rho_, search.prior_variance_) == ([0.0, 0.5][r], [1.0, 0.01, 10.0][v])
+    np.testing.assert_allclose(
+        search.theta_, ConditionalDPP(search.prior_variance_, rho=search.rho_).fit(X, y).theta_, atol=1e-6
+    )
+    assert clone(search).get_params()["rhos"] == [0.0, 0.5]
+    assert len(search.predict(X[:2], k=3)) == 2
+
+
+def test_cross_validation_by_a_callable_with_references(data):
+    X, y = data
+    references = [f"reference {t}" for t in range(len(X))]
+    seen = []
+
+    def scoring(model, X_test, truth):
+        assert len(X_test) == len(truth)
+        seen.extend(truth)
+        return -abs(np.log10(model.prior_variance))  # 1.0 is best
+
+    search = ConditionalDPPCV([0.1, 1.0, 10.0], cv=4, scoring=scoring).fit(X, y, references=references)
+    assert search.prior_variance_ == 1.0
+    assert sorted(set(seen)) == sorted(references)
+    with pytest.raises(ValueError, match="references must have one entry per instance"):
+        search.fit(X, y, references=references[:3])
+    with pytest.raises(TypeError, match="scoring must be None or a function"):
+        ConditionalDPPCV(scoring="rouge").fit(X, y)
+
+
+def test_warm_start(data):
+    X, y = data
+    model = ConditionalDPP(warm_start=True).fit(X, y)
+    assert model.fit(X, y).n_iter_ == 0
+    assert ConditionalDPP().fit(X, y).n_iter_ > 0
+
+
+def test_learned_rho_is_the_maximum():
+    """Data drawn with rho = 1; the profile likelihood at the learned one is no lower than on a fine grid."""
+    X, y = training_set(80, 8, THETA, np.random.default_rng(5), d=12, rho=1.0)
+    model = ConditionalDPP(10.0, learn_rho=True).fit(X, y)
+
+    def profile(rho):
+        fitted = ConditionalDPP(10.0, rho=rho).fit(X, y)
+        return fitted.log_likelihood_ - float(fitted.theta_ @ fitted.theta_) / 20
+
+    found = model.log_likelihood_ - float(model.theta_ @ model.theta_) / 20
+    grid = [profile(rho) for rho in np.linspace(0, 3, 13)]
+    assert found >= max(grid) - 1e-9
+    assert found == pytest.approx(profile(model.rho_), abs=1e-9)
+    assert 0.4 < model.rho_ < 2.5
+
+
+def test_learned_rho_can_make_targets_possible(rng):
+    """Three items in a plane have probability 0 without the constant similarity feature."""
+    X = [ItemSet(np.ones((5, 1)), phi=rng.standard_normal((5, 2))) for _ in range(6)]
+    model = ConditionalDPP(learn_rho=True).fit(X, [[0, 1, 2], [0], [3], [], [1, 4], [2]])
+    assert model.rho_ > 0.05
+    assert np.isfinite(model.log_likelihood_)
+
+
+def test_learned_rho_may_be_zero():
+    X, y = training_set(80, 6, [0.5, 0.3], np.random.default_rng(2), d=2, rho=0.0)
+    model = ConditionalDPP(10.0, learn_rho=True).fit(X, y)
+    assert model.rho_ < 0.3
+
+
+# Weights that nothing holds
+
+
+def test_runaway_weights_are_named(rng):
+    """A feature no target ever has: without a prior its weight falls for ever."""
+    X = [
+        ItemSet(
+            np.column_stack([np.ones(6), np.arange(6) == 5, rng.standard_normal(6)]),
+            phi=rng.standard_normal((6, 8)),
+            names=["constant", "never", "score"],
+        )
+        for _ in range(12)
+    ]
+    y = [np.sort(rng.choice(5, 2, replace=False)) for _ in X]
+    for solver in ("newton", "lbfgs"):
+        with pytest.warns(ConvergenceWarning, match=r"never \(-\d+\.\d and falling\)") as caught:
+            model = ConditionalDPP(np.inf, solver).fit(X, y)
+        assert not model.converged_
+        assert "constant" not in str(caught[0].message)
+        assert model.theta_[1] < -5
+    held = ConditionalDPP(np.array([np.inf, 1.0, np.inf])).fit(X, y)  # a prior on that one is enough
+    assert held.converged_
+
+
+def test_all_targets_empty_or_full_without_prior(rng):
+    X = [random_items(4, 1, rng) for _ in range(5)]
+    for y, word in (([[]] * 5, "falling"), ([[0, 1, 2, 3]] * 5, "rising")):
+        with pytest.warns(ConvergenceWarning, match=f"x0 .* {word}"):
+            ConditionalDPP(None).fit(X, y)
+        assert ConditionalDPP(1.0).fit(X, y).converged_
+
+
+def test_collinear_columns(rng):
+    X, y = training_set(30, 8, THETA, rng)
+    doubled = [ItemSet(np.column_stack([x.features, x.features[:, 1], np.zeros(8)]), phi=x.phi) for x in X]
+    model = ConditionalDPP(1.0).fit(doubled, y)
+    assert model.converged_
+    assert model.theta_[1] == pytest.approx(model.theta_[3])
+    assert model.theta_std_[4] == pytest.approx(1.0)  # what the prior says
+    with pytest.warns(UserWarning, match="do not determine the weights of x1, x3, x4"):
+        free = ConditionalDPP(np.inf).fit(doubled, y)
+    assert free.converged_
+    assert np.isinf(free.theta_std_[[1, 3, 4]]).all()
+    plain = ConditionalDPP(np.inf).fit(X, y)
+    assert free.log_likelihood_ == pytest.approx(plain.log_likelihood_, abs=1e-8)
+    assert free.theta_[1] + free.theta_[3] == pytest.approx(plain.theta_[1], abs=1e-6)
+
+
+def test_units_of_features_do_not_matter(rng):
+    X, y = training_set(30, 8, THETA, rng)
+    scale = np.array([1.0, 1e-6, 1e5])
+    scaled = [ItemSet(x.features * scale, phi=x.phi) for x in X]
+    a = ConditionalDPP(np.inf, tol=1e-7).fit(X, y)
+    b = ConditionalDPP(np.inf, tol=1e-7).fit(scaled, y)
+    assert b.converged_
+    np.testing.assert_allclose(b.theta_ * scale, a.theta_, atol=1e-4)
+
+
+def test_stopping_early_warns(data):
+    with pytest.warns(ConvergenceWarning, match="stopped after 1 iterations with a gradient of"):
+        model = ConditionalDPP(max_iter=1).fit(*data)
+    assert not model.converged_
+    assert model.n_iter_ == 1
+
+
+# Targets that cannot be
+
+
+def test_impossible_targets(rng):
+    duplicates = ItemSet(np.ones((4, 1)), phi=np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    thin = ItemSet(np.ones((3, 1)), phi=rng.standard_normal((3, 1)) * [[1]] + np.zeros((3, 1)))
+    plane = ItemSet(np.ones((3, 1)), phi=np.array([[1.0, 0, 0], [0, 1, 0], [1, 1, 0]]))
+    X, y = [duplicates, duplicates, plane], [[2, 3], [0, 1, 2], [0, 1, 2]]
+    with pytest.raises(ValueError, match="2 of 3 targets have probability 0") as caught:
+        ConditionalDPP().fit(X, y)
+    assert "instance 1: its target holds items 0 and 1, which are duplicates" in str(caught.value)
+    assert "instance 2" in str(caught.value)
+    assert 'on_impossible="drop"' in str(caught.value)
+    with pytest.warns(UserWarning, match="Left out 2 of 3 instances"):
+        dropped = ConditionalDPP(on_impossible="drop").fit(X, y)
+    np.testing.assert_array_equal(dropped.theta_, ConditionalDPP().fit(X[:1], y[:1]).theta_)
+    with pytest.raises(ValueError, match="no instance is left"):
+        ConditionalDPP(on_impossible="drop").fit([plane], [[0, 1, 2]])
+    with pytest.raises(ValueError, match="duplicates of each other"):
+        ConditionalDPP().fit([thin], [[0, 1]])
+    assert dropped.log_prob([duplicates], [[0, 1]])[0] == -np.inf
+    ConditionalDPP().fit(X, y, sample_weight=[1, 0, 0])  # those that count for nothing do no harm
+
+
+def test_more_items_than_directions(rng):
+    items = ItemSet(np.ones((5, 1)), phi=rng.standard_normal((5, 2)))
+    with pytest.raises(ValueError, match="2 similarity features allow at most 2"):
+        ConditionalDPP().fit([items], [[0, 1, 2]])
+    assert ConditionalDPP(rho=0.5).fit([items], [[0, 1, 2]]).converged_  # the constant is one direction more
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"y": [[0]]}, ValueError, "found 2 item sets and 1 subsets"),
+        ({"y": None}, TypeError, "chosen subset of each"),
+        ({"y": [[0], [7]]}, IndexError, r"y\[1\] must hold item numbers from 0 to 3, found 7"),
+        ({"y": [[0], [1, 1]]}, ValueError, r"y\[1\] must not repeat"),
+        ({"y": [[0], 1]}, ValueError, r"y\[1\] must be a list"),
+        ({"y": [[0], [0.5]]}, TypeError, r"y\[1\] must hold integers"),
+        ({"X": [], "y": []}, ValueError, "no instances"),
+        ({"X": "shard.npz", "y": None}, TypeError, "found a single path"),
+        ({"X": ["nowhere.npz"], "y": None}, FileNotFoundError, "no shard file nowhere.npz"),
+        ({"X": [np.ones((4, 2))] * 2}, TypeError, r"X\[0\] must be an ItemSet, found ndarray"),
+        ({"sample_weight": [1.0]}, ValueError, "sample_weight must have one entry per instance"),
+        ({"sample_weight": [1.0, -1.0]}, ValueError, r"sample_weight\[1\] is -1"),
+        ({"prior_variance": 0.0}, ValueError, "prior_variance must be positive"),
+        ({"prior_variance": [1.0, 2.0, 3.0]}, ValueError, r"one entry per feature \(2\)"),
+        ({"solver": "adam"}, ValueError, "solver must be one of 'newton', 'lbfgs'"),
+        ({"tol": 0.0}, ValueError, "tol must be a positive"),
+        ({"max_iter": -1}, ValueError, "max_iter must be at least 0"),
+        ({"rho": -0.3}, ValueError, "rho must be"),
+        ({"on_impossible": "ignore"}, ValueError, "on_impossible must be one of"),
+        ({"backend": "spark"}, ValueError, "backend must be one of"),
+        ({"backend": 3}, TypeError, "distributed.Client, found int"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be at least 1"),
+        ({"checkpoint": "no/such/folder/c.json"}, FileNotFoundError, "there is no folder"),
+    ],
+)
+def test_bad_input(change, error, message, rng):
+    arguments = {"X": [random_items(4, 2, rng) for _ in range(2)], "y": [[0], []], **change}
+    fit = {k: arguments.pop(k) for k in ("X", "y", "sample_weight") if k in arguments}
+    with pytest.raises(error, match=message):
+        ConditionalDPP(**arguments).fit(**fit)
+
+
+def test_instances_must_have_the_same_features(rng):
+    a, b = random_items(4, 2, rng), random_items(4, 3, rng)
+    with pytest.raises(ValueError, match=r"X\[1\] has 3 features, and 2 were seen before"):
+        ConditionalDPP().fit([a, b], [[0], [0]])
+    named = [random_items(4, 2, rng, names=names) for names in (["one", "two"], ["two", "one"])]
+    with pytest.raises(ValueError, match=r"X\[1\] names its feature 0 'two', where 'one' was seen"):
+        ConditionalDPP().fit(named, [[0], [0]])
+    model = ConditionalDPP().fit(named[:1], [[0]])
+    assert model.feature_names_in_.tolist() == ["one", "two"]
+    assert ConditionalDPP().fit([a], [[0]]).feature_names_in_.tolist() == ["x0", "x1"]
+    with pytest.raises(ValueError, match="names its feature 0"):
+        model.predict(named[1:])
+    model.predict([a])  # without names, the number of features is what can be checked
+    with pytest.raises(ValueError, match=r"X\[0\] has 3 features, and 2 were"):
+        model.predict([b])
+    model.theta_ = np.zeros(5)
+    with pytest.raises(ValueError, match="2 features, and 5 were"):
+        model.marginals(a)
+    with pytest.raises(TypeError, match="Pass \\[item_set\\]"):
+        model.predict(a)
+
+
+def test_not_fitted(rng):
+    x = random_items(3, 2, rng)
+    for model in (ConditionalDPP(), ConditionalDPPCV()):
+        for ask, arguments in (
+            (model.predict, ([x],)),
+            (model.score, ([x], [[0]])),
+            (model.log_prob, ([x], [[0]])),
+            (model.dpp, (x,)),
+            (model.marginals, (x,)),
+            (model.quality, (x,)),
+            (model.intervals, ()),
+            (model.save, ("m.json",)),
+        ):
+            with pytest.raises(NotFittedError):
+                ask(*arguments)
+
+
+def test_sparse_features_and_sizes_mixed(rng):
+    """Instances of any size, with phi dense or sparse, or S, in one training set."""
+    X = [
+        random_items(3, 2, rng),
+        ItemSet(
+            rng.standard_normal((40, 2)),
+            phi=sparse.random_array((40, 80), density=0.2, rng=rng) + sparse.csr_array(np.eye(40, 80)),
+        ),
+        random_items(30, 2, rng, d=3),
+        random_items(1, 2, rng, similarity=True),
+    ]
+    y = [[0], [3, 4], [], [0]]
+    model = ConditionalDPP().fit(X, y)
+    np.testing.assert_allclose(model.theta_, independent_optimum(X, y, 1.0), atol=1e-6)
+
+
+def test_recovery_of_known_weights():
+    """Draws from a known theta: errors fall like 1 / sqrt(T), and 95 % intervals cover it about that often."""
+    rng = np.random.default_rng(0)
+    truth = with_weights(THETA)
+    z, rms = [], []
+    for T, repeats in ((25, 20), (100, 50), (400, 10)):
+        errors = []
+        for _ in range(repeats):
+            X = [random_items(10, 3, rng, d=6) for _ in range(T)]
+            y = [truth.dpp(x).sample(1, rng=rng, n_jobs=1)[0] for x in X]
+            model = ConditionalDPP(np.inf).fit(X, y)
+            errors.append(model.theta_ - THETA)
+            if T == 100:
+                z.append(errors[-1] / model.theta_std_)
+        rms.append(np.sqrt(np.mean(np.square(errors))))
+    slope = np.polyfit(np.log([25, 100, 400]), np.log(rms), 1)[0]
+    assert -0.65 < slope < -0.4
+    covered = np.mean(np.abs(z) < 1.96)  # 150 intervals: a standard error of 1.8 %
+    assert 0.90 < covered < 0.99

@@ -1,0 +1,135 @@
+"""ItemSet: what it accepts, what it says about what it does not, and long tables."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from dpplearn import ItemSet
+from dpplearn.kernels import cosine_similarity
+
+F, S = [[1.0, 2.0], [1.0, 3.0]], [[1.0, 0.5], [0.5, 1.0]]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 30), st.sampled_from([0.0, 0.3, 1.5]))
+def test_similarities_are_cosines_with_a_constant(seed, n, d, rho):
+    rng = np.random.default_rng(seed)
+    phi = rng.random((n, d)) * (rng.random((n, d)) < 0.4)
+    phi[:, 0] += 0.1
+    expected = cosine_similarity(np.column_stack([phi / np.linalg.norm(phi, axis=1)[:, None], np.full(n, rho)]))
+    for kind in (np.array, sparse.csr_array, sparse.csc_matrix):
+        items = ItemSet(np.ones((n, 1)), phi=kind(phi))
+        np.testing.assert_allclose(items.similarity_matrix(rho), expected, atol=1e-14)
+        rows = items.similarity_rows(rho)
+        np.testing.assert_allclose(rows @ rows.T, expected, atol=1e-14)
+        Y = np.flatnonzero(rng.random(n) < 0.5)
+        np.testing.assert_allclose(items.similarity_of(Y, rho), expected[np.ix_(Y, Y)], atol=1e-14)
+    given_S = ItemSet(np.ones((n, 1)), similarity=cosine_similarity(phi))
+    np.testing.assert_allclose(given_S.similarity_matrix(rho), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"features": F}, ValueError, "Pass either similarity .* or phi .* found neither"),
+        ({"features": F, "similarity": S, "phi": F}, ValueError, "found both"),
+        ({"features": np.empty((0, 2)), "phi": np.empty((0, 2))}, ValueError, "at least one row"),
+        ({"features": [1.0, 2.0], "similarity": S}, ValueError, "2 dimensions"),
+        ({"features": [[1.0, np.nan], [1.0, 2.0]], "similarity": S}, ValueError, r"features\[0, 1\] is nan"),
+        ({"features": F, "similarity": [[1.0, 2.0], [2.0, 1.0]]}, ValueError, "positive semidefinite"),
+        ({"features": F, "similarity": [[1.0, 0.5], [0.4, 1.0]]}, ValueError, "symmetric"),
+        ({"features": F, "similarity": [[4.0, 0.5], [0.5, 1.0]]}, ValueError, r"similarity\[0, 0\] is 4"),
+        ({"features": F, "similarity": np.eye(3)}, ValueError, "features has 2 rows, similarity has 3"),
+        ({"features": F, "phi": np.eye(3)}, ValueError, "features has 2 rows, phi has 3"),
+        ({"features": F, "phi": [[1.0, 0.0], [0.0, 0.0]]}, ValueError, "row 1 is zero"),
+        ({"features": F, "phi": sparse.csr_array([[0.0, 0.0], [0.0, 1.0]])}, ValueError, "row 0 is zero"),
+        ({"features": F, "phi": [[1.0, np.inf], [0.0, 1.0]]}, ValueError, r"phi\[0, 1\] is inf"),
+        ({"features": F, "similarity": S, "cost": [1.0]}, ValueError, "cost must have one entry per item"),
+        ({"features": F, "similarity": S, "cost": [1.0, 0.0]}, ValueError, r"cost\[1\] is 0"),
+        ({"features": F, "similarity": S, "names": ["a"]}, ValueError, "one entry per feature"),
+        ({"features": F, "similarity": S, "names": ["a", "a"]}, ValueError, "'a' appears more than once"),
+        ({"features": F, "similarity": S, "names": "ab"}, TypeError, "single string"),
+        ({"features": F, "similarity": S, "names": ["a", 3]}, TypeError, "must be strings, found 3"),
+        ({"features": sparse.eye_array(2), "similarity": S}, TypeError, "dense"),
+    ],
+)
+def test_bad_input_is_named(arguments, error, message):
+    with pytest.raises(error, match=message):
+        ItemSet(**arguments)
+
+
+def test_item_sets_are_frozen_copies():
+    features = np.array(F)
+    items = ItemSet(features, similarity=S)
+    features[0, 0] = 99.0
+    assert items.features[0, 0] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        items.features[0, 0] = 2.0
+    with pytest.raises(AttributeError, match="frozen"):
+        items.cost = [1.0, 1.0]
+    for twin in (copy.deepcopy(items), pickle.loads(pickle.dumps(items))):
+        np.testing.assert_array_equal(twin.features, items.features)
+        np.testing.assert_array_equal(twin.similarity_matrix(0.5), items.similarity_matrix(0.5))
+
+
+@pytest.mark.parametrize("rho", [-0.1, np.nan, np.inf, "0.3", True])
+def test_bad_rho(rho):
+    with pytest.raises(ValueError, match="rho must be"):
+        ItemSet(F, similarity=S).similarity_matrix(rho)
+
+
+def long_table():
+    return {
+        "query": ["b", "a", "b", "a", "b"],
+        "one": [1, 1, 1, 1, 1],
+        "score": [0.1, 0.2, 0.3, 0.4, 0.5],
+        "x": [1.0, 0.0, 1.0, 1.0, 0.0],
+        "y": [0.0, 1.0, 1.0, 0.0, 2.0],
+        "price": [3, 4, 5, 6, 7],
+        "clicked": [True, False, False, True, True],
+    }
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame])
+def test_from_long(kind):
+    X, y = ItemSet.from_long(
+        kind(long_table()), group="query", features=["one", "score"], phi=["x", "y"], cost="price", chosen="clicked"
+    )
+    assert [items.n for items in X] == [3, 2]  # b came first
+    np.testing.assert_array_equal(X[0].features, [[1, 0.1], [1, 0.3], [1, 0.5]])
+    np.testing.assert_allclose(X[0].similarity_matrix()[1], [np.sqrt(0.5), 1, np.sqrt(0.5)])
+    np.testing.assert_array_equal(X[1].cost, [4, 6])
+    assert X[0].names == ("one", "score")
+    assert [Y.tolist() for Y in y] == [[0, 2], [1]]
+
+
+def test_from_long_without_targets():
+    assert len(ItemSet.from_long(long_table(), group="query", features=["score"], phi=["x", "y"])) == 2
+
+
+def test_names_of_a_data_frame():
+    table = pd.DataFrame(long_table())
+    assert ItemSet(table[["one", "score"]], similarity=np.eye(5)).names == ("one", "score")
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "error", "message"),
+    [
+        ({}, {"features": ["scores"]}, KeyError, "no column 'scores'; it has"),
+        ({}, {"features": "score"}, TypeError, "list of column names"),
+        ({"clicked": [0, 1, 2, 0, 0]}, {}, ValueError, "booleans, or 0 and 1"),
+        ({"x": [1.0, 0.0, 1.0, 0.0, 0.0], "y": [0.0, 1.0, 1.0, 0.0, 2.0]}, {}, ValueError, "row 1 is zero"),
+        ({"score": [0.1, 0.2, np.nan, 0.4, 0.5]}, {}, ValueError, r"score\[2\] is nan"),
+    ],
+)
+def test_bad_long_tables(change, options, error, message):
+    settings = {"group": "query", "features": ["score"], "phi": ["x", "y"], "chosen": "clicked", **options}
+    with pytest.raises(error, match=message) as caught:
+        ItemSet.from_long({**long_table(), **change}, **settings)
+    if "zero" in message:
+        assert "group 'a'" in caught.value.__notes__[0]

@@ -1,0 +1,194 @@
+"""Value, gradient and Hessian of one instance: enumeration, finite differences, and every route against the others."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from brute import subsets
+from brute_learning import exact_terms, log_pmf_table, random_items
+from dpplearn.learning import ItemSet, log_likelihood
+from dpplearn.learning.likelihood import Example, prefers_dual, primal, wide
+
+METHODS = ["primal", "dual", "algorithm1"]
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6])
+@pytest.mark.parametrize("method", METHODS)
+def test_equation_18_by_enumeration(method, rho, rng):
+    items = random_items(6, 3, rng, d=4)
+    theta = rng.standard_normal(3)
+    for Y, log_p in log_pmf_table(theta, items, rho).items():
+        if len(Y) <= 4:  # more than d items have probability 0, up to rounding
+            assert log_likelihood(theta, items, Y, rho=rho, method=method).value == pytest.approx(log_p, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_gradient_and_hessian_are_moments_of_the_counts(method, rng):
+    """Equation (19) with its sum over all subsets, and the covariance of the feature counts."""
+    items = random_items(6, 3, rng)
+    theta = rng.standard_normal(3)
+    table = log_pmf_table(theta, items)
+    p = np.exp(list(table.values()))
+    counts = np.array([items.features[list(Y)].sum(axis=0) for Y in table])
+    terms = log_likelihood(theta, items, [0, 2], method=method)
+    mean = p @ counts
+    np.testing.assert_allclose(terms.gradient, items.features[[0, 2]].sum(axis=0) - mean, atol=1e-11)
+    np.testing.assert_allclose(terms.hessian, -(counts - mean).T @ (p[:, None] * (counts - mean)), atol=1e-11)
+
+
+@pytest.mark.parametrize("method", ["primal", "dual"])
+def test_finite_differences(method, rng):
+    items = random_items(30, 4, rng, d=7)
+    theta, Y, h = rng.standard_normal(4), [3, 9, 20], 1e-5
+    terms = log_likelihood(theta, items, Y, method=method)
+    for j, e in enumerate(np.eye(4)):
+        up, down = (log_likelihood(theta + s * h * e, items, Y, method=method) for s in (1, -1))
+        assert (up.value - down.value) / (2 * h) == pytest.approx(terms.gradient[j], abs=1e-7)
+        np.testing.assert_allclose((up.gradient - down.gradient) / (2 * h), terms.hessian[j], atol=1e-7)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 14), st.integers(1, 20), st.sampled_from([0.0, 0.3, 2.0]))
+def test_routes_agree(seed, n, d, rho):
+    rng = np.random.default_rng(seed)
+    items = random_items(n, 3, rng, d=d)
+    theta = 2 * rng.standard_normal(3)
+    Y = np.flatnonzero(rng.random(n) < 0.3)[:d]
+    reference = log_likelihood(theta, items, Y, rho=rho, method="algorithm1")
+    for method in ("primal", "dual"):
+        terms = log_likelihood(theta, items, Y, rho=rho, method=method)
+        assert terms.value == pytest.approx(reference.value, rel=1e-9, abs=1e-8)
+        np.testing.assert_allclose(terms.gradient, reference.gradient, atol=1e-8)
+        np.testing.assert_allclose(terms.hessian, reference.hessian, atol=1e-8)
+        first = log_likelihood(theta, items, Y, rho=rho, method=method, order=1)
+        assert first.hessian is None
+        np.testing.assert_allclose(first.gradient, terms.gradient, atol=1e-10)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_concave_along_segments(seed):
+    """Proposition 1."""
+    rng = np.random.default_rng(seed)
+    items = random_items(12, 3, rng, d=5)
+    a, b = 4 * rng.standard_normal((2, 3))
+    t = rng.random()
+    f = [log_likelihood(theta, items, [1, 5], order=1).value for theta in (a, b, t * a + (1 - t) * b)]
+    assert f[2] >= t * f[0] + (1 - t) * f[1] - 1e-9
+
+
+@pytest.mark.parametrize("size", [30.0, 200.0, 500.0])
+def test_large_weights_against_800_digits(size, rng):
+    """|theta . f| of hundreds: no overflow, and every digit of the gradient that matters."""
+    for _ in range(4):
+        items = random_items(6, 3, rng, similarity=True)
+        F = items.features / np.abs(items.features).max()
+        theta = size * rng.uniform(-1, 1, 3)
+        items = ItemSet(F, similarity=items.similarity)
+        value, gradient = exact_terms(theta, F, items.similarity, (0, 3))
+        terms = log_likelihood(theta, items, [0, 3])
+        assert terms.value == pytest.approx(value, rel=1e-11, abs=1e-10)
+        np.testing.assert_allclose(terms.gradient, gradient, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["primal", "dual"])
+@pytest.mark.parametrize("size", [40.0, 300.0])
+def test_large_weights_on_duplicates(method, size, rng):
+    """Rank 3 for 6 items, two of them the same: I + L has no usable Cholesky factor, and the answer is still right."""
+    phi = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.6, 0.8, 0], [0, 0.6, 0.8]])
+    F = np.column_stack([np.ones(6), rng.uniform(-1, 1, 6)])
+    theta = np.array([size, size / 3])
+    items = ItemSet(F, phi=phi)
+    digits = np.array([[5, 0, 0], [5, 0, 0], [0, 5, 0], [0, 0, 5], [3, 4, 0], [0, 3, 4]])
+    exact = [[f"{x}e-2" for x in row] for row in (4 * digits @ digits.T)]  # 0.6 and 0.8 as decimals, not floats
+    value, gradient = exact_terms(theta, F, exact, (0, 2, 3))
+    terms = log_likelihood(theta, items, [0, 2, 3], method=method)
+    assert terms.value == pytest.approx(value, rel=1e-9, abs=1e-9)
+    np.testing.assert_allclose(terms.gradient, gradient, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["primal", "dual"])
+@pytest.mark.parametrize("shift", [0.0, 60.0])
+def test_derivative_in_rho(method, shift, rng):
+    items = random_items(12, 3, rng, d=4)
+    theta = np.array([shift, 0.3, -0.2])
+    example = Example(items, np.array([0, 4, 7]), 0.5, method)
+    for rho in (0.2, 1.0):
+        u, h = rho**2, 1e-5
+        up, down = (example.evaluate(theta, np.sqrt(u + s * h)).value for s in (1, -1))
+        found = example.evaluate(theta, rho, with_rho=True).d_u
+        assert found == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-5)
+        assert example.evaluate(theta, rho, order=1, with_rho=True).d_u == pytest.approx(found, rel=1e-9)
+
+
+def test_the_accurate_route_agrees_where_the_fast_one_is_right(rng):
+    items = random_items(40, 3, rng, d=60)
+    F = np.asfortranarray(items.features)
+    eta = F @ np.array([-1.0, 0.5, 0.5])
+    fast = primal(eta, items.similarity_matrix(0.3), F, 0.3, 2, True)
+    slow = wide(eta, items.similarity_rows(0.3), F, 0.3, 2, True)
+    assert slow.log_z == pytest.approx(fast.log_z, rel=1e-12)
+    assert slow.d_u == pytest.approx(fast.d_u, rel=1e-9)
+    np.testing.assert_allclose(slow.marginals, fast.marginals, atol=1e-12)
+    np.testing.assert_allclose(slow.covariance, fast.covariance, atol=1e-11)
+
+
+def test_hessian_for_many_items_with_few_directions(rng):
+    """d^2 m below n: the covariance comes from products of rows, in blocks."""
+    items = random_items(700, 2, rng, d=3)
+    assert prefers_dual(items)
+    theta = np.array([-3.0, 0.5])
+    assert Example(items, np.array([5])).dual
+    a, b = (log_likelihood(theta, items, [5], method=method) for method in ("dual", "primal"))
+    np.testing.assert_allclose(a.hessian, b.hessian, rtol=1e-9, atol=1e-9)
+
+
+def test_sparse_and_dense_features_agree(rng):
+    phi = sparse.random_array((40, 90), density=0.1, rng=rng).toarray()
+    phi[:, 0] += 0.1
+    F = rng.standard_normal((40, 3))
+    theta = rng.standard_normal(3)
+    results = [
+        log_likelihood(theta, ItemSet(F, phi=kind(phi)), [2, 5], rho=0.3)
+        for kind in (np.array, sparse.csr_array, sparse.coo_array)
+    ]
+    for terms in results[1:]:
+        assert terms.value == pytest.approx(results[0].value, rel=1e-12)
+        np.testing.assert_allclose(terms.hessian, results[0].hessian, rtol=1e-9, atol=1e-12)
+
+
+def test_empty_target_has_a_probability():
+    items = ItemSet([[1.0], [1.0]], similarity=np.eye(2))
+    assert log_likelihood([0.0], items, []).value == pytest.approx(np.log(0.25))
+
+
+def test_all_subsets_sum_to_one(rng):
+    items = random_items(5, 2, rng)
+    total = sum(np.exp(log_likelihood([0.5, -1.0], items, Y).value) for Y in subsets(5))
+    assert total == pytest.approx(1.0, abs=1e-12)
+
+
+def test_weights_beyond_every_float_have_probability_zero(rng):
+    items = random_items(4, 2, rng)
+    assert log_likelihood([1e9, 0.0], items, [0]).value == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"theta": [1.0]}, ValueError, "one entry per item \\(2\\)|2"),
+        ({"order": 0}, ValueError, "order must be 1"),
+        ({"method": "fast"}, ValueError, "method must be one of"),
+        ({"subset": [9]}, IndexError, "from 0 to 3"),
+        ({"rho": -1.0}, ValueError, "rho must be"),
+    ],
+)
+def test_bad_arguments(change, error, message, rng):
+    arguments = {"theta": [0.0, 0.0], "item_set": random_items(4, 2, rng), "subset": [0], **change}
+    with pytest.raises(error, match=message):
+        log_likelihood(**arguments)
+
+
+def test_dual_needs_phi(rng):
+    with pytest.raises(ValueError, match="needs similarity features phi"):
+        log_likelihood([0.0, 0.0], random_items(4, 2, rng, similarity=True), [0], method="dual")
