@@ -200,9 +200,8 @@ if __name__ == "__main__":
     plot_quality(result["tables"][2], FIGURE)
     print(write(result))
     for row in result["rows"]:
-        print(
-            f"{row['case']:78s} {row['peer']:38s} {row['ratio']:8.2f} x  ({row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
-        )
+        spread = f"({row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
+        print(f"{row['case']:78s} {row['peer']:38s} {row['ratio']:8.2f} x  {spread}")
     for figure in result["figures"]:
         print(f"{figure['case']:78s} {figure['value']:8.3f} {figure['unit']}")
     for table in result["tables"]:

@@ -32,7 +32,8 @@ KERNELS = {
     "ragged": ([[1.0, 0.0], [0.0]], ValueError, "rows of unequal length"),
     "sparse": (sparse.eye_array(3), TypeError, r"dense array.*toarray\(\)"),
     "empty": (np.empty((0, 0)), ValueError, "at least one"),
-    "None": (None, TypeError, "found dtype object"),
+    "None": (None, TypeError, "found None"),
+    "a function": (max, TypeError, "found a function. .*ImplicitDPP"),
 }
 
 
@@ -61,6 +62,8 @@ def test_rounding_is_forgiven():
     assert DPP(L).L[0, 1] == DPP(L).L[1, 0]
     B = np.random.default_rng(0).standard_normal((30, 2)).astype(np.float32)
     DPP(B @ B.T)  # eigenvalues of -1e-7 are rounding in single precision
+    V = np.linalg.qr(B)[0]
+    assert (DPP.from_marginal(V @ V.T).sample(20, rng=0).sizes == 2).all()  # and so are 1 + 1e-7
 
 
 def test_nearest_psd_repairs():
@@ -76,9 +79,19 @@ def test_nearest_psd_repairs():
 def test_a_large_kernel_is_found_out_when_it_is_first_factorized():
     L = np.eye(600)
     L[0, 1] = L[1, 0] = 3.0
-    for make in (DPP, DPP.from_marginal):
-        with pytest.raises(ValueError, match=r"eigenvalue -2\b.*nearest_psd"):
-            make(L).sample(1)
+    with pytest.raises(ValueError, match=r"eigenvalue -2\b.*nearest_psd"):
+        DPP.from_marginal(L)
+    for ask in (
+        lambda dpp: dpp.sample(1),
+        lambda dpp: dpp.sample(1, method="mcmc"),
+        lambda dpp: dpp.condition([0]),
+        lambda dpp: dpp.quality,
+        lambda dpp: dpp.log_prob([0]),
+        lambda dpp: KDPP(dpp, 2),
+    ):
+        for dpp in (DPP(L), DPP.from_quality(np.ones(600), L)):
+            with pytest.raises(ValueError, match=r"eigenvalue -2\b.*nearest_psd"):
+                ask(dpp)
     with pytest.raises(ValueError, match=r"eigenvalue -1\b"):
         DPP(-np.eye(600))
 
@@ -96,9 +109,11 @@ def test_what_needs_L_says_so():
     for ask in ("L", "log_normalizer", "quality", "similarity", "eigenpairs"):
         with pytest.raises(ValueError, match="no likelihood kernel L"):
             getattr(dpp, ask)
-    for call in (lambda: KDPP(dpp, 1), lambda: dpp.sample(1, method="mcmc")):
+    for call in (lambda: KDPP(dpp, 1).log_normalizer, lambda: dpp.sample(1, method="mcmc")):
         with pytest.raises(ValueError, match="no likelihood kernel L"):
             call()
+    with pytest.raises(ValueError, match="from 1 to 2, found 0"):
+        KDPP(dpp, 0)
     with pytest.raises(ValueError, match="largest is 1"):
         K_to_L(np.diag([1.0, 0.5]))
 
@@ -114,6 +129,10 @@ def test_what_needs_L_says_so():
         ([[0, 1]], ValueError, r"one-dimensional, found shape \(1, 2\)"),
         (1, ValueError, r"single value 1. Pass \[1\]"),
         (["a"], TypeError, "integers"),
+        ([[0], [1, 2]], ValueError, "flat list of item numbers"),
+        (np.array([2**63], np.uint64), IndexError, "found 9223372036854775808"),
+        (np.ma.array([0, 1], mask=[0, 1]), TypeError, "masked"),
+        ([np.nan], TypeError, "integers"),
     ],
 )
 def test_subsets(subset, error, message):
@@ -128,7 +147,16 @@ def test_subsets(subset, error, message):
 
 def test_subsets_that_mean_something():
     expected = DPP3.log_prob([0, 2])
-    for Y in ([2, 0], (0, 2), {0, 2}, np.array([0, 2], np.uint8), [True, False, True], np.array([True, False, True])):
+    for Y in (
+        iter([2, 0]),
+        {0: "a", 2: "b"}.keys(),
+        [2, 0],
+        (0, 2),
+        {0, 2},
+        np.array([0, 2], np.uint8),
+        [True, False, True],
+        np.array([True, False, True]),
+    ):
         assert DPP3.log_prob(Y) == expected
     assert DPP3.log_prob(range(3)) == DPP3.log_prob([0, 1, 2])
     assert DPP3.log_prob([]) == DPP3.log_prob(np.zeros(3, bool)) == -DPP3.log_normalizer
@@ -175,6 +203,8 @@ def test_k():
         KDPP(DPP3, 1.5)
     with pytest.raises(TypeError, match=r"DPP or a LowRankDPP, found ndarray"):
         KDPP(np.eye(3), 1)
+    with pytest.raises(TypeError, match=r"found ImplicitDPP. Use its sample\(k="):
+        KDPP(ImplicitDPP(np.eye(3)), 1)
 
 
 def test_quality():
@@ -199,13 +229,24 @@ def test_features():
         LowRankDPP(sparse.csr_array(np.array([[1.0, 0.0], [np.nan, 1.0]])))
     with pytest.raises(TypeError, match="complex"):
         LowRankDPP(sparse.csr_array(np.eye(2, dtype=complex)))
-    with pytest.raises(ValueError, match="too long"):
-        LowRankDPP([[1e200]])
+    for make in (np.array, sparse.csr_array):
+        with pytest.raises(ValueError, match="too long"):
+            LowRankDPP(make([[1e200, 0.0], [0.0, 1.0]]))
+    with pytest.raises(ValueError, match="2 dimensions"):
+        LowRankDPP(sparse.coo_array(np.ones(3)))
     with pytest.raises(ValueError, match=r'LowRankDPP does not form.*method="spectral"'):
         LowRankDPP(np.eye(3)).sample(1, method="cholesky")
     zero = LowRankDPP(np.zeros((3, 2)))
     assert zero.expected_size == 0.0
     assert zero.sample(5, rng=0).indices.size == 0
+
+
+def test_n_by_n_answers_that_do_not_fit():
+    dpp = LowRankDPP(np.ones((30_000, 1)))
+    for ask in (lambda: dpp.K, lambda: dpp.L, dpp.pair_probs, dpp.correlations, lambda: dpp.similarity):
+        with pytest.raises(ValueError, match=r"30,000 items would be an array of 7 GB. Pass items="):
+            ask()
+    assert dpp.pair_probs([3, 4]).shape == (2, 2)
 
 
 def test_conditioning():
@@ -224,6 +265,8 @@ def test_conditioning():
     with pytest.raises(ValueError, match=r"exclude=\[0\]: this event has probability 0"):
         sure.condition(exclude=[0])
     assert twins.prob(include=[0, 1]) == 0.0
+    with pytest.raises(ValueError, match="probability 0"):
+        twins.conditional_marginals([0, 1])
     assert twins.condition(include=[0]).marginals.tolist() == [0.0]
 
 
@@ -232,12 +275,18 @@ def test_kernel_functions():
         ImplicitDPP(min)
     with pytest.raises(ValueError, match=r"number of rows of the features \(2\), found 3"):
         ImplicitDPP(np.eye(2), n=3)
-    with pytest.raises(ValueError, match=r"diagonal, but L\(0, 0\) = -1"):
+    with pytest.raises(ValueError, match=r"diagonal, but L\(2, 2\) = -5"):
         ImplicitDPP(lambda i, j: -1.0 - i - j, n=3).sample(1)
     with pytest.raises(ValueError, match="at most 3"):
         ImplicitDPP(np.eye(3)).sample(1, k=4)
     with pytest.raises(ValueError, match="at least 1"):
         ImplicitDPP(np.eye(3)).sample(1, thin=0)
+    with pytest.raises(ValueError, match=r"finite numbers, but L\(0, 1\) is nan"):
+        ImplicitDPP(lambda i, j: 2.0 if i == j else np.nan, n=3).sample(1)
+    with pytest.raises(ValueError, match=r"symmetric, but L\(1, 0\) = 0.5 and L\(0, 1\) = 0.25"):
+        ImplicitDPP(lambda i, j: 2.0 if i == j else 0.25 if i < j else 0.5, n=3).sample(1)
+    with pytest.raises(TypeError, match=r"real number, but L\(0, 0\) is 'x'"):
+        ImplicitDPP(lambda i, j: "x" * (1 + i * j), n=3).sample(1)
 
 
 def test_similarities():
@@ -245,6 +294,9 @@ def test_similarities():
         cosine_similarity([[1.0], [0.0]])
     with pytest.raises(ValueError, match="rho"):
         cosine_similarity([[1.0]], rho=-1)
+    with pytest.raises(ValueError, match="finite"):
+        cosine_similarity(sparse.csr_array([[np.nan]]))
+    assert rbf_similarity([[1e8], [1e8 + 1]], 1.0)[0, 1] == pytest.approx(np.exp(-0.5))
     with pytest.raises(ValueError, match="length_scale"):
         rbf_similarity([[1.0]], length_scale=0)
 
@@ -252,6 +304,21 @@ def test_similarities():
 def test_subsets_objects():
     with pytest.raises(ValueError, match="indptr"):
         Subsets(np.array([0, 2]), np.array([1]), 3)
+    with pytest.raises(ValueError, match="indptr must rise"):
+        Subsets(np.array([0, 5, 2]), np.array([0, 1]), 3)
+    with pytest.raises(IndexError, match="from 0 to 2"):
+        Subsets(np.array([0, 2]), np.array([0, 7]), 3)
+    with pytest.raises(ValueError, match="ascending"):
+        Subsets(np.array([0, 2]), np.array([1, 0]), 3)
+    with pytest.raises(TypeError, match="integers"):
+        Subsets(np.array([0, 2]), np.array([0.0, 1.7]), 3)
+    mine = np.array([0, 1])
+    Subsets(np.array([0, 1, 2]), mine, 3)
+    mine[0] = 2  # the caller's array stays theirs
+    others = Subsets.from_lists([[4, 5]], n=9)
+    for dpp in (DPP3, LowRankDPP(np.eye(3)), KDPP(DPP3, 2)):
+        with pytest.raises(ValueError, match="subsets of the 3 items here, found subsets of 9"):
+            dpp.log_prob(others)
     with pytest.raises(IndexError, match=r"subsets\[1\]"):
         Subsets.from_lists([[0], [5]], n=3)
     with pytest.raises(IndexError):

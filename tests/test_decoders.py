@@ -43,6 +43,16 @@ def test_a_larger_budget_never_lowers_exact(seed):
     assert (np.diff(values) >= -1e-9).all()
 
 
+@given(seeds)
+def test_relabelling_changes_no_value(seed):
+    q, phi, cost, budget = random_problem(seed)
+    order = np.random.default_rng(seed).permutation(len(q))
+    for decode in (exact_map, local_search):
+        once, again = decode((q, phi), cost, budget), decode((q[order], phi[order]), cost[order], budget)
+        assert once.log_prob == pytest.approx(again.log_prob, abs=1e-7)
+        assert cost[once.subset].sum() <= budget + 1e-9
+
+
 def test_exact_with_forty_items_beats_every_other(rng):
     phi = rng.standard_normal((40, 12))
     cost = rng.integers(1, 5, 40)

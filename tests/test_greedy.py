@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -68,6 +70,30 @@ def test_lazy_front_and_full_passes_agree_with_the_kernel(spread, dtype, rng):
         assert by_rows.gains.sum() == pytest.approx(by_kernel.gains.sum(), abs=0.5 if dtype == np.float32 else 1e-6)
     assert len(by_rows) == 40
     assert "rank" in by_rows.reason
+
+
+@pytest.mark.parametrize("diversity", [0.1, 0.3, 0.45, 0.6, 0.9])
+def test_the_knob_is_the_same_for_features_and_kernel(diversity, rng):
+    """Below 0.5 each item has a coordinate of its own, and more items than features can be chosen."""
+    phi = rng.standard_normal((200, 10))
+    phi /= np.linalg.norm(phi, axis=1, keepdims=True)
+    q = np.exp(0.3 * rng.standard_normal(200))
+    by_rows, by_kernel = (greedy_map(m, k=40, diversity=diversity) for m in ((q, phi), DPP(kernel(q, phi))))
+    assert by_rows.subset.tolist() == by_kernel.subset.tolist()
+    assert by_rows.gains == pytest.approx(by_kernel.gains, abs=1e-8)
+    assert len(by_rows) == (40 if diversity < 0.5 else 10)
+
+
+@pytest.mark.parametrize("length", [1e-30, 1e30])
+def test_the_length_of_features_does_not_matter(length, rng):
+    phi = rng.standard_normal((400, 10)).astype(np.float32)
+    q = np.exp(0.1 * rng.standard_normal(400))
+    assert greedy_map((q, np.float32(length) * phi), k=9).subset.tolist() == greedy_map((q, phi), k=9).subset.tolist()
+
+
+def test_importing_brings_nothing_heavy():
+    code = "import dpplearn.decoding, sys; print([x for x in ('numba', 'sklearn', 'matplotlib') if x in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_float32_features_are_not_copied(rng):

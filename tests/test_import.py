@@ -1,5 +1,6 @@
 """Importing dpplearn is light, and what a user needs is there."""
 
+import os
 import subprocess
 import sys
 
@@ -8,8 +9,9 @@ import pytest
 import dpplearn
 
 
-def run(code):
-    return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+def run(code, env=None):
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=env)
 
 
 @pytest.mark.parametrize("heavy", ["numba", "sklearn", "matplotlib", "click", "rich", "fastapi", "distributed"])
@@ -24,6 +26,17 @@ def test_inference_needs_no_compiler():
         "d.marginals, d.log_prob([0]), d.condition([0]).K, d.size_pmf; print('numba' in sys.modules)"
     )
     assert run(code).stdout == "False\n"
+
+
+def test_loops_are_compiled_once_and_cached_on_disk(tmp_path):
+    code = (
+        "from dpplearn import DPP; DPP([[2.0, 1.0], [1.0, 2.0]]).sample(1000, rng=0);"
+        "from dpplearn._loops.spectral import draw_block;"
+        "print(sum(draw_block.stats.cache_hits.values()), sum(draw_block.stats.cache_misses.values()))"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    assert run(code, environment).stdout == "0 1\n"
+    assert run(code, environment).stdout == "1 0\n"
 
 
 def test_public_names():

@@ -43,7 +43,8 @@ def test_imports_point_down(path):
         assert name != "dpplearn", "modules import from where a name lives, not from the top"
         home = HEAVY.get(name.split(".")[0])
         if isinstance(home, str):
-            assert part == home, f"{part} imports {name}, which belongs in {home}"
+            places = [place.removesuffix(".py") for place in path.relative_to(ROOT).parts]  # rouge has _loops too
+            assert home in places, f"{'.'.join(places)} imports {name}, which belongs in {home}"
         elif home is not None:
             assert LAYER[part] >= home, f"{part} imports {name}, which enters at layer {home}"
 

@@ -6,9 +6,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from brute import random_kernel
+from brute import random_kernel, subsets
 from dpplearn import DPP, KDPP, LowRankDPP
 from dpplearn._linalg import eigh_gram, factor_psd, logdet
+from dpplearn.kernels import L_to_K, rbf_similarity
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 
 SCALES = [1e-150, 1e-20, 1e-3, 1.0, 1e5, 1e20, 1e150]
@@ -164,3 +165,85 @@ def test_low_rank_forms_nothing_n_by_n(rng):
     assert given.items[0] == 1
     assert KDPP(dpp, 4).sample(10, rng=0).sizes.tolist() == [4] * 10
     assert dpp.marginal_kernel([0, 1], [2]).shape == (2, 1)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e16, 1e40, 1e150])
+@pytest.mark.parametrize("shape", [(8, 5), (4, 6)])
+def test_columns_that_depend_on_each_other(scale, shape, rng):
+    """Rank 3 in more columns than that: no scale makes a direction of their rounding."""
+    B = rng.standard_normal((shape[0], 3)) @ rng.standard_normal((3, shape[1]))
+    dpp = LowRankDPP(np.sqrt(scale) * B)
+    lam = np.linalg.eigvalsh(B @ B.T)[-3:] * scale
+    assert dpp.expected_size == pytest.approx((lam / (1 + lam)).sum(), rel=1e-9)
+    assert dpp.sample(300, rng=0).sizes.max() <= 3
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e8, 1e16, 1e40, 1e150])
+@pytest.mark.parametrize("given", [1, 2, 3])
+def test_conditioning_takes_exactly_the_rank_it_uses(scale, given):
+    """7 items of rank 3: given a of them, 3 - a directions are left, at every scale."""
+    for seed in range(25):
+        B = np.random.default_rng(seed).standard_normal((7, 3))
+        large, K = B * np.sqrt(scale), DPP(B @ B.T).K
+        for dpp in (LowRankDPP(large), DPP(large @ large.T)):
+            left = dpp.condition(range(given)).expected_size
+            if scale >= 1e16:
+                assert left == pytest.approx(3 - given, abs=1e-4)
+            else:
+                rest = np.arange(given, 7)
+                Z = np.linalg.qr(B[:given].T, mode="complete")[0][:, given:]
+                lam = np.linalg.eigvalsh((B[rest] @ Z).T @ (B[rest] @ Z)) * scale
+                assert left == pytest.approx((lam / (1 + lam)).sum(), abs=1e-6)
+        if scale == 1.0:
+            projection = DPP.from_marginal(np.linalg.qr(B)[0] @ np.linalg.qr(B)[0].T)
+            assert projection.condition(range(given)).expected_size == pytest.approx(3 - given, abs=1e-8)
+            assert DPP.from_marginal(K).condition(range(given)).expected_size == pytest.approx(left, abs=1e-6)
+
+
+@pytest.mark.parametrize("spread", [4, 9, 40])
+def test_k_dpp_of_qualities_that_differ_beyond_all_bounds(spread, rng):
+    """The k-th eigenvalue is lost in the rounding of the largest; the k-DPP is not."""
+    n = 6
+    X = rng.standard_normal((n, n))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    q = 10.0 ** np.array([spread, spread / 2, 0, 0, -spread / 2, -spread])
+    S = X @ X.T
+    np.fill_diagonal(S, 1.0)
+    for k in (1, 3, 4, 5, 6):
+        sets = subsets(n, k)
+        with mpmath.workdps(400):
+            L = mpmath.matrix((q[:, None] * S * q).tolist())
+            weights = [mpmath.det(mpmath.matrix([[L[i, j] for j in Y] for i in Y])) for Y in sets]
+            total = mpmath.fsum(weights)
+            truth = np.array([float(w / total) for w in weights])
+        for dpp in (DPP.from_quality(q, S), LowRankDPP(q[:, None] * X)):
+            kdpp = KDPP(dpp, k)
+            assert kdpp.log_normalizer == pytest.approx(float(mpmath.log(total)), rel=1e-9)
+            got = np.exp([kdpp.log_prob(Y) for Y in sets])
+            np.testing.assert_allclose(got, truth, rtol=1e-6, atol=1e-9)
+            marginals = [truth[[i in Y for Y in sets]].sum() for i in range(n)]
+            np.testing.assert_allclose(kdpp.marginals, marginals, atol=1e-6)
+            share = kdpp.sample(3_000, rng=0).inclusion_counts() / 3_000
+            np.testing.assert_allclose(share, marginals, atol=0.05)
+
+
+def test_L_to_K_of_a_wide_kernel():
+    np.testing.assert_allclose(L_to_K(np.diag([1e20, 1.0])).diagonal(), [1.0, 0.5])
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e9, 1e12])
+def test_the_chain_stays_on_sets_that_can_be(scale):
+    """An ill-conditioned kernel: the inverse of L_Y would be all rounding; the Cholesky factor is not."""
+    dpp = DPP(scale * rbf_similarity(np.linspace(0, 1, 40)[:, None], 0.05))
+    draws = dpp.sample(200, rng=0, method="mcmc")
+    assert (dpp.log_prob(draws) > -np.inf).mean() > 0.98
+    assert abs(draws.sizes.mean() - dpp.expected_size) < 0.6
+
+
+def test_entropy_of_twenty_items_with_an_eigenvalue_of_1(rng):
+    V = np.linalg.qr(rng.standard_normal((20, 20)))[0]
+    p = np.append(rng.uniform(0.01, 0.05, 18), [1.0, 1.0])
+    dpp = DPP.from_marginal((V * p) @ V.T)
+    draws = dpp.sample(2_000, rng=0)
+    surprise = -np.array([dpp.log_prob(Y) for Y in draws])
+    assert abs(dpp.entropy() - surprise.mean()) < 5 * surprise.std() / np.sqrt(2_000)

@@ -187,14 +187,26 @@ def test_k_dpp(name, k):
     np.testing.assert_allclose(np.exp(many[:-1]), list(truth.values()), rtol=1e-7, atol=1e-9)
 
 
-def test_frozen():
-    dpp = DPP(np.eye(2))
+@pytest.mark.parametrize("dpp", [DPP(np.eye(2)), LowRankDPP(np.eye(2)), LowRankDPP(sparse.eye_array(2))])
+def test_frozen(dpp):
     with pytest.raises(AttributeError, match="frozen"):
         dpp.items = np.arange(2)
-    with pytest.raises(ValueError, match="read-only"):
-        dpp.L[0, 0] = 5.0
-    with pytest.raises(ValueError, match="read-only"):
-        dpp.K[0, 0] = 5.0
+    with pytest.raises(AttributeError, match="frozen"):
+        del dpp.items
+    arrays = [dpp.K, dpp.marginals, dpp.quality, dpp.size_pmf, dpp.items, *dpp.eigenpairs, KDPP(dpp, 1).marginals]
+    arrays += [dpp.L, dpp.similarity] if isinstance(dpp, DPP) else []
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 5
+
+
+def test_blocks_keep_the_callers_order(rng):
+    dpp = LowRankDPP(rng.standard_normal((5, 5)))
+    np.testing.assert_allclose(dpp.marginal_kernel([3, 0], [4, 1]), dpp.K[np.ix_([3, 0], [4, 1])], atol=1e-12)
+    np.testing.assert_allclose(dpp.pair_probs([3, 0, 1]), dpp.pair_probs()[np.ix_([3, 0, 1], [3, 0, 1])], atol=1e-12)
+    np.testing.assert_allclose(dpp.correlations([3, 0]), dpp.correlations()[np.ix_([3, 0], [3, 0])], atol=1e-12)
+    S = DPP(dpp.L).similarity
+    np.testing.assert_allclose(dpp.similarity_of([3, 0], [4, 1]), S[np.ix_([3, 0], [4, 1])], atol=1e-12)
 
 
 def test_the_callers_array_stays_theirs():

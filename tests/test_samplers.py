@@ -147,12 +147,12 @@ def check_moments(draws, K):
     assert np.sqrt((z**2).mean()) < 1.15
 
 
-@pytest.mark.parametrize(("n", "expected"), [(200, 6), (200, 100), (200, 190), (120, 118)])
+@pytest.mark.parametrize(("n", "expected"), [(200, 6), (200, 100), (200, 190), (120, 118), (1000, 300)])
 def test_moments_of_larger_kernels(rng, n, expected):
     L = random_kernel(n, rng) + 0.1 * np.eye(n)
     dpp = DPP(scaled_to(L, expected))
     assert dpp.expected_size == pytest.approx(expected, rel=1e-6)
-    check_moments(dpp.sample(20_000 if expected < 50 else 2_000, rng=12), dpp.K)
+    check_moments(dpp.sample(20_000 if expected < 50 else 2_000 if n < 1000 else 300, rng=12), dpp.K)
 
 
 def scaled_to(L, expected):
@@ -173,6 +173,18 @@ def test_marginals_of_a_large_k_dpp(rng):
     z = (share - kdpp.marginals) / np.sqrt(kdpp.marginals * (1 - kdpp.marginals) / size)
     assert np.abs(z).max() < 5
     assert kdpp.marginals.sum() == pytest.approx(30)
+
+
+def test_k_dpp_where_eigenvalues_of_K_are_1():
+    dpp, truth = DISTRIBUTIONS["K with eigenvalues 1"]
+    for k in (2, 3, 5):
+        mass = sum(p for Y, p in truth.items() if len(Y) == k)
+        given = {Y: p / mass for Y, p in truth.items() if len(Y) == k}
+        kdpp = KDPP(dpp, k)
+        check_counts(kdpp.sample(5_000, rng=15), given)
+        np.testing.assert_allclose(np.exp([kdpp.log_prob(Y) for Y in given]), list(given.values()), atol=1e-9)
+        expected = [sum(p for Y, p in given.items() if i in Y) for i in range(5)]
+        np.testing.assert_allclose(kdpp.marginals, expected, atol=1e-9)
 
 
 # What users of other libraries trip over

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,20 +15,26 @@ from scipy import sparse
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Features: TypeAlias = Any  # a float array or a scipy csr_array, one row per item; scipy has no types
+Items: TypeAlias = ArrayLike | Iterable[int]  # item numbers in any collection, or a boolean mask
 Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None
 
 
-def check_array(x: ArrayLike, name: str, ndim: int) -> FloatArray:
+def check_array(x: Any, name: str, ndim: int) -> FloatArray:
     """A float64 array of `ndim` dimensions with finite entries; integers are converted."""
     if sparse.issparse(x):
         raise TypeError(f"{name} must be a dense array, found a scipy sparse one. Pass {name}.toarray().")
+    if np.ma.isMaskedArray(x):
+        raise TypeError(f"{name} must be a plain array, found a masked one. Pass {name}.filled(value).")
     try:
         array = np.asarray(x)
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array of numbers, found rows of unequal length.") from error
     if array.dtype.kind not in "fiu":
-        hint = " Only real kernels are supported." if array.dtype.kind == "c" else ""
-        raise TypeError(f"{name} must be an array of real numbers, found dtype {array.dtype}.{hint}")
+        hint = "Only real kernels are supported." if array.dtype.kind == "c" else f"Pass {name}.astype(float)."
+        if callable(x):
+            hint = "For a kernel that is a function, use ImplicitDPP."
+        found = "a function" if callable(x) else "None" if x is None else f"dtype {array.dtype}"
+        raise TypeError(f"{name} must be an array of real numbers, found {found}. {hint}")
     if array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, found shape {array.shape}.")
     array = array.astype(np.float64)  # a copy: what the caller does later to theirs changes nothing here
@@ -74,13 +81,27 @@ def check_vector(x: ArrayLike, name: str, n: int, *, low: float | None = None) -
     return v
 
 
-def check_subset(subset: ArrayLike, n: int, name: str = "subset") -> IntArray:
-    """Sorted item numbers in 0 ... n-1; a boolean mask of length n means the items where it is True."""
-    Y = np.asarray(list(subset) if isinstance(subset, set | frozenset | range) else subset)
+def check_items(items: Items, n: int, name: str = "items") -> IntArray:
+    """Item numbers in 0 ... n-1, none twice, in the order given; a boolean mask of length n means where it is True."""
+    if np.ma.isMaskedArray(items):
+        raise TypeError(f"{name} must be a plain array, found a masked one. Pass {name}.compressed().")
+    flat: Any = items
+    if not isinstance(flat, np.ndarray | list | tuple | str) and isinstance(flat, Iterable):
+        flat = list(flat)  # sets, ranges, generators, keys
+    try:
+        Y = np.asarray(flat)
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"{name} must be a flat list of item numbers, found {items!r:.60}. "
+            "For many subsets, pass Subsets.from_lists(..., n)."
+        ) from None
     if Y.ndim == 0:
-        raise ValueError(f"{name} must be a list of item numbers, found the single value {Y}. Pass [{Y}].")
+        hint = f" Pass [{Y}]." if Y.dtype.kind in "iu" else ""
+        raise ValueError(f"{name} must be a list of item numbers, found the single value {Y}.{hint}")
     if Y.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, found shape {Y.shape}.")
+        raise ValueError(
+            f"{name} must be one-dimensional, found shape {Y.shape}. For many subsets, pass Subsets.from_lists(..., n)."
+        )
     if Y.dtype == np.bool_:
         if Y.size != n:
             raise ValueError(f"{name} as a boolean mask must have length {n}, found {Y.size}.")
@@ -89,22 +110,66 @@ def check_subset(subset: ArrayLike, n: int, name: str = "subset") -> IntArray:
         return np.empty(0, np.int64)
     if Y.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers or be a boolean mask, found dtype {Y.dtype}.")
-    Y = np.sort(Y.astype(np.int64))
-    if Y[0] < 0 or Y[-1] >= n:
-        bad = Y[0] if Y[0] < 0 else Y[-1]
+    if Y.min() < 0 or Y.max() >= n:
+        bad = Y.min() if Y.min() < 0 else Y.max()
         raise IndexError(f"{name} must hold item numbers from 0 to {n - 1}, found {bad}.")
-    if (Y[1:] == Y[:-1]).any():
-        raise ValueError(f"{name} must not repeat items, but {Y[1:][Y[1:] == Y[:-1]][0]} appears more than once.")
-    return Y
+    values, counts = np.unique(Y, return_counts=True)
+    if values.size < Y.size:
+        raise ValueError(f"{name} must not repeat items, but {values[counts > 1][0]} appears more than once.")
+    return Y.astype(np.int64)
 
 
-def check_disjoint(include: ArrayLike, exclude: ArrayLike, n: int) -> tuple[IntArray, IntArray]:
+def check_subset(subset: Items, n: int, name: str = "subset") -> IntArray:
+    """Item numbers as `check_items` takes them, sorted."""
+    return np.sort(check_items(subset, n, name))
+
+
+def check_disjoint(include: Items, exclude: Items, n: int) -> tuple[IntArray, IntArray]:
     """Two subsets that share no item."""
     A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
     both = np.intersect1d(A, B)
     if both.size:
         raise ValueError(f"include and exclude must not share items, but both hold {both[0]}.")
     return A, B
+
+
+def check_features(B: Any, name: str = "B") -> Features:
+    """Finite float64 rows, one per item, dense or as a csr_array; a copy."""
+    if not sparse.issparse(B):
+        rows = check_array(B, name, 2)
+        with np.errstate(over="ignore"):
+            longest = np.einsum("ij,ij->i", rows, rows).max(initial=0.0)
+    else:
+        if B.dtype.kind not in "fiu":
+            raise TypeError(f"{name} must be an array of real numbers, found dtype {B.dtype}.")
+        if B.ndim != 2:
+            raise ValueError(f"{name} must have 2 dimensions, found shape {B.shape}.")
+        rows = sparse.csr_array(B, dtype=np.float64, copy=True)
+        rows.sum_duplicates()
+        if not np.isfinite(rows.data).all():
+            at = int(np.flatnonzero(~np.isfinite(rows.data))[0])
+            row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+            raise ValueError(f"{name} must be finite, but {name}[{row}, {rows.indices[at]}] is {rows.data[at]}.")
+        with np.errstate(over="ignore"):
+            longest = (rows.data**2).max(initial=0.0) * rows.shape[1]
+    if 0 in rows.shape:
+        raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
+    if not np.isfinite(longest):
+        raise ValueError(f"{name} has rows too long for {name} {name}^T to be floats; scale it down.")
+    freeze_features(rows)
+    return rows
+
+
+def freeze_features(rows: Features) -> None:
+    """Make rows read-only, dense or sparse."""
+    read_only(*((rows.data, rows.indices, rows.indptr) if sparse.issparse(rows) else (rows,)))
+
+
+def row_lengths(B: Features) -> FloatArray:
+    """|b_i| of every row."""
+    if sparse.issparse(B):
+        return np.asarray(np.sqrt(B.multiply(B).sum(axis=1))).ravel()
+    return np.sqrt(np.einsum("ij,ij->i", B, B))
 
 
 def check_int(x: Any, name: str, *, low: int = 0, high: int | None = None) -> int:
@@ -133,8 +198,8 @@ def check_rng(rng: Seed) -> np.random.Generator:
             raise ValueError(f"rng as a seed must not be negative, found {rng}.")
         return np.random.default_rng(int(rng))
     raise TypeError(
-        f"rng must be a seed, a numpy.random.Generator or None, found {type(rng).__name__}. "
-        "For an old RandomState, pass numpy.random.default_rng(seed)."
+        f"rng must be a whole number, a numpy.random.Generator or None, found {rng!r:.60}. "
+        "Pass a seed, or numpy.random.default_rng(seed)."
     )
 
 

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from dpplearn._checks import Features, FloatArray, check_array, check_square, read_only
+from dpplearn._checks import Features, FloatArray, check_array, check_square, read_only, row_lengths
 
 EPS = float(np.finfo(np.float64).eps)
-WIDE = 1e6  # largest eigenvalue up to which rounding (EPS * WIDE) cannot touch a probability
+WIDE = 1e6  # up to this largest eigenvalue, rounding (EPS * WIDE) moves no probability by more than about 1e-10
+
+SMALL = 512
 
 
 class Spectrum(NamedTuple):
@@ -45,12 +47,15 @@ def check_psd(A: FloatArray, name: str, tol: float = 1e-8) -> None:
             raise not_psd(name, float(lam[0] * scale)) from None
 
 
-def eigh_psd(A: FloatArray, name: str = "L") -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues (ascending, those below 0 or within rounding of it set to 0) and eigenvectors (columns)."""
+def eigh_psd(A: FloatArray, unsure: str | None = None) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues (ascending, those below 0 or within rounding of it set to 0) and eigenvectors (columns).
+
+    `unsure` names a matrix that nobody has checked yet: a negative eigenvalue is then an error.
+    """
     # A.T: the same matrix, in the order that LAPACK wants; evd is slower with two threads up to n = 1000
     lam, V = linalg.eigh(A.T, driver="evr", check_finite=False)
-    if lam[0] < -1e-6 * max(lam[-1], -lam[0]):
-        raise not_psd(name, float(lam[0]))
+    if unsure is not None and lam[0] < -1e-6 * max(lam[-1], -lam[0]):
+        raise not_psd(unsure, float(lam[0]))
     lam[lam < len(A) * EPS * max(lam[-1], 0.0)] = 0.0
     return lam, V
 
@@ -119,6 +124,15 @@ def spectrum(lam: FloatArray, V: FloatArray, factor: Callable[[], FloatArray]) -
     return Spectrum(lam / (1 + lam), V, float(np.log1p(lam).sum()))  # equation (7)
 
 
+def independent_columns(B: FloatArray) -> FloatArray:
+    """B' (n, rank) with B' B'^T = B B^T; the rank is that of the rows scaled to length 1."""
+    length = row_lengths(B)
+    inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+    U, sigma, _ = linalg.svd(B * inverse[:, None], full_matrices=False, check_finite=False)
+    keep = sigma > max(B.shape) * EPS * max(sigma[0], EPS)
+    return np.asarray(length[:, None] * (U[:, keep] * sigma[keep]))
+
+
 def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Q (n + d, d) and R with [B; I] P = Q R for a permutation P, so that R^T R = P^T (I + B^T B) P.
 
@@ -139,7 +153,8 @@ def spectrum_wide(B: FloatArray) -> Spectrum:
     """The spectrum when L = B B^T has eigenvalues so large that rounding them would move those near 1.
 
     K = B (I + B^T B)^-1 B^T = Q Q^T, where Q is the upper part of `stacked_qr`; its singular values are
-    then sqrt(p), correct to EPS absolutely, which is all a probability needs.
+    then sqrt(p), correct to EPS absolutely, which is all a probability needs. The columns of B must be
+    independent: rounding in a direction that is not there would count as one.
     """
     Q, R = stacked_qr(B)
     U, sigma, _ = linalg.svd(Q[: len(B)], full_matrices=False, check_finite=False)
@@ -148,22 +163,45 @@ def spectrum_wide(B: FloatArray) -> Spectrum:
     return Spectrum(p, np.ascontiguousarray(U[:, ::-1]), float(2 * np.log(np.abs(R.diagonal())).sum()))
 
 
+def tilt_to_size(B: FloatArray, k: int) -> float:
+    """log c for which c B B^T has about k eigenvalues above 1 and the rest below, from the sizes a pivoted QR shows."""
+    order = np.argsort(-row_lengths(B), kind="stable")
+    pivots = np.abs(linalg.qr(B[order], mode="r", pivoting=True, check_finite=False)[0].diagonal())
+    sizes = np.sort(2 * np.log(np.maximum(pivots, 1e-300)))[::-1]
+    return float(-(sizes[k - 1] + sizes[min(k, sizes.size - 1)]) / 2)
+
+
 def to_dense(B: Features) -> FloatArray:
     return np.asarray(B.toarray() if sparse.issparse(B) else B)
 
 
 def schur_complement(A: FloatArray, rest: np.ndarray, given: np.ndarray) -> FloatArray:
-    """A_rest - A_rest,given A_given^-1 A_given,rest, symmetric and with no negative diagonal."""
+    """A_rest - A_rest,given A_given^-1 A_given,rest; where only rounding is left of an item, 0."""
     if given.size == 0:
         return A[np.ix_(rest, rest)]
     d = np.sqrt(A.diagonal()[given])
     factor = linalg.cholesky(A[np.ix_(given, given)] / d[:, None] / d, lower=True, check_finite=False)
     half = linalg.solve_triangular(factor, A[np.ix_(given, rest)] / d[:, None], lower=True, check_finite=False)
     left = A[np.ix_(rest, rest)] - half.T @ half
-    before, after = A.diagonal()[rest], left.diagonal()
-    gone = after <= 8 * max(given.size, 1) * EPS * before  # nothing left but rounding
+    # the smallest pivot says how far rounding in A is magnified
+    noise = 8 * given.size * EPS / factor.diagonal().min() ** 2
+    gone = left.diagonal() <= noise * A.diagonal()[rest]
     left[gone] = 0.0
     left[:, gone] = 0.0
+    return np.asarray(left)
+
+
+def project_out(B: FloatArray, rest: np.ndarray, given: np.ndarray) -> FloatArray:
+    """Rows `rest` of B without their part in the span of the rows `given`: as many columns fewer, at least one.
+
+    B_rest Q, where the columns of Q complete the directions of B_given to a basis. L = B B^T becomes the Schur
+    complement of L_given, and its rank falls by exactly the number given, whatever the scale.
+    """
+    rows = B[given] / row_lengths(B[given])[:, None]
+    Q = linalg.qr(rows.T, mode="full", check_finite=False)[0][:, given.size :]
+    left = B[rest] @ Q if Q.shape[1] else np.zeros((rest.size, 1))
+    gone = row_lengths(left) <= 8 * B.shape[1] * EPS * row_lengths(B[rest])
+    left[gone] = 0.0
     return np.asarray(left)
 
 
@@ -187,19 +225,23 @@ def nearest_psd(A: ArrayLike) -> FloatArray:
 
 
 def check_kernel(L: ArrayLike, name: str = "L") -> FloatArray:
-    """A read-only, symmetric, positive semidefinite float64 copy of a kernel.
+    """A read-only, symmetric float64 copy of a kernel; up to 512 items, positive semidefinite for certain.
 
-    Above 512 items the eigenvalues are looked at where they are first needed, in `eigh_psd`: here
-    they would cost a tenth of that again.
+    Larger ones are looked at when they are first used: by `eigh_psd`, which sees the eigenvalues anyway, or by
+    `check_psd`, which costs a tenth of that.
     """
     kernel = check_square(L, name)
-    single = getattr(L, "dtype", None) in (np.float32, np.float16)
-    if len(kernel) <= 512:
-        check_psd(kernel, name, tol=1e-6 if single else 1e-8)
+    if len(kernel) <= SMALL:
+        check_psd(kernel, name, tolerance(L))
     elif kernel.diagonal().min() < 0.0:
         raise not_psd(name, float(linalg.eigvalsh(kernel, subset_by_index=[0, 0], check_finite=False)[0]))
     read_only(kernel)
     return kernel
+
+
+def tolerance(A: ArrayLike) -> float:
+    """Relative size of the rounding to forgive in a kernel that was given."""
+    return 1e-6 if getattr(A, "dtype", None) in (np.float32, np.float16) else 1e-8
 
 
 def check_similarity(S: ArrayLike, name: str = "S") -> FloatArray:

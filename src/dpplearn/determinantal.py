@@ -7,15 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpplearn._checks import (
     FloatArray,
     IntArray,
+    Items,
     Seed,
     check_choice,
     check_disjoint,
     check_int,
+    check_items,
     check_jobs,
     check_rng,
     check_subset,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from dpplearn._loops.spectral import Tables
 
 ENUMERABLE = 20  # 2^20 subsets: a second's work
+MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
 
 
 class Frozen:
@@ -51,7 +53,8 @@ class Determinantal(Frozen, ABC):
     """A determinantal point process: P(A in Y) = det(K_A) for every set A of items, equation (1)."""
 
     items: IntArray
-    """Original number of each item: 0 ... n-1, or, after `condition`, what each was called before."""
+    """Number of each item in the DPP that was made first: 0 ... n-1 there. After `condition`, once or many times,
+    `dpp.items[subset]` tells what the items of a subset were called at the start."""
 
     @property
     @abstractmethod
@@ -69,11 +72,11 @@ class Determinantal(Frozen, ABC):
         """K = V diag(p) V^T (equation 7) and log det(L + I)."""
 
     @abstractmethod
-    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
         """log P(Y = subset), equation (4)."""
 
     @abstractmethod
-    def condition(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> Self:
+    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The DPP of the remaining items, given that some are in Y and some are not, equation (10)."""
 
     @property
@@ -82,8 +85,17 @@ class Determinantal(Frozen, ABC):
         """q_i = sqrt(L_ii), equation (8)."""
 
     @abstractmethod
+    def _factor(self) -> FloatArray:
+        """B with independent columns and L = B B^T, each row accurate relative to its own length."""
+
+    @abstractmethod
     def _likelihood_entries(self) -> tuple[FloatArray, bool]:
         """An array that gives L's entries to the Markov chain: (L, False), or (B, True) for L = B B^T."""
+
+    @property
+    def has_L(self) -> bool:
+        """Whether there is a likelihood kernel; only a DPP given by K may have none."""
+        return True
 
     def __len__(self) -> int:
         return self.n
@@ -93,52 +105,51 @@ class Determinantal(Frozen, ABC):
 
     # Marginals and correlations
 
-    def marginal_kernel(self, rows: ArrayLike, columns: ArrayLike) -> FloatArray:
+    def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
         """The block K[rows, columns] of the marginal kernel, without the rest of it."""
         p, V, _ = self.spectrum
-        A, B = check_subset(rows, self.n, "rows"), check_subset(columns, self.n, "columns")
+        A, B = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
         return np.asarray((V[A] * p) @ V[B].T)
 
     @cached_property
     def K(self) -> FloatArray:
         """Marginal kernel K = L (L + I)^-1, equations (6) and (7). An n x n array."""
+        self._some_items(None)
         return self._kernel_from_spectrum()
 
     def _kernel_from_spectrum(self) -> FloatArray:
         p, V, _ = self.spectrum
-        K = (V * p) @ V.T
-        read_only(K)
-        return np.asarray(K)
+        return frozen((V * p) @ V.T)
 
     @cached_property
     def marginals(self) -> FloatArray:
         """P(i in Y) = K_ii for every item, equation (2)."""
         p, V, _ = self.spectrum
-        return np.clip(np.einsum("ij,ij,j->i", V, V, p), 0.0, 1.0)
+        return frozen(np.clip(np.einsum("ij,ij,j->i", V, V, p), 0.0, 1.0))
 
-    def inclusion_prob(self, A: ArrayLike) -> float:
+    def inclusion_prob(self, A: Items) -> float:
         """P(A in Y) = det(K_A), equation (1): all items of A are chosen, and perhaps others."""
         A = check_subset(A, self.n, "A")
         return min(float(np.exp(logdet(self.marginal_kernel(A, A)))), 1.0)
 
-    def pair_probs(self, items: ArrayLike | None = None) -> FloatArray:
+    def pair_probs(self, items: Items | None = None) -> FloatArray:
         """P(i, j in Y) = K_ii K_jj - K_ij^2, equation (3), for all pairs of `items` (default: of all items).
 
         On the diagonal, P(i in Y).
         """
-        A = np.arange(self.n) if items is None else check_subset(items, self.n, "items")
+        A = self._some_items(items)
         K_A = self.marginal_kernel(A, A)
         d = self.marginals[A]
         pairs = np.maximum(np.outer(d, d) - K_A**2, 0.0)
         np.fill_diagonal(pairs, d)
         return pairs
 
-    def correlations(self, items: ArrayLike | None = None) -> FloatArray:
+    def correlations(self, items: Items | None = None) -> FloatArray:
         """Correlation of the indicators of items i and j: -K_ij^2 / sqrt(K_ii (1 - K_ii) K_jj (1 - K_jj)).
 
-        Never positive off the diagonal; 0 where an item is always or never chosen.
+        1 on the diagonal, never positive off it; 0 there where an item is always or never chosen.
         """
-        A = np.arange(self.n) if items is None else check_subset(items, self.n, "items")
+        A = self._some_items(items)
         K_A, d = self.marginal_kernel(A, A), self.marginals[A]
         deviation = np.sqrt(d * (1 - d))
         scale = np.outer(deviation, deviation)
@@ -146,7 +157,18 @@ class Determinantal(Frozen, ABC):
         np.fill_diagonal(correlation, 1.0)
         return np.maximum(correlation, -1.0)
 
-    def prob(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> float:
+    def _some_items(self, items: Items | None) -> IntArray:
+        """The items asked about; all of them only where an n x n answer fits in memory."""
+        if items is not None:
+            return check_items(items, self.n, "items")
+        if self.n > MATRIX:
+            raise ValueError(
+                f"The answer for all pairs of {self.n:,} items would be an array of {self.n**2 * 8 / 1e9:.0f} GB. "
+                "Pass items=[...] for the ones you want."
+            )
+        return np.arange(self.n)
+
+    def prob(self, include: Items = (), exclude: Items = ()) -> float:
         """P(every item of `include` is in Y and none of `exclude` is).
 
         det(K_A) det(I - K'_B), where K' is K given A. Sharing an item makes it 0.
@@ -163,7 +185,7 @@ class Determinantal(Frozen, ABC):
         left = np.eye(B.size) - schur_complement(K_AB, b, a)
         return min(float(np.exp(log_p + logdet(left))), 1.0)
 
-    def conditional_marginals(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> FloatArray:
+    def conditional_marginals(self, include: Items = (), exclude: Items = ()) -> FloatArray:
         """P(i in Y | include in Y, exclude not in Y) for all n items; 1 and 0 for those given."""
         A, B = check_disjoint(include, exclude, self.n)
         out = np.zeros(self.n)
@@ -171,6 +193,8 @@ class Determinantal(Frozen, ABC):
         rest = remaining(self.n, A, B)
         if rest.size:
             out[rest] = self.condition(A, B).marginals
+        elif self.prob(A, B) == 0.0:
+            raise impossible("include", A)
         return out
 
     # Size
@@ -189,13 +213,7 @@ class Determinantal(Frozen, ABC):
     @cached_property
     def size_pmf(self) -> FloatArray:
         """P(|Y| = k) for k = 0 ... n."""
-        pmf = np.zeros(self.n + 1)
-        pmf[0] = 1.0
-        for m, p in enumerate(np.sort(self.spectrum.p), start=1):  # one coin more: no cancellation
-            pmf[1 : m + 1] = pmf[1 : m + 1] * (1 - p) + pmf[:m] * p
-            pmf[0] *= 1 - p
-        read_only(pmf)
-        return pmf
+        return frozen(np.append(sum_of_coins(self.spectrum.p), np.zeros(self.n - self.spectrum.p.size)))
 
     def entropy(self, n_samples: int = 100_000, rng: Seed = None) -> Estimate:
         """- sum of P(Y) log P(Y) in nats: exact up to 20 items, beyond that estimated from samples.
@@ -206,18 +224,14 @@ class Determinantal(Frozen, ABC):
             A float with a `standard_error`, which is 0 where the value is exact.
         """
         if self.n <= ENUMERABLE:
-            log_p = self._all_log_probs()
-            log_p = log_p[log_p > -np.inf]
-            return Estimate(max(-float(np.exp(log_p) @ log_p), 0.0), 0.0)
+            from dpplearn._loops.symmetric import all_probs
+
+            probs = all_probs(np.array(self.K))
+            probs = probs[probs > 0.0]
+            return Estimate(max(-float(probs @ np.log(probs)), 0.0), 0.0)
         n_samples = check_int(n_samples, "n_samples", low=2)
         surprise = -np.asarray(self.log_prob(self.sample(n_samples, rng=rng)))
         return Estimate(float(surprise.mean()), float(surprise.std(ddof=1) / np.sqrt(n_samples)))
-
-    def _all_log_probs(self) -> FloatArray:
-        """log P(Y) of all 2^n subsets; bit i of the position says whether item i is in Y."""
-        masks = (np.arange(2**self.n)[:, None] >> np.arange(self.n)) & 1
-        indptr = np.append(0, np.cumsum(masks.sum(axis=1)))
-        return np.asarray(self.log_prob(Subsets(indptr, np.nonzero(masks)[1], self.n)))
 
     # Sampling
 
@@ -230,7 +244,7 @@ class Determinantal(Frozen, ABC):
         ----------
         size : int
             How many; 0 gives no subsets.
-        rng : int, numpy.random.Generator or None
+        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
             The same seed gives the same subsets, whatever `n_jobs`.
         method : {"spectral", "cholesky", "mcmc"}
             "spectral" is exact; after one eigendecomposition the cost of a sample follows its size, not
@@ -238,12 +252,16 @@ class Determinantal(Frozen, ABC):
             operations a sample. "mcmc" is approximate: a Markov chain's states, n moves apart (100 at
             least) after 20 times as many (`ImplicitDPP` has the options).
         n_jobs : int, optional
-            Threads; every core by default.
+            Threads; every core by default (None or -1).
 
         Returns
         -------
         Subsets
             A sequence of sorted index arrays.
+
+        Notes
+        -----
+        The first call on a machine compiles the loops, for some ten seconds, and keeps them on disk.
         """
         size = check_int(size, "size")
         check_choice(method, "method", ("spectral", "cholesky", "mcmc"))
@@ -258,7 +276,7 @@ class Determinantal(Frozen, ABC):
         else:
             expected = self.expected_size
             draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=expected, n_jobs=jobs)
-        return Subsets(*draws, self.n)
+        return Subsets._of(*draws, self.n)
 
     def sampling_tables(self, size: int) -> Tables:
         """What the loops of the spectral sampler read, for `size` samples."""
@@ -277,6 +295,29 @@ class Determinantal(Frozen, ABC):
         return self.K
 
 
+def frozen(array: FloatArray) -> FloatArray:
+    """The array, read-only: what a frozen object hands out cannot change it."""
+    read_only(array)
+    return array
+
+
+def sum_of_coins(p: FloatArray) -> FloatArray:
+    """P(k heads) for k = 0 ... m of m independent coins; one coin at a time, so that nothing cancels."""
+    pmf = np.zeros(p.size + 1)
+    pmf[0] = 1.0
+    for m, x in enumerate(np.sort(p), start=1):
+        pmf[1 : m + 1] = pmf[1 : m + 1] * (1 - x) + pmf[:m] * x
+        pmf[0] *= 1 - x
+    return pmf
+
+
+def check_ground_set(draws: Subsets, n: int) -> Subsets:
+    """Subsets of these n items, and not of others."""
+    if draws.n != n:
+        raise ValueError(f"subset must hold subsets of the {n} items here, found subsets of {draws.n}.")
+    return draws
+
+
 def remaining(n: int, include: IntArray, exclude: IntArray) -> IntArray:
     """The items in neither set."""
     left = np.ones(n, np.bool_)
@@ -284,7 +325,7 @@ def remaining(n: int, include: IntArray, exclude: IntArray) -> IntArray:
     return np.flatnonzero(left)
 
 
-def check_remaining(n: int, include: ArrayLike, exclude: ArrayLike) -> tuple[IntArray, IntArray, IntArray]:
+def check_remaining(n: int, include: Items, exclude: Items) -> tuple[IntArray, IntArray, IntArray]:
     """Two disjoint sets and the items in neither, of which there must be one."""
     A, B = check_disjoint(include, exclude, n)
     rest = remaining(n, A, B)

@@ -9,19 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from dpplearn._checks import FloatArray, IntArray, check_subset, check_vector, read_only
+from dpplearn._checks import FloatArray, IntArray, Items, check_square, check_subset, read_only
 from dpplearn._linalg import (
     EPS,
+    SMALL,
+    WIDE,
     Spectrum,
     check_kernel,
-    check_similarity,
+    check_psd,
     eigh_psd,
     factor_psd,
     logdet,
+    project_out,
     schur_complement,
     spectrum,
+    tolerance,
 )
-from dpplearn.determinantal import Determinantal, check_remaining, impossible
+from dpplearn.determinantal import Determinantal, check_ground_set, check_remaining, frozen, impossible
+from dpplearn.kernels import from_quality
 from dpplearn.subsets import Subsets
 
 
@@ -56,19 +61,21 @@ class DPP(Determinantal):
 
     _L: FloatArray | None
     _K: FloatArray | None
+    _unsure: str | None
 
     def __init__(self, L: ArrayLike) -> None:
         kernel = check_kernel(L)
-        self._set(_L=kernel, _K=None, items=np.arange(len(kernel)))
+        self._keep(kernel, None, np.arange(len(kernel)), unsure=len(kernel) > SMALL)
+
+    def _keep(self, L: FloatArray | None, K: FloatArray | None, items: IntArray, unsure: bool) -> None:
+        read_only(items, *(array for array in (L, K) if array is not None))
+        self._set(_L=L, _K=K, items=items, _unsure="L" if unsure else None)
 
     @classmethod
-    def _of(cls, L: FloatArray | None, K: FloatArray | None, items: IntArray) -> Self:
-        """A DPP from a kernel that is known to be right."""
+    def _of(cls, L: FloatArray | None, K: FloatArray | None, items: IntArray, *, unsure: bool = False) -> Self:
+        """A DPP from a kernel that needs no check, or whose eigenvalues nobody has seen yet (unsure)."""
         self = cls.__new__(cls)
-        for array in (L, K):
-            if array is not None:
-                read_only(array)
-        self._set(_L=L, _K=K, items=items)
+        self._keep(L, K, items, unsure)
         return self
 
     @classmethod
@@ -86,10 +93,18 @@ class DPP(Determinantal):
         >>> round(coin.log_prob([0]), 3)  # log 1/2
         -0.693
         """
-        kernel = check_kernel(K, "K")
-        self = cls._of(None, kernel, np.arange(len(kernel)))
-        _ = self.spectrum  # raises where an eigenvalue is above 1
-        return self
+        kernel = check_square(K, "K")
+        tol = tolerance(K)
+        check_psd(kernel, "K", tol)
+        try:
+            check_psd((1.0 + tol) * np.eye(len(kernel)) - kernel, "I - K", tol)
+        except ValueError:
+            largest = linalg.eigvalsh(kernel, check_finite=False)[-1]
+            raise ValueError(
+                f"K must have eigenvalues in [0, 1], but its largest is {largest:.9g}. "
+                "If this matrix is a likelihood kernel, use DPP(L)."
+            ) from None
+        return cls._of(None, kernel, np.arange(len(kernel)))
 
     @classmethod
     def from_quality(cls, q: ArrayLike, S: ArrayLike) -> Self:
@@ -101,13 +116,8 @@ class DPP(Determinantal):
         array([[4., 1.],
                [1., 1.]])
         """
-        S = check_similarity(S)
-        q = check_vector(q, "q", len(S), low=0.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            L = q[:, None] * S * q
-        if not np.isfinite(L).all():
-            raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
-        return cls._of(L, None, np.arange(len(L)))
+        L = from_quality(q, S)
+        return cls._of(L, None, np.arange(len(L)), unsure=len(L) > SMALL)
 
     @property
     def n(self) -> int:
@@ -132,12 +142,12 @@ class DPP(Determinantal):
     def _finite_L(self) -> FloatArray:
         """L, leaving out the directions that are always taken (where K has eigenvalue 1)."""
         if self._L is not None:
+            if self._unsure and "eigenpairs" not in self.__dict__:
+                check_psd(self._L, self._unsure)
             return self._L
         p, V, _ = self.spectrum
         free = p < 1.0
-        L = np.asarray((V[:, free] * (p[free] / (1 - p[free]))) @ V[:, free].T)
-        read_only(L)
-        return L
+        return frozen((V[:, free] * (p[free] / (1 - p[free]))) @ V[:, free].T)
 
     @cached_property
     def K(self) -> FloatArray:
@@ -148,26 +158,25 @@ class DPP(Determinantal):
     def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues of L, ascending, and orthonormal eigenvectors as columns."""
         if self._L is not None:
-            return eigh_psd(self._L)
-        _ = self.L  # raises where there is none
-        p, V, _ = self.spectrum
-        return p / (1 - p), V
+            lam, V = eigh_psd(self._L, self._unsure)
+        else:
+            _ = self.L  # raises where there is none
+            p, V, _ = self.spectrum
+            lam = p / (1 - p)
+        return frozen(lam), frozen(V)
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """K = V diag(p) V^T, equation (7), and log det(L + I)."""
         if self._L is not None:
-            L = self._L
-            return spectrum(*self.eigenpairs, lambda: factor_psd(L))
+            return spectrum(*self.eigenpairs, self._factor)
         assert self._K is not None  # one of the two kernels was given
-        p, V = eigh_psd(self._K, "K")
-        if p[-1] > 1.0 + 1e-8:
-            raise ValueError(
-                f"K must have eigenvalues in [0, 1], but its largest is {p[-1]:.9g}. "
-                "If this matrix is a likelihood kernel, use DPP(L)."
-            )
+        p, V = eigh_psd(self._K)
         p[p > 1.0 - 8 * len(p) * EPS] = 1.0
-        return Spectrum(p, V, float(-np.log1p(-p[p < 1.0]).sum()))
+        return Spectrum(frozen(p), frozen(V), float(-np.log1p(-p[p < 1.0]).sum()))
+
+    def _factor(self) -> FloatArray:
+        return factor_psd(self.L)
 
     @property
     def log_normalizer(self) -> float:
@@ -179,7 +188,7 @@ class DPP(Determinantal):
     @cached_property
     def quality(self) -> FloatArray:
         """q_i = sqrt(L_ii), equation (8)."""
-        return np.sqrt(self.L.diagonal())
+        return frozen(np.sqrt(self.L.diagonal()))
 
     @cached_property
     def similarity(self) -> FloatArray:
@@ -188,13 +197,13 @@ class DPP(Determinantal):
         inverse = np.divide(1.0, q, out=np.zeros_like(q), where=q > 0)
         S = np.clip(self.L * inverse[:, None] * inverse, -1.0, 1.0)
         np.fill_diagonal(S, 1.0)
-        return S
+        return frozen(S)
 
     @overload
     def log_prob(self, subset: Subsets) -> FloatArray: ...
     @overload
-    def log_prob(self, subset: ArrayLike) -> float: ...
-    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+    def log_prob(self, subset: Items) -> float: ...
+    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
         """log P(Y = subset) = log det(L_Y) - log det(L + I), equation (4); -inf where it cannot be.
 
         Parameters
@@ -203,6 +212,7 @@ class DPP(Determinantal):
             For Subsets, an array with one value for each.
         """
         if isinstance(subset, Subsets):
+            check_ground_set(subset, self.n)
             if not self.has_L:
                 return np.array([self.log_prob(Y) for Y in subset])
             from dpplearn._loops.symmetric import subset_logdets
@@ -233,13 +243,13 @@ class DPP(Determinantal):
         Z = Q[:, r:]
         return float(2 * np.log(pivots).sum() + logdet(Z.T @ L_Y @ Z) - log_normalizer)
 
-    def condition(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> Self:
+    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
 
         Returns
         -------
         DPP
-            On the items in neither set; `items` tells what each was called here.
+            On the items in neither set, numbered from 0; `items` tells what each was called at the start.
 
         Examples
         --------
@@ -251,10 +261,14 @@ class DPP(Determinantal):
         A, B, rest = check_remaining(self.n, include, exclude)
         items = self.items[rest]
         if self._L is not None:
-            if logdet(self._L[np.ix_(A, A)]) == -np.inf:
+            L = self.L
+            if logdet(L[np.ix_(A, A)]) == -np.inf:
                 raise impossible("include", A)
             # L given A: the Schur complement of L_A; given not B: without B's rows
-            return self._of(schur_complement(self._L, rest, A), None, items)
+            if A.size and L.diagonal().sum() > WIDE:  # what rounding leaves there would count for much
+                rows = project_out(self._factor(), rest, A)
+                return self._of(rows @ rows.T, None, items)
+            return self._of(schur_complement(L, rest, A), None, items)
         K = self.K
         if logdet(K[np.ix_(A, A)]) == -np.inf:
             raise impossible("include", A)

@@ -7,10 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import Seed, check_int, check_rng, check_subset, read_only
+from dpplearn._checks import Items, Seed, check_features, check_int, check_rng, check_subset, read_only
 from dpplearn._linalg import logdet, to_dense
 from dpplearn.determinantal import Frozen
-from dpplearn.lowrank import check_features
 from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
 from dpplearn.subsets import Subsets
 
@@ -20,7 +19,8 @@ class ImplicitDPP(Frozen):
 
     There is no normalizer and no exact sampler; `sample` runs a Markov chain that adds, deletes and
     swaps items and whose law converges to the DPP. It starts from a greedy set. Prefer `DPP` or
-    `LowRankDPP` wherever L or B^T B can be factorized: they are exact and faster.
+    `LowRankDPP` wherever L or B^T B can be factorized: they are exact and faster. The start asks a function for
+    n |Y| entries, and each move for |Y| of them: with thousands of items, pass features, or fewer moves.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class ImplicitDPP(Frozen):
     def __repr__(self) -> str:
         return f"<ImplicitDPP on {self.n} items>"
 
-    def log_weight(self, subset: ArrayLike) -> float:
+    def log_weight(self, subset: Items) -> float:
         """log det(L_Y): log P(Y) up to a constant that is not known."""
         Y = check_subset(subset, self.n)
         moves = Moves(self.kernel, self.n, gram=not callable(self.kernel))
@@ -89,4 +89,4 @@ class ImplicitDPP(Frozen):
         burn_in = usual_burn_in if burn_in is None else check_int(burn_in, "burn_in")
         thin = usual_thin if thin is None else check_int(thin, "thin", low=1)
         moves = Moves(self.kernel, self.n, gram=not callable(self.kernel))
-        return Subsets(*sample_mcmc(moves, size, generator, k=k, burn_in=burn_in, thin=thin), self.n)
+        return Subsets._of(*sample_mcmc(moves, size, generator, k=k, burn_in=burn_in, thin=thin), self.n)

@@ -6,19 +6,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpplearn._checks import (
     FloatArray,
+    Items,
     Seed,
     check_choice,
     check_int,
     check_jobs,
     check_rng,
     check_subset,
-    read_only,
 )
-from dpplearn.determinantal import Determinantal, Frozen
+from dpplearn._linalg import spectrum_wide, tilt_to_size
+from dpplearn.determinantal import Determinantal, Frozen, check_ground_set, frozen, sum_of_coins
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
@@ -51,19 +51,15 @@ class KDPP(Frozen):
     """
 
     def __init__(self, dpp: Determinantal, k: int) -> None:
-        if not isinstance(dpp, Determinantal):
-            raise TypeError(f"dpp must be a DPP or a LowRankDPP, found {type(dpp).__name__}. Pass DPP(L).")
+        given: object = dpp
+        if not isinstance(given, Determinantal):
+            hint = "Use its sample(k=...)." if type(given).__name__ == "ImplicitDPP" else "Pass DPP(L)."
+            raise TypeError(f"dpp must be a DPP or a LowRankDPP, found {type(dpp).__name__}. {hint}")
         k = check_int(k, "k")
         if k > dpp.n:
             raise ValueError(f"k must be at most the number of items ({dpp.n}), found {k}.")
-        lam, _ = dpp.eigenpairs
-        rank = int(np.count_nonzero(lam))
-        if k > rank:
-            raise ValueError(
-                f"k must be at most the rank of L ({rank} to working precision), found {k}: every set of {k} items "
-                "has determinant 0. Add a little to the diagonal (L + 1e-6 I) if the items are not meant to be alike."
-            )
         self._set(dpp=dpp, k=k)
+        _ = self._tilted  # raises where k is above the rank
 
     dpp: Determinantal
     k: int
@@ -77,22 +73,59 @@ class KDPP(Frozen):
         return f"<KDPP of {self.k} out of {self.n} items>"
 
     @cached_property
+    def _tilted(self) -> tuple[FloatArray, FloatArray, float]:
+        """Eigenvalues and eigenvectors of a multiple of L, and log e_k of L itself.
+
+        Any multiple has the same k-DPP. Where the k-th eigenvalue is lost in the rounding of the largest, take the
+        multiple for which about k are chosen, and its probabilities p instead: p / (1 - p) is the eigenvalue to all
+        the digits that matter. e_k(L) = P(|Y| = k) det(I + cL) / c^k.
+        """
+        if not self.dpp.has_L:
+            return self._of_marginals()
+        lam, V = self.dpp.eigenpairs
+        if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(1e-8 * lam[-1], 0.0)):
+            return lam, V, float(log_esp(lam, self.k)[self.k, -1])
+        B = self.dpp._factor()
+        rank = B.shape[1]
+        if self.k > rank:
+            raise ValueError(
+                f"k must be at most the rank of L ({rank} to working precision), found {self.k}: every set of {self.k} "
+                "items has determinant 0. Add a little to the diagonal (L + 1e-6 I) if items are not meant to be alike."
+            )
+        log_c = tilt_to_size(B, self.k)
+        p, V, log_normalizer = spectrum_wide(B * np.exp(log_c / 2))
+        lam = p / np.maximum(1 - p, 1e-17)
+        return lam, V, float(np.log(sum_of_coins(p)[self.k])) + log_normalizer - self.k * log_c
+
+    def _of_marginals(self) -> tuple[FloatArray, FloatArray, float]:
+        """The same where eigenvalues of K are 1: those directions are always taken, and so are at most k."""
+        p, V, log_normalizer = self.dpp.spectrum
+        chance = sum_of_coins(p)[min(self.k, p.size)] if self.k <= np.count_nonzero(p) else 0.0
+        if chance == 0.0:
+            low, high = np.count_nonzero(p == 1.0), np.count_nonzero(p)
+            raise ValueError(f"k must be a size that this DPP can have, from {low} to {high}, found {self.k}.")
+        return p / np.maximum(1 - p, 1e-17), V, float(np.log(chance)) + log_normalizer
+
+    @cached_property
     def _log_esp(self) -> FloatArray:
-        return log_esp(self.dpp.eigenpairs[0][::-1], self.k)  # in the order of the sampling tables
+        return log_esp(self._tilted[0][::-1], self.k)  # in the order of the sampling tables
 
     @property
     def log_normalizer(self) -> float:
         """log e_k(lam) = log of the sum of det(L_Y) over all sets of k items."""
-        return float(self._log_esp[self.k, -1])
+        if not self.dpp.has_L:
+            _ = self.dpp.eigenpairs  # raises, and says why there is no L
+        return self._tilted[2]
 
     @overload
     def log_prob(self, subset: Subsets) -> FloatArray: ...
     @overload
-    def log_prob(self, subset: ArrayLike) -> float: ...
-    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+    def log_prob(self, subset: Items) -> float: ...
+    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
         """log P(Y = subset); -inf where it has not exactly k items."""
-        shift = self.dpp.spectrum.log_normalizer - self.log_normalizer
+        shift = self.dpp.spectrum.log_normalizer - self._tilted[2]
         if isinstance(subset, Subsets):
+            check_ground_set(subset, self.n)
             values = np.asarray(self.dpp.log_prob(subset)) + shift
             return np.where(subset.sizes == self.k, values, -np.inf)
         Y = check_subset(subset, self.n)
@@ -101,10 +134,8 @@ class KDPP(Frozen):
     @cached_property
     def marginals(self) -> FloatArray:
         """P(i in Y) = sum over eigenvectors of v_j(i)^2 lam_j e_{k-1}(the other lam) / e_k(lam)."""
-        lam, V = self.dpp.eigenpairs
-        marginals = np.clip(np.einsum("ij,ij,j->i", V, V, vector_probs(lam, self.k)), 0.0, 1.0)
-        read_only(marginals)
-        return marginals
+        lam, V, _ = self._tilted
+        return frozen(np.clip(np.einsum("ij,ij,j->i", V, V, vector_probs(lam, self.k)), 0.0, 1.0))
 
     def sample(
         self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None
@@ -128,11 +159,11 @@ class KDPP(Frozen):
             draws = sample_mcmc(moves, size, generator, k=self.k, burn_in=burn_in, thin=thin)
         else:
             draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=self.k, n_jobs=jobs)
-        return Subsets(*draws, self.n)
+        return Subsets._of(*draws, self.n)
 
     def sampling_tables(self, size: int) -> Tables:
         """What the loops of the spectral sampler read, for `size` samples."""
-        fast = worth_alias(size, self.k, self.dpp.eigenpairs[0].size)
+        fast = worth_alias(size, self.k, self._tilted[0].size)
         return self._alias_tables if fast else self._plain_tables
 
     @cached_property
@@ -144,4 +175,4 @@ class KDPP(Frozen):
         return self._tables(alias=False)
 
     def _tables(self, *, alias: bool) -> Tables:
-        return make_tables(np.empty(0), self.dpp.eigenpairs[1], alias=alias, log_esp=self._log_esp)
+        return make_tables(np.empty(0), self._tilted[1], alias=alias, log_esp=self._log_esp)

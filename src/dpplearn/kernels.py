@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg, sparse
+from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_array, check_rho, check_square, check_vector
-from dpplearn._linalg import check_kernel, eigh_psd
+from dpplearn._checks import FloatArray, check_array, check_features, check_rho, check_vector, row_lengths
+from dpplearn._linalg import check_kernel, check_similarity, eigh_psd, factor_psd, spectrum, to_dense
 
 
 def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rho: float = 0.0) -> FloatArray:
@@ -23,17 +23,12 @@ def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rh
            [0.2, 1. ]])
     """
     rho = check_rho(rho)
-    if sparse.issparse(features):
-        X = sparse.csr_array(features, dtype=np.float64)
-        lengths = np.asarray(np.sqrt(X.multiply(X).sum(axis=1))).ravel()
-    else:
-        X = check_array(features, "features", 2)
-        lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
-    if lengths.size == 0 or lengths.min() == 0.0:
-        row = f"row {int(lengths.argmin())} is zero" if lengths.size else "there are no rows"
-        raise ValueError(f"features must have no zero row, because a zero vector has no direction; {row}.")
-    C = X @ X.T
-    C = np.asarray(C.toarray() if sparse.issparse(C) else C) / lengths[:, None] / lengths
+    X = check_features(features, "features")
+    lengths = row_lengths(X)
+    if lengths.min() == 0.0:
+        row = int(lengths.argmin())
+        raise ValueError(f"features must have no zero row, because a zero vector has no direction; row {row} is zero.")
+    C = to_dense(X @ X.T) / lengths[:, None] / lengths
     S = (np.clip(C, -1.0, 1.0) + rho**2) / (1 + rho**2)
     np.fill_diagonal(S, 1.0)
     return (S + S.T) / 2
@@ -51,17 +46,20 @@ def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:
     X = check_array(points, "points", 2)
     if not (np.isfinite(length_scale) and length_scale > 0):
         raise ValueError(f"length_scale must be a positive number, found {length_scale}.")
-    squares = np.einsum("ij,ij->i", X, X)
-    distances = np.maximum(squares[:, None] + squares - 2 * X @ X.T, 0.0)
-    np.fill_diagonal(distances, 0.0)
-    return np.exp(-(distances + distances.T) / (4 * length_scale**2))
+    from scipy.spatial.distance import cdist  # here: importing it costs more than all of dpplearn
+
+    return np.exp(-cdist(X, X, "sqeuclidean") / (2 * length_scale**2))
 
 
 def from_quality(q: ArrayLike, S: ArrayLike) -> FloatArray:
-    """L_ij = q_i S_ij q_j, equation (8)."""
-    S = check_square(S, "S")
+    """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1."""
+    S = check_similarity(S)
     q = check_vector(q, "q", len(S), low=0.0)
-    return q[:, None] * S * q
+    with np.errstate(over="ignore", invalid="ignore"):
+        L = q[:, None] * S * q
+    if not np.isfinite(L).all():
+        raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
+    return np.asarray(L)
 
 
 def L_to_K(L: ArrayLike) -> FloatArray:
@@ -73,8 +71,9 @@ def L_to_K(L: ArrayLike) -> FloatArray:
     array([[0.5 , 0.  ],
            [0.  , 0.75]])
     """
-    lam, V = eigh_psd(check_kernel(L))
-    return np.asarray((V * (lam / (1 + lam))) @ V.T)
+    kernel = check_kernel(L)
+    p, V, _ = spectrum(*eigh_psd(kernel, "L"), lambda: factor_psd(kernel))
+    return np.asarray((V * p) @ V.T)
 
 
 def K_to_L(K: ArrayLike) -> FloatArray:
@@ -86,11 +85,10 @@ def K_to_L(K: ArrayLike) -> FloatArray:
     array([[1., 0.],
            [0., 3.]])
     """
-    lam, V = linalg.eigh(check_kernel(K, "K"), check_finite=False)
+    lam, V = eigh_psd(check_kernel(K, "K"), "K")
     if lam[-1] >= 1.0 - 8 * len(lam) * np.finfo(np.float64).eps:
         raise ValueError(
             f"K must have eigenvalues below 1 for L = K (I - K)^-1 to exist, but its largest is {lam[-1]:.9g}. "
             "DPP.from_marginal(K) works without L where the largest is exactly 1."
         )
-    lam = np.maximum(lam, 0.0)
     return np.asarray((V * (lam / (1 - lam))) @ V.T)

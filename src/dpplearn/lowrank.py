@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Self, overload
+from typing import Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg, sparse
+from scipy import sparse
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_subset, check_vector, read_only
-from dpplearn._linalg import EPS, Spectrum, eigh_gram, logdet, spectrum, to_dense
-from dpplearn.determinantal import Determinantal, check_remaining, impossible
+from dpplearn._checks import (
+    Features,
+    FloatArray,
+    IntArray,
+    Items,
+    check_features,
+    check_items,
+    check_subset,
+    check_vector,
+    freeze_features,
+    read_only,
+    row_lengths,
+)
+from dpplearn._linalg import WIDE, Spectrum, eigh_gram, independent_columns, logdet, project_out, spectrum, to_dense
+from dpplearn.determinantal import Determinantal, check_ground_set, check_remaining, frozen, impossible
 from dpplearn.subsets import Subsets
+
+LARGE = 20_000_000  # entries up to which a sparse B is made dense where that is faster
 
 
 class LowRankDPP(Determinantal):
     """Determinantal point process with likelihood kernel L = B B^T.
 
     Row b_i = q_i phi_i of B is item i: its length is the item's quality, its direction what makes it
-    similar to others (equation 8). Time and memory are O(n d min(n, d)) and O(n d), once.
+    similar to others (equation 8). With d < n columns, no n x n array is ever formed: time O(n d^2), memory O(n d),
+    once. With more columns than items the smaller matrix is the n x n one, and eigenpairs come from that.
 
     Parameters
     ----------
@@ -40,12 +55,15 @@ class LowRankDPP(Determinantal):
 
     def __init__(self, B: ArrayLike | sparse.sparray | sparse.spmatrix) -> None:
         rows = check_features(B)
-        self._set(B=rows, items=np.arange(rows.shape[0]))
+        items = np.arange(rows.shape[0])
+        read_only(items)
+        self._set(B=rows, items=items)
 
     @classmethod
     def _of(cls, B: Features, items: IntArray) -> Self:
         self = cls.__new__(cls)
-        read_only(B.data if sparse.issparse(B) else B)
+        freeze_features(B)
+        read_only(items)
         self._set(B=B, items=items)
         return self
 
@@ -71,12 +89,16 @@ class LowRankDPP(Determinantal):
     @cached_property
     def eigenpairs(self) -> tuple[FloatArray, FloatArray]:
         """Nonzero eigenvalues of L, ascending, and their eigenvectors, from the smaller of B B^T and B^T B."""
-        return eigh_gram(self.B)
+        lam, V = eigh_gram(self.B)
+        return frozen(lam), frozen(V)
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """K = V diag(p) V^T, equation (7), and log det(L + I) = log det(I + B^T B)."""
-        return spectrum(*self.eigenpairs, lambda: to_dense(self.B))
+        return spectrum(*self.eigenpairs, self._factor)
+
+    def _factor(self) -> FloatArray:
+        return independent_columns(to_dense(self.B))
 
     @property
     def log_normalizer(self) -> float:
@@ -86,16 +108,23 @@ class LowRankDPP(Determinantal):
     @property
     def L(self) -> FloatArray:
         """B B^T, an n x n array; made anew each time, and never needed by anything else here."""
+        self._some_items(None)
         return to_dense(self.B @ self.B.T)
 
     @cached_property
     def quality(self) -> FloatArray:
         """q_i = |b_i|, equation (8)."""
-        return row_lengths(self.B)
+        return frozen(row_lengths(self.B))
 
-    def similarity_of(self, rows: ArrayLike, columns: ArrayLike) -> FloatArray:
+    @property
+    def similarity(self) -> FloatArray:
+        """S_ij = L_ij / sqrt(L_ii L_jj), equation (8), an n x n array; `similarity_of` gives a block of it."""
+        items = self._some_items(None)
+        return frozen(self.similarity_of(items, items))
+
+    def similarity_of(self, rows: Items, columns: Items) -> FloatArray:
         """The block S[rows, columns] of the similarities, equation (8)."""
-        i, j = check_subset(rows, self.n, "rows"), check_subset(columns, self.n, "columns")
+        i, j = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
         scale = np.outer(self.quality[i], self.quality[j])
         block = to_dense(self.B[i] @ self.B[j].T)
         S = np.divide(block, scale, out=np.zeros_like(block), where=scale > 0)
@@ -104,15 +133,16 @@ class LowRankDPP(Determinantal):
     @overload
     def log_prob(self, subset: Subsets) -> FloatArray: ...
     @overload
-    def log_prob(self, subset: ArrayLike) -> float: ...
-    def log_prob(self, subset: ArrayLike | Subsets) -> float | FloatArray:
+    def log_prob(self, subset: Items) -> float: ...
+    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
         """log P(Y = subset) = log det(B_Y B_Y^T) - log det(I + B^T B), equation (4)."""
         if isinstance(subset, Subsets):
-            if sparse.issparse(self.B):
+            check_ground_set(subset, self.n)
+            if self.B.shape[0] * self.B.shape[1] > LARGE and sparse.issparse(self.B):
                 return np.array([self.log_prob(Y) for Y in subset])
             from dpplearn._loops.symmetric import subset_logdets
 
-            values = subset_logdets(self.B, True, subset.indptr, subset.indices)
+            values = subset_logdets(np.ascontiguousarray(to_dense(self.B)), True, subset.indptr, subset.indices)
             return np.asarray(values - self.log_normalizer)
         Y = check_subset(subset, self.n)
         if Y.size > self.B.shape[1]:
@@ -120,26 +150,23 @@ class LowRankDPP(Determinantal):
         B_Y = self.B[Y]
         return logdet(to_dense(B_Y @ B_Y.T)) - self.log_normalizer
 
-    def condition(self, include: ArrayLike = (), exclude: ArrayLike = ()) -> Self:
+    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
 
         The remaining rows of B lose their part in the span of the included ones: again L = B B^T.
-        `items` of the result tells what each item was called here.
+        `items` of the result tells what each item was called at the start.
         """
         A, _, rest = check_remaining(self.n, include, exclude)
-        B = self.B[rest]
-        if A.size:
-            B_A = to_dense(self.B[A])
-            if A.size > B_A.shape[1] or logdet(B_A @ B_A.T) == -np.inf:
-                raise impossible("include", A)
-            lengths = row_lengths(B_A)
-            Q = linalg.qr((B_A / lengths[:, None]).T, mode="economic", check_finite=False)[0]
-            before = row_lengths(B)
-            B = to_dense(B)
-            B = B - (B @ Q) @ Q.T
-            B = B - (B @ Q) @ Q.T  # twice, so that what is left is orthogonal even where it is little
-            B[row_lengths(B) <= 8 * np.sqrt(A.size) * EPS * before] = 0.0
-        return self._of(B, self.items[rest])
+        if A.size == 0:
+            return self._of(self.B[rest], self.items[rest])
+        B_A = self.B[A]
+        if A.size > B_A.shape[1] or logdet(to_dense(B_A @ B_A.T)) == -np.inf:
+            raise impossible("include", A)
+        B = to_dense(self.B)
+        # where rounding would count for much, or columns outnumber rows: only the directions that are there
+        if B.shape[1] > B.shape[0] or (row_lengths(B) ** 2).sum() > WIDE:
+            B = self._factor()
+        return self._of(project_out(B, rest, A), self.items[rest])
 
     def _dense_K(self) -> FloatArray:
         raise ValueError(
@@ -149,36 +176,3 @@ class LowRankDPP(Determinantal):
 
     def _likelihood_entries(self) -> tuple[FloatArray, bool]:
         return np.ascontiguousarray(to_dense(self.B)), True
-
-
-def check_features(B: Any, name: str = "B") -> Features:
-    """Finite float64 rows, one per item, dense or as a csr_array; a copy."""
-    if not sparse.issparse(B):
-        rows = check_array(B, name, 2)
-        if 0 in rows.shape:
-            raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
-        with np.errstate(over="ignore"):
-            squares = np.einsum("ij,ij->i", rows, rows)
-        if not np.isfinite(squares).all():
-            raise ValueError(f"{name} has rows too long for L = {name} {name}^T to be floats; scale it down.")
-        read_only(rows)
-        return rows
-    if B.dtype.kind not in "fiu":
-        raise TypeError(f"{name} must be an array of real numbers, found dtype {B.dtype}.")
-    if 0 in B.shape:
-        raise ValueError(f"{name} must have at least one row (item) and one column, found shape {B.shape}.")
-    rows = sparse.csr_array(B, dtype=np.float64, copy=True)
-    rows.sum_duplicates()
-    if not np.isfinite(rows.data).all():
-        at = int(np.flatnonzero(~np.isfinite(rows.data))[0])
-        row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
-        raise ValueError(f"{name} must be finite, but {name}[{row}, {rows.indices[at]}] is {rows.data[at]}.")
-    read_only(rows.data)
-    return rows
-
-
-def row_lengths(B: Features) -> FloatArray:
-    """|b_i| of every row."""
-    if sparse.issparse(B):
-        return np.asarray(np.sqrt(B.multiply(B).sum(axis=1))).ravel()
-    return np.sqrt(np.einsum("ij,ij->i", B, B))

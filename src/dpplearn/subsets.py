@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import IntArray, check_int, check_subset, read_only
+from dpplearn._checks import IntArray, Items, check_int, check_subset, read_only
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,21 +40,40 @@ class Subsets:
     n: int
 
     def __post_init__(self) -> None:
-        indptr, indices = np.asarray(self.indptr), np.asarray(self.indices)
-        if indptr.ndim != 1 or indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size:
-            raise ValueError(f"indptr must run from 0 to the number of indices ({indices.size}).")
-        indptr, indices = indptr.astype(np.int64, copy=False), indices.astype(np.int64, copy=False)
+        n = check_int(self.n, "n", low=1)
+        indptr, indices = np.array(self.indptr), np.array(self.indices)
+        for name, array in (("indptr", indptr), ("indices", indices)):
+            if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+                raise TypeError(f"{name} must be a flat array of integers, found {array.dtype}, shape {array.shape}.")
+        if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size or (np.diff(indptr) < 0).any():
+            raise ValueError(f"indptr must rise from 0 to the number of indices ({indices.size}).")
+        if indices.size and (indices.min() < 0 or indices.max() >= n):
+            raise IndexError(f"indices must be item numbers from 0 to {n - 1}.")
+        rising = np.diff(indices) > 0
+        rising[indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < indices.size)] - 1] = True  # from set to set
+        if not rising.all():
+            raise ValueError("Each subset must list its items in ascending order, none twice; see Subsets.from_lists.")
+        self._keep(indptr.astype(np.int64), indices.astype(np.int64), n)
+
+    def _keep(self, indptr: IntArray, indices: IntArray, n: int) -> None:
         read_only(indptr, indices)
-        object.__setattr__(self, "indptr", indptr)
-        object.__setattr__(self, "indices", indices)
+        for name, value in (("indptr", indptr), ("indices", indices), ("n", n)):
+            object.__setattr__(self, name, value)
 
     @classmethod
-    def from_lists(cls, subsets: Iterable[ArrayLike], n: int) -> Subsets:
+    def _of(cls, indptr: IntArray, indices: IntArray, n: int) -> Subsets:
+        """Subsets from arrays that are known to be right: what a sampler made is not checked again."""
+        self = cls.__new__(cls)
+        self._keep(indptr, indices, n)
+        return self
+
+    @classmethod
+    def from_lists(cls, subsets: Iterable[Items], n: int) -> Subsets:
         """Subsets from any sequence of item lists or masks."""
         n = check_int(n, "n", low=1)
         arrays = [check_subset(Y, n, f"subsets[{s}]") for s, Y in enumerate(subsets)]
         indptr = np.cumsum([0, *(Y.size for Y in arrays)])
-        return cls(indptr, np.concatenate([np.empty(0, np.int64), *arrays]), n)
+        return cls._of(indptr, np.concatenate([np.empty(0, np.int64), *arrays]), n)
 
     def __len__(self) -> int:
         return self.indptr.size - 1
@@ -70,9 +88,13 @@ class Subsets:
             if step == 1:
                 stop = max(start, stop)
                 ends = self.indptr[start : stop + 1]
-                return Subsets(ends - ends[0], self.indices[ends[0] : ends[-1]], self.n)
+                return Subsets._of(ends - ends[0], self.indices[ends[0] : ends[-1]], self.n)
             return Subsets.from_lists([self[s] for s in range(start, stop, step)], self.n)
-        s = range(len(self))[key]
+        if not isinstance(key, int | np.integer):
+            raise TypeError(f"Subsets are indexed by a whole number or a slice, found {key!r}.")
+        if not -len(self) <= key < len(self):
+            raise IndexError(f"There are {len(self)} subsets, so that number {key} is not among them.")
+        s = key % len(self)
         return self.indices[self.indptr[s] : self.indptr[s + 1]]
 
     def __iter__(self) -> Iterator[IntArray]:

@@ -1,8 +1,17 @@
-"""The add / delete / swap Markov chain: moves priced with the inverse M of L_Y, kept up to date."""
+"""The add / delete / swap Markov chain: moves priced with the Cholesky factor of L_Y, kept up to date.
+
+With L_Y = C C^T, x = C^-1 L_Yi and z = C^-1 e_a:
+    adding i multiplies the determinant by    g = L_ii - |x|^2,
+    deleting the item at place a by           |z|^2,
+    swapping it for i by                      |z|^2 g + (z . x)^2.
+Triangular solves lose no digits to the condition of L_Y, as its inverse would.
+"""
 
 import numpy as np
 
 from dpplearn._loops.jit import jit
+
+NOTHING = 1e-12  # what is left of an item, relative to L_ii, when the others span it but for rounding
 
 
 @jit
@@ -24,110 +33,102 @@ def entries(A, gram, i, Y, k, b):
 
 
 @jit
-def gain_of_adding(M, k, b, diagonal, skip):
-    """det(L_{Z + i}) / det(L_Z), Z = Y without its item at place `skip` (-1: all of Y); 0 where nothing is left.
-
-    The inverse of L_Z is M with row and column `skip` eliminated.
-    """
-    left, cross = diagonal, 0.0
-    for a in range(k):
-        if a != skip:
-            x = 0.0
-            for c in range(k):
-                if c != skip:
-                    x += M[a, c] * b[c]
-            left -= b[a] * x
-            if skip >= 0:
-                cross += M[skip, a] * b[a]
-    if skip >= 0:
-        left += cross * cross / M[skip, skip]
-    return left if left > 1e-12 * diagonal else 0.0
+def gain_of_adding(C, k, b, diagonal):
+    """Turn b = L_Yi into x = C^-1 b, and return g = L_ii - |x|^2, or 0 where nothing is left."""
+    left = diagonal
+    for r in range(k):
+        x = b[r]
+        for c in range(r):
+            x -= C[r, c] * b[c]
+        b[r] = x / C[r, r]
+        left -= b[r] * b[r]
+    return left if left > NOTHING * diagonal else 0.0
 
 
 @jit
-def remove(M, Y, k, a):
-    """Take the item at place a out of Y and out of M; the last item moves into its place."""
-    last = k - 1
-    if a != last:
-        Y[a], Y[last] = Y[last], Y[a]
-        for c in range(k):
-            M[a, c], M[last, c] = M[last, c], M[a, c]
-        for c in range(k):
-            M[c, a], M[c, last] = M[c, last], M[c, a]
-    for r in range(last):
-        f = M[r, last] / M[last, last]
-        for c in range(last):
-            M[r, c] -= f * M[last, c]
-    return last
+def gain_of_deleting(C, k, a, z):
+    """z = C^-1 e_a (zero before place a); returns |z|^2 = (L_Y^-1)_aa = det(L_{Y - a}) / det(L_Y)."""
+    total = 0.0
+    for r in range(a, k):
+        x = 1.0 if r == a else 0.0
+        for c in range(a, r):
+            x -= C[r, c] * z[c]
+        z[r] = x / C[r, r]
+        total += z[r] * z[r]
+    return total
 
 
 @jit
-def insert(M, Y, k, i, b, gain):
-    """Append item i to Y and to M, by the inverse of a bordered matrix."""
-    for a in range(k):
-        x = 0.0
-        for c in range(k):
-            x += M[a, c] * b[c]
-        M[a, k] = x
-    for a in range(k):
-        for c in range(k):
-            M[a, c] += M[a, k] * M[c, k] / gain
-    for a in range(k):
-        M[a, k] /= -gain
-        M[k, a] = M[a, k]
-    M[k, k] = 1.0 / gain
+def gain_of_swapping(k, a, x, z, gain, deleting):
+    """det(L_{Y - a + i}) / det(L_Y), from what adding i and deleting the item at place a gave."""
+    cross = 0.0
+    for r in range(a, k):
+        cross += z[r] * x[r]
+    return deleting * gain + cross * cross
+
+
+@jit
+def insert(C, Y, k, i, x, gain):
+    """Append item i to Y, and the row (x, sqrt(g)) to C."""
+    for c in range(k):
+        C[k, c] = x[c]
+    C[k, k] = np.sqrt(gain)
     Y[k] = i
     return k + 1
 
 
 @jit
-def refresh(A, gram, M, Y, k, b):
-    """Rebuild M item by item from L, to shed what rounding has gathered."""
-    m = 0
-    for a in range(k):
-        i = Y[a]
-        diagonal = entries(A, gram, i, Y, m, b)
-        m = insert(M, Y, m, i, b, max(gain_of_adding(M, m, b, diagonal, -1), 1e-12 * diagonal))
+def remove(C, Y, k, a):
+    """Take the item at place a out of Y; rotations make C without its row triangular again."""
+    for r in range(a, k - 1):
+        Y[r] = Y[r + 1]
+        for c in range(r + 2):
+            C[r, c] = C[r + 1, c]
+    for r in range(a, k - 1):  # row r reaches one column too far
+        norm = np.hypot(C[r, r], C[r, r + 1])
+        cos, sin = C[r, r] / norm, C[r, r + 1] / norm
+        for s in range(r, k - 1):
+            u, v = C[s, r], C[s, r + 1]
+            C[s, r], C[s, r + 1] = cos * u + sin * v, cos * v - sin * u
+    return k - 1
 
 
 @jit
-def run_chain(A, gram, u, Y, place, k, M, b, fixed_size, countdown):
-    """len(u) moves from Y[:k]; place[i] is where item i stands in Y, or -1. Returns k and countdown.
+def run_chain(A, gram, u, Y, inside, k, C, b, z, fixed_size):
+    """len(u) moves from Y[:k]; inside marks its items. Returns k.
 
     A move toggles one item, or swaps one in Y for one outside, each proposed with equal chance from
     both sides, and is accepted with probability min(1, ratio of determinants).
     """
-    n = place.size
+    n = inside.size
     for t in range(u.shape[0]):
         i = min(np.int64(u[t, 1] * n), n - 1)
-        old = k
-        if not fixed_size and u[t, 0] < 0.5:
-            a = place[i]
-            if a >= 0:
-                if u[t, 3] < M[a, a]:
-                    k = remove(M, Y, k, a)
-                    place[Y[a]] = a
-                    place[i] = -1
-            else:
-                gain = gain_of_adding(M, k, b, entries(A, gram, i, Y, k, b), -1)
-                if u[t, 3] < gain:
-                    place[i] = k
-                    k = insert(M, Y, k, i, b, gain)
-        elif 0 < k < n and place[i] < 0:
-            a = min(np.int64(u[t, 2] * k), k - 1)
-            gain = gain_of_adding(M, k, b, entries(A, gram, i, Y, k, b), a)
-            if u[t, 3] < gain * M[a, a]:
-                place[Y[a]] = -1
-                k = remove(M, Y, k, a)
-                if a < k:
-                    place[Y[a]] = a
-                    b[a] = b[k]
-                place[i] = k
-                k = insert(M, Y, k, i, b, gain)
-                old = -1
-        if k != old:
-            countdown -= 1
-            if countdown == 0:
-                refresh(A, gram, M, Y, k, b)
-                countdown = 200
-    return k, countdown
+        toggle = not fixed_size and u[t, 0] < 0.5
+        if inside[i]:
+            if toggle:
+                a = 0
+                while Y[a] != i:
+                    a += 1
+                if u[t, 3] < gain_of_deleting(C, k, a, z):
+                    k = remove(C, Y, k, a)
+                    inside[i] = False
+            continue
+        if not toggle and k == 0:
+            continue
+        diagonal = entries(A, gram, i, Y, k, b)
+        gain = gain_of_adding(C, k, b, diagonal)
+        if toggle:
+            if u[t, 3] < gain:
+                k = insert(C, Y, k, i, b, gain)
+                inside[i] = True
+            continue
+        a = min(np.int64(u[t, 2] * k), k - 1)
+        deleting = gain_of_deleting(C, k, a, z)
+        ratio = gain_of_swapping(k, a, b, z, gain, deleting)
+        if u[t, 3] < ratio and ratio > NOTHING * diagonal * deleting:
+            inside[Y[a]] = False
+            k = remove(C, Y, k, a)
+            gain = gain_of_adding(C, k, b, entries(A, gram, i, Y, k, b))
+            k = insert(C, Y, k, i, b, max(gain, NOTHING * diagonal))
+            inside[i] = True
+    return k

@@ -45,6 +45,7 @@ def greedy_kernel(L, cost, weight, rule, tilt, floor, budget, k, forced, alive):
     room = 16
     C = np.empty((room, n))  # one row of the Cholesky factor per chosen item: c_i is a column
     g, e = np.empty(n), np.empty(n)
+    bound = np.full(n, np.inf)  # the score when last computed: gains only shrink, and so do scores
     for i in range(n):
         g[i] = L[i, i]
     items, gains = np.empty(min(k, n), np.int64), np.empty(min(k, n))
@@ -65,10 +66,10 @@ def greedy_kernel(L, cost, weight, rule, tilt, floor, budget, k, forced, alive):
                     elif g[i] <= floor:
                         alive[i] = 0
                         low += 1
-                    else:
-                        x = score(g[i], rule, tilt, weight[i])
-                        if x > best or j < 0:
-                            j, best = i, x
+                    elif bound[i] > best or j < 0:
+                        bound[i] = score(g[i], rule, tilt, weight[i])
+                        if bound[i] > best or j < 0:
+                            j, best = i, bound[i]
         if j < 0:
             break
         items[t], gains[t] = j, g[j]
@@ -116,59 +117,35 @@ def fill_row(rows, indptr, indices, data, i, scale, out):
 
 
 @jit
-def refresh_row(rows, indptr, indices, data, i, scale, U, done, t, g):
-    """g less the squares of b_i along the directions done ... t-1."""
-    for s in range(done, t):
-        x = 0.0
-        if indptr.size == 0:
-            for c in range(rows.shape[1]):
-                x += U[s, c] * rows[i, c]
-        else:
+def residual(rows, indptr, indices, data, i, scale, U, done, t, g):
+    """g less the squares of b_i along the directions done ... t-1; U is in the type of the rows."""
+    total = 0.0
+    if indptr.size > 0:
+        for s in range(done, t):
+            x = 0.0
             for a in range(indptr[i], indptr[i + 1]):
                 x += U[s, indices[a]] * data[a]
-        x *= scale[i]
-        g -= x * x
-    return g
-
-
-@jit
-def refresh_all(rows, indptr, indices, data, scale, diag, U, base, t, done, alive, g, noise):
-    """Bring the gains of all candidates up to date with directions base ... t-1: one matrix product a block."""
-    n, m = diag.size, t - base
-    if indptr.size > 0:
-        for i in range(n):
-            if alive[i]:
-                g[i] = refresh_row(rows, indptr, indices, data, i, scale, U, done[i], t, g[i])
-                if g[i] <= noise * diag[i]:
-                    g[i] = 0.0
-                done[i] = t
-        return
+            total += x * x
+        return g - scale[i] * scale[i] * total
     d = rows.shape[1]
-    directions = np.empty((d, m), rows.dtype)
-    for s in range(m):
+    s = done
+    while s + 4 <= t:  # four at a time: a row is read once, and its products stay in registers
+        x0 = x1 = x2 = x3 = rows.dtype.type(0.0)
         for c in range(d):
-            directions[c, s] = U[base + s, c]
-    first = directions[:, 0].copy()
-    block = max(1024, 65536 // m)
-    for low in range(0, n, block):
-        high = min(low + block, n)
-        if m == 1:  # a matrix-vector product
-            e = np.dot(rows[low:high], first)
-            for i in range(low, high):
-                if done[i] == base:
-                    x = scale[i] * e[i - low]
-                    x = g[i] - x * x
-                    g[i] = x if x > noise * diag[i] else 0.0
-                done[i] = t
-        else:
-            E = np.dot(rows[low:high], directions)
-            for i in range(low, high):
-                x = 0.0
-                for s in range(done[i] - base, m):
-                    x += np.float64(E[i - low, s]) * E[i - low, s]
-                x = g[i] - scale[i] * scale[i] * x
-                g[i] = x if x > noise * diag[i] else 0.0  # what is left is rounding
-                done[i] = t
+            r = rows[i, c]
+            x0 += r * U[s, c]
+            x1 += r * U[s + 1, c]
+            x2 += r * U[s + 2, c]
+            x3 += r * U[s + 3, c]
+        total += np.float64(x0) ** 2 + np.float64(x1) ** 2 + np.float64(x2) ** 2 + np.float64(x3) ** 2
+        s += 4
+    while s < t:
+        x = rows.dtype.type(0.0)
+        for c in range(d):
+            x += rows[i, c] * U[s, c]
+        total += np.float64(x) ** 2
+        s += 1
+    return g - scale[i] * scale[i] * total
 
 
 @jit
@@ -195,18 +172,23 @@ def sift(key, idx, size, a):
 
 @jit
 def orthogonalize(v, U, t):
-    """Take from v its parts along U[:t], twice, so that what is left is orthogonal; returns its squared length."""
-    for _ in range(2):
+    """Take from v its parts along U[:t]; returns the squared length of what is left."""
+    left = 0.0
+    for c in range(v.size):
+        left += v[c] * v[c]
+    again = True
+    while again:
+        before, left = left, 0.0
         for s in range(t):
             x = 0.0
             for c in range(v.size):
                 x += U[s, c] * v[c]
             for c in range(v.size):
                 v[c] -= x * U[s, c]
-    x = 0.0
-    for c in range(v.size):
-        x += v[c] * v[c]
-    return x
+        for c in range(v.size):
+            left += v[c] * v[c]
+        again = 0.0 < left < 0.05 * before  # digits were lost: once more (Kahan)
+    return left
 
 
 @jit
@@ -220,33 +202,48 @@ def greedy_rows(
     |b_i|^2 by own_i, a coordinate that i shares with nobody: it counts only where i itself is chosen.
 
     Lazy (Minoux 1978; Hemmi et al., 2022): old gains are upper bounds, so only the front of a heap is
-    brought up to date. When that has cost a quarter of a pass, one matrix product refreshes all gains.
+    brought up to date. When that has cost a quarter of a pass, one pass refreshes all gains, and the front is
+    short again.
     """
     n = diag.size
     k = min(k, n)
-    U = np.empty((min(k, 16), d + k))
-    v = np.zeros(d + k)
+    room, shared = 16, True
+    for i in range(n):
+        if own[i] > 0.0:
+            shared = False
+            break
+    extra = 0 if shared else room  # own coordinates, one for each item chosen, where there are any
+    U = np.zeros((room, d + extra))
+    short = np.empty((room, d), data.dtype)  # U in the type of the rows, which the passes over them read
+    v = np.zeros(d + extra)
     g, done = diag.copy(), np.zeros(n, np.int32)
     key, idx = np.empty(n), np.empty(n, np.int64)
     items, gains = np.empty(k, np.int64), np.empty(k)
-    spent, t, base, size, work, dear, low, dependent = 0.0, 0, 0, -1, 0, 0, 0, 0
-    end = -1
+    spent, t, size, work, dear, low, dependent = 0.0, 0, -1, 0, 0, 0, 0
+    end, cheapest = -1, np.inf
+    for i in range(n):
+        if alive[i]:
+            cheapest = min(cheapest, cost[i])
     while t < k:
         j, fresh = -1, False
         if t < forced.size:
             j, fresh = forced[t], True
+        elif cheapest < np.inf and spent + cheapest > budget:  # none fits, without asking each
+            dear += 1
+            break
         while j < 0:
-            if size < 0 or work > n // 4:  # build the heap, from up-to-date gains
-                if t > base:
-                    refresh_all(rows, indptr, indices, data, scale, diag, U, base, t, done, alive, g, noise)
-                    base = t
+            if size < 0 or work > n // 4:  # bring all gains up to date, and build the heap
                 size, work = 0, 0
                 for i in range(n):
                     if alive[i]:
                         if spent + cost[i] > budget:
                             alive[i] = 0
                             dear += 1
-                        elif g[i] <= EPS * diag[i] or g[i] == 0.0:
+                            continue
+                        if done[i] < t:
+                            g[i] = residual(rows, indptr, indices, data, i, scale, short, done[i], t, g[i])
+                            done[i] = t
+                        if g[i] <= noise * diag[i]:
                             alive[i] = 0
                             dependent += 1
                         elif g[i] <= floor:
@@ -268,7 +265,7 @@ def greedy_rows(
                     j = i
                 else:
                     work += t - done[i]
-                    g[i] = refresh_row(rows, indptr, indices, data, i, scale, U, done[i], t, g[i])
+                    g[i] = residual(rows, indptr, indices, data, i, scale, short, done[i], t, g[i])
                     done[i] = t
                     if g[i] <= noise * diag[i]:
                         dependent += 1
@@ -284,10 +281,16 @@ def greedy_rows(
             sift(key, idx, size, 0)
         if j < 0:
             break
-        for c in range(d, d + k):
-            v[c] = 0.0
+        if t == room:
+            extra = 0 if shared else 2 * room
+            grown, wider = np.zeros((2 * room, d + extra)), np.empty((2 * room, d), data.dtype)
+            grown[:room, : U.shape[1]] = U
+            wider[:room] = short
+            U, short, v, room = grown, wider, np.zeros(d + extra), 2 * room
+        v[d:] = 0.0
         fill_row(rows, indptr, indices, data, j, scale, v[:d])
-        v[d + t] = np.sqrt(own[j])
+        if extra > 0:
+            v[d + t] = np.sqrt(own[j])
         gain = orthogonalize(v, U, t)
         alive[j] = 0
         if gain <= noise * diag[j] or gain == 0.0:
@@ -298,13 +301,11 @@ def greedy_rows(
                 break
             dependent += 1
             continue
-        if t == U.shape[0]:
-            grown = np.empty((min(2 * t, k), d + k))
-            grown[:t] = U
-            U = grown
         root = 1.0 / np.sqrt(gain)
-        for c in range(d + k):
+        for c in range(d + extra):
             U[t, c] = v[c] * root
+        for c in range(d):
+            short[t, c] = U[t, c]
         items[t], gains[t] = j, gain
         spent += cost[j]
         t += 1

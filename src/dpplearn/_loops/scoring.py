@@ -4,39 +4,7 @@ import numpy as np
 
 from dpplearn._loops.jit import jit
 from dpplearn._loops.spectral import draw, make_work
-
-
-@jit
-def log_minor(A, gram, items, k, C):
-    """log det L_Y for Y = items[:k]; L = A, or A A^T where gram is set. C is work space (k, k) or more."""
-    product, total = 1.0, 0.0
-    for a in range(k):
-        i = items[a]
-        for b in range(a + 1):
-            j = items[b]
-            if gram:
-                x = 0.0
-                for c in range(A.shape[1]):
-                    x += A[i, c] * A[j, c]
-            else:
-                x = A[i, j]
-            C[a, b] = x
-        whole = C[a, a]
-        for b in range(a):
-            x = C[a, b]
-            for r in range(b):
-                x -= C[a, r] * C[b, r]
-            x *= C[b, b]  # the inverse of the pivot's root
-            C[a, b] = x
-            C[a, a] -= x * x
-        if C[a, a] <= 4 * k * 2.220446049250313e-16 * whole:
-            return -np.inf
-        product *= C[a, a]
-        if product < 1e-100 or product > 1e100:  # one logarithm for many pivots
-            total += np.log(product)
-            product = 1.0
-        C[a, a] = 1.0 / np.sqrt(C[a, a])
-    return total + np.log(product)
+from dpplearn._loops.symmetric import log_minor
 
 
 @jit

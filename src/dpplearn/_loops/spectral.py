@@ -11,7 +11,6 @@ import numpy as np
 from dpplearn._loops.jit import jit
 from dpplearn._loops.random import below, exponential, uniform
 
-
 BATCH = 4  # proposals fetched together: more would mostly be thrown away with the last
 
 

@@ -1,4 +1,4 @@
-"""Elementary symmetric polynomials and principal minors."""
+"""Elementary symmetric polynomials, and determinants of many subsets."""
 
 import numpy as np
 
@@ -41,42 +41,76 @@ def log_esp_without(log_lam, k):
 
 
 @jit
-def all_minors(L):
-    """det(L_Y) for all 2^n subsets; bit i of the position says whether item i is in Y.
+def all_probs(K):
+    """P(Y) of all 2^n subsets from the marginal kernel; bit i of the position says whether item i is in Y.
 
-    Depth first, one row of a Cholesky factor per item added: O(2^n n^2) in all.
+    Item by item, as the sequential sampler does, but down both branches: the pivot is the probability of the item
+    given the choices before it, and the rest of the kernel loses the rank-one part that the choice explains.
     """
-    n = L.shape[0]
+    n = K.shape[0]
     out = np.zeros(1 << n)
-    out[0] = 1.0
-    C = np.zeros((n, n))
-    Y = np.empty(n + 1, np.int64)
-    det = np.ones(n + 1)
-    mask = np.zeros(n + 1, np.int64)
-    k, i = 0, 0
-    while True:
-        if i < n:
-            pivot = L[i, i]
-            for s in range(k):
-                c = L[i, Y[s]]
-                for r in range(s):
-                    c -= C[k, r] * C[s, r]
-                c /= C[s, s]
-                C[k, s] = c
-                pivot -= c * c
-            if pivot > 8 * (k + 1) * 2.2e-16 * L[i, i]:  # else det = 0, and so for every superset
-                C[k, k] = np.sqrt(pivot)
-                Y[k] = i
-                det[k + 1] = det[k] * pivot
-                mask[k + 1] = mask[k] | (1 << i)
-                out[mask[k + 1]] = det[k + 1]
-                k += 1
-            i += 1
-        elif k == 0:
-            return out
-        else:
-            k -= 1
-            i = Y[k] + 1
+    level = np.empty((n + 1, n, n))  # level d: the kernel of items d, d + 1, ... given the choices on d' < d
+    level[0] = K
+    prob, mask = np.ones(n + 1), np.zeros(n + 1, np.int64)
+    branch = np.zeros(n + 1, np.int64)  # how many of the two branches at each depth are done
+    d = 0
+    while d >= 0:
+        if d == n:
+            out[mask[n]] = prob[n]
+            d -= 1
+            continue
+        if branch[d] == 2:
+            branch[d] = 0
+            d -= 1
+            continue
+        keep = branch[d] == 0
+        branch[d] += 1
+        p = min(max(level[d, d, d], 0.0), 1.0)
+        chance = p if keep else 1.0 - p
+        if chance <= 0.0:
+            continue  # this branch cannot be, nor anything below it
+        pivot = p if keep else p - 1.0
+        for i in range(d + 1, n):
+            f = level[d, i, d] / pivot
+            for j in range(d + 1, n):
+                level[d + 1, i, j] = level[d, i, j] - f * level[d, d, j]
+        prob[d + 1] = prob[d] * chance
+        mask[d + 1] = mask[d] | (1 << d) if keep else mask[d]
+        d += 1
+    return out
+
+
+@jit
+def log_minor(A, gram, items, k, C):
+    """log det L_Y for Y = items[:k]; L = A, or A A^T where gram is set. C is work space (k, k) or more."""
+    product, total = 1.0, 0.0
+    for a in range(k):
+        i = items[a]
+        for b in range(a + 1):
+            j = items[b]
+            if gram:
+                x = 0.0
+                for c in range(A.shape[1]):
+                    x += A[i, c] * A[j, c]
+            else:
+                x = A[i, j]
+            C[a, b] = x
+        whole = C[a, a]
+        for b in range(a):
+            x = C[a, b]
+            for r in range(b):
+                x -= C[a, r] * C[b, r]
+            x *= C[b, b]  # the inverse of the pivot's root
+            C[a, b] = x
+            C[a, a] -= x * x
+        if C[a, a] <= 4 * k * 2.220446049250313e-16 * whole:
+            return -np.inf
+        product *= C[a, a]
+        if product < 1e-100 or product > 1e100:  # one logarithm for many pivots
+            total += np.log(product)
+            product = 1.0
+        C[a, a] = 1.0 / np.sqrt(C[a, a])
+    return total + np.log(product)
 
 
 @jit
@@ -88,29 +122,5 @@ def subset_logdets(A, gram, indptr, indices):
         longest = max(longest, indptr[s + 1] - indptr[s])
     C = np.empty((longest, longest))
     for s in range(out.size):
-        k = indptr[s + 1] - indptr[s]
-        total = 0.0
-        for a in range(k):
-            i = indices[indptr[s] + a]
-            for b in range(a + 1):
-                j = indices[indptr[s] + b]
-                if gram:
-                    x = 0.0
-                    for c in range(A.shape[1]):
-                        x += A[i, c] * A[j, c]
-                else:
-                    x = A[i, j]
-                C[a, b] = x
-            whole = C[a, a]
-            for b in range(a):
-                for r in range(b):
-                    C[a, b] -= C[a, r] * C[b, r]
-                C[a, b] /= C[b, b]
-                C[a, a] -= C[a, b] * C[a, b]
-            if C[a, a] <= 4 * k * 2.220446049250313e-16 * whole:
-                total = -np.inf
-                break
-            total += np.log(C[a, a])
-            C[a, a] = np.sqrt(C[a, a])
-        out[s] = total
+        out[s] = log_minor(A, gram, indices[indptr[s] : indptr[s + 1]], indptr[s + 1] - indptr[s], C)
     return out

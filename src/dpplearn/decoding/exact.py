@@ -106,6 +106,8 @@ def branch_and_bound(ground: Ground, limits: Limits, start: IntArray, end: float
     costs = limits.cost[rest]
     left, slots = limits.budget - limits.total(limits.include), limits.k - limits.include.size
     n = rest.size
+    if n == 0:
+        return start, 0.0, 0
     depth_limit = min(slots, int(np.searchsorted(np.cumsum(np.sort(costs)), left, side="right")), n) + 1
     if 8 * depth_limit * n * n > MEMORY:
         raise ValueError(

@@ -14,7 +14,7 @@ from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.selection import Selection
 
 PROBABILITY, LOG, SIGNED = 0, 1, 2  # as in _loops.greedy
-MARGIN = 0.1  # a tilted log-gain above 0, so that of items that gain the same the cheaper is preferred
+MARGIN = float(np.log(2))  # of a tilted gain above 1, so that of items that gain the same the cheaper is preferred
 
 
 class Run(NamedTuple):
@@ -85,8 +85,8 @@ def greedy_map(
     negative, and dividing by cost prefers *costly* items. A common factor on all qualities, L -> e^s L, turns
     log g into log g + s and leaves the ranking of sets of equal size alone. So `gain="auto"`
 
-    1. runs the log rule without costs, which no factor changes, and sets s to 0 if each item it chose has log g >= 0,
-       and else so that each has log g + s >= 0.1: under e^s L, filling the budget is a gain at every step;
+    1. runs the log rule without costs, which no factor changes, and sets s to 0 if each item it chose has g >= 1,
+       and else so that each has e^s g >= 2: under e^s L, filling the budget is a gain at every step;
     2. runs it twice more with (log g + s) / cost^r for r = 1/2 and r = 1, a remaining loss being multiplied by
        cost^r instead;
     3. returns the most probable of the three sets under e^s L.
@@ -148,7 +148,8 @@ def greedy_auto(ground: Ground, limits: Limits, power: float | None, floor: floa
     runs = [greedy_run(ground, limits, SIGNED, r, tilt, floor) for r in ((0.5, 1.0) if power is None else (power,))]
     if power is None:
         runs.insert(0, first)
-    return max(runs, key=lambda run: float(np.log(run.gains).sum()) + tilt * run.items.size)
+    # rounded, so that of runs that reach the same set the first counts
+    return max(runs, key=lambda run: round(float(np.log(run.gains).sum()) + tilt * run.items.size, 9))
 
 
 def greedy_run(ground: Ground, limits: Limits, rule: int, power: float, tilt: float, floor: float) -> Run:
@@ -182,7 +183,9 @@ def possible(limits: Limits, run: Run) -> Run:
 
 
 def as_selection(ground: Ground, limits: Limits, run: Run) -> Selection:
-    return Selection(run.items, limits.total(run.items), np.log(run.gains), describe(limits, run), ground.log_prob)
+    return Selection(
+        run.items.copy(), limits.total(run.items), np.log(run.gains), describe(limits, run), ground.log_prob
+    )
 
 
 def describe(limits: Limits, run: Run) -> str:

@@ -169,8 +169,12 @@ def read_model(model: Model, diversity: float = 0.5) -> Ground:
 def read_rows(q: ArrayLike, phi: Any, diversity: float) -> Rows:
     """Qualities and features; float32 features stay float32 and are not copied."""
     if sparse.issparse(phi):
-        rows = sparse.csr_array(phi)
-        rows = rows if rows.dtype in (np.float32, np.float64) else rows.astype(np.float64)
+        if phi.dtype.kind not in "fiu":
+            raise TypeError(f"phi must hold real numbers, found dtype {phi.dtype}.")
+        rows = sparse.csr_array(phi, dtype=phi.dtype if phi.dtype in (np.float32, np.float64) else np.float64)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
         squares = np.asarray(rows.multiply(rows).sum(axis=1), np.float64).ravel()
     else:
         rows = np.asarray(phi)

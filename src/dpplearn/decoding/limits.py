@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_vector
+from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,9 @@ def check_limits(
             )
     limit = check_budget(budget)
     size = n if k is None else min(check_int(k, "k"), n)
-    A, B = check_disjoint(include, exclude, n)
+    A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
+    if A.size and B.size:
+        check_disjoint(A, B, n)
     if A.size and costs[A].sum() > limit:
         raise ValueError(
             f"include must fit the budget, but its items cost {costs[A].sum():g} and the budget is {limit:g}. "

@@ -141,8 +141,8 @@ def draw_references(
     drawn, batch = 0, 2 * count
     while len(kept) < count and drawn < EFFORT * count:
         indptr, indices = sample_spectral(source.tables, batch, rng, expected_size=source.expected_size, n_jobs=n_jobs)
-        total = source.base + np.concatenate([[0.0], np.cumsum(source.cost[indices])])[indptr]
-        totals = np.diff(total) + source.base
+        running = np.concatenate([[0.0], np.cumsum(source.cost[indices])])
+        totals = np.diff(running[indptr]) + source.base
         away = np.maximum(low - totals, totals - high)
         slack = 1e-9 * max(high, 1.0)  # the sums are differences of running sums
         for s in np.flatnonzero(away <= slack)[: count - len(kept)]:

@@ -47,7 +47,7 @@ def sampled_map(
     budget: float | None = None,
     *,
     n_samples: int = 1_000_000,
-    min_cost: float = 0.0,
+    min_cost: float | None = None,
     max_cost: float | None = None,
     k: int | None = None,
     m: int = 1,
@@ -103,8 +103,12 @@ def sampled_map(
     low, high = check_window(limits, min_cost, max_cost)
     n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1)
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
-    target = high if low == 0.0 else (low + high) / 2
-    source = Source.of(ground, limits, target if tilt and np.isfinite(target) else None)
+    reason = limits.empty_reason() if low == 0.0 else ""
+    if reason:
+        return SampledSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, 0, 0, ())
+    top_cost = min(high, limits.k * float(limits.cost.mean()))  # where only k is given, k items' worth
+    target = top_cost if low == 0.0 else (low + max(top_cost, low)) / 2
+    source = Source.of(ground, limits, target if tilt else None)
     found = source.best(n_samples, low, high, limits.k, m, generator, jobs)
     if not found.sets:
         reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt)
@@ -118,9 +122,9 @@ def sampled_map(
     )  # fmt: skip
 
 
-def check_window(limits: Limits, min_cost: float, max_cost: float | None) -> tuple[float, float]:
+def check_window(limits: Limits, min_cost: float | None, max_cost: float | None) -> tuple[float, float]:
     """Lowest and highest cost of a set."""
-    low = check_budget(min_cost, "min_cost")
+    low = 0.0 if min_cost is None else check_budget(min_cost, "min_cost")
     high = min(check_budget(max_cost, "max_cost"), limits.budget)
     if low > high:
         raise ValueError(f"min_cost must not be above max_cost or the budget, found {low:g} and {high:g}.")

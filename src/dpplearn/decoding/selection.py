@@ -48,7 +48,7 @@ class Selection:
     cost: float
     gains: FloatArray
     reason: str
-    score: Callable[[IntArray], float] = field(repr=False)
+    log_prob_of: Callable[[IntArray], float] = field(repr=False)  # of the model as given
 
     def __post_init__(self) -> None:
         read_only(self.subset, self.gains)
@@ -56,7 +56,7 @@ class Selection:
     @cached_property
     def log_prob(self) -> float:
         """log P(subset) under the model as it was given."""
-        return float(self.score(self.sorted_subset))
+        return float(self.log_prob_of(self.sorted_subset))
 
     @cached_property
     def sorted_subset(self) -> IntArray:
@@ -78,7 +78,7 @@ class Selection:
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes get the number, not the model."""
-        return self.__dict__ | {"log_prob": self.log_prob, "score": Known(self.log_prob)}
+        return self.__dict__ | {"log_prob": self.log_prob, "log_prob_of": Known(self.log_prob)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -86,7 +86,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Known:
-    """A score that was computed before."""
+    """A log-probability that was computed before."""
 
     value: float
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
 
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import Spectrum
@@ -37,6 +36,8 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
     >>> bool(np.isclose(expected_cost(lam, np.array([3.0, 1.0]), s), 2.0))
     True
     """
+    from scipy.optimize import brentq  # a slow import, and only this needs it
+
     shares = cost @ V**2
     keep = lam > 0.0
     lam, shares = lam[keep], shares[keep]

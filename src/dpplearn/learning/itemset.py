@@ -10,10 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_rho, check_vector, read_only
+from dpplearn._checks import (
+    Features,
+    FloatArray,
+    IntArray,
+    check_array,
+    check_features,
+    check_rho,
+    check_vector,
+    read_only,
+    row_lengths,
+)
 from dpplearn._linalg import check_similarity, to_dense
 from dpplearn.determinantal import Frozen
-from dpplearn.lowrank import check_features, row_lengths
 
 
 class ItemSet(Frozen):

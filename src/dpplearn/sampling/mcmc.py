@@ -1,14 +1,13 @@
 """A Markov chain over subsets, for kernels of which only entries can be had.
 
 The chain's law converges to the DPP; its draws are neither exact nor independent, unlike those of
-every other sampler here. It starts from a greedy set, whose determinant is positive whenever any
-set of its size has a positive one, so it never fails to start.
+every other sampler here. It starts from a greedy set of positive determinant, so that it needs no
+luck to start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -24,14 +23,14 @@ def default_moves(n: int) -> tuple[int, int]:
 
 
 class Moves:
-    """A kernel seen through its entries, the present set Y, and the inverse of L_Y."""
+    """A kernel seen through its entries, the present set Y, and the Cholesky factor of L_Y."""
 
     def __init__(self, kernel: FloatArray | Entry, n: int, *, gram: bool = False, capacity: int = 256) -> None:
         self.kernel, self.n, self.gram = kernel, n, gram
-        self.k, self.countdown = 0, 200
-        self.place = np.full(n, -1, np.int64)
+        self.k = 0
+        self.inside = np.zeros(n, np.bool_)
         self.Y = np.empty(0, np.int64)
-        self.b, self.M = np.empty(0), np.empty((0, 0))
+        self.b, self.z, self.C = np.empty(0), np.empty(0), np.empty((0, 0))
         self.reserve(capacity)
 
     def reserve(self, capacity: int) -> None:
@@ -39,56 +38,81 @@ class Moves:
         capacity = min(capacity, self.n + 1)
         if capacity > self.Y.size:
             capacity = min(max(capacity, 2 * self.Y.size), self.n + 1)
-            Y, M = np.empty(capacity, np.int64), np.empty((capacity, capacity))
-            Y[: self.k], M[: self.k, : self.k] = self.Y[: self.k], self.M[: self.k, : self.k]
-            self.Y, self.M, self.b = Y, M, np.empty(capacity)
+            Y, C = np.empty(capacity, np.int64), np.empty((capacity, capacity))
+            Y[: self.k], C[: self.k, : self.k] = self.Y[: self.k], self.C[: self.k, : self.k]
+            self.Y, self.C, self.b, self.z = Y, C, np.empty(capacity), np.empty(capacity)
 
     def row(self, i: int, items: IntArray) -> FloatArray:
         """L[i, items]."""
         if callable(self.kernel):
-            return np.array([self.kernel(i, int(j)) for j in items], np.float64)
+            return np.array([self.entry(i, int(j)) for j in items], np.float64)
         if self.gram:
             return np.asarray(self.kernel[items] @ self.kernel[i])
         return self.kernel[i, items]
 
+    def entry(self, i: int, j: int) -> float:
+        """L_ij from the function, which must be a finite number."""
+        assert callable(self.kernel)
+        value = self.kernel(i, j)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise TypeError(f"The kernel must return a real number, but L({i}, {j}) is {value!r}.") from None
+        if not np.isfinite(number):
+            raise ValueError(f"The kernel must return finite numbers, but L({i}, {j}) is {number}.")
+        return number
+
     def diagonal(self) -> FloatArray:
         """L_ii of every item."""
         if callable(self.kernel):
-            return np.array([self.kernel(i, i) for i in range(self.n)], np.float64)
+            return np.array([self.entry(i, i) for i in range(self.n)], np.float64)
         if self.gram:
             return np.einsum("ij,ij->i", self.kernel, self.kernel)
         return self.kernel.diagonal().copy()
 
     def start_greedy(self, k: int | None) -> None:
         """Take the item that multiplies det(L_Y) most, k times, or while it multiplies it by more than 1."""
-        from dpplearn._loops.chain import insert
+        from dpplearn._loops.chain import NOTHING, gain_of_adding, insert
 
         everything = np.arange(self.n)
         whole = self.diagonal()
-        if not (np.isfinite(whole).all() and whole.min() >= 0.0):
-            i = int(np.flatnonzero(~(whole >= 0.0) | ~np.isfinite(whole))[0])
-            raise ValueError(f"The kernel must have a finite, non-negative diagonal, but L({i}, {i}) = {whole[i]}.")
+        if whole.min() < 0.0:
+            i = int(whole.argmin())
+            raise ValueError(f"The kernel must have a non-negative diagonal, but L({i}, {i}) = {whole[i]}.")
         gain = whole.copy()
         rows: list[FloatArray] = []
         while k is None or self.k < k:
             gain[self.Y[: self.k]] = -np.inf
             i = int(gain.argmax())
-            if gain[i] <= (1.0 if k is None else 1e-12 * whole[i]):
+            if gain[i] <= (1.0 if k is None else NOTHING * whole[i]):
                 if k is None:
                     break
                 raise ValueError(
-                    f"k must be at most the rank of the kernel: no set of {self.k + 1} items has a positive "
-                    f"determinant, so a k-DPP with k = {k} does not exist."
+                    f"k must be at most the rank of the kernel, found {k}: {self.k} items, taken greedily, span all "
+                    "others to working precision."
                 )
             row = self.row(i, everything)
+            self.check_symmetric(i, row)
             for c in rows:
                 row = row - c[i] * c
             rows.append(row / np.sqrt(gain[i]))
             self.reserve(self.k + 2)
             self.b[: self.k] = self.row(i, self.Y[: self.k])
-            self.place[i] = self.k
-            self.k = insert(self.M, self.Y, self.k, i, self.b, float(gain[i]))
+            exact = gain_of_adding(self.C, self.k, self.b, float(whole[i]))
+            self.k = insert(self.C, self.Y, self.k, i, self.b, exact if exact > 0.0 else float(gain[i]))
+            self.inside[i] = True
             gain = gain - rows[-1] ** 2
+
+    def check_symmetric(self, i: int, row: FloatArray) -> None:
+        """For a function, that L_ij = L_ji with the items taken before."""
+        if not callable(self.kernel):
+            return
+        for j in self.Y[: self.k].tolist():
+            mirror = self.entry(j, i)
+            if abs(mirror - row[j]) > 1e-8 * max(abs(mirror), abs(row[j])):
+                raise ValueError(
+                    f"The kernel must be symmetric, but L({i}, {j}) = {row[j]} and L({j}, {i}) = {mirror}."
+                )
 
     def run(self, steps: int, rng: np.random.Generator, *, fixed_size: bool) -> None:
         """Make `steps` moves."""
@@ -102,49 +126,50 @@ class Moves:
             if callable(self.kernel):
                 self._run_entries(u, fixed_size)
             else:
-                state: Any = (self.Y, self.place, self.k, self.M, self.b, fixed_size, self.countdown)
-                self.k, self.countdown = run_chain(self.kernel, self.gram, u, *state)
+                state = (self.Y, self.inside, self.k, self.C, self.b, self.z, fixed_size)
+                self.k = run_chain(self.kernel, self.gram, u, *state)
             steps -= count
 
     def _run_entries(self, u: FloatArray, fixed_size: bool) -> None:
         """The moves of `run_chain` for a kernel that is a Python function."""
-        from dpplearn._loops.chain import gain_of_adding, insert, remove
+        from dpplearn._loops.chain import (
+            NOTHING,
+            gain_of_adding,
+            gain_of_deleting,
+            gain_of_swapping,
+            insert,
+            remove,
+        )
 
         for kind, which, where, accept in u:
             i = min(int(which * self.n), self.n - 1)
-            a = int(self.place[i])
             toggle = not fixed_size and kind < 0.5
-            if toggle and a >= 0:
-                if accept < self.M[a, a]:
-                    self._remove(remove, a)
-            elif a < 0 and (toggle or 0 < self.k < self.n):
-                skip = -1 if toggle else min(int(where * self.k), self.k - 1)
-                self.b[: self.k] = self.row(i, self.Y[: self.k])
-                gain = gain_of_adding(self.M, self.k, self.b, float(self.row(i, np.array([i]))[0]), skip)
-                if accept < gain * (1.0 if toggle else self.M[skip, skip]):
-                    if not toggle:
-                        self.b[skip] = self.b[self.k - 1]
-                        self._remove(remove, skip)
-                    self.place[i] = self.k
-                    self.k = insert(self.M, self.Y, self.k, i, self.b, gain)
-                    self.countdown -= 1
-            if self.countdown <= 0:
-                self._refresh(insert, gain_of_adding)
-
-    def _remove(self, remove: Callable[..., int], a: int) -> None:
-        self.place[self.Y[a]] = -1
-        self.k = remove(self.M, self.Y, self.k, a)
-        if a < self.k:
-            self.place[self.Y[a]] = a
-        self.countdown -= 1
-
-    def _refresh(self, insert: Callable[..., int], gain_of_adding: Callable[..., float]) -> None:
-        k, self.k, self.countdown = self.k, 0, 200
-        for i in self.Y[:k].tolist():
+            if self.inside[i]:
+                a = int(np.flatnonzero(self.Y[: self.k] == i)[0])
+                if toggle and accept < gain_of_deleting(self.C, self.k, a, self.z):
+                    self.k = remove(self.C, self.Y, self.k, a)
+                    self.inside[i] = False
+                continue
+            if not toggle and self.k == 0:
+                continue
+            diagonal = self.entry(i, i)
             self.b[: self.k] = self.row(i, self.Y[: self.k])
-            diagonal = float(self.row(i, np.array([i]))[0])
-            gain = max(gain_of_adding(self.M, self.k, self.b, diagonal, -1), 1e-12 * diagonal)
-            self.k = insert(self.M, self.Y, self.k, i, self.b, gain)
+            gain = gain_of_adding(self.C, self.k, self.b, diagonal)
+            if toggle:
+                if accept < gain:
+                    self.k = insert(self.C, self.Y, self.k, i, self.b, gain)
+                    self.inside[i] = True
+                continue
+            a = min(int(where * self.k), self.k - 1)
+            deleting = gain_of_deleting(self.C, self.k, a, self.z)
+            ratio = gain_of_swapping(self.k, a, self.b, self.z, gain, deleting)
+            if accept < ratio and ratio > NOTHING * diagonal * deleting:
+                self.inside[self.Y[a]] = False
+                self.k = remove(self.C, self.Y, self.k, a)
+                self.b[: self.k] = self.row(i, self.Y[: self.k])
+                gain = gain_of_adding(self.C, self.k, self.b, diagonal)
+                self.k = insert(self.C, self.Y, self.k, i, self.b, max(gain, NOTHING * diagonal))
+                self.inside[i] = True
 
 
 def sample_mcmc(

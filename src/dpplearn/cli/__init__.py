@@ -1,0 +1,48 @@
+"""The command line: `dpplearn COMMAND`.
+
+A command is a module here with a click command called `command`, and a line in COMMANDS. It is imported when
+it is run, so that what one command needs does not slow the others down.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+import click
+
+# name: (module, one line for --help)
+COMMANDS = {
+    "rouge": ("dpplearn.cli.rouge", "Score summaries against references with ROUGE."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn an error about the user's input into a message and exit code 1."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dpplearn")
+def main() -> None:
+    """Learn from examples of good subsets to choose the best set under a budget."""

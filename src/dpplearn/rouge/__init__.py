@@ -1,0 +1,25 @@
+"""ROUGE-1.5.5 in every printed digit.
+
+`score` compares a candidate with its references, `Rouge` many candidates with the same references, and
+`score_corpus` a system with a corpus; `paired_bootstrap` compares two systems.
+"""
+
+from dpplearn.rouge.bootstrap import Estimate
+from dpplearn.rouge.combine import Score
+from dpplearn.rouge.corpus import Average, CorpusScore, score_corpus
+from dpplearn.rouge.paired import PairedTest, paired_bootstrap
+from dpplearn.rouge.scorer import Rouge, score
+from dpplearn.rouge.tokens import tokenize
+
+__all__ = [
+    "Average",
+    "CorpusScore",
+    "Estimate",
+    "PairedTest",
+    "Rouge",
+    "Score",
+    "paired_bootstrap",
+    "score",
+    "score_corpus",
+    "tokenize",
+]

@@ -1,0 +1,59 @@
+"""Corpus averages with confidence bounds, resampled with the generator and in the order of ROUGE-1.5.5."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpplearn.rouge.combine import round5
+
+FloatArray = NDArray[np.float64]
+MULTIPLIER, INCREMENT, MODULUS = 0x5DEECE66D, 0xB, 1 << 48  # of drand48
+
+
+class Estimate(NamedTuple):
+    """An average over a corpus and its confidence bounds."""
+
+    average: float
+    low: float
+    high: float
+
+
+def resampled_means(values: FloatArray, resamples: int) -> FloatArray:
+    """Return the mean of each column of values, for resamples of the rows numbered 0, 1, ...
+
+    Resample s draws rows with drand48 seeded with s, and adds them up in the order drawn.
+    """
+    n = len(values)
+    state = (np.arange(resamples, dtype=np.uint64) << np.uint64(16)) + np.uint64(0x330E)
+    sums = np.zeros((resamples, values.shape[1]))
+    for _ in range(n):
+        # uint64 wraps at 2^64, a multiple of the modulus
+        state = (state * np.uint64(MULTIPLIER) + np.uint64(INCREMENT)) & np.uint64(MODULUS - 1)
+        sums += values[(n * (state.astype(np.float64) / MODULUS)).astype(np.int64)]
+    return sums / n
+
+
+def estimate(means: FloatArray, confidence: float) -> Estimate:
+    """Return the mean of the resampled means, and their quantiles at the given confidence in percent."""
+    v = np.sort(means).tolist()
+    r = len(v)
+    d = r * (100 - confidence) / 200
+    u = r - d - 1
+    fraction = u - int(u)
+
+    def bound(place: int) -> float:
+        after = v[min(place + 1, r - 1)]
+        return round5(v[place] + fraction * (after - v[place]))
+
+    total = 0.0
+    for mean in v:
+        total += mean
+    return Estimate(round5(total / r), bound(int(d)), bound(int(u)))
+
+
+def estimates(values: Sequence[Sequence[float]], resamples: int, confidence: float) -> list[Estimate]:
+    """Return the estimate of each column; the same draws serve all columns."""
+    means = resampled_means(np.array(values, np.float64), resamples)
+    return [estimate(column, confidence) for column in means.T]

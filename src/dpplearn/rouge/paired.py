@@ -1,0 +1,104 @@
+"""Whether one system scores higher than another on the same topics."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpplearn.rouge.bootstrap import FloatArray
+from dpplearn.rouge.corpus import CorpusScore
+
+BLOCK = 1 << 22  # draws made at once
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """The difference between two systems over the same topics.
+
+    Attributes
+    ----------
+    difference : float
+        Mean over topics of the first system's score less the second's.
+    low, high : float
+        Its confidence bounds.
+    p_value : float
+        Two-sided: how often a difference as large would come about by chance if there were none.
+    topics : int
+        Number of topics.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    topics: int
+
+
+def paired_bootstrap(
+    first: CorpusScore,
+    second: CorpusScore,
+    metric: str = "rouge-1",
+    measure: str = "recall",
+    *,
+    confidence: float = 95,
+    resamples: int = 10_000,
+    rng: "int | np.random.Generator | None" = 0,
+) -> PairedTest:
+    """Test whether two systems differ, by resampling topics together for both (not part of ROUGE-1.5.5).
+
+    The bounds are quantiles of the resampled mean difference. The p-value is studentized: the share of
+    resamples whose mean lies at least as many of their standard deviations from the observed difference as
+    that lies of its own from zero. Without division by the deviation, one test in six would be wrong on five
+    topics where one in twenty should be, and one in ten on ten topics.
+
+    Parameters
+    ----------
+    first, second : CorpusScore
+        Of the same topics.
+    metric : str
+    measure : {"recall", "precision", "f"}
+    confidence : float
+        Of the bounds, in percent.
+    resamples : int
+    rng : int or numpy.random.Generator
+
+    Examples
+    --------
+    >>> from dpplearn.rouge import score_corpus
+    >>> references = {"a": ["The cat sat."], "b": ["A dog ran off."]}
+    >>> first = score_corpus({"a": "The cat sat.", "b": "A dog ran."}, references)
+    >>> second = score_corpus({"a": "The dog sat.", "b": "The cat ran."}, references)
+    >>> round(paired_bootstrap(first, second).difference, 5)
+    0.41667
+    """
+    ours, theirs = first.by_topic(metric, measure), second.by_topic(metric, measure)
+    if ours.keys() != theirs.keys():
+        alone = sorted(ours.keys() ^ theirs.keys())
+        raise ValueError(
+            f"Both systems must be scored on the same topics, but one lacks {', '.join(alone)}. "
+            "Score both on the topics they share."
+        )
+    if not 0 < confidence < 100:
+        raise ValueError(f"confidence must lie between 0 and 100 (percent), but is {confidence}.")
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, but is {resamples}.")
+    d = np.array([ours[topic] - theirs[topic] for topic in sorted(ours)])
+    means, spreads = resample(d, resamples, np.random.default_rng(rng))
+    difference, spread = float(d.mean()), float(d.std())
+    # |mean* - mean| / spread* >= |mean| / spread, without dividing by a spread of zero
+    extreme = np.abs(means - difference) * spread >= abs(difference) * spreads - 1e-12
+    p_value = (1 + int(extreme.sum())) / (1 + resamples)
+    tail = (100 - confidence) / 200
+    low, high = np.quantile(means, [tail, 1 - tail]).tolist()
+    return PairedTest(difference, low, high, p_value, d.size)
+
+
+def resample(d: FloatArray, resamples: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Return mean and standard deviation of each resample of d."""
+    means, spreads = np.empty(resamples), np.empty(resamples)
+    block = max(1, BLOCK // d.size)
+    for start in range(0, resamples, block):
+        size = min(block, resamples - start)
+        drawn = d[rng.integers(d.size, size=(size, d.size))]
+        means[start : start + size] = drawn.mean(axis=1)
+        spreads[start : start + size] = drawn.std(axis=1)
+    return means, spreads

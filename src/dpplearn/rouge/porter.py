@@ -1,0 +1,149 @@
+"""Porter's stemmer (1980) as ROUGE-1.5.5 runs it.
+
+A word is read as [C](VC)^m[V]: C and V are runs of consonants and of vowels, and m is its measure. Each step
+looks for the longest suffix in its table and applies that rule alone, if the rule's condition holds.
+"""
+
+LETTERS = str.maketrans("aeioubcdfghjklmnpqrstvwxz0123456789", "v" * 5 + "c" * 30)  # all but y
+
+STEP_2 = {
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble",
+    "alli": "al", "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate",
+    "ator": "ate", "alism": "al", "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al",
+    "iviti": "ive", "biliti": "ble", "logi": "log",
+}  # fmt: skip
+STEP_3 = {
+    "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
+}  # fmt: skip
+STEP_4 = (
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ou", "ism", "ate", "iti", "ous", "ive",
+    "ize",  # ment, ent and ion: see step_4
+)  # fmt: skip
+LONGEST_2, LONGEST_3, LONGEST_4 = (
+    tuple(sorted(suffixes, key=len, reverse=True)) for suffixes in (STEP_2, STEP_3, STEP_4)
+)
+
+
+def porter(word: str) -> str:
+    """Return the Porter stem of a word in lower case.
+
+    Examples
+    --------
+    >>> [porter(word) for word in ("relational", "hopping", "carry", "departmental", "basement")]
+    ['relat', 'hop', 'carri', 'depart', 'basem']
+    """
+    return step_5(step_4(step_3(step_2(step_1(word)))))
+
+
+def shape(word: str) -> str:
+    """Return one c (consonant) or v (vowel) per letter.
+
+    A y is a vowel after a consonant and a consonant elsewhere; digits are consonants.
+    """
+    form = word.translate(LETTERS)
+    if "y" not in form:
+        return form
+    letters: list[str] = []
+    for letter in form:
+        after_consonant = letters[-1:] == ["c"]
+        letters.append(letter if letter != "y" else "v" if after_consonant else "c")
+    return "".join(letters)
+
+
+def measure(stem: str) -> int:
+    """Return m, the number of times a vowel is followed by a consonant."""
+    return shape(stem).count("vc")
+
+
+def has_vowel(stem: str) -> bool:
+    return "v" in shape(stem)
+
+
+def ends_double(word: str) -> bool:
+    """Whether the word ends in the same consonant twice."""
+    return len(word) > 1 and word[-1] == word[-2] and shape(word)[-1] == "c"
+
+
+def ends_short(word: str) -> bool:
+    """Whether the word ends consonant, vowel, consonant, and not in w, x or y: *o in Porter's paper."""
+    return shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
+
+
+def longest_suffix(word: str, suffixes: tuple[str, ...]) -> str:
+    """Return the first of the suffixes, which come longest first, that the word ends in; else nothing."""
+    if not word.endswith(suffixes):
+        return ""
+    return next(suffix for suffix in suffixes if word.endswith(suffix))
+
+
+def step_1(word: str) -> str:
+    """Plurals, -ed and -ing, and a final y."""
+    if word.endswith(("sses", "ies")):
+        word = word[:-2]
+    elif word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    if word.endswith("eed"):
+        if measure(word[:-3]) > 0:
+            word = word[:-1]
+    elif word.endswith("ed") and has_vowel(word[:-2]):
+        word = repair(word[:-2])
+    elif word.endswith("ing") and has_vowel(word[:-3]):
+        word = repair(word[:-3])
+    if word.endswith("y") and has_vowel(word[:-1]):
+        word = word[:-1] + "i"
+    return word
+
+
+def repair(stem: str) -> str:
+    """Give back the e, or take the doubled letter, that -ed and -ing had hidden."""
+    if stem.endswith(("at", "bl", "iz")):
+        return stem + "e"
+    if ends_double(stem) and stem[-1] not in "lsz":
+        return stem[:-1]
+    if measure(stem) == 1 and ends_short(stem):
+        return stem + "e"
+    return stem
+
+
+def step_2(word: str) -> str:
+    """Double suffixes become single ones where m > 0."""
+    return replace(word, STEP_2, LONGEST_2)
+
+
+def step_3(word: str) -> str:
+    """-icate, -ful, -ness and the like, where m > 0."""
+    return replace(word, STEP_3, LONGEST_3)
+
+
+def replace(word: str, rules: dict[str, str], suffixes: tuple[str, ...]) -> str:
+    suffix = longest_suffix(word, suffixes)
+    if not suffix:
+        return word
+    stem = word[: -len(suffix)]
+    return stem + rules[suffix] if measure(stem) > 0 else word
+
+
+def step_4(word: str) -> str:
+    """-al, -ance and the like go where m > 1: in three passes, unlike Porter's one (departmental: depart)."""
+    suffix = longest_suffix(word, LONGEST_4)
+    if suffix and measure(word[: -len(suffix)]) > 1:
+        word = word[: -len(suffix)]
+    if word.endswith("ment") and measure(word[:-4]) > 1:
+        word = word[:-4]
+    if word.endswith("ent"):
+        if measure(word[:-3]) > 1:
+            word = word[:-3]
+    elif word.endswith(("sion", "tion")) and measure(word[:-3]) > 1:
+        word = word[:-3]
+    return word
+
+
+def step_5(word: str) -> str:
+    """A final e, and one of a final ll."""
+    if word.endswith("e"):
+        m = measure(word[:-1])
+        if m > 1 or (m == 1 and not ends_short(word[:-1])):
+            word = word[:-1]
+    if word.endswith("ll") and measure(word) > 1:
+        word = word[:-1]
+    return word

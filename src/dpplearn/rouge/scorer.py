@@ -1,0 +1,127 @@
+"""Scoring candidates against references."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dpplearn.rouge.combine import Score
+from dpplearn.rouge.prepared import Prepared
+from dpplearn.rouge.settings import Reading, Settings
+from dpplearn.rouge.texts import Text, as_bytes, as_references
+from dpplearn.rouge.tokens import Stemmer
+
+METRICS = ("rouge-1", "rouge-2", "rouge-su4")
+CELLS = 1 << 20  # of the arrays made at once when many candidates are scored together
+
+
+def score(
+    candidate: Text,
+    references: Sequence[Text] | str,
+    metrics: Iterable[str] = METRICS,
+    bytes: int | None = None,
+    words: int | None = None,
+    stem: bool | Stemmer = True,
+    combine: str = "average",
+    alpha: float = 0.5,
+    *,
+    tokenizer: str = "official",
+) -> dict[str, Score]:
+    """Score a candidate against its references, as ROUGE-1.5.5 does to the last digit.
+
+    Parameters
+    ----------
+    candidate : str or list of str
+        A text, one sentence per line, or its sentences.
+    references : list of (str or list of str)
+        The texts to compare with.
+    metrics : iterable of str
+        "rouge-1", "rouge-2", ... (n-grams); "rouge-l"; "rouge-w-1.2" (any weight from 1); "rouge-su4" and
+        "rouge-s4" (skip-bigrams at any distance, with and without single tokens).
+    bytes, words : int, optional
+        Read so much of the candidate and of every reference.
+    stem : bool or callable
+        Whether to stem. With tokenizer="unicode", the function that stems a word, if any.
+    combine : {"average", "best"}
+        Over all references together, or the reference with the highest recall.
+    alpha : float
+        F = P R / ((1 - alpha) P + alpha R): 0.5 gives the harmonic mean, 0 gives F = R, 1 gives F = P.
+    tokenizer : {"official", "unicode"}
+        Official tokens are ASCII letters and digits. "unicode" takes words of any script in folded case: use
+        it for other languages than English, and do not call the result ROUGE-1.5.5.
+
+    Returns
+    -------
+    dict of str to Score
+        Recall, precision and F of each metric, rounded to five decimals.
+
+    Examples
+    --------
+    >>> score("The cats sat.", ["A cat sat.", "The dog sat."], metrics=["rouge-1"])
+    {'rouge-1': Score(recall=0.66667, precision=0.66667, f=0.66667)}
+    """
+    settings = Settings.check(metrics, bytes, words, stem, combine, alpha, tokenizer)
+    texts = [settings.read(reference) for reference in as_references(references)]
+    reading = settings.read(as_bytes(candidate))
+    return Prepared(settings, texts, vocabulary=[reading]).score([reading])[0]
+
+
+class Rouge:
+    """References made ready, to score many candidates against.
+
+    The parameters are those of :func:`score`.
+
+    Examples
+    --------
+    >>> rouge = Rouge(["A cat sat.", "The dog sat."], metrics=["rouge-1"])
+    >>> rouge.score("The cats sat.")["rouge-1"].recall
+    0.66667
+    >>> [scores["rouge-1"].f for scores in rouge.score_many(["The dog.", "No.", ""])]
+    [0.4, 0.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        references: Sequence[Text] | str,
+        metrics: Iterable[str] = METRICS,
+        bytes: int | None = None,
+        words: int | None = None,
+        stem: bool | Stemmer = True,
+        combine: str = "average",
+        alpha: float = 0.5,
+        *,
+        tokenizer: str = "official",
+    ) -> None:
+        self._settings = Settings.check(metrics, bytes, words, stem, combine, alpha, tokenizer)
+        texts = [self._settings.read(reference) for reference in as_references(references)]
+        self._prepared = Prepared(self._settings, texts, vocabulary=texts)
+
+    def score(self, candidate: Text) -> dict[str, Score]:
+        """Score one candidate.
+
+        Returns
+        -------
+        dict of str to Score
+        """
+        return self._prepared.score([self._settings.read(as_bytes(candidate))])[0]
+
+    def score_many(self, candidates: Iterable[Text]) -> list[dict[str, Score]]:
+        """Score candidates together, which takes less time than one by one.
+
+        Returns
+        -------
+        list of dict of str to Score
+            For each candidate in order.
+        """
+        if isinstance(candidates, str):
+            raise TypeError("candidates must be a list of texts, but is one string. Use score for one candidate.")
+        return [scores for batch in self._batches(candidates) for scores in self._prepared.score(batch)]
+
+    def _batches(self, candidates: Iterable[Text]) -> Iterator[list[Reading]]:
+        batch: list[Reading] = []
+        cells = 0
+        for candidate in candidates:
+            batch.append(self._settings.read(as_bytes(candidate)))
+            cells += self._prepared.width + len(batch[-1].tokens)
+            if cells >= CELLS:
+                yield batch
+                batch, cells = [], 0
+        if batch:
+            yield batch

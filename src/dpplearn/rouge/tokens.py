@@ -1,0 +1,133 @@
+"""From bytes to tokens: the official rule (ASCII, stemmed) and, for other scripts, Unicode words."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+
+from dpplearn.rouge.exceptions import exceptions
+from dpplearn.rouge.porter import porter
+from dpplearn.rouge.texts import Limit, Text, as_bytes, describe
+
+Stemmer = Callable[[str], str]
+
+# Byte -> byte: A-Z in lower case, a-z and 0-9 as they are, a space for everything else.
+OFFICIAL = bytes(
+    byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" else 32 for byte in bytes(range(256)).lower()
+)
+REMEMBERED = 1 << 17  # stems kept in memory, some 20 MB: more than the words of most corpora
+LONGEST = 40  # letters of a word worth keeping
+
+
+def stem(token: str) -> str:
+    """Return the form under which ROUGE-1.5.5 counts a token.
+
+    Examples
+    --------
+    >>> [stem(token) for token in ("cats", "was", "carried", "carry", "21st")]
+    ['cat', 'was', 'carry', 'carri', '21st']
+    """
+    if len(token) <= 3:
+        return token
+    lemma = exceptions().get(token)
+    return porter(token) if lemma is None else lemma
+
+
+class Memory(dict[str, str]):
+    """Token -> stem, worked out on first use; emptied when full, so that a server does not grow for ever."""
+
+    def __init__(self, stemmer: Stemmer) -> None:
+        super().__init__()
+        self.stemmer = stemmer
+
+    def __missing__(self, token: str) -> str:
+        if len(self) >= REMEMBERED:
+            self.clear()
+        found = self.stemmer(token)
+        if len(token) <= LONGEST:
+            self[token] = found
+        return found
+
+
+STEMS = Memory(stem)
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """The rule that makes tokens of a text.
+
+    Parameters
+    ----------
+    kind : {"official", "unicode"}
+        The rule of ROUGE-1.5.5, or Unicode words in folded case.
+    stem : bool or callable
+        Whether official tokens are stemmed; for Unicode words, the stemmer to use (True means none).
+    """
+
+    kind: str = "official"
+    stem: bool | Stemmer = True
+    stems: Memory | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("official", "unicode"):
+            raise ValueError(f'tokenizer must be "official" or "unicode", but is {describe(self.kind)}.')
+        if not isinstance(self.stem, bool) and not callable(self.stem):
+            raise TypeError(f"stem must be True, False or a function of a word, but is {describe(self.stem)}.")
+        if self.kind == "official" and not isinstance(self.stem, bool):
+            raise ValueError(
+                "ROUGE-1.5.5 has one stemmer, so stem must be True or False with the official tokenizer. "
+                'To use a stemmer of your own, pass tokenizer="unicode".'
+            )
+        if callable(self.stem):
+            stems: Memory | None = Memory(self.stem)
+        else:
+            stems = STEMS if self.stem and self.kind == "official" else None
+        object.__setattr__(self, "stems", stems)
+
+    def __call__(self, text: bytes) -> list[str]:
+        """Return the tokens of the text in order."""
+        if self.kind == "official":
+            tokens = text.translate(OFFICIAL).decode("ascii").split()
+        else:
+            tokens = unicode_words(text.decode("utf-8", "ignore"))
+        return tokens if self.stems is None else list(map(self.stems.__getitem__, tokens))
+
+
+def tokenize(
+    text: Text,
+    *,
+    stem: bool | Stemmer = True,
+    bytes: int | None = None,
+    words: int | None = None,
+    tokenizer: str = "official",
+) -> list[str]:
+    """Return the tokens that ROUGE counts in a text.
+
+    The parameters are those of :func:`dpplearn.rouge.score`.
+
+    Examples
+    --------
+    >>> tokenize("The children's naïve cats")
+    ['the', 'child', 's', 'na', 've', 'cat']
+    >>> tokenize("The children's naïve cats", tokenizer="unicode")
+    ['the', 'children', 's', 'naïve', 'cats']
+    """
+    return Tokenizer(tokenizer, stem)(Limit(bytes, words).head(as_bytes(text)))
+
+
+def unicode_words(text: str) -> list[str]:
+    """Return runs of letters, digits and their marks, in folded case and composed form (NFC).
+
+    As in Unicode's default word boundaries (UAX 29), each Han or Hiragana character is a word of its own.
+    """
+    return word_pattern().findall(unicodedata.normalize("NFC", text.casefold()))
+
+
+@cache
+def word_pattern() -> re.Pattern[str]:
+    # \w has no combining marks, without which words of Hindi or Tamil fall apart; no joiners either.
+    marks = "".join(chr(c) for c in range(0x300, 0x1F000) if unicodedata.category(chr(c)).startswith("M"))
+    alone = "\u3041-\u3096\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    letter = rf"[^\W_{alone}]"
+    return re.compile(rf"[{alone}]|{letter}(?:{letter}|[{marks}\u200c\u200d])*")

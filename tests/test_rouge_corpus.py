@@ -1,0 +1,102 @@
+"""Averages over a corpus, the jackknife and the paired test."""
+
+import numpy as np
+import pytest
+
+from dpplearn.rouge import CorpusScore, Score, paired_bootstrap, score, score_corpus
+from rouge_literal import literal_average
+
+CANDIDATES = {"10": "the cat sat", "2": "a dog ran", "2-b": "birds"}
+REFERENCES = {
+    "2": ["a dog ran off", "the dog"],
+    "2-b": ["birds sing", "a bird"],
+    "10": ["the cat", "cats sit", "sat"],
+}
+
+
+def corpus_of(values):
+    """A corpus with these recalls."""
+    evaluations = {str(i): {"rouge-1": Score(x, x, x)} for i, x in enumerate(values)}
+    return CorpusScore({"rouge-1": ()}, evaluations, {name: name for name in evaluations})
+
+
+def test_evaluations_are_in_the_order_of_bytes_of_id_and_system():
+    result = score_corpus(CANDIDATES, REFERENCES, ["rouge-1"], system="S")
+    assert list(result.evaluations) == ["10", "2-b", "2"]  # "10.S" < "2-b.S" < "2.S"
+    triples = [result.evaluations[name]["rouge-1"] for name in result.evaluations]
+    assert result.averages["rouge-1"] == tuple(literal_average(triples, 95, 1000))
+
+
+def test_jackknife_leaves_each_reference_out():
+    result = score_corpus(CANDIDATES, REFERENCES, ["rouge-1"], jackknife=True)
+    assert set(result.evaluations) == {"10.1", "10.2", "10.3", "2.1", "2.2", "2-b.1", "2-b.2"}
+    assert result.evaluations["10.2"] == score("the cat sat", ["the cat", "sat"], ["rouge-1"])
+    by_hand = [score("a dog ran", [text], ["rouge-1"])["rouge-1"].recall for text in REFERENCES["2"]]
+    assert result.by_topic("rouge-1")["2"] == pytest.approx(np.mean(by_hand))
+
+
+def test_jackknife_needs_two_references():
+    with pytest.raises(ValueError, match="at least two references for each topic; 'a' has 1"):
+        score_corpus({"a": "x"}, {"a": ["x"]}, jackknife=True)
+
+
+def test_ids_must_agree():
+    with pytest.raises(ValueError, match="candidates without references: a; references without a candidate: b, c"):
+        score_corpus({"a": "x"}, {"b": ["x"], "c": ["x"]})
+    with pytest.raises(ValueError, match="at least one candidate"):
+        score_corpus({}, {})
+    with pytest.raises(TypeError, match="candidates must be a mapping"):
+        score_corpus(["x"], {"a": ["x"]})
+
+
+@pytest.mark.parametrize(("option", "value"), [("confidence", 100), ("confidence", 0), ("resamples", 1)])
+def test_settings_that_cannot_be(option, value):
+    with pytest.raises(ValueError, match=option):
+        score_corpus({"a": "x"}, {"a": ["x"]}, **{option: value})
+
+
+def test_one_topic_has_no_spread():
+    assert score_corpus({"a": "x y"}, {"a": ["x z"]}).averages["rouge-1"].recall == (0.5, 0.5, 0.5)
+
+
+def test_paired_test_of_a_system_with_itself():
+    result = corpus_of([0.1, 0.5, 0.3])
+    test = paired_bootstrap(result, result)
+    assert (test.difference, test.low, test.high, test.p_value, test.topics) == (0, 0, 0, 1, 3)
+
+
+def test_paired_test_sees_a_small_difference_on_hard_and_easy_topics():
+    rng = np.random.default_rng(0)
+    level = rng.random(60)
+    test = paired_bootstrap(corpus_of(level + rng.normal(0.01, 0.01, 60)), corpus_of(level))
+    assert test.p_value < 1e-3
+    assert 0 < test.low < 0.01 < test.high < 0.02
+
+
+@pytest.mark.parametrize("n", [8, 40])
+def test_paired_test_is_seldom_wrong_where_there_is_no_difference(n):
+    rng = np.random.default_rng(1)
+    pairs = [(corpus_of(rng.random(n)), corpus_of(rng.random(n))) for _ in range(300)]
+    wrong = sum(paired_bootstrap(*pair, resamples=500, rng=rng).p_value < 0.05 for pair in pairs)
+    assert 2 <= wrong <= 30  # 15 expected, fewer on few topics; more than 30 has a probability of 2e-4
+
+
+def test_paired_test_learns_nothing_from_one_topic():
+    assert paired_bootstrap(corpus_of([0.5]), corpus_of([0.1])).p_value == 1
+
+
+def test_paired_test_is_the_same_in_blocks(monkeypatch):
+    rng = np.random.default_rng(2)
+    first, second = corpus_of(rng.random(30)), corpus_of(rng.random(30))
+    whole = paired_bootstrap(first, second, resamples=999)
+    monkeypatch.setattr("dpplearn.rouge.paired.BLOCK", 100)
+    assert paired_bootstrap(first, second, resamples=999) == whole
+
+
+def test_paired_test_needs_the_same_topics():
+    with pytest.raises(ValueError, match="same topics, but one lacks 2"):
+        paired_bootstrap(corpus_of([1, 2, 3]), corpus_of([1, 2]))
+    with pytest.raises(ValueError, match="metric must be one of rouge-1, but is 'rouge-2'"):
+        paired_bootstrap(corpus_of([1]), corpus_of([1]), "rouge-2")
+    with pytest.raises(ValueError, match="measure must be one of recall, precision, f"):
+        paired_bootstrap(corpus_of([1]), corpus_of([1]), measure="r")
