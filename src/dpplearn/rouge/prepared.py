@@ -59,9 +59,8 @@ class Prepared:
         if self.counters:
             tokens = self.number(candidates)
             for name, counter in self.counters.items():
-                totals = counter.totals.tolist()
-                rows = zip(counter.hits(tokens).tolist(), counter.totals_of(tokens).tolist(), strict=True)
-                found[name] = [combine_counts(hits, totals, total, combine, alpha) for hits, total in rows]
+                rows = zip(counter.hits(tokens).tolist(), map(counter.total, tokens.lengths), strict=True)
+                found[name] = [combine_counts(hits, counter.totals, total, combine, alpha) for hits, total in rows]
         if self.aligners:
             texts = [self.number_lines(candidate) for candidate in candidates]
             for name, aligner in self.aligners.items():
