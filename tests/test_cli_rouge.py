@@ -64,8 +64,8 @@ def test_golden_corpus_as_json_lines(tmp_path):
     found = as_json(run("--candidates", candidates, "--references", references, "--bytes", 665, "--json"))
     for system, expected in run_["systems"].items():
         for metric, averages in found["systems"][system]["averages"].items():
-            for measure, estimate in averages.items():
-                assert list(estimate.values()) == list(expected["averages"][metric][measure[0]].values())
+            for measure, interval in averages.items():
+                assert list(interval.values()) == list(expected["averages"][metric][measure[0]].values())
 
 
 def test_folders(files):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dpplearn.rouge
 from dpplearn.rouge import CorpusScore, Score, paired_bootstrap, score, score_corpus
 from rouge_literal import literal_average
 
@@ -100,3 +101,9 @@ def test_paired_test_needs_the_same_topics():
         paired_bootstrap(corpus_of([1]), corpus_of([1]), "rouge-2")
     with pytest.raises(ValueError, match="measure must be one of recall, precision, f"):
         paired_bootstrap(corpus_of([1]), corpus_of([1]), measure="r")
+
+
+def test_no_name_means_two_things():
+    assert not set(dpplearn.__all__) & set(dpplearn.rouge.__all__)
+    result = score_corpus(CANDIDATES, REFERENCES, ["rouge-1"])
+    assert isinstance(result.averages["rouge-1"].recall, dpplearn.rouge.Interval)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpplearn.rouge import Rouge, score, tokenize
-from dpplearn.rouge.bootstrap import estimates
+from dpplearn.rouge.bootstrap import intervals
 from rouge_literal import literal_average, literal_score
 
 METRICS = ("rouge-1", "rouge-2", "rouge-3", "rouge-5", "rouge-su4", "rouge-l", "rouge-w-1.2", "rouge-w-2")
@@ -114,4 +114,4 @@ def test_averages_equal_the_literal_ones(rows, resamples):
     triples = [[x / 100_000 for x in row] for row in rows]
     for confidence in (95, 90, 50):
         if resamples * (100 - confidence) / 200 < resamples - 2:
-            assert estimates(triples, resamples, confidence) == literal_average(triples, confidence, resamples)
+            assert intervals(triples, resamples, confidence) == literal_average(triples, confidence, resamples)

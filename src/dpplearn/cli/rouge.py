@@ -143,7 +143,7 @@ def as_record(
         name: {
             "evaluations": len(result.evaluations),
             "averages": {
-                metric: {measure: estimate._asdict() for measure, estimate in average._asdict().items()}
+                metric: {measure: interval._asdict() for measure, interval in average._asdict().items()}
                 for metric, average in result.averages.items()
             },
             "scores": {

@@ -12,7 +12,7 @@ FloatArray = NDArray[np.float64]
 MULTIPLIER, INCREMENT, MODULUS = 0x5DEECE66D, 0xB, 1 << 48  # of drand48
 
 
-class Estimate(NamedTuple):
+class Interval(NamedTuple):
     """An average over a corpus and its confidence bounds."""
 
     average: float
@@ -35,7 +35,7 @@ def resampled_means(values: FloatArray, resamples: int) -> FloatArray:
     return sums / n
 
 
-def estimate(means: FloatArray, confidence: float) -> Estimate:
+def interval(means: FloatArray, confidence: float) -> Interval:
     """Return the mean of the resampled means, and their quantiles at the given confidence in percent."""
     v = np.sort(means).tolist()
     r = len(v)
@@ -50,10 +50,10 @@ def estimate(means: FloatArray, confidence: float) -> Estimate:
     total = 0.0
     for mean in v:
         total += mean
-    return Estimate(round5(total / r), bound(int(d)), bound(int(u)))
+    return Interval(round5(total / r), bound(int(d)), bound(int(u)))
 
 
-def estimates(values: Sequence[Sequence[float]], resamples: int, confidence: float) -> list[Estimate]:
-    """Return the estimate of each column; the same draws serve all columns."""
+def intervals(values: Sequence[Sequence[float]], resamples: int, confidence: float) -> list[Interval]:
+    """Return the interval of each column; the same draws serve all columns."""
     means = resampled_means(np.array(values, np.float64), resamples)
-    return [estimate(column, confidence) for column in means.T]
+    return [interval(column, confidence) for column in means.T]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dpplearn.rouge.bootstrap import Estimate, estimates
+from dpplearn.rouge.bootstrap import Interval, intervals
 from dpplearn.rouge.combine import Score
 from dpplearn.rouge.scorer import METRICS, score
 from dpplearn.rouge.texts import Text
@@ -14,9 +14,9 @@ from dpplearn.rouge.tokens import Stemmer
 class Average(NamedTuple):
     """Average recall, precision and F over a corpus, each with its confidence bounds."""
 
-    recall: Estimate
-    precision: Estimate
-    f: Estimate
+    recall: Interval
+    precision: Interval
+    f: Interval
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def score_corpus(
     >>> texts = {"a": "The cat sat.", "b": "A dog ran."}
     >>> result = score_corpus(texts, {"a": ["The cat ran."], "b": ["A dog ran off."]}, ["rouge-1"])
     >>> result.averages["rouge-1"].recall
-    Estimate(average=0.70833, low=0.66667, high=0.75)
+    Interval(average=0.70833, low=0.66667, high=0.75)
     """
     check_same_ids(candidates, references)
     if not 0 < confidence < 100:
@@ -125,7 +125,7 @@ def score_corpus(
     order = sorted(evaluations, key=lambda name: f"{name}.{system}".encode("utf-8", "surrogatepass"))
     # A row holds recall, precision and F of every metric.
     rows = [[value for metric in metrics for value in evaluations[name][metric]] for name in order]
-    columns = estimates(rows, resamples, confidence)
+    columns = intervals(rows, resamples, confidence)
     averages = {metric: Average(*columns[3 * k : 3 * k + 3]) for k, metric in enumerate(metrics)}
     return CorpusScore(averages, {name: evaluations[name] for name in order}, topics)
 
