@@ -9,11 +9,13 @@ from dpplearn.rouge.combine import Score
 from dpplearn.rouge.corpus import Average, CorpusScore, score_corpus
 from dpplearn.rouge.paired import PairedTest, paired_bootstrap
 from dpplearn.rouge.scorer import Rouge, score
+from dpplearn.rouge.texts import EmptyTextWarning
 from dpplearn.rouge.tokens import tokenize
 
 __all__ = [
     "Average",
     "CorpusScore",
+    "EmptyTextWarning",
     "Interval",
     "PairedTest",
     "Rouge",

@@ -20,6 +20,15 @@ class Interval(NamedTuple):
     high: float
 
 
+def check_confidence(confidence: float) -> None:
+    """Confidence is in percent; one below 1 is a share of one, given by mistake."""
+    if not 1 <= confidence < 100:
+        raise ValueError(
+            f"confidence must lie between 1 and 100 (percent), but is {confidence}. "
+            "It is given in percent: 95 for bounds of 95 %, not 0.95."
+        )
+
+
 def resampled_means(values: FloatArray, resamples: int) -> FloatArray:
     """Return the mean of each column of values, for resamples of the rows numbered 0, 1, ...
 
