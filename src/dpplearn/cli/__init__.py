@@ -45,6 +45,15 @@ def plain_errors() -> Iterator[None]:
         raise click.ClickException(str(error)) from error
 
 
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Turn an error about the options themselves into a message and exit code 2, as click does."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from error
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dpplearn")
 def main() -> None:
