@@ -4,6 +4,7 @@ A command is a module here with a click command called `command`, and a line in 
 it is run, so that what one command needs does not slow the others down.
 """
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -52,6 +53,22 @@ def usage_errors() -> Iterator[None]:
         yield
     except ValueError as error:
         raise click.UsageError(str(error), click.get_current_context()) from error
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Print warnings as a line on standard error, once each, instead of Python's two with a file name."""
+    said = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            click.echo(f"Warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        yield
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

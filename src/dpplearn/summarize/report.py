@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from dpplearn.summarize.summary import Summary
+from dpplearn.summarize.units import unit_name
 
 STYLE = """
 :root { color-scheme: light dark; --mark: #cfe8ff; --dim: #f3e3c3; --line: #8886; }
@@ -37,7 +38,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
         '<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
         f"<title>{escape(title)}</title><style>{STYLE}</style><h1>{escape(title)}</h1>",
         f"<p><small>{len(summary.sentences)} sentences of {len(summary.read.sentences)} from {len(documents)} "
-        f"documents, {summary.length:g} of {summary.budget:g} {escape(str(summary.to_dict()['unit']))}.</small></p><ol>",
+        f"documents, {summary.length:g} of {summary.budget:g} {escape(unit_name(summary.unit))}.</small></p><ol>",
     ]
     if summary.note:
         lines.append(f"<p>{escape(summary.note)}</p>")
@@ -65,7 +66,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
                 f'<td class="n">{x.redundancy:.0%}<td class="n">{k} ({x.similarity:.2f} similar)'
             )
         lines.append("</table>")
-    lines.append('<h2>Sources</h2><p><small><mark>in the summary</mark> <mark class="again">good, but mostly said '
+    lines.append('<h2>Sources</h2><p><small><mark>in the summary</mark> <mark class="again">good, but partly said '
                  'already</mark></small></p><div class="sources">')  # fmt: skip
     for index, document in enumerate(documents):
         lines.append(f"<article><h3>{name(index)}</h3>{marked(summary, index, document.text, number, again)}</article>")

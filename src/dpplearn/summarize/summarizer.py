@@ -20,7 +20,7 @@ from dpplearn.summarize.features import Featurized, SentenceFeatures
 from dpplearn.summarize.oracle import ORACLES, paper_oracle, rouge_oracle
 from dpplearn.summarize.summary import Summary
 from dpplearn.summarize.tokens import words
-from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut, length, limit
+from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut, length, limit, unit_name
 
 DECODERS = ("consensus", "greedy", "sample")
 ENGLISH = (None, "en", "english")
@@ -185,11 +185,7 @@ class Summarizer:
             best = int(dpp.quality.argmax())
             items, chosen = np.array([best]), (read.sentences[best],)
             text = cut(chosen[0].text, budget, unit)
-            note = (
-                f"No sentence fits {budget:g} {unit if isinstance(unit, str) else ''}: the best one was cut.".replace(
-                    "  ", " "
-                )
-            )
+            note = f"No sentence fits {budget:g} {unit_name(unit)}: the best one was cut."
         size = sum(length(line, unit) for line in text.split("\n")) if unit != "bytes" else len(text.encode())
         return Summary(text, chosen, size, budget, unit, note, items, read, self.theta_, self.features_.names, dpp)
 

@@ -13,7 +13,7 @@ from dpplearn._linalg import schur_complement
 from dpplearn.dpp import DPP
 from dpplearn.summarize.document import Sentence
 from dpplearn.summarize.features import Featurized
-from dpplearn.summarize.units import Unit
+from dpplearn.summarize.units import Unit, unit_name
 
 
 @dataclass(frozen=True)
@@ -78,30 +78,35 @@ class Explanation:
     left_out : tuple of LeftOut
         The best sentences not chosen, by quality. `similarity` is the cosine to `similar_to`, and `redundancy` the
         share of the sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
+    documents : tuple of str
+        Ids of the cluster's documents, which the sentences number from 0.
     """
 
     chosen: tuple[Chosen, ...]
     left_out: tuple[LeftOut, ...]
+    documents: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         return {"chosen": [c.to_dict() for c in self.chosen], "left_out": [x.to_dict() for x in self.left_out]}
 
     def __str__(self) -> str:
-        lines = ["Chosen (quality, probability, what the quality is made of)"]
+        lines = ["Chosen: quality, probability, what the quality is made of"]
         for c in self.chosen:
-            lines.append(f"  {c.quality:7.3f}  {c.marginal:4.0%}  {where(c.sentence)}: {shorten(c.sentence.text)}")
+            lines.append(f"  {c.quality:7.3f}  {c.marginal:4.0%}  {self.where(c.sentence)}: {shorten(c.sentence.text)}")
             top = list(c.contributions.items())[:5]
             lines.append("                 " + ", ".join(f"{name} {value:+.2f}" for name, value in top))
         if self.left_out:
-            lines.append("Left out (quality, covered by the summary, most like)")
+            lines.append("Left out: quality, share that the summary covers, most like")
         for x in self.left_out:
-            lines.append(f"  {x.quality:7.3f}  {x.redundancy:4.0%}  {where(x.sentence)}: {shorten(x.sentence.text)}")
-            lines.append(f"                 {x.similarity:.2f} similar to {where(x.similar_to)}")
+            lines.append(
+                f"  {x.quality:7.3f}  {x.redundancy:4.0%}  {self.where(x.sentence)}: {shorten(x.sentence.text)}"
+            )
+            lines.append(f"                 {x.similarity:.2f} similar to {self.where(x.similar_to)}")
         return "\n".join(lines)
 
-
-def where(sentence: Sentence) -> str:
-    return f"{sentence.document}[{sentence.position}]"
+    def where(self, sentence: Sentence) -> str:
+        """The sentence's document and its place there."""
+        return f"{self.documents[sentence.document]}, sentence {sentence.position}"
 
 
 def shorten(text: str, width: int = 76) -> str:
@@ -157,7 +162,8 @@ class Summary:
                 left_out.append(
                     LeftOut(sentences[i], float(q[i]), sentences[j], float(self.read.C[i, j]), float(1.0 - share))
                 )
-        return Explanation(chosen, tuple(left_out))
+        documents = tuple(document.id for document in self.read.cluster.documents)
+        return Explanation(chosen, tuple(left_out), documents)
 
     @property
     def _spans(self) -> bool:
@@ -177,7 +183,7 @@ class Summary:
             "text": self.text,
             "length": self.length,
             "budget": self.budget,
-            "unit": self.unit if isinstance(self.unit, str) else getattr(self.unit, "__name__", "function"),
+            "unit": unit_name(self.unit),
             "note": self.note,
             "sentences": [place(sentence) for sentence in self.sentences],
             "explanation": self.explain().to_dict(),

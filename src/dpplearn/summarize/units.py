@@ -19,6 +19,11 @@ def check_unit(unit: Unit) -> Unit:
     raise ValueError(f"unit must be one of {', '.join(map(repr, UNITS))} or a function of a text; found {unit!r}.")
 
 
+def unit_name(unit: Unit) -> str:
+    """What to call the unit in a message."""
+    return unit if isinstance(unit, str) else getattr(unit, "__name__", "units")
+
+
 def check_budget(budget: float) -> float:
     """A positive length."""
     if isinstance(budget, bool) or not isinstance(budget, int | float | np.number):
