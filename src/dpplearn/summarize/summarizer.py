@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_jobs
 from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.dpp import DPP
+from dpplearn.learning.threads import blas_threads
 from dpplearn.rouge import tokenize
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized, SentenceFeatures
@@ -171,13 +172,19 @@ class Summarizer:
         unit = self.unit if unit is None else check_unit(unit)
         budget = self.budget if budget is None else check_budget(budget)
         decoder = self.decoder if decoder is None else check_choice(decoder, "decoder", DECODERS)
+        options = {"diversity": diversity, "include": include, "exclude": exclude}
+        with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
+            return self._summarize(cluster, budget, unit, decoder, options)
+
+    def _summarize(
+        self, cluster: Cluster | Featurized, budget: float, unit: Unit, decoder: str, options: dict[str, Any]
+    ) -> Summary:
         read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
         dpp = self.dpp(read)
         cost, bound = costs(read.texts, unit), limit(budget, unit)
         note = ""
         items = np.empty(0, np.int64)
         if cost.min() <= bound + 1e-9:
-            options = {"diversity": diversity, "include": include, "exclude": exclude}
             items = np.sort(self._decode(dpp, read, cost, bound, decoder, options))
         chosen = tuple(read.sentences[i] for i in items)
         text = "\n".join(sentence.text for sentence in chosen)

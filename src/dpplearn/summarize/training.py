@@ -10,6 +10,7 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding import greedy_map
 from dpplearn.dpp import DPP
+from dpplearn.learning.threads import blas_threads
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized
@@ -44,9 +45,10 @@ def train(
             f"{', '.join(map(str, without[:5]))}{', ...' if len(without) > 5 else ''}. "
             "Add references, or leave these out."
         )
-    features = summarizer.features_.fit(clusters)
-    read = [features.read(cluster) for cluster in clusters]
-    targets = [summarizer.oracle_items(one) for one in read]
+    with blas_threads(0):
+        features = summarizer.features_.fit(clusters)
+        read = [features.read(cluster) for cluster in clusters]
+        targets = [summarizer.oracle_items(one) for one in read]
     items = [one.item_set(summarizer.unit, features.names) for one in read]
     rho, variance = summarizer.rho, summarizer.prior_variance
     if tune:
