@@ -128,6 +128,7 @@ def check_encoding(encoding: str) -> None:
 
 
 def decode(data: bytes, file: Path, encoding: str) -> str:
+    check_encoding(encoding)
     try:
         return data.decode(encoding)
     except UnicodeError as error:

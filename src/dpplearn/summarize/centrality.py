@@ -29,7 +29,7 @@ def lexrank(C: FloatArray, damping: float = 0.85) -> FloatArray:
     Examples
     --------
     >>> lexrank(np.array([[1.0, 0.5, 0.1], [0.5, 1.0, 0.0], [0.1, 0.0, 1.0]])).round(3)
-    array([1.067, 1.033, 0.9  ])
+    array([1.08 , 1.008, 0.912])
     """
     n = len(C)
     walk = damping * (C / C.sum(axis=1, keepdims=True)).T
