@@ -147,7 +147,10 @@ def test_explanations_add_up(bundled):
 
 def test_diversity_knob(bundled):
     cluster = Cluster.example()
-    alike = lambda s: bundled.dpp(cluster).similarity[np.ix_(s.items, s.items)].sum() - s.items.size  # noqa: E731
+
+    def alike(s):
+        return bundled.dpp(cluster).similarity[np.ix_(s.items, s.items)].sum() - s.items.size
+
     plain, varied = (bundled.summarize(cluster, 5, "sentences", decoder="greedy", diversity=d) for d in (0.0, 1.0))
     assert alike(varied) < alike(plain)
 

@@ -27,7 +27,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     documents = summary.read.cluster.documents
     explanation = summary.explain()
     number = {(s.document, s.start): k for k, s in enumerate(summary.sentences, 1)}
-    again = {(x.sentence.document, x.sentence.start): x for x in explanation.left_out if x.redundancy >= 0.3}
+    again = {(x.sentence.document, x.sentence.start) for x in explanation.left_out if x.redundancy >= 0.3}
 
     def name(index: int) -> str:
         document = documents[index]
@@ -74,7 +74,10 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     return "\n".join(lines)
 
 
-def marked(summary: Summary, index: int, text: str, number: dict, again: dict) -> str:  # type: ignore[type-arg]
+Place = tuple[int, int]  # document and start
+
+
+def marked(summary: Summary, index: int, text: str, number: dict[Place, int], again: set[Place]) -> str:
     """The document's text with its chosen and its redundant sentences marked."""
     out, end = [], 0
     for sentence in summary.read.sentences:
