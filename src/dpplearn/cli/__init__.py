@@ -71,6 +71,16 @@ def plain_warnings() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def first_run_notice() -> Iterator[None]:
+    """Say on standard error that loops are being compiled, where that is what takes the time."""
+    from dpplearn._loops.jit import say_when_compiling
+
+    note = "First run on this machine: compiling loops, for some ten seconds; they are kept on disk."
+    with say_when_compiling(lambda: click.echo(note, err=True)):
+        yield
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dpplearn")
 def main() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpplearn.cli import plain_errors, plain_warnings
+from dpplearn.cli import first_run_notice, plain_errors, plain_warnings
 
 if TYPE_CHECKING:
     from dpplearn.summarize.document import Cluster
@@ -45,7 +45,7 @@ def command(
     """
     from dpplearn.summarize.summarizer import Summarizer
 
-    with plain_errors(), plain_warnings():
+    with plain_errors(), plain_warnings(), first_run_notice():
         cluster = read(files, encoding)
         summarizer = Summarizer.load(model)
         summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import plain_errors, plain_warnings
+from dpplearn.cli import first_run_notice, plain_errors, plain_warnings
 
 
 @click.command(name="train")
@@ -42,7 +42,7 @@ def command(
     from dpplearn.summarize.corpora import read_clusters
     from dpplearn.summarize.summarizer import Summarizer
 
-    with plain_errors(), plain_warnings():
+    with plain_errors(), plain_warnings(), first_run_notice():
         if not out.parent.is_dir():
             raise ValueError(f"Cannot write {out}: there is no folder {out.parent}. Make it, or give another --out.")
         summarizer = Summarizer(language=language, **settings)
