@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 HOSTS := .venv-integrations
 
-.PHONY: venv demo test lint typecheck pytest test-integrations bench docs clean
+.PHONY: venv demo model test lint typecheck pytest test-integrations bench docs clean
 
 venv: $(STAMP)
 
@@ -14,8 +14,13 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all,dev,bench]'
 	touch $(STAMP)
 
+# A cluster of eight invented news articles, summarized with reasons; the page shows the sentences in their sources.
 demo: venv
-	$(BIN)/python examples/points_in_the_plane.py --out figure1.png
+	$(BIN)/dpplearn summarize src/dpplearn/summarize/data/example --budget 100 --explain --html summary.html
+
+# The corpora are not part of the repository: see scripts/make_model.py.
+model: venv
+	$(BIN)/python scripts/make_model.py
 
 test: lint typecheck pytest
 
@@ -47,5 +52,5 @@ docs: venv
 	$(BIN)/zensical build --clean
 
 clean:
-	rm -rf .venv $(HOSTS) build dist site figure1.png .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(HOSTS) build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

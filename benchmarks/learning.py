@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
+import multiprocessing
 import subprocess
 import sys
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
+from scipy.linalg import lapack
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
@@ -173,12 +175,33 @@ def two_processes(repeats: int, T: int) -> dict:
     return {"case": case, "peer": "1 process", **times, "target": 1.7}
 
 
+def factor_often(_: int = 0) -> float:
+    """Seconds for 500 factorizations and inverses of the benchmark's size: the work without any of our code."""
+    A = np.eye(250) + 0.01
+    with threadpool_limits(1):
+        start = perf_counter()
+        for _ in range(500):
+            C, _info = lapack.dpotrf(A.copy().T, lower=1, overwrite_a=1)
+            lapack.dpotri(C, lower=1, overwrite_c=1)
+        return perf_counter() - start
+
+
+def ceiling(repeats: int) -> float:
+    """How much more two bare processes do than one on this machine, now: no backend can exceed it."""
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        pool.map(factor_often, [0, 0], chunksize=1)
+        ratios = [
+            2 * pool.apply(factor_often) / max(pool.map(factor_often, [0, 0], chunksize=1)) for _ in range(repeats)
+        ]
+    return float(np.median(ratios))
+
+
 def run(quick: bool = False) -> dict:
     repeats = 2 if quick else 5
     with threadpool_limits(1):
         rows, notes = evaluation_and_fit(repeats)
         rows.append(two_processes(3 * repeats, 60 if quick else 200))
-    load = os.getloadavg()[0]
+    limit = ceiling(repeats)
     table = growth(quick)
     first, last = table[0], table[-1]
     per = [row["seconds"] / row["T"] / (row["n_iter"] + 1) for row in (first, last)]
@@ -199,6 +222,12 @@ def run(quick: bool = False) -> dict:
                 "unit": "MB",
                 "target": "< 2000",
             },
+            {
+                "case": "two bare LAPACK processes against one: the most that 2 processes can give here, now",
+                "value": limit,
+                "unit": "x",
+                "target": "2 where two cores are free",
+            },
             {"case": f"whole fit, T = {last['T']}", "value": last["seconds"], "unit": "s"},
         ],
         "tables": [
@@ -212,8 +241,8 @@ def run(quick: bool = False) -> dict:
             "39 features with the structure of section 7.2, prior variance 10, targets of 3 to 6 items.",
             "Algorithm 1 gets S, log det S_Y and the feature sums for free.",
             *notes,
-            "2 processes can only be 2 times as fast where two cores are free: the load average was "
-            f"{load:.1f} on {os.cpu_count()} cores after this measurement, which itself adds up to 2.",
+            "The 2 processes are to be read against what two bare LAPACK processes do here, in the figures: "
+            "below 2, the machine's cores are shared or busy.",
         ],
     }
 

@@ -45,6 +45,7 @@ def plot(sizes: list[int], rms: list[float], coverage: list[float], path: str) -
     left.loglog(sizes, rms, "o", color="#1f5f8b", label="simulation")
     left.loglog(sizes, rms[0] * np.sqrt(sizes[0] / np.array(sizes)), "--", color="0.5", label=r"$1/\sqrt{T}$")
     left.set(xlabel="instances T", ylabel="root mean square error of a weight", xticks=sizes, xticklabels=sizes)
+    left.set(yticks=[0.05, 0.1, 0.2], yticklabels=["0.05", "0.1", "0.2"])
     left.minorticks_off()
     left.legend(frameon=False)
     right.axhspan(93, 97, color="#1f5f8b", alpha=0.12, lw=0, label="93 to 97 %")

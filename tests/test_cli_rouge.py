@@ -64,8 +64,8 @@ def test_golden_corpus_as_json_lines(tmp_path):
     found = as_json(run("--candidates", candidates, "--references", references, "--bytes", 665, "--json"))
     for system, expected in run_["systems"].items():
         for metric, averages in found["systems"][system]["averages"].items():
-            for measure, estimate in averages.items():
-                assert list(estimate.values()) == list(expected["averages"][metric][measure[0]].values())
+            for measure, interval in averages.items():
+                assert list(interval.values()) == list(expected["averages"][metric][measure[0]].values())
 
 
 def test_folders(files):
@@ -109,6 +109,46 @@ def test_compare(files):
     assert "A - B" in result.stdout
     comparison = as_json(run(*files, "--compare", "--json"))["comparisons"][0]
     assert (comparison["first"], comparison["second"], comparison["topics"]) == ("A", "B", 2)
+
+
+def test_compare_on_shared_topics(files):
+    write(files[1], {"B/t3.txt": "x", "C/t2.txt": "the dog"})
+    result = run(*files, "--compare", "--json")
+    compared = {(test["first"], test["second"]): test["topics"] for test in as_json(result)["comparisons"]}
+    assert compared == {("A", "B"): 1, ("A", "C"): 1}
+    assert "A - B: compared on the topics they share (1): A lacks t3; B lacks t2\n" in result.stderr
+    assert "A - C: compared on the topics they share (1): C lacks t1\n" in result.stderr
+    assert "B - C: not compared, as no topic is shared: B lacks t2; C lacks t1, t3\n" in result.stderr
+    write(files[1], {"B/t2.txt": "x", "A/t3.txt": "x", "C/t1.txt": "x", "C/t3.txt": "x"})
+    assert run(*files, "--compare").stderr == ""
+
+
+def test_compare_needs_two_systems(files):
+    result = run("--candidates", files[1] / "A", *files[2:], "--compare")
+    assert result.exit_code == 1
+    assert "--compare needs two systems, but there is 1: A" in result.stderr
+
+
+def test_metrics_in_capitals(files):
+    found = as_json(run(*files, "--metrics", "ROUGE-1, rouge-L", "--json"))
+    assert list(found["systems"]["A"]["averages"]) == ["rouge-1", "rouge-l"]
+
+
+def test_other_endings_than_txt_are_explained(tmp_path):
+    candidates = write(tmp_path / "sys", {"d1.md": "the cat"})
+    options = ("--candidates", candidates, "--references", write(tmp_path / "ref", {"d1.txt": "a cat"}))
+    result = run(*options)
+    assert result.exit_code == 1
+    explained = "The id of a file is its name without .txt; any other ending stays a part of the id."
+    assert "'d1.md'" in result.stderr
+    assert explained in result.stderr
+    write(tmp_path, {"sys/d2.txt": "a dog", "ref/d2.txt": "a dog"})
+    result = run(*options)
+    assert result.exit_code == 0
+    assert "left out, without references: d1.md\n" in result.stderr
+    assert explained in result.stderr
+    (candidates / "d1.md").unlink()
+    assert explained not in run(*options).stderr
 
 
 def test_options_reach_the_scorer(files):
@@ -220,11 +260,14 @@ def test_bad_folders(tmp_path, files_, message):
     ("options", "code", "message"),
     [
         (["--bytes", "0"], 2, "--bytes"),
-        (["--bytes", "5", "--words", "5"], 1, "one limit"),
-        (["--metrics", "rouge-x"], 1, "No metric is called 'rouge-x'"),
-        (["--confidence", "100"], 1, "confidence must lie between 0 and 100"),
+        (["--bytes", "5", "--words", "5"], 2, "one limit"),
+        (["--metrics", "rouge-x"], 2, "No metric is called 'rouge-x'"),
+        (["--metrics", ","], 2, "at least one metric"),
+        (["--confidence", "120"], 2, "confidence must lie between 1 and 100 (percent), but is 120.0"),
+        (["--confidence", "0.95"], 2, "in percent: 95 for bounds of 95 %, not 0.95"),
+        (["--encoding", "foo"], 2, "No encoding is called 'foo'"),
+        (["--encoding", "base64"], 2, "No encoding is called 'base64'"),
         (["--jackknife"], 1, "'t2' has 1"),
-        (["--compare"], 1, "same topics"),
     ],
 )
 def test_bad_options(files, options, code, message):
@@ -238,11 +281,14 @@ def test_missing_file_and_missing_option(files):
     assert run(*files[:2]).exit_code == 2
 
 
-def test_reference_without_tokens_is_warned_of(files):
+def test_texts_without_tokens_are_named(files):
     write(files[3], {"t2.txt": "..."})
+    write(files[1], {"A/t1.txt": "", "A/t2.txt": "--", "B/t2.txt": "x"})
     result = run(*files, "--metrics", "rouge-w-1.2")
     assert result.exit_code == 0
-    assert "Warning: Reference 1 of 1 has no token" in result.stderr
+    assert "Warning: A candidate of system A has no token and is averaged in as 0, on: t1, t2." in result.stderr
+    assert result.stderr.count("Warning: A reference has no token and is taken as 0 hits of 0, on: t2.") == 1
+    assert "candidate of system B" not in result.stderr
 
 
 def test_help_imports_no_command():

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dpplearn.rouge import CorpusScore, Score, paired_bootstrap, score, score_corpus
+import dpplearn.rouge
+from dpplearn.rouge import CorpusScore, EmptyTextWarning, Score, paired_bootstrap, score, score_corpus
 from rouge_literal import literal_average
 
 CANDIDATES = {"10": "the cat sat", "2": "a dog ran", "2-b": "birds"}
@@ -94,9 +95,55 @@ def test_paired_test_is_the_same_in_blocks(monkeypatch):
 
 
 def test_paired_test_needs_the_same_topics():
-    with pytest.raises(ValueError, match="same topics, but one lacks 2"):
+    with pytest.raises(ValueError, match="same topics, but the second lacks 2"):
         paired_bootstrap(corpus_of([1, 2, 3]), corpus_of([1, 2]))
     with pytest.raises(ValueError, match="metric must be one of rouge-1, but is 'rouge-2'"):
         paired_bootstrap(corpus_of([1]), corpus_of([1]), "rouge-2")
     with pytest.raises(ValueError, match="measure must be one of recall, precision, f"):
         paired_bootstrap(corpus_of([1]), corpus_of([1]), measure="r")
+
+
+def test_no_name_means_two_things():
+    assert not set(dpplearn.__all__) & set(dpplearn.rouge.__all__)
+    result = score_corpus(CANDIDATES, REFERENCES, ["rouge-1"])
+    assert isinstance(result.averages["rouge-1"].recall, dpplearn.rouge.Interval)
+
+
+def test_paired_test_on_shared_topics():
+    first, second = corpus_of([0.1, 0.5, 0.9]), corpus_of([0.2, 0.3])
+    assert paired_bootstrap(first, second, shared=True) == paired_bootstrap(corpus_of([0.1, 0.5]), second)
+    with pytest.raises(ValueError, match="a topic in common"):
+        paired_bootstrap(first, CorpusScore({"rouge-1": ()}, {}, {}), shared=True)
+
+
+def test_confidence_is_in_percent():
+    with pytest.raises(ValueError, match=r"in percent: 95 for bounds of 95 %, not 0\.95"):
+        score_corpus(CANDIDATES, REFERENCES, confidence=0.95)
+    with pytest.raises(ValueError, match="in percent"):
+        paired_bootstrap(corpus_of([1]), corpus_of([1]), confidence=0.95)
+
+
+def test_empty_texts_are_averaged_in_and_named():
+    candidates, references = {**CANDIDATES, "2": "--", "10": ""}, {**REFERENCES, "2-b": ["birds", "..."]}
+    with pytest.warns(EmptyTextWarning) as caught:
+        result = score_corpus(candidates, references, ["rouge-1", "rouge-w-1.2"], system="S")
+    messages = [str(warning.message) for warning in caught]
+    assert len(messages) == 2
+    assert messages[0].startswith("A candidate of system S has no token and is averaged in as 0, on: 10, 2. Check")
+    assert messages[1].startswith("A reference has no token and is taken as 0 hits of 0, on: 2-b. Check")
+    assert {warning.filename for warning in caught} == {__file__}
+    assert result.by_topic("rouge-1") == {"10": 0, "2": 0, "2-b": 1}
+
+
+def test_the_limit_may_leave_no_token():
+    with pytest.warns(EmptyTextWarning, match="A candidate of system 1 .*, on: a"):
+        score_corpus({"a": "-- x"}, {"a": ["x y"]}, bytes=2)
+
+
+def test_metric_names_in_capitals():
+    result = score_corpus(CANDIDATES, REFERENCES, ["ROUGE-1", "rouge-L"])
+    lower = score_corpus(CANDIDATES, REFERENCES, ["rouge-1", "rouge-l"])
+    assert list(result.averages) == ["ROUGE-1", "rouge-L"]
+    assert list(result.averages.values()) == list(lower.averages.values())
+    assert result.by_topic("rouge-1") == result.by_topic("Rouge-1") == lower.by_topic("ROUGE-1")
+    assert paired_bootstrap(result, lower).difference == 0

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from dpplearn.rouge import Rouge, score, tokenize
+from dpplearn.rouge import EmptyTextWarning, Rouge, score, tokenize
 from dpplearn.rouge import subsequences as subsequences_module
 
 ALL = ("rouge-1", "rouge-2", "rouge-4", "rouge-l", "rouge-su4", "rouge-s4")
@@ -20,12 +20,18 @@ def test_a_text_without_tokens_scores_zero(nothing):
 
 
 def test_a_reference_without_tokens_is_zero_in_rouge_w_and_says_so():
-    with pytest.warns(UserWarning, match=r"Reference 1 of 1 has no token"):
+    with pytest.warns(EmptyTextWarning, match=r"Reference 1 of 1 has no token"):
         assert score("a b", [""], ["rouge-w-1.2"]) == {"rouge-w-1.2": ZERO}
-    with pytest.warns(UserWarning, match=r"Reference 1, 3 of 3"):
+    with pytest.warns(EmptyTextWarning, match=r"Reference 1, 3 of 3"):
         scores = score("a b", ["", "a b", "!"], ["rouge-w-1.2", "rouge-l"])
     assert scores["rouge-l"].recall == 1
     assert scores["rouge-l"].precision == 0.33333
+
+
+@pytest.mark.parametrize("name", ["ROUGE-2", "Rouge-L", "rouge-SU4", "ROUGE-W-1.2", "rouge-S4"])
+def test_a_metric_is_named_in_any_case(name):
+    candidate, references = "the cat sat on a mat", ["a cat sat", "the mat"]
+    assert score(candidate, references, [name])[name] == score(candidate, references, [name.lower()])[name.lower()]
 
 
 def test_one_token():

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpplearn.rouge import Rouge, score, tokenize
-from dpplearn.rouge.bootstrap import estimates
+from dpplearn.rouge.bootstrap import intervals
 from rouge_literal import literal_average, literal_score
 
 METRICS = ("rouge-1", "rouge-2", "rouge-3", "rouge-5", "rouge-su4", "rouge-l", "rouge-w-1.2", "rouge-w-2")
@@ -59,6 +59,17 @@ def test_scores_equal_the_literal_ones(candidate, references, limit, stem, combi
 
 
 @settings(deadline=None)
+@given(texts(), references)
+def test_keys_searched_for_are_those_looked_up(candidate, references):
+    names = ("rouge-1", "rouge-2", "rouge-5", "rouge-su4", "rouge-s1")
+    found = score(candidate, references, names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpplearn.rouge.grams.DIRECT", 0)
+        rouge = Rouge(references, names)
+        assert score(candidate, references, names) == rouge.score(candidate) == found
+
+
+@settings(deadline=None)
 @given(texts())
 def test_a_text_against_itself(text):
     for scores in score(text, [text], ("rouge-1", "rouge-2", "rouge-l", "rouge-su4")).values():
@@ -103,4 +114,4 @@ def test_averages_equal_the_literal_ones(rows, resamples):
     triples = [[x / 100_000 for x in row] for row in rows]
     for confidence in (95, 90, 50):
         if resamples * (100 - confidence) / 200 < resamples - 2:
-            assert estimates(triples, resamples, confidence) == literal_average(triples, confidence, resamples)
+            assert intervals(triples, resamples, confidence) == literal_average(triples, confidence, resamples)

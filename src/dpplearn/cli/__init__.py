@@ -4,6 +4,7 @@ A command is a module here with a click command called `command`, and a line in 
 it is run, so that what one command needs does not slow the others down.
 """
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -12,8 +13,11 @@ import click
 
 # name: (module, one line for --help)
 COMMANDS = {
+    "info": ("dpplearn.cli.info", "Print the weights of a summarizer with standard errors."),
     "rouge": ("dpplearn.cli.rouge", "Score summaries against references with ROUGE."),
     "select": ("dpplearn.cli.select", "Choose items that score high and differ from each other."),
+    "summarize": ("dpplearn.cli.summarize", "Summarize documents, with reasons."),
+    "train": ("dpplearn.cli.train", "Train a summarizer on clusters with reference summaries."),
 }
 
 
@@ -41,6 +45,41 @@ def plain_errors() -> Iterator[None]:
         yield
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Turn an error about the options themselves into a message and exit code 2, as click does."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from error
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Print warnings as a line on standard error, once each, instead of Python's two with a file name."""
+    said = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            click.echo(f"Warning: {message}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def first_run_notice() -> Iterator[None]:
+    """Say on standard error that loops are being compiled, where that is what takes the time."""
+    from dpplearn._loops.jit import say_when_compiling
+
+    note = "First run on this machine: compiling loops, for some ten seconds; they are kept on disk."
+    with say_when_compiling(lambda: click.echo(note, err=True)):
+        yield
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -12,12 +12,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text as Styled
 
-from dpplearn.cli import plain_errors
+from dpplearn.cli import plain_errors, usage_errors
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
-from dpplearn.rouge.files import Candidates, References, read_candidates, read_references
+from dpplearn.rouge.bootstrap import check_confidence
+from dpplearn.rouge.files import Candidates, References, check_encoding, read_candidates, read_references
+from dpplearn.rouge.metrics import parse_metrics
 from dpplearn.rouge.scorer import METRICS
+from dpplearn.rouge.texts import Limit
 
 PATH = click.Path(exists=True, path_type=Path)
+ONLY_TXT = "The id of a file is its name without .txt; any other ending stays a part of the id."
 
 
 @click.command(name="rouge")
@@ -60,7 +64,12 @@ def command(
     Prints the averages of each system with their confidence bounds. Topics that only one side has are left
     out and listed.
     """
-    names = [name.strip() for given in metrics or METRICS for name in given.split(",") if name.strip()]
+    names = [name.strip() for given in metrics or METRICS for name in given.lower().split(",") if name.strip()]
+    with usage_errors():
+        parse_metrics(names)
+        Limit(n_bytes, n_words)
+        check_confidence(confidence)
+        check_encoding(encoding)
     options |= {
         "metrics": names,
         "bytes": n_bytes,
@@ -79,11 +88,14 @@ def command(
             raise ValueError(
                 f"No id of {candidates} is in {references}: found, for example, {min(topics)!r} in the one "
                 f"and {min(texts)!r} in the other."
+                + (f" {ONLY_TXT}" if candidates.is_dir() or references.is_dir() else "")
             )
         tests = compare_systems(scored, confidence) if compare else []
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         click.echo(f"Warning: {message}", err=True)
-    report(unmatched)
+    report(unmatched, files=candidates.is_dir())
+    if compare:
+        report_uneven(scored)
     if as_json:
         click.echo(json.dumps(as_record(options, scored, unmatched, tests), indent=2, ensure_ascii=False))
     else:
@@ -100,10 +112,24 @@ def find_unmatched(systems: Candidates, references: References) -> dict[str, dic
     }
 
 
-def report(unmatched: dict[str, dict[str, list[str]]]) -> None:
+def report(unmatched: dict[str, dict[str, list[str]]], files: bool) -> None:
     for what, found in unmatched.items():
         for name, ids in found.items():
             click.echo(f"{name}: left out, {what.replace('_', ' ')}: {', '.join(ids)}", err=True)
+    if files and any("." in topic for ids in unmatched["without_references"].values() for topic in ids):
+        click.echo(ONLY_TXT, err=True)
+
+
+def report_uneven(scored: dict[str, CorpusScore]) -> None:
+    """Name the topics that a comparison of two systems leaves out, and the system that lacks them."""
+    for first, second in combinations(scored, 2):
+        ours, theirs = (set(scored[name].topics.values()) for name in (first, second))
+        lacking = {first: sorted(theirs - ours), second: sorted(ours - theirs)}
+        said = "; ".join(f"{name} lacks {', '.join(topics)}" for name, topics in lacking.items() if topics)
+        if said:
+            number = len(ours & theirs)
+            what = f"compared on the topics they share ({number})" if number else "not compared, as no topic is shared"
+            click.echo(f"{first} - {second}: {what}: {said}", err=True)
 
 
 def score_systems(systems: Candidates, references: References, options: dict[str, Any]) -> dict[str, CorpusScore]:
@@ -118,18 +144,14 @@ def score_systems(systems: Candidates, references: References, options: dict[str
 
 
 def compare_systems(scored: dict[str, CorpusScore], confidence: float) -> list[tuple[str, str, str, PairedTest]]:
-    """Return the test of recall for every two systems and every metric."""
+    """Return the test of recall for every two systems, on the topics they share, and every metric."""
     if len(scored) < 2:
         raise ValueError(f"--compare needs two systems, but there is {len(scored)}: {', '.join(scored)}.")
     return [
-        (
-            first,
-            second,
-            metric,
-            paired_bootstrap(scored[first], scored[second], metric, confidence=confidence),
-        )
-        for first, second in combinations(scored, 2)
-        for metric in scored[first].averages
+        (first, second, metric, paired_bootstrap(ours, theirs, metric, confidence=confidence, shared=True))
+        for (first, ours), (second, theirs) in combinations(scored.items(), 2)
+        if set(ours.topics.values()) & set(theirs.topics.values())
+        for metric in ours.averages
     ]
 
 
@@ -143,7 +165,7 @@ def as_record(
         name: {
             "evaluations": len(result.evaluations),
             "averages": {
-                metric: {measure: estimate._asdict() for measure, estimate in average._asdict().items()}
+                metric: {measure: interval._asdict() for measure, interval in average._asdict().items()}
                 for metric, average in result.averages.items()
             },
             "scores": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,13 +144,13 @@ def greedy_auto(ground: Ground, limits: Limits, power: float | None, floor: floa
     gains = first.gains[limits.include.size :]
     if limits.equal or power == 0.0 or gains.size == 0:
         return first
-    least = float(np.log(gains.min()))
+    least = math.log(min(gains.tolist()))
     tilt = 0.0 if least >= 0.0 else MARGIN - least
     runs = [greedy_run(ground, limits, SIGNED, r, tilt, floor) for r in ((0.5, 1.0) if power is None else (power,))]
     if power is None:
         runs.insert(0, first)
     # rounded, so that of runs that reach the same set the first counts
-    return max(runs, key=lambda run: round(float(np.log(run.gains).sum()) + tilt * run.items.size, 9))
+    return max(runs, key=lambda run: round(sum(map(math.log, run.gains.tolist())) + tilt * run.items.size, 9))
 
 
 def greedy_run(ground: Ground, limits: Limits, rule: int, power: float, tilt: float, floor: float) -> Run:

@@ -22,6 +22,7 @@ class Limits:
     include: IntArray
     exclude: IntArray
     bounded: bool  # whether a budget or a size was given at all
+    cheapest: float  # smallest cost of all
 
     @cached_property
     def alive(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -34,7 +35,7 @@ class Limits:
     @cached_property
     def equal(self) -> bool:
         """Whether all items cost the same, so that cost cannot change an order."""
-        return bool(self.cost.min() == self.cost.max())
+        return bool(self.cost.max() == self.cheapest)
 
     def total(self, subset: IntArray) -> float:
         return float(self.cost[subset].sum())
@@ -43,6 +44,8 @@ class Limits:
         """Why nothing can be chosen; empty where something can."""
         if self.k == 0:
             return "the size limit k is 0"
+        if self.exclude.size == 0 and self.cheapest <= self.budget:
+            return ""
         if not self.alive.any():
             return "no candidates: every item is excluded" if not self.include.size else ""
         cheapest = float(self.cost[self.alive == 1].min())
@@ -56,10 +59,11 @@ def check_limits(
 ) -> Limits:
     """Positive costs, a budget and a size that the items to include fit in."""
     if cost is None:
-        costs = np.ones(n)
+        costs, cheapest = np.ones(n), 1.0
     else:
         costs = check_vector(cost, "cost", n)
-        if costs.min() <= 0.0:
+        cheapest = float(costs.min())
+        if cheapest <= 0.0:
             i = int(costs.argmin())
             raise ValueError(
                 f"cost must be positive, but cost[{i}] is {costs[i]:g}. "
@@ -77,7 +81,7 @@ def check_limits(
         )
     if A.size > size:
         raise ValueError(f"include must fit the size limit, but names {A.size} items and k is {size}.")
-    return Limits(costs, limit, size, A, B, np.isfinite(limit) or k is not None)
+    return Limits(costs, limit, size, A, B, limit < np.inf or k is not None, cheapest)
 
 
 def check_budget(budget: Any, name: str = "budget") -> float:

@@ -17,7 +17,9 @@ def as_found(ground: Ground, limits: Limits, Y: IntArray, reason: str) -> Select
     block = Kernel(DPP._of(ground.block(Y), None, np.arange(Y.size)), 0.5) if Y.size else None
     if block is None:
         return Selection(Y, 0.0, np.empty(0), reason, ground.log_prob)
-    inside = Limits(np.ones(Y.size), np.inf, Y.size, np.searchsorted(Y, limits.include), np.empty(0, np.int64), False)
+    inside = Limits(
+        np.ones(Y.size), np.inf, Y.size, np.searchsorted(Y, limits.include), np.empty(0, np.int64), False, 1.0
+    )
     run: Run = greedy_run(block, inside, LOG, 0.0, 0.0, -np.inf)
     if run.items.size < Y.size:  # diversity apart, a set of probability 0 has no gains to order it by
         rest = np.setdiff1d(np.arange(Y.size), run.items)

@@ -4,17 +4,19 @@
 `score_corpus` a system with a corpus; `paired_bootstrap` compares two systems.
 """
 
-from dpplearn.rouge.bootstrap import Estimate
+from dpplearn.rouge.bootstrap import Interval
 from dpplearn.rouge.combine import Score
 from dpplearn.rouge.corpus import Average, CorpusScore, score_corpus
 from dpplearn.rouge.paired import PairedTest, paired_bootstrap
 from dpplearn.rouge.scorer import Rouge, score
+from dpplearn.rouge.texts import EmptyTextWarning
 from dpplearn.rouge.tokens import tokenize
 
 __all__ = [
     "Average",
     "CorpusScore",
-    "Estimate",
+    "EmptyTextWarning",
+    "Interval",
     "PairedTest",
     "Rouge",
     "Score",

@@ -12,12 +12,21 @@ FloatArray = NDArray[np.float64]
 MULTIPLIER, INCREMENT, MODULUS = 0x5DEECE66D, 0xB, 1 << 48  # of drand48
 
 
-class Estimate(NamedTuple):
+class Interval(NamedTuple):
     """An average over a corpus and its confidence bounds."""
 
     average: float
     low: float
     high: float
+
+
+def check_confidence(confidence: float) -> None:
+    """Confidence is in percent; one below 1 is a share of one, given by mistake."""
+    if not 1 <= confidence < 100:
+        raise ValueError(
+            f"confidence must lie between 1 and 100 (percent), but is {confidence}. "
+            "It is given in percent: 95 for bounds of 95 %, not 0.95."
+        )
 
 
 def resampled_means(values: FloatArray, resamples: int) -> FloatArray:
@@ -35,7 +44,7 @@ def resampled_means(values: FloatArray, resamples: int) -> FloatArray:
     return sums / n
 
 
-def estimate(means: FloatArray, confidence: float) -> Estimate:
+def interval(means: FloatArray, confidence: float) -> Interval:
     """Return the mean of the resampled means, and their quantiles at the given confidence in percent."""
     v = np.sort(means).tolist()
     r = len(v)
@@ -50,10 +59,10 @@ def estimate(means: FloatArray, confidence: float) -> Estimate:
     total = 0.0
     for mean in v:
         total += mean
-    return Estimate(round5(total / r), bound(int(d)), bound(int(u)))
+    return Interval(round5(total / r), bound(int(d)), bound(int(u)))
 
 
-def estimates(values: Sequence[Sequence[float]], resamples: int, confidence: float) -> list[Estimate]:
-    """Return the estimate of each column; the same draws serve all columns."""
+def intervals(values: Sequence[Sequence[float]], resamples: int, confidence: float) -> list[Interval]:
+    """Return the interval of each column; the same draws serve all columns."""
     means = resampled_means(np.array(values, np.float64), resamples)
-    return [estimate(column, confidence) for column in means.T]
+    return [interval(column, confidence) for column in means.T]

@@ -1,22 +1,25 @@
 """Scores of a system over a corpus."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dpplearn.rouge.bootstrap import Estimate, estimates
+from dpplearn.rouge.bootstrap import Interval, check_confidence, intervals
 from dpplearn.rouge.combine import Score
-from dpplearn.rouge.scorer import METRICS, score
-from dpplearn.rouge.texts import Text
+from dpplearn.rouge.prepared import Prepared
+from dpplearn.rouge.scorer import METRICS
+from dpplearn.rouge.settings import Reading, Settings
+from dpplearn.rouge.texts import EmptyTextWarning, Text, as_bytes, as_references
 from dpplearn.rouge.tokens import Stemmer
 
 
 class Average(NamedTuple):
     """Average recall, precision and F over a corpus, each with its confidence bounds."""
 
-    recall: Estimate
-    precision: Estimate
-    f: Estimate
+    recall: Interval
+    precision: Interval
+    f: Interval
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,11 @@ class CorpusScore:
         Parameters
         ----------
         metric : str
-            One of those scored, such as "rouge-1".
+            One of those scored, such as "rouge-1", in any case.
         measure : {"recall", "precision", "f"}
         """
+        names = {name.lower(): name for name in reversed(self.averages)}
+        metric = metric if metric in self.averages else names.get(metric.lower(), metric)
         if metric not in self.averages:
             raise ValueError(f"metric must be one of {', '.join(self.averages)}, but is {metric!r}.")
         if measure not in Score._fields:
@@ -87,7 +92,7 @@ def score_corpus(
     metrics, bytes, words, stem, combine, alpha, tokenizer
         As in :func:`score`.
     confidence : float
-        Of the bounds, in percent.
+        Of the bounds, in percent (95, not 0.95).
     resamples : int
         Number of bootstrap resamples.
     jackknife : bool
@@ -100,39 +105,64 @@ def score_corpus(
     -------
     CorpusScore
 
+    Warns
+    -----
+    EmptyTextWarning
+        Where a candidate or a reference has no token. It counts as 0, as in ROUGE-1.5.5, which does not say so.
+
     Examples
     --------
     >>> texts = {"a": "The cat sat.", "b": "A dog ran."}
     >>> result = score_corpus(texts, {"a": ["The cat ran."], "b": ["A dog ran off."]}, ["rouge-1"])
     >>> result.averages["rouge-1"].recall
-    Estimate(average=0.70833, low=0.66667, high=0.75)
+    Interval(average=0.70833, low=0.66667, high=0.75)
     """
     check_same_ids(candidates, references)
-    if not 0 < confidence < 100:
-        raise ValueError(f"confidence must lie between 0 and 100 (percent), but is {confidence}.")
+    check_confidence(confidence)
     if resamples < 2:
         raise ValueError(f"resamples must be at least 2, but is {resamples}. The official number is 1000.")
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
+    settings = Settings.check(metrics, bytes, words, stem, combine, alpha, tokenizer)
     evaluations: dict[str, dict[str, Score]] = {}
     topics: dict[str, str] = {}
+    empty: dict[str, list[str]] = {"candidate": [], "reference": []}
     for topic, candidate in candidates.items():
-        given = references[topic]
+        reading = settings.read(as_bytes(candidate))
+        given = [settings.read(reference) for reference in as_references(references[topic])]
+        if not reading.tokens:
+            empty["candidate"].append(topic)
+        if not all(reference.tokens for reference in given):
+            empty["reference"].append(topic)
         for name, chosen in leave_one_out(topic, given) if jackknife else [(topic, given)]:
             topics[name] = topic
-            evaluations[name] = score(
-                candidate, chosen, metrics, bytes, words, stem, combine, alpha, tokenizer=tokenizer
-            )
+            evaluations[name] = Prepared(settings, chosen, vocabulary=[reading]).score([reading])[0]
+    warn_of_empty_topics(empty, system, tokenizer)
     order = sorted(evaluations, key=lambda name: f"{name}.{system}".encode("utf-8", "surrogatepass"))
     # A row holds recall, precision and F of every metric.
     rows = [[value for metric in metrics for value in evaluations[name][metric]] for name in order]
-    columns = estimates(rows, resamples, confidence)
+    columns = intervals(rows, resamples, confidence)
     averages = {metric: Average(*columns[3 * k : 3 * k + 3]) for k, metric in enumerate(metrics)}
     return CorpusScore(averages, {name: evaluations[name] for name in order}, topics)
 
 
-def leave_one_out(topic: str, references: Sequence[Text]) -> list[tuple[str, list[Text]]]:
+def warn_of_empty_topics(empty: Mapping[str, Sequence[str]], system: str, tokenizer: str) -> None:
+    """Name the topics on which there is nothing to compare, which ROUGE-1.5.5 does not."""
+    advice = "Check that it was read"
+    if tokenizer == "official":
+        advice += '; with the tokenizer "official", only A to Z and 0 to 9 make tokens'
+    found = {
+        "candidate": f"A candidate of system {system} has no token and is averaged in as 0",
+        "reference": "A reference has no token and is taken as 0 hits of 0",
+    }
+    for what, said in found.items():
+        if empty[what]:
+            topics = ", ".join(map(str, empty[what]))
+            warnings.warn(f"{said}, on: {topics}. {advice}.", EmptyTextWarning, stacklevel=3)
+
+
+def leave_one_out(topic: str, references: Sequence[Reading]) -> list[tuple[str, list[Reading]]]:
     """Return the evaluations of a topic: name and references, each lacking one."""
-    number = 1 if isinstance(references, str) else len(references)
+    number = len(references)
     if number < 2:
         raise ValueError(f"The jackknife needs at least two references for each topic; {topic!r} has {number}.")
     return [(f"{topic}.{k + 1}", [*references[:k], *references[k + 1 :]]) for k in range(len(references))]

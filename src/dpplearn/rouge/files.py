@@ -19,9 +19,11 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
     path : Path
         A folder with a file ID.txt for every topic (one system, named after the folder), or with such a
         folder for every system; or a JSON Lines file with "id", "summary" and, where there are several
-        systems, "system" (without it, the name of the file).
+        systems, "system" (without it, the name of the file). Of the name of a text file .txt alone is taken
+        off: d1.md is the topic "d1.md".
     encoding : str
     """
+    check_encoding(encoding)
     found: Candidates = {}
     if path.is_dir():
         folders = [entry for entry in entries(path) if entry.is_dir()]
@@ -62,6 +64,7 @@ def read_references(path: Path, topics: Collection[str] = (), encoding: str = "u
         that D30001.M.100.T.A is a reference of D30001. Other files are topics of their own.
     encoding : str
     """
+    check_encoding(encoding)
     found: References = {}
     if path.is_dir():
         for entry in entries(path):
@@ -117,7 +120,15 @@ def read_text(file: Path, encoding: str) -> str:
     return decode(file.read_bytes(), file, encoding)
 
 
+def check_encoding(encoding: str) -> None:
+    try:
+        "a".encode(encoding)
+    except LookupError as error:
+        raise ValueError(f"No encoding is called {encoding!r}. Examples are utf-8, latin-1 and cp1252.") from error
+
+
 def decode(data: bytes, file: Path, encoding: str) -> str:
+    check_encoding(encoding)
     try:
         return data.decode(encoding)
     except UnicodeError as error:
@@ -126,8 +137,6 @@ def decode(data: bytes, file: Path, encoding: str) -> str:
             f"{file} is not valid {encoding}: byte {start} (0x{data[start]:02x}) cannot be read. "
             "Name the encoding it is in, such as --encoding latin-1."
         ) from error
-    except LookupError as error:
-        raise ValueError(f"No encoding is called {encoding!r}. Examples are utf-8, latin-1 and cp1252.") from error
 
 
 def records(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]:

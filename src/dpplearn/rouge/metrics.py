@@ -36,20 +36,23 @@ Metric = NGrams | SkipBigrams | Subsequence
 
 @lru_cache
 def parse_metric(name: str) -> Metric:
-    """Return the metric that a name stands for.
+    """Return the metric that a name stands for, in any case.
 
     Examples
     --------
     >>> parse_metric("rouge-su4"), parse_metric("rouge-w-1.2")
     (SkipBigrams(skip=4, unigrams=True), Subsequence(weight=1.2, runs=True))
+    >>> parse_metric("ROUGE-L")
+    Subsequence(weight=1.0, runs=False)
     """
-    if match := re.fullmatch(r"rouge-([1-9]\d*)", name):
+    lower = name.lower()
+    if match := re.fullmatch(r"rouge-([1-9]\d*)", lower):
         return NGrams(int(match[1]))
-    if match := re.fullmatch(r"rouge-s(u?)(\d+)", name):
+    if match := re.fullmatch(r"rouge-s(u?)(\d+)", lower):
         return SkipBigrams(int(match[2]), unigrams=bool(match[1]))
-    if name == "rouge-l":
+    if lower == "rouge-l":
         return Subsequence(1.0, runs=False)
-    if (match := re.fullmatch(r"rouge-w-(\d+\.?\d*)", name)) and float(match[1]) >= 1:
+    if (match := re.fullmatch(r"rouge-w-(\d+\.?\d*)", lower)) and float(match[1]) >= 1:
         return Subsequence(float(match[1]), runs=True)
     raise ValueError(
         f"No metric is called {name!r}. There are rouge-1, rouge-2 and so on, rouge-l, rouge-w-1.2 (or "

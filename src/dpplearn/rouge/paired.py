@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpplearn.rouge.bootstrap import FloatArray
+from dpplearn.rouge.bootstrap import FloatArray, check_confidence
 from dpplearn.rouge.corpus import CorpusScore
 
 BLOCK = 1 << 22  # draws made at once
@@ -42,6 +42,7 @@ def paired_bootstrap(
     confidence: float = 95,
     resamples: int = 10_000,
     rng: "int | np.random.Generator | None" = 0,
+    shared: bool = False,
 ) -> PairedTest:
     """Test whether two systems differ, by resampling topics together for both (not part of ROUGE-1.5.5).
 
@@ -53,13 +54,15 @@ def paired_bootstrap(
     Parameters
     ----------
     first, second : CorpusScore
-        Of the same topics.
+        Of the same topics, unless shared is set.
     metric : str
     measure : {"recall", "precision", "f"}
     confidence : float
         Of the bounds, in percent.
     resamples : int
     rng : int or numpy.random.Generator
+    shared : bool
+        Compare on the topics that both systems have, and leave the others out.
 
     Examples
     --------
@@ -71,17 +74,20 @@ def paired_bootstrap(
     0.41667
     """
     ours, theirs = first.by_topic(metric, measure), second.by_topic(metric, measure)
-    if ours.keys() != theirs.keys():
-        alone = sorted(ours.keys() ^ theirs.keys())
+    check_confidence(confidence)
+    if not shared and ours.keys() != theirs.keys():
+        lacking = {"first": theirs.keys() - ours.keys(), "second": ours.keys() - theirs.keys()}
+        said = "; ".join(f"the {which} lacks {', '.join(sorted(lack))}" for which, lack in lacking.items() if lack)
         raise ValueError(
-            f"Both systems must be scored on the same topics, but one lacks {', '.join(alone)}. "
-            "Score both on the topics they share."
+            f"Both systems must be scored on the same topics, but {said}. "
+            "Pass shared=True to compare them on the topics they share."
         )
-    if not 0 < confidence < 100:
-        raise ValueError(f"confidence must lie between 0 and 100 (percent), but is {confidence}.")
+    topics = sorted(ours.keys() & theirs.keys())
+    if not topics:
+        raise ValueError("The two systems must have a topic in common, but have none.")
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, but is {resamples}.")
-    d = np.array([ours[topic] - theirs[topic] for topic in sorted(ours)])
+    d = np.array([ours[topic] - theirs[topic] for topic in topics])
     means, spreads = resample(d, resamples, np.random.default_rng(rng))
     difference, spread = float(d.mean()), float(d.std())
     # |mean* - mean| / spread* >= |mean| / spread, without dividing by a spread of zero

@@ -9,6 +9,7 @@ from dpplearn.rouge.grams import NGramCounter, SkipBigramCounter, Tokens
 from dpplearn.rouge.metrics import NGrams, SkipBigrams
 from dpplearn.rouge.settings import Reading, Settings
 from dpplearn.rouge.subsequences import Lines, SubsequenceCounter
+from dpplearn.rouge.texts import EmptyTextWarning
 
 
 class Prepared:
@@ -38,8 +39,6 @@ class Prepared:
                 self.counters[name] = SkipBigramCounter(metric, tokens)
             else:
                 self.aligners[name] = SubsequenceCounter(metric, lines)
-                if metric.runs:
-                    warn_of_empty(name, self.aligners[name].line_weights)
 
     @property
     def width(self) -> int:
@@ -59,9 +58,8 @@ class Prepared:
         if self.counters:
             tokens = self.number(candidates)
             for name, counter in self.counters.items():
-                totals = counter.totals.tolist()
-                rows = zip(counter.hits(tokens).tolist(), counter.totals_of(tokens).tolist(), strict=True)
-                found[name] = [combine_counts(hits, totals, total, combine, alpha) for hits, total in rows]
+                rows = zip(counter.hits(tokens).tolist(), map(counter.total, tokens.lengths), strict=True)
+                found[name] = [combine_counts(hits, counter.totals, total, combine, alpha) for hits, total in rows]
         if self.aligners:
             texts = [self.number_lines(candidate) for candidate in candidates]
             for name, aligner in self.aligners.items():
@@ -73,12 +71,15 @@ class Prepared:
         return [{name: found[name][i] for name in self.settings.metrics} for i in range(len(candidates))]
 
 
-def warn_of_empty(name: str, line_weights: Sequence[float]) -> None:
-    """Say where ROUGE-1.5.5 would have stopped with a division by zero."""
-    empty = [str(i) for i, weight in enumerate(line_weights, 1) if not weight]
-    if empty:
-        warnings.warn(
-            f"Reference {', '.join(empty)} of {len(line_weights)} has no token. ROUGE-1.5.5 stops at that; "
-            f"here {name} takes it as 0 hits of 0. Check that the reference was read.",
-            stacklevel=4,
-        )
+def warn_of_empty(prepared: Prepared) -> None:
+    """Say to the caller's caller where ROUGE-1.5.5 would have stopped with a division by zero: in ROUGE-W."""
+    for name, aligner in prepared.aligners.items():
+        weights = aligner.line_weights
+        empty = [str(i) for i, weight in enumerate(weights, 1) if not weight]
+        if aligner.runs and empty:
+            warnings.warn(
+                f"Reference {', '.join(empty)} of {len(weights)} has no token. ROUGE-1.5.5 stops at that; "
+                f"here {name} takes it as 0 hits of 0. Check that the reference was read.",
+                EmptyTextWarning,
+                stacklevel=3,
+            )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from dpplearn.rouge.combine import Score
-from dpplearn.rouge.prepared import Prepared
+from dpplearn.rouge.prepared import Prepared, warn_of_empty
 from dpplearn.rouge.settings import Reading, Settings
 from dpplearn.rouge.texts import Text, as_bytes, as_references
 from dpplearn.rouge.tokens import Stemmer
@@ -34,7 +34,8 @@ def score(
         The texts to compare with.
     metrics : iterable of str
         "rouge-1", "rouge-2", ... (n-grams); "rouge-l"; "rouge-w-1.2" (any weight from 1); "rouge-su4" and
-        "rouge-s4" (skip-bigrams at any distance, with and without single tokens).
+        "rouge-s4" (skip-bigrams at any distance, with and without single tokens). Capital letters are read too;
+        the scores are found under the names given.
     bytes, words : int, optional
         Read so much of the candidate and of every reference.
     stem : bool or callable
@@ -60,7 +61,9 @@ def score(
     settings = Settings.check(metrics, bytes, words, stem, combine, alpha, tokenizer)
     texts = [settings.read(reference) for reference in as_references(references)]
     reading = settings.read(as_bytes(candidate))
-    return Prepared(settings, texts, vocabulary=[reading]).score([reading])[0]
+    prepared = Prepared(settings, texts, vocabulary=[reading])
+    warn_of_empty(prepared)
+    return prepared.score([reading])[0]
 
 
 class Rouge:
@@ -92,6 +95,7 @@ class Rouge:
         self._settings = Settings.check(metrics, bytes, words, stem, combine, alpha, tokenizer)
         texts = [self._settings.read(reference) for reference in as_references(references)]
         self._prepared = Prepared(self._settings, texts, vocabulary=texts)
+        warn_of_empty(self._prepared)
 
     def score(self, candidate: Text) -> dict[str, Score]:
         """Score one candidate.

@@ -7,6 +7,10 @@ from numbers import Integral
 Text = str | bytes | Sequence[str] | Sequence[bytes]
 
 
+class EmptyTextWarning(UserWarning):
+    """A candidate or a reference has no token, so that there is nothing to compare."""
+
+
 def as_bytes(text: object) -> bytes:
     """Return the text as UTF-8, one sentence per line."""
     if isinstance(text, str):

@@ -1,0 +1,33 @@
+"""dpplearn info: what a model file holds."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from dpplearn.cli import plain_errors
+
+
+@click.command(name="info")
+@click.argument("model", required=False, type=click.Path(path_type=Path))
+def command(model: Path | None) -> None:
+    """Print the settings of MODEL (default: the English one inside) and its weights with standard errors."""
+    from dpplearn.summarize.summarizer import Summarizer
+
+    with plain_errors():
+        summarizer = Summarizer.load(model)
+    console = Console()
+    facts = {
+        "budget": f"{summarizer.budget:g} {summarizer.unit}",
+        "decoder": summarizer.decoder,
+        "rho": f"{summarizer.rho_:g}",
+        "language": summarizer.language or "english",
+        **{name.replace("_", " "): str(value) for name, value in summarizer.training_.items()},
+    }
+    for name, value in facts.items():
+        console.print(f"{name}: {value}", highlight=False, markup=False)
+    table = Table("feature", "weight", "standard error", "weight / error")
+    for name, theta, std in zip(summarizer.features_.names, summarizer.theta_, summarizer.theta_std_, strict=True):
+        table.add_row(name, f"{theta:+.3f}", f"{std:.3f}", f"{theta / std:+.1f}" if std > 0 else "")
+    console.print(table)

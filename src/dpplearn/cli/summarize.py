@@ -1,0 +1,88 @@
+"""dpplearn summarize: documents in, a summary of their own sentences out."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpplearn.cli import first_run_notice, plain_errors, plain_warnings
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.document import Cluster
+
+
+@click.command(name="summarize")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--budget", type=float, default=100, show_default=True, help="Length of the summary.")
+@click.option("--unit", type=click.Choice(["words", "bytes", "sentences"]), default="words", show_default=True)
+@click.option("--decoder", type=click.Choice(["consensus", "greedy", "sample"]), help="[default: the model's]")
+@click.option(
+    "--diversity", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="0: quality alone, 1: variety."
+)
+@click.option("--model", type=click.Path(path_type=Path), help="A model file.  [default: the English one inside]")
+@click.option("--explain", is_flag=True, help="Say why, on standard error.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary and its reasons as JSON.")
+@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with the sources marked.")
+@click.option("--encoding", help="Of the files.  [default: utf-8]")
+def command(
+    files: tuple[str, ...],
+    budget: float,
+    unit: str,
+    decoder: str | None,
+    diversity: float,
+    model: Path | None,
+    explain: bool,
+    as_json: bool,
+    html: Path | None,
+    encoding: str | None,
+) -> None:
+    """Print a summary of FILES, which together are one cluster of documents on one topic.
+
+    FILES are text, Markdown, HTML or newswire files, or a folder of them, or - for standard input. The summary goes to
+    standard output, one sentence per line; everything else to standard error.
+    """
+    from dpplearn.summarize.summarizer import Summarizer
+
+    with plain_errors(), plain_warnings(), first_run_notice():
+        cluster = read(files, encoding)
+        summarizer = Summarizer.load(model)
+        summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity)
+        if html is not None:
+            from dpplearn.learning.files import replace_file
+            from dpplearn.summarize.report import html_report
+
+            with replace_file(html, "w") as file:
+                file.write(html_report(summary))
+            click.echo(f"Wrote {html}.", err=True)
+    if summary.note:
+        click.echo(summary.note, err=True)
+    if as_json:
+        data = summary.to_dict()
+        data["documents"] = [{"id": d.id, "title": d.title} for d in cluster.documents]
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    else:
+        click.echo(summary.text)
+    if explain:
+        click.echo(str(summary.explain()), err=True)
+
+
+def read(files: tuple[str, ...], encoding: str | None) -> "Cluster":
+    """The files, or standard input, as one cluster."""
+    from dpplearn.summarize.document import Cluster, Document
+
+    if files != ("-",):
+        if "-" in files:
+            raise ValueError("Give either files or - for standard input, not both.")
+        return Cluster.from_files(list(files), encoding=encoding)
+    raw = sys.stdin.buffer.read()
+    try:
+        text = raw.decode(encoding or "utf-8")
+    except (UnicodeDecodeError, LookupError) as error:
+        raise ValueError(
+            f"Standard input could not be read as text: {error}. Say what it is with --encoding."
+        ) from None
+    if not text.strip():
+        raise ValueError("Standard input is empty: there is nothing to summarize.")
+    return Cluster([Document("stdin", text)])

@@ -1,0 +1,62 @@
+"""dpplearn train: clusters with reference summaries in, a model file out."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dpplearn.cli import first_run_notice, plain_errors, plain_warnings
+
+
+@click.command(name="train")
+@click.argument("corpus", type=click.Path(exists=True, path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Model file to write.")
+@click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries to learn from.")
+@click.option("--unit", type=click.Choice(["bytes", "words", "sentences"]), default="bytes", show_default=True)
+@click.option("--features", type=click.Choice(["paper", "extended"]), default="paper", show_default=True)
+@click.option("--oracle", type=click.Choice(["rouge", "paper"]), default="rouge", show_default=True)
+@click.option("--decoder", type=click.Choice(["consensus", "greedy", "sample"]), default="consensus", show_default=True)
+@click.option("--rho", type=click.FloatRange(0), default=0.3, show_default=True, help="Constant similarity feature.")
+@click.option("--prior-variance", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
+@click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F.")
+@click.option("--language", help="Of the corpus; clusters in other languages are left out.  [default: all are English]")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
+@click.option("--backend", type=click.Choice(["serial", "processes", "dask"]), help="[default: by --jobs]")
+@click.option("--encoding", help="Of the files.  [default: utf-8]")
+@click.option("--skip-bad", is_flag=True, help="Go on past clusters that cannot be read.")
+def command(
+    corpus: Path,
+    out: Path,
+    tune: bool,
+    language: str | None,
+    jobs: int,
+    backend: str | None,
+    encoding: str | None,
+    skip_bad: bool,
+    **settings: Any,
+) -> None:
+    """Train a summarizer on CORPUS and write it to a model file.
+
+    CORPUS is a JSON Lines file, a folder with one sub-folder per cluster, or a folder in the DUC layout.
+    """
+    from dpplearn.summarize.corpora import read_clusters
+    from dpplearn.summarize.summarizer import Summarizer
+
+    with plain_errors(), plain_warnings(), first_run_notice():
+        if not out.parent.is_dir():
+            raise ValueError(f"Cannot write {out}: there is no folder {out.parent}. Make it, or give another --out.")
+        summarizer = Summarizer(language=language, **settings)
+        clusters = read_clusters(corpus, encoding=encoding, skip_bad=skip_bad)
+        if language is not None:
+            clusters = [cluster for cluster in clusters if cluster.language in (None, language)]
+            if not clusters:
+                raise ValueError(f"No cluster of {corpus} has the language {language!r}.")
+        click.echo(f"Read {len(clusters)} clusters from {corpus}.", err=True)
+        summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=True)
+        summarizer.save(out)
+    done = summarizer.training_
+    click.echo(
+        f"Learned {summarizer.theta_.size} weights from {done['sentences']} sentences of {done['documents']} documents "
+        f"(rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}.",
+        err=True,
+    )

@@ -1,0 +1,48 @@
+"""Quantile bins: a real-valued feature as a row of zeros and a one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray
+
+
+def quantile_edges(values: FloatArray, bins: int) -> FloatArray:
+    """The bins - 1 inner edges that cut the values into equal shares.
+
+    Examples
+    --------
+    >>> quantile_edges(np.array([1.0, 2.0, 3.0, 4.0]), 2)
+    array([2.5])
+    """
+    return np.quantile(values, np.arange(1, bins) / bins)
+
+
+def global_bins(values: FloatArray, edges: FloatArray) -> IntArray:
+    """The bin of each value; edges that ties made equal leave bins between them empty."""
+    return np.searchsorted(edges, values, side="right")
+
+
+def local_bins(values: FloatArray, bins: int) -> IntArray:
+    """The bin of each value among the others: by the share of values below it, ties counting half.
+
+    Equal values share a bin, and one value alone is in the middle one, so that clusters of any size have bins.
+
+    Examples
+    --------
+    >>> local_bins(np.array([3.0, 1.0, 2.0, 2.0]), 4)
+    array([3, 0, 2, 2])
+    >>> local_bins(np.array([7.0]), 5)
+    array([2])
+    """
+    ordered = np.sort(values)
+    below = np.searchsorted(ordered, values, side="left")
+    up_to = np.searchsorted(ordered, values, side="right")
+    return (below + up_to) * bins // (2 * values.size)
+
+
+def one_hot(index: IntArray, bins: int) -> FloatArray:
+    """Row i has its one in column index[i]."""
+    out = np.zeros((index.size, bins))
+    out[np.arange(index.size), index] = 1.0
+    return out

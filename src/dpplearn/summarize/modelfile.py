@@ -1,0 +1,98 @@
+"""Summarizer model files: JSON with weights by name, bins and document frequencies."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from dpplearn.learning.jsonfile import number, numbers, read_json, write_json
+from dpplearn.summarize.features import GLOBAL
+from dpplearn.summarize.tfidf import Idf
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.summarizer import Summarizer
+
+FORMAT, VERSION = "dpplearn.Summarizer", 1
+S = TypeVar("S", bound="Summarizer")
+SETTINGS = ("features", "decoder", "budget", "unit", "rho", "prior_variance", "language", "oracle", "random_state")
+
+
+def save_summarizer(summarizer: Summarizer, path: str | os.PathLike[str]) -> None:
+    """Write a trained summarizer; the old file, if any, stays until the new one is whole."""
+    if not isinstance(summarizer.unit, str):
+        raise ValueError("A model file cannot hold a function: save a Summarizer whose unit is a name.")
+    from dpplearn import __version__
+
+    features = summarizer.features_
+    write_json(
+        path,
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "written_by": f"dpplearn {__version__}",
+            "settings": {name: getattr(summarizer, name) for name in SETTINGS},
+            "training": summarizer.training_,
+            "rho": summarizer.rho_,
+            "weights": {
+                name: [float(theta), float(std)]
+                for name, theta, std in zip(features.names, summarizer.theta_, summarizer.theta_std_, strict=True)
+            },
+            "edges": features.edges,
+            "idf": {"documents": features.idf.documents, "counts": dict(features.idf.counts)},
+        },
+    )
+
+
+def load_summarizer(cls: type[S], path: str | os.PathLike[str]) -> S:
+    """Read a file that `save_summarizer` wrote, or say what is wrong with it."""
+    data = read_json(path, FORMAT, VERSION)
+    for name in ("settings", "rho", "weights", "edges", "idf"):
+        if name not in data:
+            raise ValueError(f"{path} has no {name!r}: it is not whole. Train or copy the model again.")
+    settings = data["settings"]
+    if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
+        raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
+    try:
+        summarizer = cls(**settings)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"settings in {path} are not those of a Summarizer: {error}") from None
+    summarizer.rho_ = number(data["rho"], "rho", path)
+    if not (np.isfinite(summarizer.rho_) and summarizer.rho_ >= 0):
+        raise ValueError(f"rho in {path} must be a finite number that is not negative, found {summarizer.rho_}.")
+    features = summarizer.features_
+    features.edges = read_edges(data["edges"], path)
+    features.idf = read_idf(data["idf"], path)
+    weights = data["weights"]
+    if not isinstance(weights, dict) or list(weights) != list(features.names):
+        raise ValueError(f"weights in {path} must be named and ordered like the {settings['features']!r} features.")
+    pairs = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in weights.items()])
+    if not np.isfinite(pairs[:, 0]).all():
+        raise ValueError(f"weights in {path} must be finite.")
+    summarizer.theta_, summarizer.theta_std_ = pairs[:, 0].copy(), pairs[:, 1].copy()
+    training = data.get("training")
+    summarizer.training_ = training if isinstance(training, dict) else {}
+    return summarizer
+
+
+def read_edges(edges: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
+    if not isinstance(edges, dict) or set(edges) != {"length", "similarity", "lexrank"}:
+        raise ValueError(f"edges in {path} must hold length, similarity and lexrank, found {edges!r:.80}.")
+    out = {name: numbers(values, f"edges.{name}", path, GLOBAL - 1) for name, values in edges.items()}
+    for name, values in out.items():
+        if not (np.isfinite(values).all() and (np.diff(values) >= 0).all()):
+            raise ValueError(f"edges.{name} in {path} must be finite and ascending.")
+    return out
+
+
+def read_idf(idf: Any, path: str | os.PathLike[str]) -> Idf:
+    if not isinstance(idf, dict) or not isinstance(idf.get("counts"), dict):
+        raise ValueError(f"idf in {path} must hold documents and counts, found {idf!r:.80}.")
+    documents: Any = idf.get("documents")
+    whole = [documents, *idf["counts"].values()]
+    if not all(isinstance(x, int) and not isinstance(x, bool) and x >= 0 for x in whole):
+        raise ValueError(f"idf in {path} must hold whole numbers that are not negative.")
+    if idf["counts"] and max(idf["counts"].values()) > documents:
+        raise ValueError(f"idf in {path} has a word in more documents than there are ({documents}).")
+    return Idf(documents, idf["counts"])

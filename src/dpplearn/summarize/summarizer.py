@@ -1,0 +1,259 @@
+"""The summarizer of section 7: learn what good extracts look like, then choose the best set of sentences."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpplearn._checks import FloatArray, IntArray, check_choice, check_jobs
+from dpplearn.decoding import consensus, greedy_map, sampled_map
+from dpplearn.dpp import DPP
+from dpplearn.learning.threads import blas_threads
+from dpplearn.rouge import tokenize
+from dpplearn.summarize.document import Cluster
+from dpplearn.summarize.features import Featurized, SentenceFeatures
+from dpplearn.summarize.oracle import ORACLES, paper_oracle, rouge_oracle
+from dpplearn.summarize.summary import Summary
+from dpplearn.summarize.tokens import words
+from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut, length, limit, unit_name
+
+DECODERS = ("consensus", "greedy", "sample")
+ENGLISH = (None, "en", "english")
+
+
+class Summarizer:
+    """Extractive summaries of document clusters by a learned DPP.
+
+    Parameters
+    ----------
+    features : {"paper", "extended"}
+        Quality features of sentences, see `SentenceFeatures`.
+    decoder : {"consensus", "greedy", "sample"}
+        How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
+        or the most probable of 10^6 samples.
+    budget, unit : float and str or callable
+        Length of the summaries to learn from and, by default, to make: "bytes", "words", "sentences", "tokens", or a
+        function of a text.
+    rho : float
+        Constant similarity feature (section 7.2): more makes all sentences more alike, and repel each other more.
+    prior_variance : float
+        Of the Gaussian prior on the weights.
+    language : str, optional
+        English by default: words are stemmed as ROUGE does it where summaries are compared. For any other language
+        they are not.
+    oracle : {"rouge", "paper"}
+        Which extracts to learn from, see `rouge_oracle` and `paper_oracle`.
+    splitter : callable, optional
+        Text to a list of (start, end) offsets of sentences.
+    random_state : int
+        Seed of the decoders that draw samples.
+
+    Examples
+    --------
+    >>> from dpplearn.summarize import Cluster, Summarizer
+    >>> summary = Summarizer.load().summarize(Cluster.example(), budget=50, unit="words")
+    >>> len(summary.text.split()) <= 50
+    True
+    """
+
+    features_: SentenceFeatures
+    theta_: FloatArray
+    theta_std_: FloatArray
+    rho_: float
+
+    def __init__(
+        self,
+        features: str = "paper",
+        decoder: str = "consensus",
+        budget: float = 665,
+        unit: Unit = "bytes",
+        rho: float = 0.3,
+        prior_variance: float = 1.0,
+        language: str | None = None,
+        oracle: str = "rouge",
+        splitter: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        self.features = features
+        self.decoder = check_choice(decoder, "decoder", DECODERS)
+        self.budget, self.unit = check_budget(budget), check_unit(unit)
+        self.rho, self.prior_variance = float(rho), float(prior_variance)
+        self.language = language
+        self.oracle = check_choice(oracle, "oracle", ORACLES)
+        self.splitter, self.random_state = splitter, random_state
+        self.features_ = SentenceFeatures(features, splitter=splitter, unit=self.unit)
+        self.training_: dict[str, Any] = {}
+
+    # Learning
+
+    def fit(
+        self,
+        clusters: Sequence[Cluster],
+        *,
+        tune: bool = False,
+        n_jobs: int | None = 1,
+        backend: Any = None,
+        verbose: bool = False,
+    ) -> Self:
+        """Learn from clusters with reference summaries: features, oracle extracts, weights.
+
+        Parameters
+        ----------
+        clusters : list of Cluster
+            Each with at least one reference.
+        tune : bool
+            Choose rho and the prior variance by held-out ROUGE-1 F, in five folds, instead of taking them as given.
+        n_jobs, backend, verbose
+            As in `ConditionalDPP`.
+        """
+        from dpplearn.summarize.training import train
+
+        train(self, list(clusters), tune=tune, n_jobs=n_jobs, backend=backend, verbose=verbose)
+        return self
+
+    def oracle_items(self, read: Featurized) -> IntArray:
+        """The extract of a cluster that training aims at (section 7.1)."""
+        rule = rouge_oracle if self.oracle == "rouge" else paper_oracle
+        references = [self.match_words(cut(reference, self.budget, self.unit)) for reference in read.cluster.references]
+        sentences = [self.match_words(text) for text in read.texts]
+        # of sentences with the same words only the first: a set with two of them has probability 0
+        _, first = np.unique([" ".join(sorted(one)) for one in read.words], return_index=True)
+        cost = np.full(len(sentences), np.inf)
+        cost[first] = costs(read.texts, self.unit)[first]
+        return rule(sentences, references, cost, limit(self.budget, self.unit))
+
+    def match_words(self, text: str) -> list[str]:
+        """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
+        return list(tokenize(text, stem=True)) if self.language in ENGLISH else list(words(text))
+
+    # Summaries
+
+    def dpp(self, cluster: Cluster | Featurized) -> DPP:
+        """The DPP over a cluster's sentences: L_ij = q_i S_ij q_j, q_i = exp(theta . f_i / 2)."""
+        self._check_fitted()
+        read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
+        return DPP.from_quality(np.exp(read.F @ self.theta_ / 2), read.similarity(self.rho_))
+
+    def summarize(
+        self,
+        cluster: Cluster | Featurized,
+        budget: float | None = None,
+        unit: Unit | None = None,
+        *,
+        decoder: str | None = None,
+        diversity: float = 0.5,
+        include: ArrayLike = (),
+        exclude: ArrayLike = (),
+    ) -> Summary:
+        """The best set of the cluster's sentences that fits the budget.
+
+        Never empty when a sentence fits, never over the budget; when no sentence fits, the best one is cut at the
+        limit, and `note` says so.
+
+        Parameters
+        ----------
+        cluster : Cluster
+        budget, unit
+            Default: those the model was trained for.
+        decoder : str, optional
+            Another than the summarizer's own.
+        diversity : float
+            0 is quality alone, 1 similarity alone, 0.5 the learned model.
+        include, exclude : item numbers, optional
+            Sentences that must be in or out, as numbered in `features_.read(cluster).sentences`.
+        """
+        self._check_fitted()
+        unit = self.unit if unit is None else check_unit(unit)
+        budget = self.budget if budget is None else check_budget(budget)
+        decoder = self.decoder if decoder is None else check_choice(decoder, "decoder", DECODERS)
+        options = {"diversity": diversity, "include": include, "exclude": exclude}
+        with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
+            return self._summarize(cluster, budget, unit, decoder, options)
+
+    def _summarize(
+        self, cluster: Cluster | Featurized, budget: float, unit: Unit, decoder: str, options: dict[str, Any]
+    ) -> Summary:
+        read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
+        dpp = self.dpp(read)
+        cost, bound = costs(read.texts, unit), limit(budget, unit)
+        note = ""
+        items = np.empty(0, np.int64)
+        if cost.min() <= bound + 1e-9:
+            items = np.sort(self._decode(dpp, read, cost, bound, decoder, options))
+        chosen = tuple(read.sentences[i] for i in items)
+        text = "\n".join(sentence.text for sentence in chosen)
+        if not chosen:
+            best = int(dpp.quality.argmax())
+            items, chosen = np.array([best]), (read.sentences[best],)
+            text = cut(chosen[0].text, budget, unit)
+            note = f"No sentence fits {budget:g} {unit_name(unit)}: the best one was cut."
+        size = sum(length(line, unit) for line in text.split("\n")) if unit != "bytes" else len(text.encode())
+        return Summary(text, chosen, size, budget, unit, note, items, read, self.theta_, self.features_.names, dpp)
+
+    def _decode(
+        self, dpp: DPP, read: Featurized, cost: FloatArray, bound: float, decoder: str, options: dict[str, Any]
+    ) -> IntArray:
+        """Items that fit: by the decoder asked for, and by the greedy one where that finds none."""
+        items: IntArray = np.empty(0, np.int64)
+        if decoder == "consensus":
+            utility = match_counts([self.match_words(text) for text in read.texts])
+            items = consensus(dpp, cost, bound, utility=utility, rng=self.random_state, **options).subset
+        elif decoder == "sample":
+            for share in (0.97, 0.85, 0.0):  # near the limit, as in the paper, unless no sample is
+                found = sampled_map(
+                    dpp, cost, bound, min_cost=share * bound, tilt=True, rng=self.random_state, **options
+                )
+                if found.subset.size:
+                    items = found.subset
+                    break
+        return items if items.size else greedy_map(dpp, cost, bound, **options).subset
+
+    def summarize_many(
+        self, clusters: Sequence[Cluster], budget: float | None = None, unit: Unit | None = None, *,
+        n_jobs: int | None = None, **options: Any,
+    ) -> list[Summary]:  # fmt: skip
+        """A summary of each cluster, in order; options as in `summarize`."""
+        with ThreadPoolExecutor(check_jobs(n_jobs)) as pool:
+            return list(pool.map(lambda cluster: self.summarize(cluster, budget, unit, **options), clusters))
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "theta_"):
+            raise RuntimeError("This Summarizer is not trained yet: call fit(clusters), or Summarizer.load().")
+
+    # Files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as JSON: weights by name, bins, document frequencies. Reading it runs no code."""
+        from dpplearn.summarize.modelfile import save_summarizer
+
+        self._check_fitted()
+        save_summarizer(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
+        """Read a model that `save` wrote; without a path, the English one that comes with dpplearn."""
+        from dpplearn.summarize.modelfile import load_summarizer
+
+        if path is None:
+            with resources.as_file(resources.files("dpplearn.summarize") / "data" / "english.json") as bundled:
+                return load_summarizer(cls, bundled)
+        return load_summarizer(cls, path)
+
+
+def match_counts(texts: Sequence[Sequence[str]]) -> FloatArray:
+    """Token counts of each sentence, one column per word of the cluster."""
+    columns: dict[str, int] = {}
+    for text in texts:
+        for word in text:
+            columns.setdefault(word, len(columns))
+    counts = np.zeros((len(texts), max(len(columns), 1)))
+    for row, text in zip(counts, texts, strict=True):
+        for word in text:
+            row[columns[word]] += 1
+    return counts

@@ -1,0 +1,45 @@
+"""Characters: what is white space, what is printed, what makes a word."""
+
+from __future__ import annotations
+
+import re
+
+WHITE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+# Characters that say nothing on their own once a sentence stands alone: control characters other than white space,
+# the byte order mark, soft hyphens, and the marks that open or close a change of writing direction.
+INVISIBLE = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff"
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+_INVISIBLE_RANGES = re.findall(r"(.)-(.)|(.)", INVISIBLE, re.DOTALL)
+UNSEEN = "\u200e\u200f" + "".join(
+    single or "".join(map(chr, range(ord(first), ord(last) + 1))) for first, last, single in _INVISIBLE_RANGES
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_WORD = re.compile(r"[^\W_]")
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, as a set to look words up in."""
+    return frozenset(text.split())
+
+
+def one_line(text: str) -> str:
+    """Collapse white space and leave out what cannot be seen.
+
+    Examples
+    --------
+    >>> one_line("  The river\\n rose\\x07. ")
+    'The river rose.'
+    """
+    return " ".join(_INVISIBLE.sub("", text).split())
+
+
+def without_surrogates(text: str) -> str:
+    """Replace halves of surrogate pairs, which cannot be written to a file, by U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def has_word(text: str, start: int, end: int) -> bool:
+    """Whether text[start:end] holds a letter or a digit."""
+    return _WORD.search(text, start, end) is not None

@@ -1,0 +1,117 @@
+"""Training a summarizer: read clusters, build oracles, fit the weights, tune on held-out ROUGE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.decoding import greedy_map
+from dpplearn.dpp import DPP
+from dpplearn.learning.threads import blas_threads
+from dpplearn.rouge import Rouge
+from dpplearn.summarize.document import Cluster
+from dpplearn.summarize.features import Featurized
+from dpplearn.summarize.units import costs, limit
+
+if TYPE_CHECKING:
+    from dpplearn.learning.conditional import ConditionalDPP
+    from dpplearn.learning.itemset import ItemSet
+    from dpplearn.summarize.summarizer import Summarizer
+
+FOLDS = 5
+VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7)
+
+
+def train(
+    summarizer: Summarizer,
+    clusters: Sequence[Cluster],
+    *,
+    tune: bool,
+    n_jobs: int | None,
+    backend: Any,
+    verbose: bool,
+) -> None:
+    """Fill in what `Summarizer.fit` promises."""
+    if not clusters:
+        raise ValueError("Training needs clusters of documents with reference summaries; found none.")
+    without = [cluster.id or f"number {t}" for t, cluster in enumerate(clusters) if not cluster.references]
+    if without:
+        raise ValueError(
+            f"Training needs a reference summary for every cluster, but {len(without)} of {len(clusters)} have none: "
+            f"{', '.join(map(str, without[:5]))}{', ...' if len(without) > 5 else ''}. "
+            "Add references, or leave these out."
+        )
+    with blas_threads(0):
+        features = summarizer.features_.fit(clusters)
+        read = [features.read(cluster) for cluster in clusters]
+        targets = [summarizer.oracle_items(one) for one in read]
+    items = [one.item_set(summarizer.unit, features.names) for one in read]
+    rho, variance = summarizer.rho, summarizer.prior_variance
+    if tune:
+        rho, variance = choose(summarizer, read, items, targets)
+    model = make_model(rho, variance, n_jobs=n_jobs, backend=backend, verbose=verbose).fit(items, targets)
+    summarizer.theta_, summarizer.theta_std_, summarizer.rho_ = model.theta_, model.theta_std_, float(model.rho_)
+    summarizer.training_ = {
+        "clusters": len(clusters),
+        "documents": features.idf.documents,
+        "sentences": sum(len(one.sentences) for one in read),
+        "prior_variance": variance,
+        "log_likelihood": float(model.log_likelihood_),
+        "converged": bool(model.converged_),
+    }
+
+
+def make_model(rho: float, variance: float, **options: Any) -> ConditionalDPP:
+    """Targets that cannot be (sentences repeated word for word) are left out."""
+    from dpplearn.learning.conditional import ConditionalDPP
+
+    return ConditionalDPP(prior_variance=variance, rho=rho, on_impossible="drop", **options)
+
+
+def choose(
+    summarizer: Summarizer, read: Sequence[Featurized], items: Sequence[ItemSet], targets: Sequence[IntArray]
+) -> tuple[float, float]:
+    """The prior variance at the given rho, then rho at that variance, by held-out ROUGE-1 F of greedy summaries."""
+    n = len(read)
+    if n < 2:
+        raise ValueError("tune=True holds clusters out and needs at least two of them; found one.")
+    folds = np.array_split(np.random.default_rng(summarizer.random_state).permutation(n), min(FOLDS, n))
+    rouge = [rouge_of(summarizer, one.cluster) for one in read]
+
+    def held_out(rho: float, variance: float) -> float:
+        scores = []
+        for fold in folds:
+            rest = np.setdiff1d(np.arange(n), fold)
+            model = make_model(rho, variance).fit([items[t] for t in rest], [targets[t] for t in rest])
+            scores += [rouge[t](greedy_text(summarizer, read[t], model.theta_, rho)) for t in fold]
+        return float(np.mean(scores))
+
+    variance = max(VARIANCES, key=lambda v: held_out(summarizer.rho, v))
+    return max(RHOS, key=lambda r: held_out(r, variance)), variance
+
+
+def rouge_of(summarizer: Summarizer, cluster: Cluster) -> Callable[[list[str]], float]:
+    """ROUGE-1 F of a summary against a cluster's references, at the summarizer's budget."""
+    limits: dict[str, Any] = {}
+    if summarizer.unit in ("bytes", "words"):
+        limits[str(summarizer.unit)] = int(summarizer.budget)
+    english = summarizer.language in (None, "en", "english")
+    rouge = Rouge(
+        list(cluster.references),
+        ["rouge-1"],
+        stem=english,
+        tokenizer="official" if english else "unicode",
+        **limits,
+    )
+    return lambda lines: rouge.score(lines)["rouge-1"].f
+
+
+def greedy_text(summarizer: Summarizer, read: Featurized, theta: FloatArray, rho: float) -> list[str]:
+    dpp = DPP.from_quality(np.exp(read.F @ theta / 2), read.similarity(rho))
+    cost = costs(read.texts, summarizer.unit)
+    subset = greedy_map(dpp, cost, limit(summarizer.budget, summarizer.unit)).sorted_subset
+    return [read.texts[i] for i in subset]

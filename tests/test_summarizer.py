@@ -1,0 +1,241 @@
+"""Training, summaries, explanations, model files."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dpplearn.decoding import greedy_map
+from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize.report import html_report
+from dpplearn.summarize.units import costs, length, limit
+
+
+def variations():
+    """Four small clusters cut from the example, each with a reference."""
+    example = Cluster.example()
+    return [Cluster(example.documents[k : k + 4], example.references[:2], id=f"part{k}") for k in range(4)]
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return Summarizer(budget=60, unit="words", decoder="greedy").fit(variations())
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return Summarizer.load()
+
+
+def test_training_learns_from_its_oracles(trained):
+    assert trained.theta_.shape == trained.theta_std_.shape == (39,)
+    assert trained.training_["clusters"] == 4
+    assert trained.training_["converged"]
+    read = trained.features_.read(variations()[0])
+    target = trained.oracle_items(read)
+    assert 0 < costs(read.texts, "words")[target].sum() <= 60
+    # the trained model gives its targets more probability than the untrained one
+    untrained = np.full(39, 0.0)
+    before = trained.theta_
+    after = trained.dpp(read).log_prob(target)
+    trained.theta_ = untrained
+    assert after > trained.dpp(read).log_prob(target)
+    trained.theta_ = before
+
+
+@pytest.mark.parametrize("decoder", ["greedy", "consensus", "sample"])
+@pytest.mark.parametrize(("budget", "unit"), [(50, "words"), (300, "bytes"), (3, "sentences"), (80, "tokens")])
+def test_never_over_the_budget_and_never_empty(bundled, decoder, budget, unit):
+    cluster = Cluster.example()
+    summary = bundled.summarize(cluster, budget, unit, decoder=decoder)
+    assert summary.sentences
+    assert summary.note == ""
+    assert summary.length <= budget
+    size = len(summary.text.encode()) if unit == "bytes" else sum(length(s.text, unit) for s in summary.sentences)
+    assert size == summary.length
+    order = [(s.document, s.position) for s in summary.sentences]
+    assert order == sorted(order)  # as in the documents
+    assert summary.text == "\n".join(s.text for s in summary.sentences)
+    for s in summary.sentences:  # only sentences of the sources, and where they stand
+        source = cluster.documents[s.document].text[s.start : s.end]
+        assert " ".join(source.split()) == s.text
+
+
+def test_greedy_is_algorithm_2_on_the_model(bundled):
+    cluster = Cluster.example()
+    read = bundled.features_.read(cluster)
+    expected = greedy_map(bundled.dpp(cluster), costs(read.texts, "words"), limit(60, "words")).sorted_subset
+    summary = bundled.summarize(cluster, 60, "words", decoder="greedy")
+    assert summary.items.tolist() == expected.tolist()
+
+
+def test_a_budget_that_no_sentence_fits_cuts_the_best(bundled):
+    summary = bundled.summarize(Cluster.example(), 3, "words")
+    assert len(summary.text.split()) == 3
+    assert "No sentence fits 3 words" in summary.note
+    assert len(bundled.summarize(Cluster.example(), 5, "bytes").text.encode()) <= 5
+
+
+@pytest.mark.parametrize("budget", [0, -5, float("nan"), "ten", True])
+def test_bad_budgets(bundled, budget):
+    with pytest.raises((ValueError, TypeError), match="budget"):
+        bundled.summarize(Cluster.example(), budget)
+
+
+def test_bad_settings(bundled):
+    with pytest.raises(ValueError, match="unit must be one of 'bytes'"):
+        bundled.summarize(Cluster.example(), 50, "lines")
+    with pytest.raises(ValueError, match="decoder must be one of"):
+        Summarizer(decoder="magic")
+    with pytest.raises(RuntimeError, match="not trained yet"):
+        Summarizer().summarize(Cluster.example())
+    with pytest.raises(ValueError, match="found none"):
+        Summarizer().fit([])
+    with pytest.raises(ValueError, match="1 of 1 have none: lone"):
+        Summarizer().fit([Cluster([Document("a", "A b c.")], id="lone")])
+    with pytest.raises(ValueError, match="no sentence with a word"):
+        bundled.summarize(Cluster.from_texts([""]))
+
+
+def test_one_sentence(bundled):
+    summary = bundled.summarize(Cluster.from_texts(["The only sentence of them all."]), 100, "words")
+    assert summary.text == "The only sentence of them all."
+    assert summary.explain().left_out == ()
+
+
+def test_repeated_documents_are_said_once(bundled):
+    text = "The dam at Hollow Creek broke on Monday. Two bridges were lost. Nobody was hurt."
+    cluster = Cluster([Document(str(k), text) for k in range(5)])
+    for decoder in ("greedy", "consensus", "sample"):
+        summary = bundled.summarize(cluster, 60, "words", decoder=decoder)
+        lines = summary.text.split("\n")
+        assert len(lines) == len(set(lines)) <= 3
+
+
+def test_include_and_exclude(bundled):
+    read = bundled.features_.read(Cluster.example())
+    first = bundled.summarize(read, 60, "words", decoder="greedy")
+    banned = first.items[:1]
+    without = bundled.summarize(read, 60, "words", decoder="greedy", exclude=banned)
+    assert banned[0] not in without.items
+    pinned = np.setdiff1d(np.arange(len(read.sentences)), first.items)[:1]
+    assert pinned[0] in bundled.summarize(read, 60, "words", decoder="greedy", include=pinned).items
+
+
+def test_explanations_add_up(bundled):
+    summary = bundled.summarize(Cluster.example(), 60, "words")
+    explanation = summary.explain()
+    dpp = bundled.dpp(Cluster.example())
+    assert [c.sentence for c in explanation.chosen] == list(summary.sentences)
+    for c, i in zip(explanation.chosen, summary.items, strict=True):
+        assert c.quality == pytest.approx(np.exp(sum(c.contributions.values()) / 2))
+        assert c.marginal == pytest.approx(dpp.marginals[i])
+    qualities = [x.quality for x in explanation.left_out]
+    assert qualities == sorted(qualities, reverse=True)
+    S = dpp.similarity
+    sentences = list(summary.read.sentences)
+    for x in explanation.left_out:
+        i = sentences.index(x.sentence)
+        L_Y = S[np.ix_(summary.items, summary.items)]
+        covered = S[i, summary.items] @ np.linalg.solve(L_Y, S[summary.items, i])
+        assert x.redundancy == pytest.approx(covered, abs=1e-9)
+        assert x.similar_to in summary.sentences
+        assert x.similarity == pytest.approx(summary.read.C[i, summary.items].max())
+    json.dumps(summary.to_dict())
+    assert "Left out" in str(explanation)
+
+
+def test_diversity_knob(bundled):
+    cluster = Cluster.example()
+
+    def alike(s):
+        return bundled.dpp(cluster).similarity[np.ix_(s.items, s.items)].sum() - s.items.size
+
+    plain, varied = (bundled.summarize(cluster, 5, "sentences", decoder="greedy", diversity=d) for d in (0.0, 1.0))
+    assert alike(varied) < alike(plain)
+
+
+def test_same_summary_every_time(bundled):
+    assert (
+        bundled.summarize(Cluster.example(), 60, "words").text
+        == Summarizer.load().summarize(Cluster.example(), 60, "words").text
+    )
+    many = bundled.summarize_many([Cluster.example()] * 3, 60, "words")
+    assert len({summary.text for summary in many}) == 1
+
+
+def test_tuning_chooses_from_its_grid():
+    tuned = Summarizer(budget=60, unit="words", decoder="greedy").fit(variations(), tune=True)
+    from dpplearn.summarize.training import RHOS, VARIANCES
+
+    assert tuned.rho_ in RHOS
+    assert tuned.training_["prior_variance"] in VARIANCES
+    with pytest.raises(ValueError, match="at least two"):
+        Summarizer().fit(variations()[:1], tune=True)
+
+
+def test_other_languages_are_compared_by_plain_words():
+    text = "Η γάτα κοιμάται. Ο σκύλος τρέχει στο πάρκο. Η γάτα ξύπνησε;"
+    cluster = Cluster([Document("a", text), Document("b", text)], ["Η γάτα κοιμάται."], language="greek")
+    summarizer = Summarizer(budget=6, unit="words", language="greek").fit([cluster])
+    assert summarizer.match_words("Η ΓΆΤΑ") == ["η", "γάτα"]
+    assert "γάτα" in summarizer.summarize(cluster).text
+
+
+def test_model_files_are_exact(trained, tmp_path):
+    path = tmp_path / "model.json"
+    trained.save(path)
+    loaded = Summarizer.load(path)
+    np.testing.assert_array_equal(loaded.theta_, trained.theta_)
+    np.testing.assert_array_equal(loaded.theta_std_, trained.theta_std_)
+    assert loaded.features_.idf == trained.features_.idf
+    assert loaded.rho_ == trained.rho_
+    assert loaded.summarize(Cluster.example()).text == trained.summarize(Cluster.example()).text
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+
+
+def test_broken_model_files(trained, tmp_path):
+    path = tmp_path / "model.json"
+    trained.save(path)
+    whole = json.loads(path.read_text())
+    with pytest.raises(FileNotFoundError, match="no file"):
+        Summarizer.load(tmp_path / "none.json")
+    path.write_text(path.read_text()[:500])
+    with pytest.raises(ValueError, match="cut short"):
+        Summarizer.load(path)
+    breakages = {
+        "Update dpplearn": {"version": 99},
+        "format": {"format": "something else"},
+        "weights": {"weights": {"constant": [0.0, 1.0]}},
+        r"weights\['constant'\]": {"weights": {**whole["weights"], "constant": ["x", 1.0]}},
+        "edges": {"edges": {}},
+        "ascending": {"edges": {**whole["edges"], "length": [4, 3, 2, 1]}},
+        "idf": {"idf": {"documents": "many", "counts": {}}},
+        "more documents": {"idf": {"documents": 1, "counts": {"a": 2}}},
+        "settings": {"settings": {}},
+        "not those of a Summarizer": {"settings": {**whole["settings"], "decoder": "magic"}},
+        "rho": {"rho": -1.0},
+    }
+    for message, change in breakages.items():
+        path.write_text(json.dumps({**whole, **change}))
+        with pytest.raises(ValueError, match=message):
+            Summarizer.load(path)
+    del whole["idf"]
+    path.write_text(json.dumps(whole))
+    with pytest.raises(ValueError, match="no 'idf'"):
+        Summarizer.load(path)
+    with pytest.raises(ValueError, match="cannot hold a function"):
+        Summarizer(unit=len, budget=300).fit(variations()).save(path)
+
+
+def test_report_is_a_page_that_shows_text_as_text(bundled):
+    nasty = Cluster(
+        [Document("<b>", "A <script>alert(1)</script> & co fell on Monday. Prices rose.", title="<i>x</i>")]
+    )
+    page = html_report(bundled.summarize(nasty, 20, "words"))
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "&lt;i&gt;x&lt;/i&gt;" in page
+    assert "<mark" in page
+    assert "http" not in page
