@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -208,7 +208,7 @@ def diversify(
     rows, lengths, z = read_candidates(embeddings, scores, scale)
     parameters = {"scale": scale, "method": method}
     if z.size == 0:
-        nothing = Limits(np.empty(0), np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True)
+        nothing = Limits(np.empty(0), np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
         none = np.empty(0, np.int64)
         return DiverseSelection(none, 0.0, np.empty(0), "no candidates", Known(0.0), d, parameters, nothing, None)
     z *= min(0.5, 1.0 - d)
@@ -290,7 +290,7 @@ def fill(ground: Rows, limits: Limits, found: Selection) -> Selection:
     Each item keeps a little of its own (S = 0.999 S + 0.001 I), so that the rest are ranked too.
     """
     near = Rows(ground.rows, ground.lengths, ground.q, None, min(ground.diversity, FILL))
-    after = Limits(limits.cost, limits.budget, limits.k, found.subset, limits.exclude, True)
+    after = replace(limits, include=found.subset)
     if not after.alive.any() or limits.empty_reason():
         return found
     items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
