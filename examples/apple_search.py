@@ -92,9 +92,9 @@ def discounted(ranking: np.ndarray, query: Query) -> float:
 
 def ideal(query: Query) -> np.ndarray:
     """With one intent to a document, greedy is the best order: round after round through the intents."""
-    ranks = np.array([np.sum(query.relevant[:i] & (query.intents[:i] == query.intents[i])) for i in range(N_DOCUMENTS)])
-    order = np.argsort(np.where(query.relevant, ranks, N_DOCUMENTS), kind="stable")
-    return order[:DEPTH]
+    relevant, intents = query.relevant, query.intents
+    ranks = [np.sum(relevant[:i] & (intents[:i] == intents[i])) for i in range(intents.size)]
+    return np.argsort(np.where(relevant, ranks, intents.size), kind="stable")[:DEPTH]
 
 
 def coverage(ranking: np.ndarray, query: Query) -> float:

@@ -179,6 +179,8 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     assert "short.csv, line 3: found 1 cells, and 2 names in line 1" in error(short)
     short.write_text("text,score\na,1\nb,\n", encoding="utf-8")
     assert "short.csv, line 3: the field 'score' must be a finite number, found ''" in error(short)
+    short.write_text("text,score,score\na,1,2\n", encoding="utf-8")
+    assert "short.csv, line 1: a name occurs twice" in error(short)
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"PK not a zip")
     assert "is not a file of NumPy arrays" in error(broken)

@@ -159,6 +159,7 @@ def test_limits(rng):
     assert found.skipped[3].reason == "costs 6, more than the 5 left of the budget"
     found = diversify(E, s, k=2, budget=10, cost=[3, 3, 3, 3, 3, 3])
     assert found.cost == 6
+    assert diversify(E, s, k=5, budget=10, cost=[3, 3, 3, 3, 3, 3]).cost == 9
     assert diversify(E, s, k=3, exclude=[0, 1]).skipped[0].reason == "excluded"
     assert 4 in diversify(E, s, k=2, include=[4]).subset
 
@@ -226,6 +227,7 @@ def test_copies_keep_the_reasons_and_not_the_embeddings(rng):
         ({"embeddings": [[1, 0], [np.nan, 0], [0, np.inf], [0, 1]]}, r"embeddings must be finite.* rows 1, 2 are not"),
         ({"embeddings": [1.0, 2.0, 3.0, 4.0]}, r"embeddings must have one row for each item, found shape \(4,\)"),
         ({"embeddings": np.empty((4, 0))}, r"at least one row \(item\) and one column"),
+        ({"embeddings": [[1, 0], [1, 0], [1], [1, 0]]}, r"row 2 has 1 numbers and row 0 2"),
         ({"diversity": 1.5}, r"diversity must be a number from 0"),
         ({"k": -1}, r"k must be at least 0"),
         ({"budget": -1}, r"budget must be a number that is not negative"),
@@ -249,6 +251,8 @@ def test_wrong_types():
         diversify([["a", "b"]], [1.0], k=1)
     with pytest.raises(TypeError, match="scores must be an array of real numbers"):
         diversify(np.eye(2), ["a", "b"], k=1)
+    with pytest.raises(TypeError, match="found a masked one"):
+        diversify(np.ma.masked_invalid(np.eye(2)), [1, 2], k=1)
     with pytest.raises(TypeError, match="k must be a whole number"):
         diversify(np.eye(2), [1, 2], k=1.5)
 

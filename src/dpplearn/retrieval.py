@@ -229,8 +229,10 @@ def diversify(
 
 def read_candidates(embeddings: Any, scores: Any, scale: float) -> tuple[Any, FloatArray, FloatArray]:
     """Rows, their lengths and standardized scores, one for each item; or what is wrong with them."""
+    if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
+        raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
     if not sparse.issparse(embeddings):
-        embeddings = np.asarray(embeddings)
+        embeddings = as_rows(embeddings)
         if embeddings.dtype == np.float16:
             embeddings = embeddings.astype(np.float32)
     s = np.asarray(scores)
@@ -255,6 +257,18 @@ def read_candidates(embeddings: Any, scores: Any, scale: float) -> tuple[Any, Fl
     z = standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
     rows, squares = read_features(embeddings, "embeddings")
     return rows, np.sqrt(squares), z if strength == 1.0 else strength * z
+
+
+def as_rows(embeddings: Any) -> Any:
+    """An array, or which row has another length than the first."""
+    try:
+        return np.asarray(embeddings)
+    except ValueError:
+        lengths = [np.size(row) for row in embeddings]
+        bad = next((i for i, m in enumerate(lengths) if m != lengths[0]), 0)
+        raise ValueError(
+            f"embeddings must be rows of equal length, but row {bad} has {lengths[bad]} numbers and row 0 {lengths[0]}."
+        ) from None
 
 
 def standardize(s: FloatArray, eps: float) -> FloatArray:
@@ -291,7 +305,8 @@ def fill(ground: Rows, limits: Limits, found: Selection) -> Selection:
     """
     near = Rows(ground.rows, ground.lengths, ground.q, None, min(ground.diversity, FILL))
     after = replace(limits, include=found.subset)
-    if not after.alive.any() or limits.empty_reason():
+    left = limits.cost[after.alive == 1]
+    if left.size == 0 or found.cost + left.min() > limits.budget or limits.empty_reason():
         return found
     items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
     extra = items.size - found.subset.size

@@ -129,6 +129,8 @@ def read_csv(path: Path, encoding: str) -> Items:
     csv.field_size_limit(2**31 - 1)  # a cell may hold an embedding
     reader = csv.reader(io.StringIO(text, newline=""))
     names = next(reader, None)
+    if names is not None and len(set(names)) < len(names):
+        raise ValueError(f"{path}, line 1: a name occurs twice among {', '.join(names)}. Rename one.")
     found, places = [], []
     start = reader.line_num + 1
     for cells in reader:
