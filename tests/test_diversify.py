@@ -251,6 +251,12 @@ def test_wrong_types():
         diversify([["a", "b"]], [1.0], k=1)
     with pytest.raises(TypeError, match="scores must be an array of real numbers"):
         diversify(np.eye(2), ["a", "b"], k=1)
+    with pytest.raises(TypeError, match="scores must be an array of real numbers, found None"):
+        diversify(np.eye(2), None, k=1)
+    with pytest.raises(ValueError, match=r"found shape \(\)"):
+        diversify(None, [], k=1)
+    with pytest.raises(ValueError, match="found 0 rows and 1 scores"):
+        diversify([], [1.0], k=1)
     with pytest.raises(TypeError, match="found a masked one"):
         diversify(np.ma.masked_invalid(np.eye(2)), [1, 2], k=1)
     with pytest.raises(TypeError, match="k must be a whole number"):

@@ -238,14 +238,14 @@ def read_candidates(embeddings: Any, scores: Any, scale: float) -> tuple[Any, Fl
     s = np.asarray(scores)
     if s.ndim == 2 and s.shape[1] == 1:
         s = s[:, 0]
-    if s.size == 0 == embeddings.shape[0]:
+    n = embeddings.shape[0] if embeddings.ndim else -1
+    if s.shape == (0,) and n == 0:
         return embeddings, np.empty(0), np.empty(0)
-    if embeddings.ndim != 2:
+    if embeddings.ndim != 2 and n != 0:
         raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
-    if s.ndim == 1 and s.size != embeddings.shape[0]:
+    if s.ndim == 1 and s.size != n:
         raise ValueError(
-            f"embeddings and scores must have one row and one entry per item: found {embeddings.shape[0]} rows and "
-            f"{s.size} scores."
+            f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
         )
     if s.dtype.kind == "f" and not np.isfinite(s).all():
         bad = np.flatnonzero(~np.isfinite(s))
@@ -253,7 +253,7 @@ def read_candidates(embeddings: Any, scores: Any, scale: float) -> tuple[Any, Fl
     strength = float(scale)
     if not (np.isfinite(strength) and strength >= 0.0):
         raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
-    values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", len(s))
+    values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", n)
     z = standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
     rows, squares = read_features(embeddings, "embeddings")
     return rows, np.sqrt(squares), z if strength == 1.0 else strength * z
