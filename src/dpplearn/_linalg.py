@@ -92,9 +92,22 @@ def factor_psd(A: FloatArray) -> FloatArray:
     """
     d = np.sqrt(np.maximum(A.diagonal(), 0.0))
     inverse = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
-    s, U = eigh_psd(A * inverse[:, None] * inverse)
+    return np.asarray(d[:, None] * factor_similarity(A * inverse[:, None] * inverse, log_of(d)))
+
+
+def factor_similarity(S: FloatArray, log_length: FloatArray) -> FloatArray:
+    """U (n, rank) with S = U U^T, reduced as `reduced_rows` says."""
+    s, V = eigh_psd(S)
     keep = s > 0
-    return np.asarray(d[:, None] * (U[:, keep] * np.sqrt(s[keep])))
+    if not keep.any():
+        return np.zeros((len(S), 0))
+    # the entries of a vector of eigenvalue s are known to EPS / s
+    return reduced_rows(V[:, keep] * np.sqrt(s[keep]), log_length, 1 / np.sqrt(min(float(s[keep][0]), 1.0)))
+
+
+def log_of(x: FloatArray) -> FloatArray:
+    """log x, -inf for 0."""
+    return np.log(x, out=np.full_like(x, -np.inf), where=x > 0)
 
 
 def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
@@ -128,9 +141,41 @@ def independent_columns(B: FloatArray) -> FloatArray:
     """B' (n, rank) with B' B'^T = B B^T; the rank is that of the rows scaled to length 1."""
     length = row_lengths(B)
     inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
-    U, sigma, _ = linalg.svd(B * inverse[:, None], full_matrices=False, check_finite=False)
-    keep = sigma > max(B.shape) * EPS * max(sigma[0], EPS)
-    return np.asarray(length[:, None] * (U[:, keep] * sigma[keep]))
+    return np.asarray(length[:, None] * independent_rows(B * inverse[:, None], log_of(length)))
+
+
+def independent_rows(unit: FloatArray, log_length: FloatArray) -> FloatArray:
+    """The same for rows of length 1 that stand for exp(log_length_i) u_i, reduced as `reduced_rows` says."""
+    U, sigma, _ = linalg.svd(unit, full_matrices=False, check_finite=False)
+    keep = sigma > max(unit.shape) * EPS * max(sigma[0], EPS)
+    return reduced_rows(U[:, keep] * sigma[keep], log_length)
+
+
+def reduced_rows(unit: FloatArray, log_length: FloatArray, noise: float = 1.0) -> FloatArray:
+    """U' (n, rank) with U' U'^T = U U^T for rows of length 1, triangular in the order of the longest that is left.
+
+    Row i stands for exp(log_length_i) u_i, and u_i is known to `noise` EPS. Reflections turn the longest remaining row
+    into the next axis; where only rounding is left of another row it is set to 0, for it depends on longer ones, such
+    as a duplicate of larger quality. Left in, EPS times its length would count as a direction, and might exceed all
+    shorter rows.
+    """
+    left = unit.copy()
+    small = min(8 * max(unit.shape) * EPS * noise, 1e-6)
+    for k in range(left.shape[1]):
+        rest = left[:, k:]
+        size = row_lengths(rest)
+        gone = size <= small
+        rest[gone] = 0.0
+        if gone.all():
+            return left[:, :k]
+        p = int(np.where(gone, -np.inf, log_length + np.log(np.where(gone, 1.0, size))).argmax())
+        v = rest[p].copy()
+        axis = -np.copysign(size[p], v[0])
+        v[0] -= axis
+        rest -= np.outer(rest @ v, v * (2 / (v @ v)))
+        rest[p] = 0.0
+        rest[p, 0] = axis
+    return left
 
 
 def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -154,7 +199,8 @@ def spectrum_wide(B: FloatArray) -> Spectrum:
 
     K = B (I + B^T B)^-1 B^T = Q Q^T, where Q is the upper part of `stacked_qr`; its singular values are
     then sqrt(p), correct to EPS absolutely, which is all a probability needs. The columns of B must be
-    independent: rounding in a direction that is not there would count as one.
+    independent and rows that depend on longer ones reduced (`independent_columns`, `factor_psd`): rounding in a
+    direction that is not there would count as one.
     """
     Q, R = stacked_qr(B)
     U, sigma, _ = linalg.svd(Q[: len(B)], full_matrices=False, check_finite=False)
