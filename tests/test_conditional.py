@@ -1,5 +1,7 @@
 """The estimator: optimum, standard errors, scikit-learn's tools, and what it says about bad data."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy import optimize, sparse
@@ -11,6 +13,8 @@ from brute_learning import log_pmf_table, random_items, training_set, with_weigh
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.decoding import greedy_map, sampled_map
 from dpplearn.learning import ConditionalDPPCV, log_likelihood
+from dpplearn.learning.likelihood import Terms
+from dpplearn.learning.solvers import newton
 
 THETA = np.array([-1.0, 0.8, -0.5])
 
@@ -178,6 +182,94 @@ def test_warm_start(data):
     assert ConditionalDPP().fit(X, y).n_iter_ > 0
 
 
+def test_a_warm_start_far_away_is_not_taken_for_the_optimum(data):
+    """At weights in the ten thousands every probability is 0 or 1 and the Hessian 0, with a large gradient."""
+    X, y = data
+    best = ConditionalDPP(None).fit(X, y)
+    for solver in ("newton", "lbfgs"):
+        model = ConditionalDPP(None, solver, warm_start=True).fit([ItemSet(x.features * 1e-4, phi=x.phi) for x in X], y)
+        assert np.abs(model.theta_).max() > 1e3
+        assert model.fit(X, y).converged_
+        np.testing.assert_allclose(model.theta_, best.theta_, atol=1e-5)
+    with pytest.raises(ValueError, match="from 3 weights, and these data have 2 features"):
+        model.fit([ItemSet(x.features[:, :2], phi=x.phi) for x in X], y)
+
+
+def test_newton_where_the_objective_does_not_bend():
+    """-|x - 3| with its corner rounded off: away from the corner the Hessian is 0 and the gradient 1."""
+
+    def objective(theta, _order):
+        z = theta[0] - 3.0
+        bend = np.cosh(np.clip(20 * z, -300, 300)) ** -2.0
+        value = -(abs(20 * z) + np.log1p(np.exp(-2 * abs(20 * z)))) / 20
+        return Terms(float(value), -np.tanh(20 * np.array([z])), -20 * np.array([[bend]]))
+
+    found = newton(objective, np.array([400.0]), tol=1e-8, max_iter=100, report=lambda *_: None)
+    assert found.converged
+    assert found.theta[0] == pytest.approx(3.0, abs=1e-7)
+
+
+def test_stuck_is_not_converged():
+    """No step is better, and the gradient says that one should be: not a maximum."""
+
+    def objective(theta, _order):
+        return Terms(-1.0 - float(np.abs(theta).max() > 0), np.ones(1), np.zeros((1, 1)))
+
+    found = newton(objective, np.zeros(1), tol=1e-8, max_iter=50, report=lambda *_: None)
+    assert not found.converged
+
+
+@pytest.mark.parametrize("power", [2, 4, 6])
+def test_both_solvers_on_raw_columns(power, rng):
+    X, y = training_set(20, 8, [-1.0, 10.0**-power, 0.5 * 10.0**-power], rng, d=5, spread=10.0**power)
+    a, b = (ConditionalDPP(solver=solver).fit(X, y) for solver in ("newton", "lbfgs"))
+    assert a.converged_
+    assert b.converged_
+    scale = np.array([1.0, 10.0**power, 10.0**power])
+    np.testing.assert_allclose(b.theta_ * scale, a.theta_ * scale, atol=1e-5)
+    assert b.log_likelihood_ == pytest.approx(a.log_likelihood_, abs=1e-7)
+
+
+def test_learned_rho_below_the_first_start():
+    """One target that rho = 0 makes impossible among many drawn with it: the maximum is near 0, and not at it."""
+    rng = np.random.default_rng(1)
+    X, y = training_set(150, 6, [0.5], rng, d=2)
+    X.append(ItemSet(np.ones((3, 1)), phi=[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    y.append([0, 1, 2])
+    weight = np.append(np.ones(150), 0.01)
+    model = ConditionalDPP(learn_rho=True).fit(X, y, weight)
+    assert model.converged_
+    assert 0 < model.rho_ < 0.02
+    for factor in (0.8, 1.25):
+        other = ConditionalDPP(rho=model.rho_ * factor).fit(X, y, weight)
+        assert other.log_likelihood_ - other.theta_ @ other.theta_ / 2 < (
+            model.log_likelihood_ - model.theta_ @ model.theta_ / 2
+        )
+
+
+def test_learned_rho_with_few_iterations_and_a_checkpoint(data, tmp_path):
+    """max_iter counts for each rho; too few for one is said; and the file knows every rho that is done."""
+    X, y = data
+    best = ConditionalDPP(learn_rho=True).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="stopped after"):
+        assert not ConditionalDPP(learn_rho=True, max_iter=1).fit(X, y).converged_
+    path = tmp_path / "checkpoint.json"
+    first = ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y)
+    again = ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y)
+    for model in (first, again):
+        assert model.rho_ == best.rho_
+        assert model.n_iter_ == best.n_iter_
+        np.testing.assert_array_equal(model.theta_, best.theta_)
+    content = json.loads(path.read_text())
+    content["profile"] = content["profile"][:4]  # as it was when four were done
+    content["n_iter"], content["theta"] = 7, content["profile"][-1][4:]
+    path.write_text(json.dumps(content))
+    rest = ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y)
+    assert rest.rho_ == pytest.approx(best.rho_, abs=1e-7)
+    np.testing.assert_allclose(rest.theta_, best.theta_, atol=1e-6)
+    assert json.loads(path.read_text())["profile"][:4] == content["profile"]
+
+
 def test_learned_rho_is_the_maximum():
     """Data drawn with rho = 1; the profile likelihood at the learned one is no lower than on a fine grid."""
     X, y = training_set(80, 8, THETA, np.random.default_rng(5), d=12, rho=1.0)
@@ -264,6 +356,12 @@ def test_units_of_features_do_not_matter(rng):
     b = ConditionalDPP(np.inf, tol=1e-7).fit(scaled, y)
     assert b.converged_
     np.testing.assert_allclose(b.theta_ * scale, a.theta_, atol=1e-4)
+
+
+@pytest.mark.parametrize("settings", [{"max_iter": 1}, {"tol": 0.5}, {"solver": "lbfgs", "max_iter": 3}])
+def test_stopping_early_is_not_separation(settings, data, recwarn):
+    ConditionalDPP(None, **settings).fit(*data)
+    assert not [w for w in recwarn if "infinity" in str(w.message)]
 
 
 def test_stopping_early_warns(data):
