@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy import optimize, sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -173,6 +174,43 @@ def test_cross_validation_by_a_callable_with_references(data):
         search.fit(X, y, references=references[:3])
     with pytest.raises(TypeError, match="scoring must be None or a function"):
         ConditionalDPPCV(scoring="rouge").fit(X, y)
+
+
+def test_cross_validation_says_why_it_cannot_choose(data):
+    X, y = data
+    with pytest.raises(ValueError, match="train part of fold 0 have sample_weight 0"):
+        ConditionalDPPCV(cv=KFold(2)).fit(X, y, 1.0 * (np.arange(40) < 20))
+    with pytest.raises(ValueError, match=r"fold 0 with prior_variance=0\.01 and rho=0 is not a number: scoring must"):
+        ConditionalDPPCV(scoring=lambda *_: np.nan).fit(X, y)
+    with pytest.raises(TypeError, match="prior_variances must be a list of numbers"):
+        ConditionalDPPCV(["a"]).fit(X, y)
+    twins = ItemSet(np.ones((3, 1)), phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    with pytest.warns(UserWarning, match="Left out 1 of 10") as caught:
+        ConditionalDPPCV([0.1, 1.0], cv=2, on_impossible="drop").fit([twins] * 10, [[0, 2]] * 9 + [[0, 1]])
+    assert len(caught) == 1
+    with pytest.raises(ValueError, match="no instance to score"):
+        ConditionalDPP().fit(X, y).score(X, y, np.zeros(40))
+
+
+class Client:
+    """Has what a client has, and like one cannot be copied."""
+
+    map = scheduler_info = None
+
+    def __deepcopy__(self, memo):
+        raise TypeError("a client cannot be copied")
+
+
+@pytest.mark.parametrize("kind", [ConditionalDPP, ConditionalDPPCV])
+def test_clones_keep_the_client_and_what_metadata_they_ask_for(kind):
+    client = Client()
+    with config_context(enable_metadata_routing=True):
+        model = kind(backend=client, tol=1e-3).set_fit_request(sample_weight=True)
+        copy = clone(model)
+    assert copy._metadata_request.fit.requests["sample_weight"] is True
+    assert copy._metadata_request is not model._metadata_request
+    assert copy.backend is client
+    assert copy.tol == 1e-3
 
 
 def test_warm_start(data):
@@ -419,6 +457,9 @@ def test_more_items_than_directions(rng):
         ({"sample_weight": [1.0, -1.0]}, ValueError, r"sample_weight\[1\] is -1"),
         ({"prior_variance": 0.0}, ValueError, "prior_variance must be positive"),
         ({"prior_variance": [1.0, 2.0, 3.0]}, ValueError, r"one entry per feature \(2\)"),
+        ({"prior_variance": "a"}, TypeError, "prior_variance must be a positive number"),
+        ({"prior_variance": 1e-320}, ValueError, "prior_variance must be positive"),
+        ({"sample_weight": [0.0, 0.0]}, ValueError, "All sample_weight are 0"),
         ({"solver": "adam"}, ValueError, "solver must be one of 'newton', 'lbfgs'"),
         ({"tol": 0.0}, ValueError, "tol must be a positive"),
         ({"max_iter": -1}, ValueError, "max_iter must be at least 0"),

@@ -204,9 +204,26 @@ def test_all_subsets_sum_to_one(rng):
     assert total == pytest.approx(1.0, abs=1e-12)
 
 
-def test_weights_beyond_every_float_have_probability_zero(rng):
+def test_weights_beyond_every_float(rng):
+    """For a solver it is a step too far; for a user an error; and below, whatever is asked is a number."""
     items = random_items(4, 2, rng)
-    assert log_likelihood([1e9, 0.0], items, [0]).value == -np.inf
+    assert Example(items, np.array([0])).evaluate(np.array([1e9, 0.0])).value == -np.inf
+    model = with_weights([1e9, 0.0])
+    asks = (
+        lambda: log_likelihood([1e9, 0.0], items, [0]),
+        lambda: model.marginals(items),
+        lambda: model.quality(items),
+        lambda: model.dpp(items),
+        lambda: model.log_prob([items], [[0]]),
+    )
+    for ask in asks:
+        with pytest.raises(ValueError, match=r"theta \. f must be at most 1200, and is 1e\+09 for item 0"):
+            ask()
+    for size in (1190.0, -1e9):
+        terms = log_likelihood([size, 0.0], items, [0])
+        assert np.isfinite(terms.value)
+        assert np.isfinite(terms.gradient).all()
+        np.testing.assert_allclose(with_weights([size, 0.0]).marginals(items), float(size > 0), atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,8 @@ def _fit(
     survey = engine.survey()
     m = survey.n_features
     names = survey.names or default_names(m)
+    if survey.weight == 0:
+        raise ValueError("All sample_weight are 0: at least one instance must count.")
     report_impossible(survey, settings.on_impossible)
     precision = check_precision(settings.prior_variance, m)
     state = Checkpoint(checkpoint, problem_of(survey, names, precision, settings))

@@ -237,6 +237,17 @@ def from_rows(
     return Normalizer(log_z, k, symmetric(covariance), d_u)
 
 
+def check_log_quality(eta: FloatArray) -> FloatArray:
+    """theta . f_i of every item, each of which a float can hold the exponential of half of."""
+    if np.isfinite(eta).all() and eta.max() <= 2 * MAX_LOG_QUALITY:
+        return eta
+    i = int(np.where(np.isfinite(eta), eta, np.inf).argmax())
+    raise ValueError(
+        f"theta . f must be at most {2 * MAX_LOG_QUALITY:g}, and is {eta[i]:.4g} for item {i}: no float holds its "
+        "quality. Scale the features down, or fit with a smaller prior_variance."
+    )
+
+
 def symmetric(A: FloatArray) -> FloatArray:
     return np.asarray(A + A.T) / 2
 
@@ -279,6 +290,7 @@ def log_likelihood(
     Y, rho = check_subset(subset, item_set.n), check_rho(rho)
     if order not in (1, 2):
         raise ValueError(f"order must be 1 (value and gradient) or 2 (and Hessian), found {order!r}.")
+    check_log_quality(item_set.features @ theta)
     if method == "algorithm1":
         return algorithm1(theta, item_set, Y, rho=rho, order=order)
     return Example(item_set, Y, rho, method).evaluate(theta, order=order)
