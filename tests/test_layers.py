@@ -13,7 +13,7 @@ LAYERS = {
     2: ["kernels", "sampling"],
     3: ["subsets", "estimate", "determinantal", "dpp", "kdpp", "lowrank", "implicit", "mrf"],
     4: ["decoding"],
-    5: ["learning", "rouge"],
+    5: ["learning", "rouge", "retrieval"],
     6: ["summarize"],
     7: ["cli", "web", "plots", "integrations"],
 }

@@ -202,8 +202,8 @@ def greedy_rows(
     |b_i|^2 by own_i, a coordinate that i shares with nobody: it counts only where i itself is chosen.
 
     Lazy (Minoux 1978; Hemmi et al., 2022): old gains are upper bounds, so only the front of a heap is
-    brought up to date. When that has cost a quarter of a pass, one pass refreshes all gains, and the front is
-    short again.
+    brought up to date. When that has cost a good part of what a pass over all would (an eighth, in directions since the
+    last one, because items one by one are slower), a pass refreshes all gains, and the front is short again.
     """
     n = diag.size
     k = min(k, n)
@@ -220,7 +220,7 @@ def greedy_rows(
     key, idx = np.empty(n), np.empty(n, np.int64)
     items, gains = np.empty(k, np.int64), np.empty(k)
     spent, t, size, work, dear, low, dependent = 0.0, 0, -1, 0, 0, 0, 0
-    end, cheapest = -1, np.inf
+    end, cheapest, last = -1, np.inf, 0
     for i in range(n):
         if alive[i]:
             cheapest = min(cheapest, cost[i])
@@ -232,8 +232,8 @@ def greedy_rows(
             dear += 1
             break
         while j < 0:
-            if size < 0 or work > n // 4:  # bring all gains up to date, and build the heap
-                size, work = 0, 0
+            if size < 0 or work > (n // 8) * (t - last + 1):  # bring all gains up to date, and build the heap
+                size, work, last = 0, 0, t
                 for i in range(n):
                     if alive[i]:
                         if spent + cost[i] > budget:

@@ -15,6 +15,7 @@ import click
 COMMANDS = {
     "info": ("dpplearn.cli.info", "Print the weights of a summarizer with standard errors."),
     "rouge": ("dpplearn.cli.rouge", "Score summaries against references with ROUGE."),
+    "select": ("dpplearn.cli.select", "Choose items that score high and differ from each other."),
     "summarize": ("dpplearn.cli.summarize", "Summarize documents, with reasons."),
     "train": ("dpplearn.cli.train", "Train a summarizer on clusters with reference summaries."),
 }

@@ -35,6 +35,8 @@ def exponents(diversity: float) -> tuple[float, float]:
 
 def quality_power(q: FloatArray, a: float) -> FloatArray:
     """q^a, where an item without quality never gets any."""
+    if a == 1.0:
+        return q
     return np.where(q > 0.0, q, 1.0) ** a * (q > 0.0)
 
 

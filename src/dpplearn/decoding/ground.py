@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -16,9 +16,6 @@ from dpplearn.decoding.diversity import check_diversity, diversified, exponents,
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.sampling.spectral import map_threads
-
-Model: TypeAlias = DPP | LowRankDPP | tuple[ArrayLike, Any]
-"""A DPP, a LowRankDPP, or (q, phi): qualities (n,) and features (n, d), dense or scipy sparse."""
 
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
 
@@ -86,8 +83,14 @@ class Rows:
 
     @cached_property
     def own(self) -> FloatArray:
-        """The part of L_ii that is in no other item's row: (1 - b) q_i^2."""
-        return (1.0 - exponents(self.diversity)[1]) * self.diag
+        """The part of L_ii that is in no other item's row: (1 - b) q_i^2, and all of it for a zero row."""
+        share = 1.0 - exponents(self.diversity)[1]
+        return np.where(self.lengths > 0.0, share, 1.0) * self.diag if self.zero_rows else share * self.diag
+
+    @cached_property
+    def zero_rows(self) -> bool:
+        """Whether some item has no direction: it is similar to none."""
+        return bool(self.lengths.min() <= 0.0)
 
     def log_prob(self, subset: IntArray) -> float:
         if self.model is not None:
@@ -112,8 +115,11 @@ class Rows:
         """log det(I + L) at diversity 0.5, from blocks of rows: det(I + B B^T) = det(I + B^T B)."""
         plain = Rows(self.rows, self.lengths, self.q, None, 0.5)
         n, d = self.rows.shape
-        A = np.eye(n) + plain.block(np.arange(n)) if n < d else np.eye(d) + plain.dual(np.ones(n))
-        return float(2 * np.log(linalg.cholesky(A, lower=True, check_finite=False).diagonal()).sum())
+        if n < d:
+            A, alone = np.eye(n) + plain.block(np.arange(n)), 0.0
+        else:  # a zero row is a block of its own
+            A, alone = np.eye(d) + plain.dual(np.ones(n)), float(np.log1p(plain.own).sum())
+        return alone + float(2 * np.log(linalg.cholesky(A, lower=True, check_finite=False).diagonal()).sum())
 
     def dual(self, weight: FloatArray) -> FloatArray:
         """Sum of weight_i b_i b_i^T over all items, a d x d array, made block by block in float64."""
@@ -141,7 +147,7 @@ class Rows:
         """The DPP with kernel L(d), to draw from."""
         if self.model is not None and self.diversity == 0.5:
             return self.model
-        if self.diversity < 0.5:  # full rank
+        if self.diversity < 0.5 or self.own.any():  # an item's own share is in no column of the rows
             return DPP(self.L)
         if sparse.issparse(self.rows):
             return LowRankDPP(sparse.diags_array(self.scale) @ self.rows)
@@ -149,6 +155,9 @@ class Rows:
 
 
 Ground: TypeAlias = Kernel | Rows
+
+Model: TypeAlias = DPP | LowRankDPP | tuple[ArrayLike, Any] | Rows
+"""A DPP, a LowRankDPP, or (q, phi): qualities (n,) and features (n, d), dense or scipy sparse; or Rows, read before."""
 
 
 def read_model(model: Model, diversity: float = 0.5) -> Ground:
@@ -160,17 +169,19 @@ def read_model(model: Model, diversity: float = 0.5) -> Ground:
         return Rows(model.B, model.quality, model.quality, model, d)
     if isinstance(model, tuple) and len(model) == 2:
         return read_rows(*model, d)
+    if isinstance(model, Rows):
+        return model if d == model.diversity else replace(model, diversity=d)
     raise TypeError(
         "the model to decode must be a DPP, a LowRankDPP, or a tuple (q, phi) of qualities and features, "
         f"found {type(model).__name__}. For a kernel matrix, pass DPP(L)."
     )
 
 
-def read_rows(q: ArrayLike, phi: Any, diversity: float) -> Rows:
-    """Qualities and features; float32 features stay float32 and are not copied."""
+def read_features(phi: Any, name: str = "phi") -> tuple[Features, FloatArray]:
+    """Rows and their squared lengths; float32 features stay float32 and are not copied."""
     if sparse.issparse(phi):
         if phi.dtype.kind not in "fiu":
-            raise TypeError(f"phi must hold real numbers, found dtype {phi.dtype}.")
+            raise TypeError(f"{name} must hold real numbers, found dtype {phi.dtype}.")
         rows = sparse.csr_array(phi, dtype=phi.dtype if phi.dtype in (np.float32, np.float64) else np.float64)
         if not rows.has_canonical_format:
             rows = rows.copy()
@@ -179,16 +190,27 @@ def read_rows(q: ArrayLike, phi: Any, diversity: float) -> Rows:
     else:
         rows = np.asarray(phi)
         if rows.dtype not in (np.float32, np.float64) or rows.ndim != 2:
-            rows = check_array(phi, "phi", 2)
+            rows = check_array(phi, name, 2)
         rows = np.ascontiguousarray(rows)
         squares = square_lengths(rows)
     if 0 in rows.shape:
-        raise ValueError(f"phi must have at least one row (item) and one column, found shape {rows.shape}.")
+        raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
     if not np.isfinite(squares).all():
-        raise ValueError(
-            "phi must be finite, and so the length of its rows, but row "
-            f"{int((~np.isfinite(squares)).argmax())} is not."
-        )
+        bad = np.flatnonzero(~np.isfinite(squares))
+        which = f"row {bad[0]} is" if bad.size == 1 else f"rows {some(bad)} are"
+        raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not.")
+    return rows, squares
+
+
+def some(rows: IntArray, most: int = 8) -> str:
+    """The first numbers of a list, and how many there are if not all are shown."""
+    shown = ", ".join(map(str, rows[:most].tolist()))
+    return shown if rows.size <= most else f"{shown}, ... ({rows.size} in all)"
+
+
+def read_rows(q: ArrayLike, phi: Any, diversity: float) -> Rows:
+    """Qualities and features, each with a direction."""
+    rows, squares = read_features(phi)
     if squares.min() <= 0.0:
         raise ValueError(
             f"phi must have no zero row, because a direction is needed; row {int(squares.argmin())} is zero."
@@ -206,6 +228,9 @@ def square_lengths(rows: Features) -> FloatArray:
 
     out = np.empty(rows.shape[0])
     blocks = -(-rows.size // 4_000_000)
+    if blocks <= 1:
+        row_squares(rows, out)
+        return out
     ends = np.linspace(0, rows.shape[0], blocks + 1).astype(int)
     map_threads(
         lambda b: row_squares(rows[ends[b] : ends[b + 1]], out[ends[b] : ends[b + 1]]), blocks, check_jobs(None)
