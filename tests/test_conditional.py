@@ -306,6 +306,8 @@ def test_learned_rho_with_few_iterations_and_a_checkpoint(data, tmp_path):
     assert rest.rho_ == pytest.approx(best.rho_, abs=1e-7)
     np.testing.assert_allclose(rest.theta_, best.theta_, atol=1e-6)
     assert json.loads(path.read_text())["profile"][:4] == content["profile"]
+    with pytest.raises(ValueError, match="of another fit: at rho="):
+        ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y[::-1])
 
 
 def test_learned_rho_is_the_maximum():

@@ -253,7 +253,7 @@ def test_verbose_prints_a_line_per_iteration(data, capsys):
 
 def test_shards_keep_names_that_only_a_later_instance_has(data, tmp_path):
     X, y = data
-    named = ItemSet(X[1].features, phi=X[1].phi, names=[f"f{j}" for j in range(X[1].n_features)])
+    named = ItemSet(X[1].features, similarity=X[1].similarity, names=[f"f{j}" for j in range(X[1].n_features)])
     save_shard(tmp_path / "0.npz", [X[0], named], y[:2])
     model = ConditionalDPP().fit([tmp_path / "0.npz"])
     assert model.feature_names_in_.tolist() == ConditionalDPP().fit([X[0], named], y[:2]).feature_names_in_.tolist()

@@ -217,8 +217,10 @@ def test_weights_beyond_every_float(rng):
         lambda: model.log_prob([items], [[0]]),
     )
     for ask in asks:
-        with pytest.raises(ValueError, match=r"theta \. f must be at most 1200, and is 1e\+09 for item 0"):
+        with pytest.raises(ValueError, match=r"theta \. f must be at most (1200|705) here, and is 1e\+09 for item 0"):
             ask()
+    with pytest.raises(ValueError, match="at most 705 here, and is 800"):
+        with_weights([800.0, 0.0]).predict([random_items(6, 2, rng, d=3)], k=2)
     for size in (1190.0, -1e9):
         terms = log_likelihood([size, 0.0], items, [0])
         assert np.isfinite(terms.value)

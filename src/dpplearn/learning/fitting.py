@@ -151,6 +151,7 @@ def _fit(
         theta = start.copy()
     if (saved := state.load()) is not None:
         theta, rho, done, known = saved
+        known = {r: point for r, point in known.items() if point.converged}  # with more iterations, others may
     progress.iteration = done
 
     def posterior(rho: float) -> Objective:
@@ -176,6 +177,13 @@ def _fit(
         )
 
     if settings.learn_rho:
+        for r, point in list(known.items())[-1:]:  # of the same data, or none of them would be of use
+            here = posterior(r)(point.theta, 1).value
+            if not np.isclose(here, point.value, rtol=1e-6, atol=1e-6):
+                raise ValueError(
+                    f"The checkpoint {checkpoint} is of another fit: at rho={r:g} it has the value {point.value:.8g}, "
+                    f"here it is {here:.8g}. Delete the file to start anew, or pass another path."
+                )
         rho, best = maximize_over_rho(maximize, theta, done, known)
         if state.path is not None:
             value = best.terms.value + float(precision @ best.theta**2) / 2
@@ -213,6 +221,7 @@ def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, sett
         "precision": precision,
         "rho": settings.rho,
         "learn_rho": settings.learn_rho,
+        **({"tol": settings.tol} if settings.learn_rho else {}),  # of every rho that is done
     }
 
 

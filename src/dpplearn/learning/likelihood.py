@@ -27,6 +27,7 @@ from dpplearn.learning.itemset import ItemSet
 LOG_WIDE = float(np.log(WIDE))
 MIN_PIVOT = 1e-7  # of A scaled to a unit diagonal: below it, rounding (EPS / MIN_PIVOT) reaches the marginals
 MAX_LOG_QUALITY = 600.0  # exp of it is a float with room to spare
+MAX_LOG_KERNEL = 705.0  # exp of it, L_ii, still is one
 
 
 class Terms(NamedTuple):
@@ -238,13 +239,13 @@ def from_rows(
     return Normalizer(log_z, k, symmetric(covariance), d_u)
 
 
-def check_log_quality(eta: FloatArray) -> FloatArray:
-    """theta . f_i of every item, each of which a float can hold the exponential of half of."""
-    if np.isfinite(eta).all() and eta.max() <= 2 * MAX_LOG_QUALITY:
+def check_log_quality(eta: FloatArray, limit: float = 2 * MAX_LOG_QUALITY) -> FloatArray:
+    """theta . f_i = 2 log q_i of every item, none above the limit."""
+    if np.isfinite(eta).all() and eta.max() <= limit:
         return eta
     i = int(np.where(np.isfinite(eta), eta, np.inf).argmax())
     raise ValueError(
-        f"theta . f must be at most {2 * MAX_LOG_QUALITY:g}, and is {eta[i]:.4g} for item {i}: no float holds its "
+        f"theta . f must be at most {limit:g} here, and is {eta[i]:.4g} for item {i}: no float holds its "
         "quality. Scale the features down, or fit with a smaller prior_variance."
     )
 

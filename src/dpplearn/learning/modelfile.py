@@ -51,6 +51,8 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     names = data["feature_names"]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError(f"feature_names in {path} must be a list of strings, found {names!r:.80}.")
+    if len(set(names)) != len(names):
+        raise ValueError(f"feature_names in {path} must differ, but one appears more than once: {names!r:.80}.")
     if len(names) != theta.size:
         raise ValueError(
             f"{path} has {len(names)} feature_names and {theta.size} weights; there must be one name per weight."

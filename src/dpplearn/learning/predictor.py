@@ -19,7 +19,7 @@ from dpplearn.dpp import DPP
 from dpplearn.learning.examples import check_examples, check_item_set, check_item_sets
 from dpplearn.learning.fitting import default_names, is_paths, training_data
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.likelihood import Example, check_log_quality
+from dpplearn.learning.likelihood import MAX_LOG_KERNEL, Example, check_log_quality
 from dpplearn.learning.shards import load_shard
 from dpplearn.learning.threads import blas_threads
 from dpplearn.lowrank import LowRankDPP
@@ -51,6 +51,7 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
 
     def dpp(self, x: ItemSet) -> DPP | LowRankDPP:
         """The DPP of an instance, L_ij = q_i S_ij q_j, equation (15); low-rank if phi has fewer columns than rows."""
+        check_log_quality(self._check(x).features @ self.theta_, MAX_LOG_KERNEL)
         q = self.quality(x)
         if x.phi is not None and x.phi.shape[1] + (self.rho_ > 0) < x.n:
             return LowRankDPP.from_quality(q, x.similarity_rows(self.rho_))
