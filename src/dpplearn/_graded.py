@@ -14,7 +14,7 @@ import numpy as np
 from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray, row_lengths
-from dpplearn._linalg import EPS, WIDE, Spectrum
+from dpplearn._linalg import EPS, WIDE, Spectrum, eigh_psd
 
 
 class Factor(NamedTuple):
@@ -107,3 +107,63 @@ def tilt_to_size(factor: Factor, k: int) -> float:
     """log c for which c L has about k eigenvalues above 1 and the rest below, by the sizes that the pivots show."""
     sizes = 2 * np.log(factor.T[factor.pivots].diagonal())
     return float(-(sizes[k - 1] + sizes[min(k, sizes.size - 1)]) / 2)
+
+
+def factor_similarity(S: FloatArray, log_length: FloatArray) -> FloatArray:
+    """U (n, rank) with S = U U^T, reduced as `reduced_rows` says."""
+    s, V = eigh_psd(S)
+    keep = s > 0
+    if not keep.any():
+        return np.zeros((len(S), 0))
+    # the entries of a vector of eigenvalue s are known to EPS / s
+    return reduced_rows(V[:, keep] * np.sqrt(s[keep]), log_length, 1 / np.sqrt(min(float(s[keep][0]), 1.0)))
+
+
+def independent_rows(unit: FloatArray, log_length: FloatArray) -> FloatArray:
+    """The same for rows of length 1 that stand for exp(log_length_i) u_i, reduced as `reduced_rows` says."""
+    U, sigma, _ = linalg.svd(unit, full_matrices=False, check_finite=False)
+    keep = sigma > max(unit.shape) * EPS * max(sigma[0], EPS)
+    return reduced_rows(U[:, keep] * sigma[keep], log_length)
+
+
+def reduced_rows(unit: FloatArray, log_length: FloatArray, noise: float = 1.0) -> FloatArray:
+    """U' (n, rank) with U' U'^T = U U^T for rows of length 1, triangular in the order of the longest that is left.
+
+    Row i stands for exp(log_length_i) u_i, and u_i is known to `noise` EPS. Reflections turn the longest remaining row
+    into the next axis; where only rounding is left of another row it is set to 0, for it depends on longer ones, such
+    as a duplicate of larger quality. Left in, EPS times its length would count as a direction, and might exceed all
+    shorter rows.
+    """
+    left = unit.copy()
+    small = min(8 * max(unit.shape) * EPS * noise, 1e-6)
+    for k in range(left.shape[1]):
+        rest = left[:, k:]
+        size = row_lengths(rest)
+        gone = size <= small
+        rest[gone] = 0.0
+        if gone.all():
+            return left[:, :k]
+        p = int(np.where(gone, -np.inf, log_length + np.log(np.where(gone, 1.0, size))).argmax())
+        v = rest[p].copy()
+        axis = -np.copysign(size[p], v[0])
+        v[0] -= axis
+        rest -= np.outer(rest @ v, v * (2 / (v @ v)))
+        rest[p] = 0.0
+        rest[p, 0] = axis
+    return left
+
+
+def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Q (n + d, d) and R with [B; I] P = Q R for a permutation P, so that R^T R = P^T (I + B^T B) P.
+
+    Householder QR with columns pivoted and rows sorted by length keeps every row's own relative
+    accuracy (Cox and Higham, 1998), however much the rows differ in length.
+    """
+    n, d = B.shape
+    length = np.concatenate([np.abs(B).max(axis=1, initial=0.0), np.ones(d)])
+    order = np.argsort(-length, kind="stable")
+    stacked = np.concatenate([B, np.eye(d)])[order]
+    Q, R, _ = linalg.qr(stacked, mode="economic", pivoting=True, check_finite=False)
+    rows = np.empty_like(order)
+    rows[order] = np.arange(n + d)
+    return Q[rows], R

@@ -103,22 +103,6 @@ def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
     return lam[keep], np.asarray(B @ (W[:, keep] / np.sqrt(lam[keep])))
 
 
-def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Q (n + d, d) and R with [B; I] P = Q R for a permutation P, so that R^T R = P^T (I + B^T B) P.
-
-    Householder QR with columns pivoted and rows sorted by length keeps every row's own relative
-    accuracy (Cox and Higham, 1998), however much the rows differ in length.
-    """
-    n, d = B.shape
-    length = np.concatenate([np.abs(B).max(axis=1, initial=0.0), np.ones(d)])
-    order = np.argsort(-length, kind="stable")
-    stacked = np.concatenate([B, np.eye(d)])[order]
-    Q, R, _ = linalg.qr(stacked, mode="economic", pivoting=True, check_finite=False)
-    rows = np.empty_like(order)
-    rows[order] = np.arange(n + d)
-    return Q[rows], R
-
-
 def to_dense(B: Features) -> FloatArray:
     return np.asarray(B.toarray() if sparse.issparse(B) else B)
 

@@ -38,13 +38,14 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
         '<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
         f"<title>{escape(title)}</title><style>{STYLE}</style><h1>{escape(title)}</h1>",
         f"<p><small>{len(summary.sentences)} sentences of {len(summary.read.sentences)} from {len(documents)} "
-        f"documents, {summary.length:g} of {summary.budget:g} {escape(unit_name(summary.unit))}.</small></p><ol>",
+        f"documents, {summary.length:g} of {summary.budget:g} {escape(unit_name(summary.unit))}.</small></p>",
     ]
     if summary.note:
         lines.append(f"<p>{escape(summary.note)}</p>")
-    for k, sentence in enumerate(summary.sentences, 1):
+    lines.append("<ol>")
+    for k, (sentence, line) in enumerate(zip(summary.sentences, summary.text.split("\n"), strict=True), 1):
         lines.append(
-            f'<li>{escape(sentence.text)} <small><a href="#s{k}">{name(sentence.document)}, '
+            f'<li dir="auto">{escape(line)} <small><a href="#s{k}">{name(sentence.document)}, '
             f"sentence {sentence.position}</a></small></li>"
         )
     lines.append(
@@ -69,7 +70,8 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     lines.append('<h2>Sources</h2><p><small><mark>in the summary</mark> <mark class="again">good, but partly said '
                  'already</mark></small></p><div class="sources">')  # fmt: skip
     for index, document in enumerate(documents):
-        lines.append(f"<article><h3>{name(index)}</h3>{marked(summary, index, document.text, number, again)}</article>")
+        body = marked(summary, index, document.text, number, again)
+        lines.append(f'<article dir="auto"><h3>{name(index)}</h3>{body}</article>')
     lines.append("</div></html>")
     return "\n".join(lines)
 
