@@ -19,7 +19,7 @@ from dpplearn.decoding.whole import as_found
 from dpplearn.determinantal import impossible, remaining
 
 MEMORY = 2**30  # bytes for one conditional kernel per depth
-STEP = 20_000  # nodes between two looks at the clock: some milliseconds
+STEP = 30_000_000  # work between two looks at the clock, in entries touched: some ten milliseconds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +87,7 @@ def exact_map(
     if reason:
         return ExactSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, 0.0, True, 0)
     end = time.perf_counter() + seconds
-    start = improve(ground, limits, np.sort(greedy_auto(ground, limits, None, 1.0).items), 0.0)
+    start, _ = improve(ground, limits, np.sort(greedy_auto(ground, limits, None, 1.0).items), 0.0, end)
     Y, gap, nodes = branch_and_bound(ground, limits, start, end)
     done = f"optimal: {nodes} sets looked at" if gap == 0.0 else f"time limit: within {gap:.3g} of the optimum"
     found = as_found(ground, limits, Y, done)
@@ -104,11 +104,13 @@ def branch_and_bound(ground: Ground, limits: Limits, start: IntArray, end: float
         raise impossible("include", limits.include)
     kernel = schur_complement(ground.L, rest, limits.include)
     costs = limits.cost[rest]
-    left, slots = limits.budget - limits.total(limits.include), limits.k - limits.include.size
+    left, slots = limits.room - float(limits.cost[limits.include].sum()), limits.k - limits.include.size
     n = rest.size
     if n == 0:
         return start, 0.0, 0
-    depth_limit = min(slots, int(np.searchsorted(np.cumsum(np.sort(costs)), left, side="right")), n) + 1
+    # the search subtracts costs one by one, in another order: with room for its rounding, no set is deeper
+    most = int(np.searchsorted(np.cumsum(np.sort(costs)), left + 1e-6 * min(limits.budget, 1e300), side="right"))
+    depth_limit = min(slots, most, n) + 1
     if 8 * depth_limit * n * n > MEMORY:
         raise ValueError(
             f"exact_map keeps a kernel per item chosen, which for {n} candidates and up to {depth_limit - 1} items is "
@@ -126,11 +128,12 @@ def branch_and_bound(ground: Ground, limits: Limits, start: IntArray, end: float
     sizes[0] = open_node(R[0], stack["cost"][0], order["ids"][0], n, left, slots, *first, noise)
     best, depth, nodes = logdet(ground.block(start)) - base, 0, 0
     arrays = (R, stack["cost"], order["ids"], stack["log_gain"], order["density"], sizes, child, room, places, value)
-    while depth >= 0 and (nodes == 0 or time.perf_counter() < end):
+    while depth >= 0 and time.perf_counter() < end:
         depth, best, opened = search(*arrays, path, depth, best, best_set, noise, STEP)
         nodes += opened
     Y = start if best_set[0] == 0 else np.union1d(rest[best_set[1 : best_set[0] + 1]], limits.include)
-    return Y, max(0.0, open_bound(arrays, depth) - best), nodes
+    gap = open_bound(arrays, depth) - best
+    return Y, gap if gap > 1e-11 else 0.0, nodes
 
 
 def open_bound(arrays: tuple[FloatArray | IntArray, ...], depth: int) -> float:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_choice
 from dpplearn.decoding.ground import Ground, Kernel, Model, read_model
-from dpplearn.decoding.limits import Limits, check_limits
+from dpplearn.decoding.limits import Limits, check_limits, check_number
 from dpplearn.decoding.selection import Selection
 
 PROBABILITY, LOG, SIGNED = 0, 1, 2  # as in _loops.greedy
@@ -132,7 +132,7 @@ def check_power(cost_power: Any) -> float | None:
     """A finite number that is not negative, or None."""
     if cost_power is None:
         return None
-    power = float(cost_power)
+    power = check_number(cost_power, "cost_power")
     if not (np.isfinite(power) and power >= 0.0):
         raise ValueError(f"cost_power must be a number that is not negative, found {cost_power!r}.")
     return power
@@ -158,7 +158,7 @@ def greedy_run(ground: Ground, limits: Limits, rule: int, power: float, tilt: fl
     from dpplearn._loops.greedy import greedy_kernel, greedy_rows
 
     weight = np.ones(ground.n) if power == 0.0 else limits.cost if power == 1.0 else limits.cost**power
-    rest = (limits.cost, weight, rule, float(tilt), floor, limits.budget, limits.k, limits.include, limits.alive.copy())
+    rest = (limits.cost, weight, rule, float(tilt), floor, limits.room, limits.k, limits.include, limits.alive.copy())
     if isinstance(ground, Kernel):
         return possible(limits, Run(*greedy_kernel(ground.L, *rest)))
     rows = ground.rows

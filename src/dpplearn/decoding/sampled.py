@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
 from dpplearn._linalg import Spectrum
 from dpplearn.decoding.ground import DENSE, Ground, Model, read_model
-from dpplearn.decoding.limits import Limits, check_budget, check_limits
+from dpplearn.decoding.limits import SLACK, Limits, check_budget, check_limits, roomy
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import find_tilt, tilted_spectrum
 from dpplearn.decoding.whole import as_found
@@ -128,7 +128,7 @@ def check_window(limits: Limits, min_cost: float | None, max_cost: float | None)
     high = min(check_budget(max_cost, "max_cost"), limits.budget)
     if low > high:
         raise ValueError(f"min_cost must not be above max_cost or the budget, found {low:g} and {high:g}.")
-    if limits.total(limits.include) > high:
+    if limits.total(limits.include) > roomy(high):
         raise ValueError(
             f"include must fit max_cost, but its items cost {limits.total(limits.include):g} and max_cost is {high:g}."
         )
@@ -199,7 +199,7 @@ class Source:
         diag = np.einsum("ij,ij->i", self.entries, self.entries) if self.gram else self.entries.diagonal()
         with np.errstate(divide="ignore"):
             log_diag = np.log(np.maximum(diag, 0.0)) + 1e-12  # a bound that rounding does not break
-        window = (low - self.base, high - self.base, k - self.include.size)
+        window = (low * (1.0 - SLACK) - self.base, roomy(high) - self.base, k - self.include.size)
 
         def task(b: int) -> tuple[dict[tuple[int, ...], float], int, float]:
             count = int(starts[b + 1] - starts[b])

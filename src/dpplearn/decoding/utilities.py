@@ -33,7 +33,7 @@ class CountUtility:
         def run(start: IntArray, power: float) -> tuple[IntArray, float]:
             alive = limits.alive.copy()
             items, value = build(
-                parts, weights, limits.cost, limits.budget, limits.k, start, limits.include.size, alive, power, PASSES
+                parts, weights, limits.cost, limits.room, limits.k, start, limits.include.size, alive, power, PASSES
             )
             return items, float(value)
 
@@ -63,11 +63,11 @@ class CountUtility:
         best, found = -np.inf, None
         for Y in list(references.counts())[:64]:  # distinct, in the order drawn
             start = np.concatenate([limits.include, np.setdiff1d(Y, limits.include)]).astype(np.int64)
-            if limits.total(start) > limits.budget or start.size > limits.k or np.isin(start, limits.exclude).any():
+            if not limits.fits(start) or np.isin(start, limits.exclude).any():
                 continue
             nobody = np.zeros(limits.cost.size, np.uint8)
             _, value = build(
-                parts, np.array(self.weights), limits.cost, limits.budget, limits.k, start, start.size, nobody, 0.0, 0
+                parts, np.array(self.weights), limits.cost, limits.room, limits.k, start, start.size, nobody, 0.0, 0
             )
             if value > best:
                 best, found = float(value), start

@@ -1,0 +1,102 @@
+"""Decoders where arithmetic is hard: sums of decimals, nearly singular kernels, and little time."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brute import subsets
+from brute_decoding import best_set, feasible, log_minor
+from dpplearn import DPP
+from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
+
+# one rule of what fits
+
+
+def test_exact_counts_its_levels_as_it_descends():
+    """0.53 five times: the running sum is above 2.65, the budget less 0.53 each time is not."""
+    found = exact_map(DPP(np.diag(np.linspace(4, 5, 30)) + 0.5), np.full(30, 0.53), 2.65)
+    assert found.optimal
+    assert found.sorted_subset.tolist() == [25, 26, 27, 28, 29]
+    assert found.cost == 2.65
+
+
+@given(st.lists(st.integers(1, 40), min_size=3, max_size=7), st.integers(1, 127), st.sampled_from([10, 100, 7]))
+def test_a_set_that_costs_exactly_the_budget_fits_everywhere(tenths, mask, unit):
+    """Costs and the budget are decimals; what fits is decided by fractions, and every decoder agrees."""
+    n = len(tenths)
+    Y = [i for i in range(n) if mask >> i & 1] or [0]
+    exact = [Fraction(t, unit) for t in tenths]
+    budget = sum(exact[i] for i in Y)
+    cost, limit = [t / unit for t in tenths], float(budget)
+    dpp = DPP(np.diag(np.arange(4.0, 4.0 + n)))
+    sets = [Z for Z in subsets(n) if sum(exact[i] for i in Z) <= budget]
+    best = max(log_minor(dpp.L, Z) for Z in sets)
+    found = exact_map(dpp, cost, limit)
+    assert found.gains.sum() == pytest.approx(best, abs=1e-9)
+    sampled = sampled_map(dpp, cost, limit, n_samples=20_000, rng=0, n_jobs=1)
+    assert sampled.gains.sum() == pytest.approx(best, abs=1e-9)
+    greedy = greedy_map(dpp, cost, limit)
+    others = [greedy, local_search(dpp, cost, limit), local_search(dpp, cost, limit, start=Y), consensus(
+        dpp, cost, limit, samples=[Y], rng=0)]  # fmt: skip
+    for chosen in [found, sampled, *others, local_search(dpp, cost, limit, start=found)]:
+        assert tuple(chosen.sorted_subset) in sets
+        assert chosen.cost <= limit
+    assert others[-1].sorted_subset.tolist() == Y
+    for decode in (greedy_map, exact_map, local_search):
+        assert decode(dpp, cost, limit, include=Y).sorted_subset.tolist() == Y
+    for item in range(n):  # what is over by one unit of the last decimal does not fit
+        if item not in Y:
+            with pytest.raises(ValueError, match="include must fit the budget"):
+                greedy_map(dpp, cost, limit, include=[*Y, item])
+
+
+def test_a_window_of_one_cost():
+    found = sampled_map(DPP(4 * np.eye(3)), [0.1, 0.2, 0.3], 0.6, min_cost=0.6, n_samples=500, rng=0)
+    assert found.sorted_subset.tolist() == [0, 1, 2]
+
+
+# nearly singular kernels
+
+
+def smooth(n, width, scale):
+    """Points so close that most directions are lost in rounding."""
+    x = np.linspace(0, 1, n)
+    return scale * np.exp(-((x[:, None] - x) ** 2) / (2 * width**2))
+
+
+@pytest.mark.parametrize("width", [0.3, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize("scale", [1.0, 1e6, 1e14])
+def test_local_search_ends_on_nearly_singular_kernels(width, scale):
+    L = smooth(8, width, scale)
+    for k in (2, 4, 6, 8):
+        start = greedy_map(DPP(L), k=k)
+        found = local_search(DPP(L), k=k, start=start)
+        assert found.reason == "no move improves it"
+        assert found.gains.sum() >= start.gains.sum() - 1e-6
+        assert len(found) <= k
+
+
+def test_exact_on_nearly_singular_kernels():
+    L = smooth(8, 1.0, 100.0)
+    found = exact_map(DPP(L), k=4)
+    value, _ = best_set(L, np.ones(8), 4)
+    assert found.optimal
+    assert found.gains.sum() == pytest.approx(value, abs=1e-6)
+    assert len(feasible(np.ones(8), 4)) > found.nodes
+
+
+# time
+
+
+def test_no_time_is_no_search(rng):
+    """The clock is looked at by the work done: with none left, no node is opened, however large the problem."""
+    points = rng.random((300, 2))
+    dpp = DPP(25 * np.exp(-((points[:, None] - points) ** 2).sum(axis=2) / 0.05))
+    found = exact_map(dpp, k=10, time_limit=0)
+    assert found.nodes == 0
+    assert not found.optimal
+    assert 0 < found.gap < np.inf
+    assert len(found) == 10
