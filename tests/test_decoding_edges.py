@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from brute import subsets
 from brute_decoding import best_set, feasible, log_minor
-from dpplearn import DPP
-from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
+from dpplearn import DPP, LowRankDPP
+from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, normalizer, sampled_map
+from dpplearn.decoding.ground import read_model
 
 # one rule of what fits
 
@@ -100,3 +102,69 @@ def test_no_time_is_no_search(rng):
     assert not found.optimal
     assert 0 < found.gap < np.inf
     assert len(found) == 10
+
+
+# log-probabilities of features
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda x: sparse.csr_array(x.astype(np.float32))])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e4, 1e9])
+@pytest.mark.parametrize("shape", [(6, 9), (9, 6), (9, 3)])
+@pytest.mark.parametrize("twice", [False, True])
+def test_log_prob_of_features_is_that_of_the_low_rank_model(form, scale, shape, twice, rng):
+    phi = rng.standard_normal(shape).astype(np.float32).astype(float)
+    if twice:
+        phi[1] = phi[0]
+    q = scale * np.exp(0.2 * rng.standard_normal(shape[0]))
+    chosen = greedy_map((q, form(phi)), k=2, diversity=0.3)
+    assert chosen.log_prob == pytest.approx(LowRankDPP.from_quality(q, phi).log_prob(chosen.subset), rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e7])
+@pytest.mark.parametrize("shape", [(40, 6), (6, 40)])
+def test_normalizer_in_blocks(monkeypatch, shape, scale, rng):
+    """Features too many to be made dense at once, in blocks of a few rows, and of a rank below their number."""
+    phi = rng.standard_normal((shape[0], 3)) @ rng.standard_normal((3, shape[1]))
+    q = scale * np.exp(0.2 * rng.standard_normal(shape[0]))
+    expected = LowRankDPP.from_quality(q, phi).log_normalizer
+    monkeypatch.setattr(normalizer, "LARGE", 0)
+    monkeypatch.setattr(normalizer, "ROWS", 7)
+    for form in (phi, sparse.csr_array(phi)):
+        assert read_model((q, form)).log_normalizer == pytest.approx(expected, rel=1e-6)
+
+
+def test_log_prob_of_many_sparse_columns_stays_sparse():
+    """2000 x 10^7 as dense float64 would be 160 GB."""
+    phi = sparse.random_array((2000, 10_000_000), density=1e-6, rng=0, format="csr", dtype=np.float32)
+    phi = sparse.csr_array(phi + sparse.eye_array(2000, 10_000_000, dtype=np.float32, format="csr"))
+    assert np.isfinite(greedy_map((np.ones(2000), phi), k=3).log_prob)
+
+
+def test_sparse_float32_lengths_are_float64():
+    phi = np.full((2, 3000), 0.1, np.float32)
+    phi[1, ::2] = -0.3
+    dense, thin = read_model((np.ones(2), phi)), read_model((np.ones(2), sparse.csr_array(phi)))
+    assert thin.lengths == pytest.approx(dense.lengths, rel=1e-14)
+    assert thin.block(np.arange(2)).diagonal().tolist() == thin.diag.tolist()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_later_change_to_features_never_gives_a_wrong_log_prob(form, rng):
+    for n in (20, 20_000):
+        phi = form(rng.standard_normal((n, 16)))
+        first, again = (greedy_map((np.ones(n), phi), k=3) for _ in range(2))
+        value = first.log_prob
+        (phi.data if form is sparse.csr_array else phi)[: n // 2] *= 0.0
+        assert first.log_prob == value
+        if n == 20:
+            assert again.log_prob == value
+        else:
+            with pytest.raises(RuntimeError, match="phi was changed"):
+                _ = again.log_prob
+
+
+def test_repr_shows_a_log_prob_that_is_known():
+    chosen = greedy_map(DPP(np.diag([3.0, 1.0])), k=1)
+    assert "log_prob=computed when asked for" in repr(chosen)
+    assert np.exp(chosen.log_prob) == pytest.approx(3 / 8)
+    assert "log_prob=-0.980829" in repr(chosen)

@@ -8,11 +8,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg, sparse
+from scipy import sparse
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector
 from dpplearn._linalg import logdet, to_dense
 from dpplearn.decoding.diversity import check_diversity, diversified, exponents, quality_power
+from dpplearn.decoding.normalizer import log_normalizer, similarities
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.sampling.spectral import map_threads
@@ -21,6 +22,7 @@ Model: TypeAlias = DPP | LowRankDPP | tuple[ArrayLike, Any]
 """A DPP, a LowRankDPP, or (q, phi): qualities (n,) and features (n, d), dense or scipy sparse."""
 
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
+COPIED = 2**20  # bytes of features up to which a copy is made; larger ones are read in place
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,7 @@ class Rows:
     q: FloatArray
     model: LowRankDPP | None
     diversity: float
+    squares: FloatArray | None = None  # squared lengths of rows that belong to the caller
 
     @property
     def n(self) -> int:
@@ -92,13 +95,29 @@ class Rows:
     def log_prob(self, subset: IntArray) -> float:
         if self.model is not None:
             return self.model.log_prob(subset)
-        plain = Rows(self.rows, self.lengths, self.q, None, 0.5)
-        return logdet(plain.block(subset)) - self.log_normalizer
+        if not self.unchanged():
+            raise RuntimeError(
+                "phi was changed after the set was chosen, so that its log_prob is not known any more. "
+                "Ask for log_prob before, or decode a copy of phi."
+            )
+        return logdet(self.plain.block(subset)) - self.log_normalizer
+
+    def unchanged(self) -> bool:
+        """Whether rows that are read in place still have the lengths they had."""
+        if self.squares is None or "log_normalizer" in self.__dict__:
+            return True
+        return bool(np.array_equal(square_lengths(self.rows), self.squares))
+
+    @cached_property
+    def plain(self) -> Rows:
+        """The model as given."""
+        return self if self.diversity == 0.5 else Rows(self.rows, self.lengths, self.q, None, 0.5)
 
     def block(self, subset: IntArray) -> FloatArray:
-        """L_Y."""
-        B = self.scale[subset, None] * to_dense(self.rows[subset]).astype(np.float64)
-        return np.asarray(B @ B.T) + np.diag(self.own[subset])
+        """L_Y, with q_i^2a on its diagonal exactly."""
+        A = similarities(self.rows[subset], self.scale[subset])
+        A.flat[:: len(A) + 1] = self.diag[subset]
+        return A
 
     def columns(self, subset: IntArray) -> FloatArray:
         """The columns of L that belong to Y."""
@@ -109,22 +128,8 @@ class Rows:
 
     @cached_property
     def log_normalizer(self) -> float:
-        """log det(I + L) at diversity 0.5, from blocks of rows: det(I + B B^T) = det(I + B^T B)."""
-        plain = Rows(self.rows, self.lengths, self.q, None, 0.5)
-        n, d = self.rows.shape
-        A = np.eye(n) + plain.block(np.arange(n)) if n < d else np.eye(d) + plain.dual(np.ones(n))
-        return float(2 * np.log(linalg.cholesky(A, lower=True, check_finite=False).diagonal()).sum())
-
-    def dual(self, weight: FloatArray) -> FloatArray:
-        """Sum of weight_i b_i b_i^T over all items, a d x d array, made block by block in float64."""
-        n, d = self.rows.shape
-        C = np.zeros((d, d))
-        for low in range(0, n, 16384):
-            part = slice(low, min(low + 16384, n))
-            factor = (self.scale[part] * np.sqrt(weight[part]))[:, None]
-            B = self.rows[part].multiply(factor).tocsr() if sparse.issparse(self.rows) else factor * self.rows[part]
-            C += to_dense(B.T @ B)
-        return C
+        """log det(I + L) of the model as given, like LowRankDPP's but with rows that are read in place."""
+        return log_normalizer(self.plain)
 
     @cached_property
     def L(self) -> FloatArray:
@@ -167,7 +172,7 @@ def read_model(model: Model, diversity: float = 0.5) -> Ground:
 
 
 def read_rows(q: ArrayLike, phi: Any, diversity: float) -> Rows:
-    """Qualities and features; float32 features stay float32 and are not copied."""
+    """Qualities and features; float32 features stay float32, and are copied only where they are small."""
     if sparse.issparse(phi):
         if phi.dtype.kind not in "fiu":
             raise TypeError(f"phi must hold real numbers, found dtype {phi.dtype}.")
@@ -175,15 +180,16 @@ def read_rows(q: ArrayLike, phi: Any, diversity: float) -> Rows:
         if not rows.has_canonical_format:
             rows = rows.copy()
             rows.sum_duplicates()
-        squares = np.asarray(rows.multiply(rows).sum(axis=1), np.float64).ravel()
     else:
         rows = np.asarray(phi)
         if rows.dtype not in (np.float32, np.float64) or rows.ndim != 2:
             rows = check_array(phi, "phi", 2)
         rows = np.ascontiguousarray(rows)
-        squares = square_lengths(rows)
     if 0 in rows.shape:
         raise ValueError(f"phi must have at least one row (item) and one column, found shape {rows.shape}.")
+    if (rows.data if sparse.issparse(rows) else rows).nbytes <= COPIED:
+        rows = rows.copy()
+    squares = square_lengths(rows)
     if not np.isfinite(squares).all():
         raise ValueError(
             "phi must be finite, and so the length of its rows, but row "
@@ -197,13 +203,16 @@ def read_rows(q: ArrayLike, phi: Any, diversity: float) -> Rows:
     with np.errstate(over="ignore"):
         if not np.isfinite(q.max() ** 2):
             raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
-    return Rows(rows, np.sqrt(squares), q, None, diversity)
+    return Rows(rows, np.sqrt(squares), q, None, diversity, squares)
 
 
 def square_lengths(rows: Features) -> FloatArray:
     """|rows_i|^2 in float64, on all cores where there is enough to do."""
     from dpplearn._loops.greedy import row_squares
 
+    if sparse.issparse(rows):
+        squares = rows.data.astype(np.float64) ** 2
+        return np.asarray(sparse.csr_array((squares, rows.indices, rows.indptr), rows.shape).sum(axis=1)).ravel()
     out = np.empty(rows.shape[0])
     blocks = -(-rows.size // 4_000_000)
     ends = np.linspace(0, rows.shape[0], blocks + 1).astype(int)
