@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import EPS, logdet, schur_complement
+from dpplearn.decoding.fill import fill_tilt
 from dpplearn.decoding.greedy import greedy_auto
 from dpplearn.decoding.ground import Ground, Model, read_model
 from dpplearn.decoding.limits import Limits, check_budget, check_limits
@@ -29,8 +30,8 @@ class ExactSelection(Selection):
     Attributes
     ----------
     gap : float
-        No feasible set has a log-probability (of the model at the given diversity) above this one's by more than
-        `gap`; 0 where the search is complete.
+        No feasible set has a log-probability (of the model at the given diversity, above 0.5 with s |Y| added as
+        `exact_map` says) above this one's by more than `gap`; 0 where the search is complete.
     optimal : bool
         Whether it is.
     nodes : int
@@ -64,14 +65,16 @@ def exact_map(
     Parameters
     ----------
     dpp, cost, budget, k, include, exclude, diversity
-        As in `greedy_map`.
+        As in `greedy_map`. Above diversity 0.5, with a budget or k, sets are compared by log det L_Y(d) + s |Y|,
+        with the s of `dpplearn.decoding.fill`: by similarity alone no item is a gain, and the set is to fill the
+        budget.
     time_limit : float, optional
         Seconds; None for no limit. When they are over, the best set found is returned with its gap.
 
     Returns
     -------
     ExactSelection
-        May be the empty set: where all qualities are below 1, it is the most probable.
+        May be the empty set: up to diversity 0.5, where all qualities are below 1, it is the most probable.
 
     Examples
     --------
@@ -87,8 +90,9 @@ def exact_map(
     if reason:
         return ExactSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, 0.0, True, 0)
     end = time.perf_counter() + seconds
-    start, _ = improve(ground, limits, np.sort(greedy_auto(ground, limits, None, 1.0).items), 0.0, end)
-    Y, gap, nodes = branch_and_bound(ground, limits, start, end)
+    aim = ground.tilted(fill_tilt(ground, limits))
+    start, _ = improve(aim, limits, np.sort(greedy_auto(aim, limits, None, 1.0).items), 0.0, end)
+    Y, gap, nodes = branch_and_bound(aim, limits, start, end)
     done = f"optimal: {nodes} sets looked at" if gap == 0.0 else f"time limit: within {gap:.3g} of the optimum"
     found = as_found(ground, limits, Y, done)
     return ExactSelection(found.subset, found.cost, found.gains, done, ground.log_prob, gap, gap == 0.0, nodes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -31,10 +31,16 @@ class Kernel:
 
     model: DPP
     diversity: float
+    tilt: float = 0.0
 
     @cached_property
     def L(self) -> FloatArray:
-        return np.ascontiguousarray(diversified(self.model.L, self.diversity))
+        L = diversified(self.model.L, self.diversity)
+        return np.ascontiguousarray(L if self.tilt == 0.0 else np.exp(self.tilt) * L)
+
+    def tilted(self, s: float) -> Kernel:
+        """The same items with kernel e^s L(d)."""
+        return replace(self, tilt=s) if s else self
 
     @property
     def n(self) -> int:
@@ -71,6 +77,11 @@ class Rows:
     model: LowRankDPP | None
     diversity: float
     squares: FloatArray | None = None  # squared lengths of rows that belong to the caller
+    tilt: float = 0.0
+
+    def tilted(self, s: float) -> Rows:
+        """The same items with kernel e^s L(d)."""
+        return replace(self, tilt=s) if s else self
 
     @property
     def n(self) -> int:
@@ -81,11 +92,11 @@ class Rows:
         """b_i = scale_i rows_i."""
         a, b = exponents(self.diversity)
         inverse = np.divide(np.sqrt(b), self.lengths, out=np.zeros(self.n), where=self.lengths > 0)
-        return quality_power(self.q, a) * inverse
+        return np.exp(self.tilt / 2) * quality_power(self.q, a) * inverse
 
     @cached_property
     def diag(self) -> FloatArray:
-        return quality_power(self.q, exponents(self.diversity)[0]) ** 2
+        return np.exp(self.tilt) * quality_power(self.q, exponents(self.diversity)[0]) ** 2
 
     @cached_property
     def own(self) -> FloatArray:
@@ -111,7 +122,7 @@ class Rows:
     @cached_property
     def plain(self) -> Rows:
         """The model as given."""
-        return self if self.diversity == 0.5 else Rows(self.rows, self.lengths, self.q, None, 0.5)
+        return self if self.diversity == 0.5 and not self.tilt else Rows(self.rows, self.lengths, self.q, None, 0.5)
 
     def block(self, subset: IntArray) -> FloatArray:
         """L_Y, with q_i^2a on its diagonal exactly."""

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
 
-
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
 
 

@@ -10,6 +10,7 @@ from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray, check_subset
 from dpplearn._linalg import EPS, logdet
+from dpplearn.decoding.fill import fill_tilt
 from dpplearn.decoding.greedy import greedy_auto
 from dpplearn.decoding.ground import Ground, Model, read_model
 from dpplearn.decoding.limits import SLACK, Limits, check_budget, check_limits
@@ -35,16 +36,18 @@ def local_search(
 ) -> Selection:
     """Add, drop or swap the item that raises the probability most, until no such move does.
 
-    With M = L_Y^-1 from a Cholesky factor, w_i = M L_Yi and g_i = L_ii - L_iY w_i, the moves multiply the probability by
+    With M = L_Y^-1, w_i = M L_Yi and g_i = L_ii - L_iY w_i, the moves multiply the probability by
 
         add i: g_i,      drop j: M_jj,      swap j for i: g_i M_jj + w_ij^2,
 
-    so that all of them cost O(n k^2) together.
+    so that all of them cost O(n k^2) together. A move is made only where log det L_Y, computed anew, rises by it.
 
     Parameters
     ----------
     dpp, cost, budget, k, include, exclude, diversity
-        As in `greedy_map`.
+        As in `greedy_map`. Above diversity 0.5, with a budget or k, sets are compared by log det L_Y(d) + s |Y|,
+        with the s of `dpplearn.decoding.fill`: by similarity alone no item is a gain, and the set is to fill the
+        budget.
     start : array of item numbers or Selection, optional
         A feasible set; by default what `greedy_map` finds. The result is never less probable. A start of
         probability 0 first loses the items that are linear combinations of others.
@@ -66,14 +69,15 @@ def local_search(
     ground = read_model(dpp, diversity)
     limits = check_limits(ground.n, cost, budget, k, include, exclude)
     low = check_budget(min_cost, "min_cost")
+    aim = ground.tilted(fill_tilt(ground, limits))
     if start is None:
         reason = limits.empty_reason()
         if reason:
             return Selection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob)
-        Y = np.sort(greedy_auto(ground, limits, None, -np.inf if limits.bounded else 1.0).items)
+        Y = np.sort(greedy_auto(aim, limits, None, -np.inf if limits.bounded else 1.0).items)
     else:
         Y = check_start(limits, start.subset if isinstance(start, Selection) else start)
-    Y, reason = improve(ground, limits, Y, low)
+    Y, reason = improve(aim, limits, Y, low)
     return as_found(ground, limits, Y, reason)
 
 

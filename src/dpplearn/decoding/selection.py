@@ -24,8 +24,8 @@ class Selection:
         The same items, ascending.
     log_prob : float
         log P(subset) under the model as it was given (`diversity` changes what is chosen, not this). Computed
-        when first asked for, because the normalizer costs more than a greedy run, and then shown by `repr`. It reads the
-        model then: features of more than 1 MiB are the caller's own array, and a change to them is an error.
+        when first asked for, because the normalizer costs more than a greedy run, and then shown by `repr`. It reads
+        the model then: features of more than 1 MiB are the caller's own array, and a change to them is an error.
     cost : float
         Total cost of the items.
     gains : float array
