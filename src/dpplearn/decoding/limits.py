@@ -107,7 +107,7 @@ def check_number(x: Any, name: str) -> float:
     """A real number, which text and truth values are not."""
     if isinstance(x, np.ndarray) and x.ndim == 0:
         x = x.item()
-    if not isinstance(x, Real) or isinstance(x, bool | np.bool_):
+    if isinstance(x, bool | np.bool_) or not isinstance(x, Real):
         raise TypeError(f"{name} must be a number, found {x!r:.60}.")
     return float(x)
 
