@@ -14,6 +14,7 @@ from brute_decoding import best_set, clipped_f1, feasible, kernel, log_minor, ra
 from dpplearn import DPP, LowRankDPP
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, normalizer, sampled_map
 from dpplearn.decoding.ground import read_model
+from dpplearn.decoding.sampled import Found, Source
 
 # one rule of what fits
 
@@ -304,3 +305,10 @@ def test_include_without_quality():
     for model in (DPP(np.diag([1.0, 0.0])), (np.array([1.0, 0.0]), np.eye(2))):
         with pytest.raises(ValueError, match="item 1 has quality 0"):
             greedy_map(model, k=2, include=[1])
+
+
+def test_feasible_samples_are_counted_where_all_have_probability_zero(monkeypatch):
+    monkeypatch.setattr(Source, "best", lambda *_: Found([], 7, np.nan))
+    found = sampled_map(DPP(np.eye(3)), k=2, n_samples=10, rng=0)
+    assert found.n_feasible == 7
+    assert "7 of 10 samples were feasible" in found.reason

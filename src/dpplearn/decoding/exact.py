@@ -136,6 +136,8 @@ def branch_and_bound(ground: Ground, limits: Limits, start: IntArray, end: float
         depth, best, opened = search(*arrays, path, depth, best, best_set, noise, STEP)
         nodes += opened
     Y = start if best_set[0] == 0 else np.union1d(rest[best_set[1 : best_set[0] + 1]], limits.include)
+    if logdet(ground.block(Y)) < logdet(ground.block(start)):  # by rounding alone: computed anew, the start is better
+        Y = start
     gap = open_bound(arrays, depth) - best
     return Y, gap if gap > 1e-11 else 0.0, nodes
 
