@@ -16,6 +16,7 @@ from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.threads import blas_threads
 from dpplearn.rouge import tokenize
+from dpplearn.summarize.baselines import Logistic
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized, SentenceFeatures
 from dpplearn.summarize.oracle import ORACLES, paper_oracle, rouge_oracle
@@ -66,6 +67,7 @@ class Summarizer:
     theta_: FloatArray
     theta_std_: FloatArray
     rho_: float
+    logistic_: Logistic | None  # the baselines LR+MMR and LR+DPP, trained on the same extracts
 
     def __init__(
         self,
@@ -89,6 +91,7 @@ class Summarizer:
         self.splitter, self.random_state = splitter, random_state
         self.features_ = SentenceFeatures(features, splitter=splitter, unit=self.unit)
         self.training_: dict[str, Any] = {}
+        self.logistic_ = None
 
     # Learning
 
@@ -117,16 +120,17 @@ class Summarizer:
         train(self, list(clusters), tune=tune, n_jobs=n_jobs, backend=backend, verbose=verbose)
         return self
 
-    def oracle_items(self, read: Featurized) -> IntArray:
-        """The extract of a cluster that training aims at (section 7.1)."""
+    def oracle_items(self, read: Featurized, budget: float | None = None, unit: Unit | None = None) -> IntArray:
+        """The extract of a cluster that training aims at (section 7.1), or that of another length."""
+        budget, unit = self.budget if budget is None else budget, self.unit if unit is None else unit
         rule = rouge_oracle if self.oracle == "rouge" else paper_oracle
-        references = [self.match_words(cut(reference, self.budget, self.unit)) for reference in read.cluster.references]
+        references = [self.match_words(cut(reference, budget, unit)) for reference in read.cluster.references]
         sentences = [self.match_words(text) for text in read.texts]
         # of sentences with the same words only the first: a set with two of them has probability 0
         _, first = np.unique([" ".join(sorted(one)) for one in read.words], return_index=True)
         cost = np.full(len(sentences), np.inf)
-        cost[first] = costs(read.texts, self.unit)[first]
-        return rule(sentences, references, cost, limit(self.budget, self.unit))
+        cost[first] = costs(read.texts, unit)[first]
+        return rule(sentences, references, cost, limit(budget, unit))
 
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
@@ -177,15 +181,22 @@ class Summarizer:
             return self._summarize(cluster, budget, unit, decoder, options)
 
     def _summarize(
-        self, cluster: Cluster | Featurized, budget: float, unit: Unit, decoder: str, options: dict[str, Any]
+        self,
+        cluster: Cluster | Featurized,
+        budget: float,
+        unit: Unit,
+        decoder: str,
+        options: dict[str, Any],
+        overrun: float = 0.0,
     ) -> Summary:
+        """As `summarize`; sampled and consensus sets may cost `overrun` more, for a scorer that trims (section 7.3)."""
         read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
         dpp = self.dpp(read)
         cost, bound = costs(read.texts, unit), limit(budget, unit)
         note = ""
         items = np.empty(0, np.int64)
         if cost.min() <= bound + 1e-9:
-            items = np.sort(self._decode(dpp, read, cost, bound, decoder, options))
+            items = np.sort(self._decode(dpp, read, cost, bound, decoder, options, overrun))
         chosen = tuple(read.sentences[i] for i in items)
         text = "\n".join(sentence.text for sentence in chosen)
         if not chosen:
@@ -197,17 +208,29 @@ class Summarizer:
         return Summary(text, chosen, size, budget, unit, note, items, read, self.theta_, self.features_.names, dpp)
 
     def _decode(
-        self, dpp: DPP, read: Featurized, cost: FloatArray, bound: float, decoder: str, options: dict[str, Any]
+        self,
+        dpp: DPP,
+        read: Featurized,
+        cost: FloatArray,
+        bound: float,
+        decoder: str,
+        options: dict[str, Any],
+        overrun: float,
     ) -> IntArray:
         """Items that fit: by the decoder asked for, and by the greedy one where that finds none."""
         items: IntArray = np.empty(0, np.int64)
         if decoder == "consensus":
             utility = match_counts([self.match_words(text) for text in read.texts])
-            items = consensus(dpp, cost, bound, utility=utility, rng=self.random_state, **options).subset
+            window = {"min_cost": 0.8 * bound, "max_cost": 1.2 * bound}
+            items = consensus(
+                dpp, cost, bound + overrun, utility=utility, rng=self.random_state, **window, **options
+            ).subset
         elif decoder == "sample":
-            for share in (0.97, 0.85, 0.0):  # near the limit, as in the paper, unless no sample is
+            # near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is
+            near = bound - overrun / 3 if overrun else 0.97 * bound
+            for low in (near, 0.85 * bound, 0.0):
                 found = sampled_map(
-                    dpp, cost, bound, min_cost=share * bound, tilt=True, rng=self.random_state, **options
+                    dpp, cost, bound + overrun, min_cost=low, tilt=True, rng=self.random_state, **options
                 )
                 if found.subset.size:
                     items = found.subset

@@ -12,6 +12,7 @@ from dpplearn.decoding import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.threads import blas_threads
 from dpplearn.rouge import Rouge
+from dpplearn.summarize.baselines import fit_logistic
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized
 from dpplearn.summarize.units import costs, limit
@@ -55,6 +56,10 @@ def train(
         rho, variance = choose(summarizer, read, items, targets)
     model = make_model(rho, variance, n_jobs=n_jobs, backend=backend, verbose=verbose).fit(items, targets)
     summarizer.theta_, summarizer.theta_std_, summarizer.rho_ = model.theta_, model.theta_std_, float(model.rho_)
+    with blas_threads(0):
+        rouge = [rouge_of(summarizer, cluster) for cluster in clusters]
+        seed = summarizer.random_state
+        summarizer.logistic_ = fit_logistic(read, targets, rouge, summarizer.budget, summarizer.unit, seed=seed)
     summarizer.training_ = {
         "clusters": len(clusters),
         "documents": features.idf.documents,
