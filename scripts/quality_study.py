@@ -9,6 +9,7 @@ import json
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,9 @@ def train(corpus: Corpus, clusters: list[Cluster], variant: dict) -> Summarizer:
             whole = [[reference] for reference in cluster.references]
         for references in whole:
             items.append(item)
-            targets.append(model.oracle_items(replace(read, cluster=replace(cluster, references=references, reference_ids=()))))
+            targets.append(
+                model.oracle_items(replace(read, cluster=replace(cluster, references=references, reference_ids=())))
+            )
     learned = make_model(model.rho, model.prior_variance).fit(items, targets)
     model.theta_, model.rho_ = learned.theta_, float(learned.rho_)
     return model
@@ -153,7 +156,7 @@ def decode(model: Summarizer, cluster: Cluster, decoder: str, variant: dict) -> 
         share = variant.get("bigrams", 0.0)
         utility = [(1 - share, match_counts(words))]
         if share:
-            pairs = [[f"{a} {b}" for a, b in zip(one, one[1:], strict=False)] for one in words]
+            pairs = [[f"{a} {b}" for a, b in pairwise(one)] for one in words]
             utility.append((share, match_counts(pairs)))
         low, high = variant.get("window", (0.8, 1.2))
         options = {"min_cost": low * model.budget, "max_cost": high * model.budget, **variant.get("consensus", {})}
