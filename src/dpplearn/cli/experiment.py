@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 @click.option("--unit", type=click.Choice(["bytes", "words", "sentences"]), default="bytes", show_default=True)
 @click.option("--features", type=click.Choice(["paper", "extended"]), help="[default: Summarizer's]")
 @click.option("--oracle", type=click.Choice(["rouge", "paper"]), help="[default: Summarizer's]")
+@click.option("--targets", type=click.Choice(["each", "all"]), help="[default: Summarizer's]")
+@click.option("--bigrams", type=click.FloatRange(0, 1), help="[default: Summarizer's]")
 @click.option("--rho", type=click.FloatRange(0), help="[default: Summarizer's]")
 @click.option("--prior-variance", type=click.FloatRange(0, min_open=True), help="[default: Summarizer's]")
 @click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F of --train.")
@@ -104,7 +106,10 @@ def command(
             "test": "leave one topic out" if leave_one_out or test is None else test.name,
             "test_hash": corpus_fingerprint(theirs),
             "test_clusters": len(theirs),
-            **{name: getattr(summarizer, name) for name in ("features", "oracle", "rho", "prior_variance")},
+            **{
+                name: getattr(summarizer, name)
+                for name in ("features", "oracle", "targets", "bigrams", "rho", "prior_variance")
+            },
             "tune": tune,
             **common(budget, unit, language),
         }

@@ -17,7 +17,19 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "dpplearn.Summarizer", 1
 S = TypeVar("S", bound="Summarizer")
-SETTINGS = ("features", "decoder", "budget", "unit", "rho", "prior_variance", "language", "oracle", "random_state")
+SETTINGS = (
+    "features",
+    "decoder",
+    "budget",
+    "unit",
+    "rho",
+    "prior_variance",
+    "language",
+    "oracle",
+    "targets",
+    "bigrams",
+    "random_state",
+)
 
 
 def save_summarizer(summarizer: Summarizer, path: str | os.PathLike[str]) -> None:

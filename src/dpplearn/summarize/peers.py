@@ -47,8 +47,8 @@ def read_peers(
         raise ValueError(
             f"No id in {path} is that of a cluster: found, for example, {example!r} there and {min(ids)!r} here."
         )
-    for system, texts in found.items():
-        lacking = sorted(set(ids) - set(texts))
+    for system, summaries in found.items():
+        lacking = sorted(set(ids) - set(summaries))
         if lacking:
             some = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
             warnings.warn(f"Peer {system} has no summary of {len(lacking)} clusters: {some}.", stacklevel=2)
@@ -59,8 +59,8 @@ def read_folder(folder: Path, encoding: str) -> dict[str, dict[str, Text]]:
     """A folder with one JSON Lines file per system, files as DUC names them, or folders of text files."""
     files = [entry for entry in entries(folder) if entry.is_file()]
     lines = [file for file in files if file.suffix in (".jsonl", ".ndjson")]
+    found: dict[str, dict[str, Text]] = {}
     if lines:
-        found: dict[str, dict[str, Text]] = {}
         for file in lines:
             for system, texts in read_candidates(file, encoding).items():
                 for topic, text in texts.items():
@@ -68,7 +68,6 @@ def read_folder(folder: Path, encoding: str) -> dict[str, dict[str, Text]]:
         return found
     named = [(file, match) for file in files if (match := _DUC.fullmatch(file.name))]
     if named:
-        found = {}
         for file, match in named:
             add(found.setdefault(match["peer"], {}), match["topic"], read_text(file, encoding), file)
         return found

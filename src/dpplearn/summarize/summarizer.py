@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib import resources
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +26,7 @@ from dpplearn.summarize.summary import Summary
 from dpplearn.summarize.tokens import words
 from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut, length, limit, unit_name
 
+TARGETS = ("each", "all")
 DECODERS = ("consensus", "greedy", "sample")
 ENGLISH = (None, "en", "english")
 
@@ -50,6 +53,11 @@ class Summarizer:
         they are not.
     oracle : {"rouge", "paper"}
         Which extracts to learn from, see `rouge_oracle` and `paper_oracle`.
+    targets : {"each", "all"}
+        One extract for each reference, all of a cluster together counting as one example, or one extract for all
+        references together, as in the paper.
+    bigrams : float
+        Share of word pairs in the agreement that consensus decoding maximizes; the rest is single words.
     splitter : callable, optional
         Text to a list of (start, end) offsets of sentences.
     random_state : int
@@ -79,6 +87,8 @@ class Summarizer:
         prior_variance: float = 1.0,
         language: str | None = None,
         oracle: str = "rouge",
+        targets: str = "each",
+        bigrams: float = 0.3,
         splitter: Any = None,
         random_state: int = 0,
     ) -> None:
@@ -88,6 +98,10 @@ class Summarizer:
         self.rho, self.prior_variance = float(rho), float(prior_variance)
         self.language = language
         self.oracle = check_choice(oracle, "oracle", ORACLES)
+        self.targets = check_choice(targets, "targets", TARGETS)
+        if not 0.0 <= bigrams <= 1.0:
+            raise ValueError(f"bigrams must be a share from 0 to 1, found {bigrams}.")
+        self.bigrams = float(bigrams)
         self.splitter, self.random_state = splitter, random_state
         self.features_ = SentenceFeatures(features, splitter=splitter, unit=self.unit)
         self.training_: dict[str, Any] = {}
@@ -131,6 +145,13 @@ class Summarizer:
         cost = np.full(len(sentences), np.inf)
         cost[first] = costs(read.texts, unit)[first]
         return rule(sentences, references, cost, limit(budget, unit))
+
+    def training_targets(self, read: Featurized) -> list[IntArray]:
+        """The extracts that a cluster is an example of: one for each reference, or one for all."""
+        if self.targets == "all":
+            return [self.oracle_items(read)]
+        alone = [replace(read.cluster, references=[one], reference_ids=()) for one in read.cluster.references]
+        return [self.oracle_items(replace(read, cluster=cluster)) for cluster in alone]
 
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
@@ -220,11 +241,11 @@ class Summarizer:
         """Items that fit: by the decoder asked for, and by the greedy one where that finds none."""
         items: IntArray = np.empty(0, np.int64)
         if decoder == "consensus":
-            utility = match_counts([self.match_words(text) for text in read.texts])
-            window = {"min_cost": 0.8 * bound, "max_cost": 1.2 * bound}
+            utility = self._agreement(read.texts)
             items = consensus(
-                dpp, cost, bound + overrun, utility=utility, rng=self.random_state, **window, **options
-            ).subset
+                dpp, cost, bound + overrun, utility=utility, min_cost=0.8 * bound, max_cost=1.2 * bound,
+                rng=self.random_state, **options,
+            ).subset  # fmt: skip
         elif decoder == "sample":
             # near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is
             near = bound - overrun / 3 if overrun else 0.97 * bound
@@ -236,6 +257,15 @@ class Summarizer:
                     items = found.subset
                     break
         return items if items.size else greedy_map(dpp, cost, bound, **options).subset
+
+    def _agreement(self, texts: Sequence[str]) -> list[tuple[float, FloatArray]]:
+        """What consensus decoding compares sets by: words, and pairs of words in a row."""
+        said = [self.match_words(text) for text in texts]
+        parts = [(1.0 - self.bigrams, match_counts(said))]
+        if self.bigrams > 0.0:
+            pairs = [[f"{a} {b}" for a, b in pairwise(one)] for one in said]
+            parts.append((self.bigrams, match_counts(pairs)))
+        return parts
 
     def summarize_many(
         self, clusters: Sequence[Cluster], budget: float | None = None, unit: Unit | None = None, *,
