@@ -91,9 +91,9 @@ def command(
             **common(budget, unit, summarizer.language),
         }  # fmt: skip
         folder = ResultsFolder(out, settings)
-        tasks = [Task("model", (cluster,)) for cluster in clusters]
+        tasks = [Task("model", (cluster,), tuple(names)) for cluster in clusters]
         with stoppable(), progress("Summarizing") as report:
-            made = make_summaries({"model": summarizer}, tasks, names, budget, unit, folder, jobs=jobs, report=report)
+            made = make_summaries({"model": summarizer}, tasks, budget, unit, folder, jobs=jobs, report=report)
         rows, best = score_table(made, clusters, Scoring(budget, unit, summarizer.language))
         results, details = records(rows, best, settings)
         folder.write(results, details, names)

@@ -81,10 +81,9 @@ def command(
     with usage_errors():
         names = check_systems(systems.split(","))
         check_budget(budget)
-        if leave_one_out == (test is not None and test.resolve() != train.resolve()):
-            raise ValueError("Give --test CORPUS, or --leave-one-out to test on the topics of --train.")
-        if not leave_one_out and test is None:
-            raise ValueError("Give --test CORPUS, or --leave-one-out to test on the topics of --train.")
+        elsewhere = test is not None and test.resolve() != train.resolve()
+        if (leave_one_out and elsewhere) or (not leave_one_out and test is None):
+            raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
     settings: dict[str, Any] = {"budget": budget, "unit": unit, "language": language}
     settings |= {name: value for name, value in chosen.items() if value is not None}
     with plain_errors(), plain_warnings():
@@ -106,26 +105,25 @@ def command(
             "test": "leave one topic out" if leave_one_out or test is None else test.name,
             "test_hash": corpus_fingerprint(theirs),
             "test_clusters": len(theirs),
-            **{
-                name: getattr(summarizer, name)
-                for name in ("features", "oracle", "targets", "bigrams", "rho", "prior_variance")
-            },
+            **{name: getattr(summarizer, name) for name in ("features", "oracle", "bigrams", "rho", "prior_variance")},
+            "targets": chosen["targets"] or "each for consensus, all for the other decoders",
             "tune": tune,
             **common(budget, unit, language),
         }
         folder = ResultsFolder(out, record)
-        models: dict[str, Any]
-        if leave_one_out:
-            settings["random_state"] = summarizer.random_state
-            topics = by_topic(ours)
-            models = {name: Recipe(settings, tuple(ours), name, tune) for name in topics}
-            tasks = [Task(name, held_out) for name, held_out in topics.items()]
-        else:
-            with stoppable():
-                models = {"model": summarizer.fit(ours, tune=tune)}
-            tasks = [Task("model", (cluster,)) for cluster in theirs]
+        models: dict[str, Any] = {}
+        tasks = []
+        for decoder, systems_of in split_systems(names, settings).items():
+            if leave_one_out:
+                for topic, held_out in by_topic(ours).items():
+                    models[f"{decoder} {topic}"] = Recipe({**settings, "decoder": decoder}, tuple(ours), topic, tune)
+                    tasks.append(Task(f"{decoder} {topic}", held_out, systems_of))
+            else:
+                with stoppable():
+                    models[decoder] = Summarizer(**settings, decoder=decoder).fit(ours, tune=tune)
+                tasks += [Task(decoder, (cluster,), systems_of) for cluster in theirs]
         with stoppable(), progress("Summarizing") as report:
-            made = make_summaries(models, tasks, names, budget, unit, folder, jobs=jobs, report=report)
+            made = make_summaries(models, tasks, budget, unit, folder, jobs=jobs, report=report)
             oracle = oracle_texts(summarizer, ours)
         others, known = {}, {}
         if peers is not None:
@@ -163,6 +161,15 @@ def command(
             print_table_2(*without, title, PAPER_2)
     if out is not None:
         click.echo(f"Wrote {out}.", err=True)
+
+
+def split_systems(names: list[str], settings: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Systems by the decoder that their model is trained for: the decoders of the paper learn from its targets."""
+    paper = [name for name in names if name in ("dpp-sample", "dpp-greedy")]
+    if "targets" in settings or not paper:
+        return {"consensus": tuple(names)}
+    rest = tuple(name for name in names if name not in paper)
+    return {"greedy": tuple(paper)} | ({"consensus": rest} if rest else {})
 
 
 def oracle_texts(summarizer: Any, clusters: list[Cluster]) -> dict[str, str]:

@@ -18,9 +18,7 @@ from dpplearn.cli import plain_errors, plain_warnings
 @click.option(
     "--targets",
     type=click.Choice(["each", "all"]),
-    default="each",
-    show_default=True,
-    help="An extract for each reference, or one for all.",
+    help="An extract for each reference, or one for all.  [default: each for consensus, else all]",
 )
 @click.option("--decoder", type=click.Choice(["consensus", "greedy", "sample"]), default="consensus", show_default=True)
 @click.option("--rho", type=click.FloatRange(0), default=0.3, show_default=True, help="Constant similarity feature.")

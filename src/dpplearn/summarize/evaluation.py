@@ -15,7 +15,7 @@ from dpplearn._checks import check_jobs
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.resume import ResultsFolder
-from dpplearn.summarize.systems import summary_of
+from dpplearn.summarize.systems import SYSTEMS, summary_of
 from dpplearn.summarize.units import Unit
 
 if TYPE_CHECKING:
@@ -107,16 +107,16 @@ def _summaries(key: str, clusters: Sequence[Cluster], wanted: Sequence[Sequence[
 
 @dataclass(frozen=True)
 class Task:
-    """Clusters to be summarized by one model: `key` names it."""
+    """Clusters to be summarized by one model, which `key` names, under some systems."""
 
     key: str
     clusters: tuple[Cluster, ...]
+    systems: tuple[str, ...]
 
 
 def make_summaries(
     summarizers: Mapping[str, Summarizer | Callable[[], Summarizer]],
     tasks: Sequence[Task],
-    systems: Sequence[str],
     budget: float,
     unit: Unit,
     folder: ResultsFolder,
@@ -131,7 +131,7 @@ def make_summaries(
     total = sum(len(task.clusters) for task in tasks)
     left = []
     for task in tasks:
-        wanted = [[s for s in systems if (str(c.id), s) not in folder.done] for c in task.clusters]
+        wanted = [[s for s in task.systems if (str(c.id), s) not in folder.done] for c in task.clusters]
         pairs = [(c, w) for c, w in zip(task.clusters, wanted, strict=True) if w]
         if pairs:
             left.append((task.key, [c for c, _ in pairs], [w for _, w in pairs]))
@@ -142,7 +142,11 @@ def make_summaries(
             folder.add(str(cluster.id), summaries)
         done += len(clusters)
         report(done, total)
-    return {s: {str(c.id): folder.done[str(c.id), s] for task in tasks for c in task.clusters} for s in systems}
+    made: dict[str, dict[str, str]] = {s: {} for s in SYSTEMS if any(s in task.systems for task in tasks)}
+    for task in tasks:
+        for system in task.systems:
+            made[system].update({str(c.id): folder.done[str(c.id), system] for c in task.clusters})
+    return made
 
 
 def _run(

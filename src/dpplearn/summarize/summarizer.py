@@ -53,9 +53,10 @@ class Summarizer:
         they are not.
     oracle : {"rouge", "paper"}
         Which extracts to learn from, see `rouge_oracle` and `paper_oracle`.
-    targets : {"each", "all"}
+    targets : {"each", "all"}, optional
         One extract for each reference, all of a cluster together counting as one example, or one extract for all
-        references together, as in the paper.
+        references together, as in the paper. Default: "each" for the consensus decoder, which averages over sets, and
+        "all" for the others, which look for the one best set.
     bigrams : float
         Share of word pairs in the agreement that consensus decoding maximizes; the rest is single words.
     splitter : callable, optional
@@ -87,7 +88,7 @@ class Summarizer:
         prior_variance: float = 1.0,
         language: str | None = None,
         oracle: str = "rouge",
-        targets: str = "each",
+        targets: str | None = None,
         bigrams: float = 0.3,
         splitter: Any = None,
         random_state: int = 0,
@@ -98,7 +99,9 @@ class Summarizer:
         self.rho, self.prior_variance = float(rho), float(prior_variance)
         self.language = language
         self.oracle = check_choice(oracle, "oracle", ORACLES)
-        self.targets = check_choice(targets, "targets", TARGETS)
+        self.targets = check_choice(
+            targets if targets is not None else "each" if decoder == "consensus" else "all", "targets", TARGETS
+        )
         if not 0.0 <= bigrams <= 1.0:
             raise ValueError(f"bigrams must be a share from 0 to 1, found {bigrams}.")
         self.bigrams = float(bigrams)
