@@ -53,7 +53,7 @@ def corpora(data: Path, languages: bool) -> list[Corpus]:
 
 
 VARIANTS: dict[str, dict] = {
-    "default": {},
+    "base": {},  # one extract for all references, consensus by words alone, the paper's features
     "oracle=paper": {"oracle": "paper"},
     "features=extended": {"features": "extended"},
     "features=extended, prior 0.1": {"features": "extended", "prior_variance": 0.1},
@@ -76,6 +76,14 @@ VARIANTS: dict[str, dict] = {
     "each, extended": {"targets": "each", "features": "extended"},
     "each, bigrams 0.3": {"targets": "each", "bigrams": 0.3},
     "each, extended, bigrams 0.3": {"targets": "each", "features": "extended", "bigrams": 0.3},
+    # prior 0.3: each extract counts a third, as in `Summarizer`, where every cluster counts once (three references)
+    "each, bigrams 0.3, prior 0.3": {"targets": "each", "bigrams": 0.3, "prior_variance": 0.3},
+    "each, extended, bigrams 0.3, prior 0.1": {
+        "targets": "each",
+        "features": "extended",
+        "bigrams": 0.3,
+        "prior_variance": 0.1,
+    },
 }
 
 
