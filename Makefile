@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+HOSTS := .venv-integrations
 
-.PHONY: venv demo model test lint typecheck pytest bench docs clean
+.PHONY: venv demo model test lint typecheck pytest test-integrations bench docs clean
 
 venv: $(STAMP)
 
@@ -34,6 +35,16 @@ typecheck: venv
 pytest: venv
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
+# The adapters against the frameworks themselves, in a virtual environment of their own.
+test-integrations: $(HOSTS)/.installed
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(HOSTS)/bin/python -m pytest tests/integrations
+
+$(HOSTS)/.installed: pyproject.toml
+	test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)
+	$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+	  'langchain-core>=1.0' 'llama-index-core>=0.14' 'haystack-ai>=3.0' tiktoken pyarrow pytest hypothesis
+	touch $(HOSTS)/.installed
+
 bench: venv
 	$(BIN)/python -m benchmarks
 
@@ -41,5 +52,5 @@ docs: venv
 	$(BIN)/zensical build --clean
 
 clean:
-	rm -rf .venv build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(HOSTS) build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

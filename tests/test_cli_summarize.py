@@ -1,6 +1,7 @@
 """dpplearn summarize, train and info: text to stdout, everything else to stderr, no tracebacks."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -137,6 +138,18 @@ def test_train_bad_input(tmp_path):
     other = run("train", tagged, "--out", tmp_path / "m.json", "--language", "greek")
     assert other.exit_code == 1
     assert "No cluster" in other.stderr
+
+
+def test_the_first_run_says_that_it_compiles(tmp_path):
+    command = [sys.executable, "-c", "from dpplearn.cli import main; main()", "summarize", str(EXAMPLE)]
+    command += ["--decoder", "greedy"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = (
+        subprocess.run(command, capture_output=True, text=True, check=True, env=environment) for _ in range(2)
+    )
+    assert "First run on this machine" in first.stderr
+    assert second.stderr == ""
+    assert first.stdout == second.stdout
 
 
 def test_a_summary_needs_no_scikit_learn():

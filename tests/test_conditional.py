@@ -1,8 +1,11 @@
 """The estimator: optimum, standard errors, scikit-learn's tools, and what it says about bad data."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy import optimize, sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -11,6 +14,8 @@ from brute_learning import log_pmf_table, random_items, training_set, with_weigh
 from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.decoding import greedy_map, sampled_map
 from dpplearn.learning import ConditionalDPPCV, log_likelihood
+from dpplearn.learning.likelihood import Terms
+from dpplearn.learning.solvers import newton
 
 THETA = np.array([-1.0, 0.8, -0.5])
 
@@ -171,11 +176,138 @@ def test_cross_validation_by_a_callable_with_references(data):
         ConditionalDPPCV(scoring="rouge").fit(X, y)
 
 
+def test_cross_validation_says_why_it_cannot_choose(data):
+    X, y = data
+    with pytest.raises(ValueError, match="train part of fold 0 have sample_weight 0"):
+        ConditionalDPPCV(cv=KFold(2)).fit(X, y, 1.0 * (np.arange(40) < 20))
+    with pytest.raises(ValueError, match=r"fold 0 with prior_variance=0\.01 and rho=0 is not a number: scoring must"):
+        ConditionalDPPCV(scoring=lambda *_: np.nan).fit(X, y)
+    with pytest.raises(TypeError, match="prior_variances must be a list of numbers"):
+        ConditionalDPPCV(["a"]).fit(X, y)
+    twins = ItemSet(np.ones((3, 1)), phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    with pytest.warns(UserWarning, match="Left out 1 of 10") as caught:
+        ConditionalDPPCV([0.1, 1.0], cv=2, on_impossible="drop").fit([twins] * 10, [[0, 2]] * 9 + [[0, 1]])
+    assert len(caught) == 1
+    with pytest.raises(ValueError, match="no instance to score"):
+        ConditionalDPP().fit(X, y).score(X, y, np.zeros(40))
+
+
+class Client:
+    """Has what a client has, and like one cannot be copied."""
+
+    map = scheduler_info = None
+
+    def __deepcopy__(self, memo):
+        raise TypeError("a client cannot be copied")
+
+
+@pytest.mark.parametrize("kind", [ConditionalDPP, ConditionalDPPCV])
+def test_clones_keep_the_client_and_what_metadata_they_ask_for(kind):
+    client = Client()
+    with config_context(enable_metadata_routing=True):
+        model = kind(backend=client, tol=1e-3).set_fit_request(sample_weight=True)
+        copy = clone(model)
+    assert copy._metadata_request.fit.requests["sample_weight"] is True
+    assert copy._metadata_request is not model._metadata_request
+    assert copy.backend is client
+    assert copy.tol == 1e-3
+
+
 def test_warm_start(data):
     X, y = data
     model = ConditionalDPP(warm_start=True).fit(X, y)
     assert model.fit(X, y).n_iter_ == 0
     assert ConditionalDPP().fit(X, y).n_iter_ > 0
+
+
+def test_a_warm_start_far_away_is_not_taken_for_the_optimum(data):
+    """At weights in the ten thousands every probability is 0 or 1 and the Hessian 0, with a large gradient."""
+    X, y = data
+    best = ConditionalDPP(None).fit(X, y)
+    for solver in ("newton", "lbfgs"):
+        model = ConditionalDPP(None, solver, warm_start=True).fit([ItemSet(x.features * 1e-4, phi=x.phi) for x in X], y)
+        assert np.abs(model.theta_).max() > 1e3
+        assert model.fit(X, y).converged_
+        np.testing.assert_allclose(model.theta_, best.theta_, atol=1e-5)
+    with pytest.raises(ValueError, match="from 3 weights, and these data have 2 features"):
+        model.fit([ItemSet(x.features[:, :2], phi=x.phi) for x in X], y)
+
+
+def test_newton_where_the_objective_does_not_bend():
+    """-|x - 3| with its corner rounded off: away from the corner the Hessian is 0 and the gradient 1."""
+
+    def objective(theta, _order):
+        z = theta[0] - 3.0
+        bend = np.cosh(np.clip(20 * z, -300, 300)) ** -2.0
+        value = -(abs(20 * z) + np.log1p(np.exp(-2 * abs(20 * z)))) / 20
+        return Terms(float(value), -np.tanh(20 * np.array([z])), -20 * np.array([[bend]]))
+
+    found = newton(objective, np.array([400.0]), tol=1e-8, max_iter=100, report=lambda *_: None)
+    assert found.converged
+    assert found.theta[0] == pytest.approx(3.0, abs=1e-7)
+
+
+def test_stuck_is_not_converged():
+    """No step is better, and the gradient says that one should be: not a maximum."""
+
+    def objective(theta, _order):
+        return Terms(-1.0 - float(np.abs(theta).max() > 0), np.ones(1), np.zeros((1, 1)))
+
+    found = newton(objective, np.zeros(1), tol=1e-8, max_iter=50, report=lambda *_: None)
+    assert not found.converged
+
+
+@pytest.mark.parametrize("power", [2, 4, 6])
+def test_both_solvers_on_raw_columns(power, rng):
+    X, y = training_set(20, 8, [-1.0, 10.0**-power, 0.5 * 10.0**-power], rng, d=5, spread=10.0**power)
+    a, b = (ConditionalDPP(solver=solver).fit(X, y) for solver in ("newton", "lbfgs"))
+    assert a.converged_
+    assert b.converged_
+    scale = np.array([1.0, 10.0**power, 10.0**power])
+    np.testing.assert_allclose(b.theta_ * scale, a.theta_ * scale, atol=1e-5)
+    assert b.log_likelihood_ == pytest.approx(a.log_likelihood_, abs=1e-7)
+
+
+def test_learned_rho_below_the_first_start():
+    """One target that rho = 0 makes impossible among many drawn with it: the maximum is near 0, and not at it."""
+    rng = np.random.default_rng(1)
+    X, y = training_set(150, 6, [0.5], rng, d=2)
+    X.append(ItemSet(np.ones((3, 1)), phi=[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    y.append([0, 1, 2])
+    weight = np.append(np.ones(150), 0.01)
+    model = ConditionalDPP(learn_rho=True).fit(X, y, weight)
+    assert model.converged_
+    assert 0 < model.rho_ < 0.02
+    for factor in (0.8, 1.25):
+        other = ConditionalDPP(rho=model.rho_ * factor).fit(X, y, weight)
+        assert other.log_likelihood_ - other.theta_ @ other.theta_ / 2 < (
+            model.log_likelihood_ - model.theta_ @ model.theta_ / 2
+        )
+
+
+def test_learned_rho_with_few_iterations_and_a_checkpoint(data, tmp_path):
+    """max_iter counts for each rho; too few for one is said; and the file knows every rho that is done."""
+    X, y = data
+    best = ConditionalDPP(learn_rho=True).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="stopped after"):
+        assert not ConditionalDPP(learn_rho=True, max_iter=1).fit(X, y).converged_
+    path = tmp_path / "checkpoint.json"
+    first = ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y)
+    again = ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y)
+    for model in (first, again):
+        assert model.rho_ == best.rho_
+        assert model.n_iter_ == best.n_iter_
+        np.testing.assert_array_equal(model.theta_, best.theta_)
+    content = json.loads(path.read_text())
+    content["profile"] = content["profile"][:4]  # as it was when four were done
+    content["n_iter"], content["theta"] = 7, content["profile"][-1][4:]
+    path.write_text(json.dumps(content))
+    rest = ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y)
+    assert rest.rho_ == pytest.approx(best.rho_, abs=1e-7)
+    np.testing.assert_allclose(rest.theta_, best.theta_, atol=1e-6)
+    assert json.loads(path.read_text())["profile"][:4] == content["profile"]
+    with pytest.raises(ValueError, match="of another fit: at rho="):
+        ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y[::-1])
 
 
 def test_learned_rho_is_the_maximum():
@@ -266,6 +398,12 @@ def test_units_of_features_do_not_matter(rng):
     np.testing.assert_allclose(b.theta_ * scale, a.theta_, atol=1e-4)
 
 
+@pytest.mark.parametrize("settings", [{"max_iter": 1}, {"tol": 0.5}, {"solver": "lbfgs", "max_iter": 3}])
+def test_stopping_early_is_not_separation(settings, data, recwarn):
+    ConditionalDPP(None, **settings).fit(*data)
+    assert not [w for w in recwarn if "infinity" in str(w.message)]
+
+
 def test_stopping_early_warns(data):
     with pytest.warns(ConvergenceWarning, match="stopped after 1 iterations with a gradient of"):
         model = ConditionalDPP(max_iter=1).fit(*data)
@@ -321,6 +459,9 @@ def test_more_items_than_directions(rng):
         ({"sample_weight": [1.0, -1.0]}, ValueError, r"sample_weight\[1\] is -1"),
         ({"prior_variance": 0.0}, ValueError, "prior_variance must be positive"),
         ({"prior_variance": [1.0, 2.0, 3.0]}, ValueError, r"one entry per feature \(2\)"),
+        ({"prior_variance": "a"}, TypeError, "prior_variance must be a positive number"),
+        ({"prior_variance": 1e-320}, ValueError, "prior_variance must be positive"),
+        ({"sample_weight": [0.0, 0.0]}, ValueError, "All sample_weight are 0"),
         ({"solver": "adam"}, ValueError, "solver must be one of 'newton', 'lbfgs'"),
         ({"tol": 0.0}, ValueError, "tol must be a positive"),
         ({"max_iter": -1}, ValueError, "max_iter must be at least 0"),

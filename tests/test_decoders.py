@@ -10,6 +10,9 @@ from brute_decoding import best_set, clipped_f1, feasible, kernel, log_minor, ra
 from dpplearn import DPP, LowRankDPP, Subsets
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
 from dpplearn.decoding.diversity import diversified
+from dpplearn.decoding.fill import fill_tilt
+from dpplearn.decoding.ground import read_model
+from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.tilt import expected_cost, find_tilt
 
 seeds = st.integers(0, 10_000)
@@ -93,10 +96,15 @@ def test_local_search_never_loses_and_ends_where_no_move_helps(seed, diversity):
     for model in (DPP(kernel(q, phi)), (q, phi)):
         found = local_search(model, cost, budget, start=start, diversity=diversity, **limits)
         Y = set(found.subset.tolist())
-        value = log_minor(L, found.subset)
-        assert value >= log_minor(L, start) - 1e-9
+        s = fill_tilt(read_model(model, diversity), check_limits(8, cost, budget, **{"k": None} | limits))
+        assert (s == 0) or diversity > 0.5
+
+        def worth(Z, s=s):
+            return log_minor(L, Z) + s * len(Z)
+
+        assert worth(found.subset) >= worth(start) - 1e-9
         neighbours = [Z for Z in choices if len(Y - set(Z)) <= 1 and len(set(Z) - Y) <= 1]
-        assert value >= max(log_minor(L, Z) for Z in neighbours) - 1e-7
+        assert worth(found.subset) >= max(worth(Z) for Z in neighbours) - 1e-7
 
 
 def test_local_search_keeps_the_cost_up():
@@ -252,8 +260,10 @@ def test_given_references_decide():
     assert consensus(dpp, k=2, samples=given_sets).sorted_subset.tolist() == [1, 3]
     assert "no references" in consensus(dpp, k=2, samples=[]).reason
     none = consensus(dpp, k=2, min_cost=1.2, max_cost=1.3, n_samples=5, rng=0)
-    assert len(none) == 0
+    assert len(none) == 2
     assert "nearest cost" in none.reason
+    assert "set of greedy_map" in none.reason
+    assert np.isnan(none.utility)
 
 
 @pytest.mark.parametrize(
@@ -290,29 +300,37 @@ def test_end_points(decode):
     phi = np.vstack([base + 0.05 * rng.standard_normal((4, 6)), rng.standard_normal((4, 6))])
     phi /= np.linalg.norm(phi, axis=1, keepdims=True)
     q = np.array([9.0, 8.0, 7.0, 6.0, 1.5, 1.4, 1.3, 1.2])
+    trios = [Y for Y in feasible(np.ones(8), 3) if len(Y) == 3]
     options = {"rng": 0} if decode in (sampled_map, consensus) else {}
     if decode is sampled_map:
-        options |= {"n_samples": 50_000, "min_cost": 3}
+        options |= {"n_samples": 50_000}
     for model in (lambda q: DPP(kernel(q, phi)), lambda q: (q, phi)):
         alone = decode(model(q), k=3, diversity=0, **options)
+        assert len(alone) == 3 or decode is consensus
         if decode is not consensus:
             assert alone.sorted_subset.tolist() == [0, 1, 2]
         by_similarity = [decode(model(x), k=3, diversity=1, **options) for x in (q, q[::-1] / 100, np.ones(8))]
         assert len({tuple(chosen.sorted_subset) for chosen in by_similarity}) == 1
+        assert len(by_similarity[0]) == 3
+        if decode is exact_map:
+            S = kernel(np.ones(8), phi)
+            assert log_minor(S, by_similarity[0].subset) == pytest.approx(max(log_minor(S, Y) for Y in trios))
         middle = decode(model(q), k=3, diversity=0.5, **options)
         assert middle.sorted_subset.tolist() == decode(model(q), k=3, **options).sorted_subset.tolist()
         assert middle.gains.sum() == pytest.approx(log_minor(kernel(q, phi), middle.subset), abs=1e-6)
 
 
-def test_more_diversity_is_less_redundancy():
+@pytest.mark.parametrize(("decode", "n", "k"), [(greedy_map, 60, 6), (exact_map, 14, 4), (local_search, 30, 5)])
+def test_more_diversity_is_less_redundancy(decode, n, k):
     grid = np.linspace(0, 1, 11)
     curves = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        phi = np.exp(rng.standard_normal((60, 12)))
+        phi = np.exp(rng.standard_normal((n, 12)))
         phi /= np.linalg.norm(phi, axis=1, keepdims=True)
-        q = np.exp(0.5 * rng.standard_normal(60) + 4 * phi[:, 0])
-        chosen = [greedy_map((q, phi), k=6, diversity=d).subset for d in grid]
+        q = 10 * np.exp(0.5 * rng.standard_normal(n) + 4 * phi[:, 0])
+        chosen = [decode((q, phi), k=k, diversity=d).subset for d in grid]
+        assert {len(Y) for Y in chosen} == {k}
         curves.append([redundancy(phi @ phi.T, Y) for Y in chosen])
     mean = np.mean(curves, axis=0)
     assert (np.diff(mean) <= 0).all(), mean
@@ -326,8 +344,10 @@ def test_exact_trades_quality_for_volume_monotonically():
         S = phi @ phi.T
         volumes = []
         for d in np.linspace(0.5, 1, 6):
-            choices = [
-                (log_minor(diversified(kernel(q, phi), d), Y), Y) for Y in feasible(np.ones(9), 3) if len(Y) == 3
-            ]
-            volumes.append(log_minor(S, max(choices)[1]))
+            L = diversified(kernel(20 * q, phi), d)
+            chosen = exact_map((20 * q, phi), k=3, diversity=d).subset
+            best = max(log_minor(L, Y) for Y in feasible(np.ones(9), 3) if len(Y) == 3)
+            assert log_minor(L, chosen) == pytest.approx(best, abs=1e-8)
+            assert len(chosen) == 3
+            volumes.append(log_minor(S, chosen))
         assert (np.diff(volumes) >= -1e-9).all()

@@ -4,7 +4,6 @@ import copy
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,10 +94,15 @@ def long_table():
     }
 
 
-@pytest.mark.parametrize("kind", [dict, pd.DataFrame])
+@pytest.mark.parametrize("kind", ["dict", "pandas"])
 def test_from_long(kind):
     X, y = ItemSet.from_long(
-        kind(long_table()), group="query", features=["one", "score"], phi=["x", "y"], cost="price", chosen="clicked"
+        long_table() if kind == "dict" else pytest.importorskip("pandas").DataFrame(long_table()),
+        group="query",
+        features=["one", "score"],
+        phi=["x", "y"],
+        cost="price",
+        chosen="clicked",
     )
     assert [items.n for items in X] == [3, 2]  # b came first
     np.testing.assert_array_equal(X[0].features, [[1, 0.1], [1, 0.3], [1, 0.5]])
@@ -113,8 +117,16 @@ def test_from_long_without_targets():
 
 
 def test_names_of_a_data_frame():
+    pd = pytest.importorskip("pandas")
     table = pd.DataFrame(long_table())
     assert ItemSet(table[["one", "score"]], similarity=np.eye(5)).names == ("one", "score")
+    assert ItemSet(pd.DataFrame(np.ones((3, 2))), similarity=np.eye(3)).names is None  # numbers are no names
+    X = ItemSet.from_long(table, group="query", features=table.columns[1:3], phi=np.array(["x", "y"]))
+    assert X[0].names == ("one", "score")
+    for absent in (None, pd.NA, pd.NaT, np.nan):
+        table["query"] = ["b", "a", absent, "a", "b"]
+        with pytest.raises(ValueError, match="no value in row 2"):
+            ItemSet.from_long(table, group="query", features=["one"], phi=["x", "y"])
 
 
 @pytest.mark.parametrize(
@@ -125,6 +137,15 @@ def test_names_of_a_data_frame():
         ({"clicked": [0, 1, 2, 0, 0]}, {}, ValueError, "booleans, or 0 and 1"),
         ({"x": [1.0, 0.0, 1.0, 0.0, 0.0], "y": [0.0, 1.0, 1.0, 0.0, 2.0]}, {}, ValueError, "row 1 is zero"),
         ({"score": [0.1, 0.2, np.nan, 0.4, 0.5]}, {}, ValueError, r"score\[2\] is nan"),
+        ({"query": [1.0, np.nan, 2.0, np.nan, 1.0]}, {}, ValueError, r"'query' .* no value in row 1 \(2 such rows"),
+        ({"query": np.array(["NaT"] * 5, "M8[D]")}, {}, ValueError, r"no value in row 0 \(5 such rows"),
+        ({"query": np.ones((5, 2))}, {}, ValueError, r"one value per row, found shape \(5, 2\)"),
+        ({"query": ["a", "b"]}, {}, ValueError, "the group has 2 entries, 'score' has 5"),
+        ({"score": [0.1]}, {}, ValueError, "the group has 5 entries, 'score' has 1"),
+        ({"y": [0.1] * 6}, {}, ValueError, "the group has 5 entries, 'y' has 6"),
+        ({"clicked": [1, 0, 1]}, {}, ValueError, "the group has 5 entries, 'clicked' has 3"),
+        ({"price": [1, 1, 1]}, {"cost": "price"}, ValueError, "the group has 5 entries, 'price' has 3"),
+        ({}, {"phi": []}, TypeError, "list of column names"),
     ],
 )
 def test_bad_long_tables(change, options, error, message):

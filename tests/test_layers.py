@@ -9,11 +9,11 @@ import dpplearn
 
 ROOT = Path(dpplearn.__file__).parent
 LAYERS = {
-    1: ["_checks", "_linalg", "_loops"],
+    1: ["_checks", "_graded", "_linalg", "_loops"],
     2: ["kernels", "sampling"],
     3: ["subsets", "estimate", "determinantal", "dpp", "kdpp", "lowrank", "implicit", "mrf"],
     4: ["decoding"],
-    5: ["learning", "rouge"],
+    5: ["learning", "rouge", "retrieval"],
     6: ["summarize"],
     7: ["cli", "web", "plots", "integrations"],
 }

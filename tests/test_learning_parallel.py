@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -241,7 +242,22 @@ def test_verbose_prints_a_line_per_iteration(data, capsys):
     assert out == ""
     lines = err.splitlines()
     assert len(lines) == model.n_iter_
-    assert f"log-likelihood {model.log_likelihood_:.6f}" in lines[-1]
+    pattern = r"iteration +(\d+)  #+  log-likelihood (-\d+\.\d{6})  gradient (\d\.\de[+-]\d\d)"
+    rows = [re.fullmatch(pattern, line).groups() for line in lines]
+    assert [int(k) for k, _, _ in rows] == list(range(1, model.n_iter_ + 1))
+    assert rows[-1][1:] == (f"{model.log_likelihood_:.6f}", f"{model.gradient_norm_:.1e}")
+    assert float(rows[-1][2]) <= 1e-6 < float(rows[0][2])
+    ConditionalDPP().fit(*data)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_shards_keep_names_that_only_a_later_instance_has(data, tmp_path):
+    X, y = data
+    named = ItemSet(X[1].features, similarity=X[1].similarity, names=[f"f{j}" for j in range(X[1].n_features)])
+    save_shard(tmp_path / "0.npz", [X[0], named], y[:2])
+    model = ConditionalDPP().fit([tmp_path / "0.npz"])
+    assert model.feature_names_in_.tolist() == ConditionalDPP().fit([X[0], named], y[:2]).feature_names_in_.tolist()
+    assert model.feature_names_in_[0] == "f0"
 
 
 SCRIPT = """

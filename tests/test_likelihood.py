@@ -1,5 +1,6 @@
 """Value, gradient and Hessian of one instance: enumeration, finite differences, and every route against the others."""
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from brute import subsets
-from brute_learning import exact_terms, log_pmf_table, random_items
+from brute_learning import exact_terms, log_pmf_table, random_items, with_weights
 from dpplearn.learning import ItemSet, log_likelihood
 from dpplearn.learning.likelihood import Example, prefers_dual, primal, wide
 
@@ -107,6 +108,41 @@ def test_large_weights_on_duplicates(method, size, rng):
     np.testing.assert_allclose(terms.gradient, gradient, atol=1e-8)
 
 
+def exact_marginals(F, phi, theta):
+    """log det(I + B^T B) and K_ii with 900 digits, from unit rows phi taken as they are."""
+    n, d = phi.shape
+    with mpmath.workdps(900):
+        eta = [
+            mpmath.fsum(mpmath.mpf(float(a)) * mpmath.mpf(float(b)) for a, b in zip(f, theta, strict=True)) for f in F
+        ]
+        B = mpmath.matrix([[mpmath.exp(eta[i] / 2) * mpmath.mpf(float(x)) for x in phi[i]] for i in range(n)])
+        A = mpmath.eye(d) + B.T * B
+        inverse = A**-1
+        return float(mpmath.log(mpmath.det(A))), np.array([float((B[i, :] * inverse * B[i, :].T)[0]) for i in range(n)])
+
+
+@pytest.mark.parametrize("size", [300.0, 500.0, 700.0])
+@pytest.mark.parametrize("kind", ["twins", "plane"])
+def test_what_depends_on_better_items_adds_nothing(kind, size):
+    """Of a dependent item of quality e^200, rounding leaves e^164: more than all of an item of quality e^100."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        F = np.column_stack([np.ones(7), rng.standard_normal((7, 2))])
+        phi = rng.integers(-3, 4, (7, 4)) + np.eye(7, 4) * 7.0
+        phi[1] = phi[0] if kind == "twins" else [0, 4, 0, 0]
+        if kind == "plane":  # items 0, 1 and 4 lie in a plane, exactly
+            phi[0], phi[4] = [4, 0, 0, 0], [3, 4, 0, 0]
+        items = ItemSet(F, phi=phi)
+        theta = rng.standard_normal(3)
+        theta *= size / np.abs(F @ theta).max()
+        log_z, k = exact_marginals(F, items.phi, theta)
+        for x in (items, ItemSet(F, similarity=items.similarity_matrix())):
+            terms = log_likelihood(theta, x, [])
+            assert terms.value == pytest.approx(-log_z, rel=1e-9, abs=1e-6)
+            np.testing.assert_allclose(terms.gradient, -k @ F, atol=1e-6)
+            np.testing.assert_allclose(with_weights(theta).dpp(x).marginals, k, atol=1e-6)
+
+
 @pytest.mark.parametrize("method", ["primal", "dual"])
 @pytest.mark.parametrize("shift", [0.0, 60.0])
 def test_derivative_in_rho(method, shift, rng):
@@ -168,9 +204,28 @@ def test_all_subsets_sum_to_one(rng):
     assert total == pytest.approx(1.0, abs=1e-12)
 
 
-def test_weights_beyond_every_float_have_probability_zero(rng):
+def test_weights_beyond_every_float(rng):
+    """For a solver it is a step too far; for a user an error; and below, whatever is asked is a number."""
     items = random_items(4, 2, rng)
-    assert log_likelihood([1e9, 0.0], items, [0]).value == -np.inf
+    assert Example(items, np.array([0])).evaluate(np.array([1e9, 0.0])).value == -np.inf
+    model = with_weights([1e9, 0.0])
+    asks = (
+        lambda: log_likelihood([1e9, 0.0], items, [0]),
+        lambda: model.marginals(items),
+        lambda: model.quality(items),
+        lambda: model.dpp(items),
+        lambda: model.log_prob([items], [[0]]),
+    )
+    for ask in asks:
+        with pytest.raises(ValueError, match=r"theta \. f must be at most (1200|705) here, and is 1e\+09 for item 0"):
+            ask()
+    with pytest.raises(ValueError, match="at most 705 here, and is 800"):
+        with_weights([800.0, 0.0]).predict([random_items(6, 2, rng, d=3)], k=2)
+    for size in (1190.0, -1e9):
+        terms = log_likelihood([size, 0.0], items, [0])
+        assert np.isfinite(terms.value)
+        assert np.isfinite(terms.gradient).all()
+        np.testing.assert_allclose(with_weights([size, 0.0]).marginals(items), float(size > 0), atol=1e-12)
 
 
 @pytest.mark.parametrize(

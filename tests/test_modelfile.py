@@ -73,12 +73,25 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
         ({"rho": -1.0}, "rho in .* must be a finite number"),
         ({"params": {}}, "params in .* must be an object with exactly"),
         ({"log_likelihood": [1]}, "log_likelihood in .* must be a number"),
+        ({"version": 0}, "of at least 1, found 0"),
+        ({"theta": [10**400, 1.0]}, r"theta\[0\] in .* no float holds"),
+        ({"theta_std": ["nan", 1.0]}, "theta_std in .* none negative"),
+        ({"theta_std": [-1.0, 1.0]}, "theta_std in .* none negative"),
+        ({"n_iter": -5}, "n_iter in .* not negative, found -5"),
+        ({"solver": "foo"}, "params in .*model.json .* solver must be one of"),
+        ({"max_iter": True}, "max_iter in .* must be of type int, found True"),
+        ({"prior_variance": -1.0}, "params in .*model.json .* prior_variance must be positive"),
+        ({"prior_variance": [1.0, 2.0, 3.0]}, r"one entry per feature \(2\)"),
+        ({"tol": 0}, "params in .*model.json .* tol must be"),
     ],
 )
 def test_bad_files(change, message, data, tmp_path):
     path = tmp_path / "model.json"
     ConditionalDPP().fit(*data).save(path)
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    content = json.loads(path.read_text())
+    for key, value in change.items():
+        (content["params"] if key in content["params"] and key != "rho" else content)[key] = value
+    path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=message):
         ConditionalDPP.load(path)
 
@@ -100,6 +113,14 @@ def test_truncated_files(keep, data, tmp_path):
     ConditionalDPP().fit(*data).save(path)
     path.write_bytes(path.read_bytes()[:keep])
     with pytest.raises(ValueError, match="or was cut short"):
+        ConditionalDPP.load(path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"theta": ' + "9" * 5000 + "}", "\udcff"])
+def test_files_that_no_reader_can_take(text, tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ValueError, match=r"deep\.json is not a dpplearn\.ConditionalDPP file"):
         ConditionalDPP.load(path)
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from brute import random_kernel, subsets
 from dpplearn import DPP, KDPP, LowRankDPP
-from dpplearn._linalg import eigh_gram, factor_psd, logdet
+from dpplearn._graded import factor_kernel, factor_rows
+from dpplearn._linalg import eigh_gram, logdet
 from dpplearn.kernels import L_to_K, rbf_similarity
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 
@@ -81,12 +82,40 @@ def test_qualities_that_differ_beyond_all_bounds(spread, rng):
         np.testing.assert_allclose(share, marginals, atol=0.05)
 
 
-def test_factor_keeps_each_row(rng):
-    L = random_kernel(6, rng, rank=3)
+def test_factors_keep_each_row(rng):
+    X = rng.standard_normal((6, 3))
+    X[4] = 2 * X[1] - X[2]
     q = 10.0 ** np.array([-80, -3, 0, 5, 40, 80])
-    B = factor_psd(q[:, None] * L * q)
-    assert B.shape[1] == 3
-    np.testing.assert_allclose((B / q[:, None]) @ (B / q[:, None]).T, L, atol=1e-9)
+    B = q[:, None] * X
+    for T, pivots in (factor_kernel(B @ B.T), factor_rows(B)):
+        assert pivots.size == 3
+        np.testing.assert_allclose((T / q[:, None]) @ (T / q[:, None]).T, X @ X.T, atol=1e-9)
+        np.testing.assert_array_equal(np.triu(T[pivots], 1), 0.0)
+
+
+@pytest.mark.parametrize("spread", [50.0, 300.0, 600.0])
+def test_repeated_items_of_very_different_quality(spread):
+    """Twins whose lesser one, but for rounding, would outweigh all other items."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        P = rng.standard_normal((7, 4))
+        P[1] = P[0]
+        P[6] = P[2] + P[3]
+        P /= np.linalg.norm(P, axis=1, keepdims=True)
+        eta = rng.standard_normal(7)
+        q = np.exp(eta * spread / np.abs(eta).max() / 2)
+        S = P @ P.T
+        np.fill_diagonal(S, 1.0)
+        S[0, 1] = S[1, 0] = 1.0
+        with mpmath.workdps(900):
+            B = mpmath.matrix((q[:, None] * P).tolist())
+            B[1, :] = B[0, :] * (mpmath.mpf(float(q[1])) / mpmath.mpf(float(q[0])))
+            normal = B * B.T + mpmath.eye(7)
+            K = mpmath.inverse(normal) * (B * B.T)
+            truth, log_normalizer = np.array([float(K[i, i]) for i in range(7)]), float(mpmath.log(mpmath.det(normal)))
+        for dpp in (DPP.from_quality(q, S), LowRankDPP(q[:, None] * P)):
+            np.testing.assert_allclose(dpp.marginals, truth, atol=1e-7)
+            assert dpp.log_normalizer == pytest.approx(log_normalizer, abs=1e-5)
 
 
 def test_columns_stay_orthonormal_where_the_dual_loses_digits(rng):

@@ -51,7 +51,7 @@ def test_never_over_the_budget_and_never_empty(bundled, decoder, budget, unit):
     assert summary.sentences
     assert summary.note == ""
     assert summary.length <= budget
-    size = len(summary.text.encode()) if unit == "bytes" else sum(length(s.text, unit) for s in summary.sentences)
+    size = len(summary.sentences) if unit == "sentences" else length(summary.text, unit)
     assert size == summary.length
     order = [(s.document, s.position) for s in summary.sentences]
     assert order == sorted(order)  # as in the documents
@@ -76,7 +76,69 @@ def test_a_budget_that_no_sentence_fits_cuts_the_best(bundled):
     assert len(bundled.summarize(Cluster.example(), 5, "bytes").text.encode()) <= 5
 
 
-@pytest.mark.parametrize("budget", [0, -5, float("nan"), "ten", True])
+def test_units_that_count_joints(bundled):
+    """A function, or tokens, of the joined text: whatever they count, the printed text is what is measured."""
+    read = bundled.features_.read(Cluster.example())
+    for budget in range(90, 400, 23):
+        summary = bundled.summarize(read, budget, len, decoder="greedy")
+        assert len(summary.text) <= budget
+        tokens = bundled.summarize(read, budget // 4, "tokens", decoder="greedy")
+        assert -(-len(tokens.text.encode()) // 4) == tokens.length <= budget // 4
+
+
+def test_what_is_excluded_stays_out_even_where_nothing_fits(bundled):
+    read = bundled.features_.read(Cluster.example())
+    best = bundled.summarize(read, 3, "words").items[0]
+    assert bundled.summarize(read, 3, "words", exclude=[best]).items[0] != best
+    with pytest.raises(ValueError, match="none of the 74 sentences"):
+        bundled.summarize(read, 60, "words", exclude=range(74))
+    with pytest.raises(ValueError, match=r"include|budget"):
+        bundled.summarize(read, 3, "words", include=[0])
+
+
+@pytest.mark.parametrize("diversity", [0.0, 0.01, 0.5, 1.0])
+def test_the_same_words_are_never_said_twice(bundled, diversity):
+    text = "The dam at Hollow Creek broke on Monday. Two bridges were lost. Nobody was hurt."
+    cluster = Cluster([Document(str(k), text) for k in range(5)])
+    for decoder in ("greedy", "consensus", "sample"):
+        lines = bundled.summarize(cluster, 60, "words", decoder=decoder, diversity=diversity).text.split("\n")
+        assert len(lines) == len(set(lines))
+
+
+def test_equal_sentences_have_equal_features(bundled):
+    example = Cluster.example()
+    copies = [Document(f"{d.id}-{k}", d.text, d.title) for k in range(3) for d in example.documents]
+    read = bundled.features_.read(Cluster(copies))
+    n = len(read.sentences) // 3
+    np.testing.assert_array_equal(read.F[:n], read.F[n : 2 * n])
+
+
+def test_other_scripts_are_not_matched_by_their_digits(bundled):
+    text = "नदी 2004 में बढ़ी। पुल टूट गया। लोग सुरक्षित हैं।"
+    summary = bundled.summarize(Cluster.from_texts([text, text]), 6, "words")
+    assert summary.text
+    assert bundled.match_words("नदी 2004 में") == ["नदी", "2004", "में"]
+    hindi = [Cluster.from_texts([text], references=["पुल टूट गया।"], id=f"h{k}") for k in range(3)]
+    trained = Summarizer(budget=8, unit="words").fit(hindi)
+    assert trained.oracle_items(trained.features_.read(hindi[0])).size == 1
+
+
+def test_languages_come_from_the_clusters():
+    def make(language):
+        return Cluster([Document("a", "Rain fell. Sun shone.")], ["Rain fell."], id=language, language=language)
+
+    assert Summarizer(budget=5, unit="words").fit([make("english"), make("en")]).language == "english"
+    with pytest.raises(ValueError, match="2 languages"):
+        Summarizer(budget=5, unit="words").fit([make("english"), make("greek")])
+    with pytest.warns(UserWarning, match="nothing can be learned there"):
+        Summarizer(budget=5, unit="words").fit(
+            [make("english"), Cluster([Document("a", "Rain fell.")], ["Snow."], id="x")]
+        )
+    with pytest.raises(ValueError, match="1 of 1 have none"):
+        Summarizer().fit([Cluster([Document("a", "Rain fell.")], [" "], id="x")])
+
+
+@pytest.mark.parametrize("budget", [0, -5, 0.5, float("nan"), "ten", True])
 def test_bad_budgets(bundled, budget):
     with pytest.raises((ValueError, TypeError), match="budget"):
         bundled.summarize(Cluster.example(), budget)
@@ -147,7 +209,10 @@ def test_explanations_add_up(bundled):
 
 def test_diversity_knob(bundled):
     cluster = Cluster.example()
-    alike = lambda s: bundled.dpp(cluster).similarity[np.ix_(s.items, s.items)].sum() - s.items.size  # noqa: E731
+
+    def alike(s):
+        return bundled.dpp(cluster).similarity[np.ix_(s.items, s.items)].sum() - s.items.size
+
     plain, varied = (bundled.summarize(cluster, 5, "sentences", decoder="greedy", diversity=d) for d in (0.0, 1.0))
     assert alike(varied) < alike(plain)
 
@@ -212,7 +277,9 @@ def test_broken_model_files(trained, tmp_path):
         "more documents": {"idf": {"documents": 1, "counts": {"a": 2}}},
         "settings": {"settings": {}},
         "not those of a Summarizer": {"settings": {**whole["settings"], "decoder": "magic"}},
-        "rho": {"rho": -1.0},
+        "rho": {"rho": 1e200},
+        "random_state": {"settings": {**whole["settings"], "random_state": "abc"}},
+        "standard errors": {"weights": {**whole["weights"], "constant": [0.0, -1.0]}},
     }
     for message, change in breakages.items():
         path.write_text(json.dumps({**whole, **change}))

@@ -2,7 +2,7 @@
 
 The model is the conditional determinantal point process of Kulesza and Taskar, "Learning
 Determinantal Point Processes" (2011). Start with `DPP`, `LowRankDPP` and `KDPP`; to learn, with
-`ItemSet` and `ConditionalDPP`.
+`ItemSet` and `ConditionalDPP`; to replace MMR, with `diversify`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from dpplearn.subsets import Subsets
 
 if TYPE_CHECKING:
     from dpplearn.learning import ConditionalDPP, ItemSet
+    from dpplearn.retrieval import diversify
 
 __version__ = "0.1.0"
 
@@ -29,17 +30,19 @@ __all__ = [
     "ItemSet",
     "LowRankDPP",
     "Subsets",
+    "diversify",
     "nearest_psd",
 ]
 
-LEARNING = ("ConditionalDPP", "ItemSet")  # scikit-learn is imported when one of these is first asked for
+# Imported when first asked for: learning brings scikit-learn.
+LAZY = {"ConditionalDPP": "learning", "ItemSet": "learning", "diversify": "retrieval"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in LEARNING:
-        from dpplearn import learning
+    if name in LAZY:
+        from importlib import import_module
 
-        return getattr(learning, name)
+        return getattr(import_module(f"dpplearn.{LAZY[name]}"), name)
     raise AttributeError(f"module 'dpplearn' has no attribute {name!r}")
 
 

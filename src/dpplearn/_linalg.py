@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -84,19 +83,6 @@ def logdet(A: FloatArray) -> float:
     return float(2 * (np.log(r).sum() + np.log(pivots).sum()))
 
 
-def factor_psd(A: FloatArray) -> FloatArray:
-    """B (n, rank) with A = B B^T, each row accurate relative to its own length.
-
-    The rank is read off the matrix scaled to a unit diagonal, so that neither a common factor
-    of 1e150 nor qualities that differ by e^300 hide items or invent directions.
-    """
-    d = np.sqrt(np.maximum(A.diagonal(), 0.0))
-    inverse = np.divide(1.0, d, out=np.zeros_like(d), where=d > 0)
-    s, U = eigh_psd(A * inverse[:, None] * inverse)
-    keep = s > 0
-    return np.asarray(d[:, None] * (U[:, keep] * np.sqrt(s[keep])))
-
-
 def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
     """Nonzero eigenvalues (ascending) and eigenvectors of B B^T, at the price of min(n, d)^2 (n + d).
 
@@ -115,60 +101,6 @@ def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
         return sigma[keep][::-1] ** 2, U[:, keep][:, ::-1]
     keep = (lam >= 1e-6 * top) & (lam > 0)
     return lam[keep], np.asarray(B @ (W[:, keep] / np.sqrt(lam[keep])))
-
-
-def spectrum(lam: FloatArray, V: FloatArray, factor: Callable[[], FloatArray]) -> Spectrum:
-    """The spectrum of the DPP whose L has eigenpairs (lam, V) and, if asked for, factor B with L = B B^T."""
-    if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 are within rounding of the largest: the long way
-        return spectrum_wide(factor())
-    return Spectrum(lam / (1 + lam), V, float(np.log1p(lam).sum()))  # equation (7)
-
-
-def independent_columns(B: FloatArray) -> FloatArray:
-    """B' (n, rank) with B' B'^T = B B^T; the rank is that of the rows scaled to length 1."""
-    length = row_lengths(B)
-    inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
-    U, sigma, _ = linalg.svd(B * inverse[:, None], full_matrices=False, check_finite=False)
-    keep = sigma > max(B.shape) * EPS * max(sigma[0], EPS)
-    return np.asarray(length[:, None] * (U[:, keep] * sigma[keep]))
-
-
-def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Q (n + d, d) and R with [B; I] P = Q R for a permutation P, so that R^T R = P^T (I + B^T B) P.
-
-    Householder QR with columns pivoted and rows sorted by length keeps every row's own relative
-    accuracy (Cox and Higham, 1998), however much the rows differ in length.
-    """
-    n, d = B.shape
-    length = np.concatenate([np.abs(B).max(axis=1, initial=0.0), np.ones(d)])
-    order = np.argsort(-length, kind="stable")
-    stacked = np.concatenate([B, np.eye(d)])[order]
-    Q, R, _ = linalg.qr(stacked, mode="economic", pivoting=True, check_finite=False)
-    rows = np.empty_like(order)
-    rows[order] = np.arange(n + d)
-    return Q[rows], R
-
-
-def spectrum_wide(B: FloatArray) -> Spectrum:
-    """The spectrum when L = B B^T has eigenvalues so large that rounding them would move those near 1.
-
-    K = B (I + B^T B)^-1 B^T = Q Q^T, where Q is the upper part of `stacked_qr`; its singular values are
-    then sqrt(p), correct to EPS absolutely, which is all a probability needs. The columns of B must be
-    independent: rounding in a direction that is not there would count as one.
-    """
-    Q, R = stacked_qr(B)
-    U, sigma, _ = linalg.svd(Q[: len(B)], full_matrices=False, check_finite=False)
-    p = np.clip(sigma[::-1] ** 2, 0.0, 1.0)
-    # det(I + B^T B) = det(R^T R)
-    return Spectrum(p, np.ascontiguousarray(U[:, ::-1]), float(2 * np.log(np.abs(R.diagonal())).sum()))
-
-
-def tilt_to_size(B: FloatArray, k: int) -> float:
-    """log c for which c B B^T has about k eigenvalues above 1 and the rest below, from the sizes a pivoted QR shows."""
-    order = np.argsort(-row_lengths(B), kind="stable")
-    pivots = np.abs(linalg.qr(B[order], mode="r", pivoting=True, check_finite=False)[0].diagonal())
-    sizes = np.sort(2 * np.log(np.maximum(pivots, 1e-300)))[::-1]
-    return float(-(sizes[k - 1] + sizes[min(k, sizes.size - 1)]) / 2)
 
 
 def to_dense(B: Features) -> FloatArray:

@@ -22,6 +22,7 @@ from dpplearn._checks import (
     check_subset,
     read_only,
 )
+from dpplearn._graded import Factor
 from dpplearn._linalg import Spectrum, logdet, schur_complement
 from dpplearn.estimate import Estimate
 from dpplearn.sampling.cholesky import sample_cholesky
@@ -85,8 +86,8 @@ class Determinantal(Frozen, ABC):
         """q_i = sqrt(L_ii), equation (8)."""
 
     @abstractmethod
-    def _factor(self) -> FloatArray:
-        """B with independent columns and L = B B^T, each row accurate relative to its own length."""
+    def _factor(self) -> Factor:
+        """L by pivots, each row accurate relative to its own length."""
 
     @abstractmethod
     def _likelihood_entries(self) -> tuple[FloatArray, bool]:

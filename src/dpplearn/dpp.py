@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray, Items, check_square, check_subset, read_only
+from dpplearn._graded import Factor, factor_kernel, spectrum
 from dpplearn._linalg import (
     EPS,
     SMALL,
@@ -18,11 +19,9 @@ from dpplearn._linalg import (
     check_kernel,
     check_psd,
     eigh_psd,
-    factor_psd,
     logdet,
     project_out,
     schur_complement,
-    spectrum,
     tolerance,
 )
 from dpplearn.determinantal import Determinantal, check_ground_set, check_remaining, frozen, impossible
@@ -175,8 +174,8 @@ class DPP(Determinantal):
         p[p > 1.0 - 8 * len(p) * EPS] = 1.0
         return Spectrum(frozen(p), frozen(V), float(-np.log1p(-p[p < 1.0]).sum()))
 
-    def _factor(self) -> FloatArray:
-        return factor_psd(self.L)
+    def _factor(self) -> Factor:
+        return factor_kernel(self.L)
 
     @property
     def log_normalizer(self) -> float:
@@ -266,7 +265,7 @@ class DPP(Determinantal):
                 raise impossible("include", A)
             # L given A: the Schur complement of L_A; given not B: without B's rows
             if A.size and L.diagonal().sum() > WIDE:  # what rounding leaves there would count for much
-                rows = project_out(self._factor(), rest, A)
+                rows = project_out(self._factor().T, rest, A)
                 return self._of(rows @ rows.T, None, items)
             return self._of(schur_complement(L, rest, A), None, items)
         K = self.K

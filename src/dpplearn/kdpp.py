@@ -17,7 +17,7 @@ from dpplearn._checks import (
     check_rng,
     check_subset,
 )
-from dpplearn._linalg import spectrum_wide, tilt_to_size
+from dpplearn._graded import spectrum_wide, tilt_to_size
 from dpplearn.determinantal import Determinantal, Frozen, check_ground_set, frozen, sum_of_coins
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
@@ -85,15 +85,15 @@ class KDPP(Frozen):
         lam, V = self.dpp.eigenpairs
         if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(1e-8 * lam[-1], 0.0)):
             return lam, V, float(log_esp(lam, self.k)[self.k, -1])
-        B = self.dpp._factor()
-        rank = B.shape[1]
+        factor = self.dpp._factor()
+        rank = factor.pivots.size
         if self.k > rank:
             raise ValueError(
                 f"k must be at most the rank of L ({rank} to working precision), found {self.k}: every set of {self.k} "
                 "items has determinant 0. Add a little to the diagonal (L + 1e-6 I) if items are not meant to be alike."
             )
-        log_c = tilt_to_size(B, self.k)
-        p, V, log_normalizer = spectrum_wide(B * np.exp(log_c / 2))
+        log_c = tilt_to_size(factor, self.k)
+        p, V, log_normalizer = spectrum_wide(factor.scaled(log_c))
         lam = p / np.maximum(1 - p, 1e-17)
         return lam, V, float(np.log(sum_of_coins(p)[self.k])) + log_normalizer - self.k * log_c
 

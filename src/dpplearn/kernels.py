@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, check_array, check_features, check_rho, check_vector, row_lengths
-from dpplearn._linalg import check_kernel, check_similarity, eigh_psd, factor_psd, spectrum, to_dense
+from dpplearn._graded import factor_kernel, spectrum
+from dpplearn._linalg import check_kernel, check_similarity, eigh_psd, to_dense
 
 
 def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rho: float = 0.0) -> FloatArray:
@@ -72,7 +73,7 @@ def L_to_K(L: ArrayLike) -> FloatArray:
            [0.  , 0.75]])
     """
     kernel = check_kernel(L)
-    p, V, _ = spectrum(*eigh_psd(kernel, "L"), lambda: factor_psd(kernel))
+    p, V, _ = spectrum(*eigh_psd(kernel, "L"), lambda: factor_kernel(kernel))
     return np.asarray((V * p) @ V.T)
 
 

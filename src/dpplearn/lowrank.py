@@ -22,7 +22,8 @@ from dpplearn._checks import (
     read_only,
     row_lengths,
 )
-from dpplearn._linalg import WIDE, Spectrum, eigh_gram, independent_columns, logdet, project_out, spectrum, to_dense
+from dpplearn._graded import Factor, factor_rows, spectrum
+from dpplearn._linalg import WIDE, Spectrum, eigh_gram, logdet, project_out, to_dense
 from dpplearn.determinantal import Determinantal, check_ground_set, check_remaining, frozen, impossible
 from dpplearn.subsets import Subsets
 
@@ -97,8 +98,8 @@ class LowRankDPP(Determinantal):
         """K = V diag(p) V^T, equation (7), and log det(L + I) = log det(I + B^T B)."""
         return spectrum(*self.eigenpairs, self._factor)
 
-    def _factor(self) -> FloatArray:
-        return independent_columns(to_dense(self.B))
+    def _factor(self) -> Factor:
+        return factor_rows(to_dense(self.B))
 
     @property
     def log_normalizer(self) -> float:
@@ -165,7 +166,7 @@ class LowRankDPP(Determinantal):
         B = to_dense(self.B)
         # where rounding would count for much, or columns outnumber rows: only the directions that are there
         if B.shape[1] > B.shape[0] or (row_lengths(B) ** 2).sum() > WIDE:
-            B = self._factor()
+            B = self._factor().T
         return self._of(project_out(B, rest, A), self.items[rest])
 
     def _dense_K(self) -> FloatArray:

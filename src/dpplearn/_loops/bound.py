@@ -89,10 +89,11 @@ def search(
     """Depth-first branch and bound; every array has one slice per depth, so that it can stop and go on.
 
     Child c of a node takes candidate c and leaves candidates before it out. best_set[0] is the length of the best
-    set, whose items follow. Returns (depth, best value, nodes opened); depth -1 says that the search is complete.
+    set, whose items follow. Ends after about `limit` entries of matrices touched; returns (depth, best value, nodes
+    opened), where depth -1 says that the search is complete.
     """
-    nodes = 0
-    while depth >= 0 and nodes < limit:
+    nodes, work = 0, 0
+    while depth >= 0 and work < limit:
         c, m = child[depth], sizes[depth]
         if (
             c >= m
@@ -104,6 +105,7 @@ def search(
             continue
         child[depth] = c + 1
         nodes += 1
+        work += 16 + m
         v = value[depth] + log_gain[depth, c]
         path[depth] = ids[depth, c]
         if v > best:
@@ -111,7 +113,7 @@ def search(
             for a in range(depth + 1):
                 best_set[a + 1] = path[a]
         room, places = left[depth] - cost[depth, c], slots[depth] - 1
-        if places == 0 or c + 1 == m:
+        if places == 0 or c + 1 == m or depth + 1 == R.shape[0]:
             continue
         # what taking c leaves to those after it: R_ij - R_ic R_jc / R_cc
         pivot = 1.0 / R[depth, c, c]
@@ -124,11 +126,14 @@ def search(
                 x = R[depth, c + 1 + a, c + 1 + b] - f * R[depth, c + 1 + b, c]
                 R[nxt, a, b] = x
                 R[nxt, b, a] = x
+        work += 2 * count * count
         count = open_node(R[nxt], cost[nxt], ids[nxt], count, room, places, log_gain[nxt], density[nxt], noise)
         if count == 0:
             continue
         if v + knapsack_bound(log_gain[nxt], cost[nxt], density[nxt], 0, count, room, places) <= best + 1e-11:
             continue
+        if nxt <= 1:
+            work += 2 * count * count * count  # of eigenvalues
         if nxt <= 1 and v + spectral_bound(R[nxt], count, room, places, cost[nxt]) <= best + 1e-11:
             continue
         sizes[nxt], child[nxt], left[nxt], slots[nxt], value[nxt] = count, 0, room, places, v

@@ -66,9 +66,10 @@ def greedy_kernel(L, cost, weight, rule, tilt, floor, budget, k, forced, alive):
                     elif g[i] <= floor:
                         alive[i] = 0
                         low += 1
-                    elif bound[i] > best or j < 0:
+                    elif bound[i] >= best or j < 0:
                         bound[i] = score(g[i], rule, tilt, weight[i])
-                        if bound[i] > best or j < 0:
+                        # g - 1 is the same float for all small g: then g decides
+                        if bound[i] > best or j < 0 or (rule == PROBABILITY and bound[i] == best and g[i] > g[j]):
                             j, best = i, bound[i]
         if j < 0:
             break
@@ -149,21 +150,28 @@ def residual(rows, indptr, indices, data, i, scale, U, done, t, g):
 
 
 @jit
-def before(key, idx, a, b):
-    """Whether place a of the heap goes before place b: larger key, then smaller item number."""
-    return key[a] > key[b] or (key[a] == key[b] and idx[a] < idx[b])
+def before(key, idx, tie, a, b):
+    """Whether place a of the heap goes before place b: larger key, then larger tie, then smaller item number.
+
+    `tie` (n,) are the gains for the rule of probabilities, where g - 1 is the same float for all small g; else empty.
+    """
+    if key[a] != key[b]:
+        return key[a] > key[b]
+    if tie.size > 0 and tie[idx[a]] != tie[idx[b]]:
+        return tie[idx[a]] > tie[idx[b]]
+    return idx[a] < idx[b]
 
 
 @jit
-def sift(key, idx, size, a):
+def sift(key, idx, tie, size, a):
     """Move the entry at place a down to where the heap is in order again."""
     while True:
         b = 2 * a + 1
         if b >= size:
             return
-        if b + 1 < size and before(key, idx, b + 1, b):
+        if b + 1 < size and before(key, idx, tie, b + 1, b):
             b += 1
-        if not before(key, idx, b, a):
+        if not before(key, idx, tie, b, a):
             return
         key[a], key[b] = key[b], key[a]
         idx[a], idx[b] = idx[b], idx[a]
@@ -202,8 +210,8 @@ def greedy_rows(
     |b_i|^2 by own_i, a coordinate that i shares with nobody: it counts only where i itself is chosen.
 
     Lazy (Minoux 1978; Hemmi et al., 2022): old gains are upper bounds, so only the front of a heap is
-    brought up to date. When that has cost a quarter of a pass, one pass refreshes all gains, and the front is
-    short again.
+    brought up to date. When that has cost a good part of what a pass over all would (an eighth, in directions since the
+    last one, because items one by one are slower), a pass refreshes all gains, and the front is short again.
     """
     n = diag.size
     k = min(k, n)
@@ -217,10 +225,11 @@ def greedy_rows(
     short = np.empty((room, d), data.dtype)  # U in the type of the rows, which the passes over them read
     v = np.zeros(d + extra)
     g, done = diag.copy(), np.zeros(n, np.int32)
+    tie = g if rule == PROBABILITY else g[:0]
     key, idx = np.empty(n), np.empty(n, np.int64)
     items, gains = np.empty(k, np.int64), np.empty(k)
     spent, t, size, work, dear, low, dependent = 0.0, 0, -1, 0, 0, 0, 0
-    end, cheapest = -1, np.inf
+    end, cheapest, last = -1, np.inf, 0
     for i in range(n):
         if alive[i]:
             cheapest = min(cheapest, cost[i])
@@ -232,8 +241,8 @@ def greedy_rows(
             dear += 1
             break
         while j < 0:
-            if size < 0 or work > n // 4:  # bring all gains up to date, and build the heap
-                size, work = 0, 0
+            if size < 0 or work > (n // 8) * (t - last + 1):  # bring all gains up to date, and build the heap
+                size, work, last = 0, 0, t
                 for i in range(n):
                     if alive[i]:
                         if spent + cost[i] > budget:
@@ -253,7 +262,7 @@ def greedy_rows(
                             key[size], idx[size] = score(g[i], rule, tilt, weight[i]), i
                             size += 1
                 for a in range(size // 2 - 1, -1, -1):
-                    sift(key, idx, size, a)
+                    sift(key, idx, tie, size, a)
             if size == 0:
                 break
             i = idx[0]
@@ -278,7 +287,7 @@ def greedy_rows(
                 alive[i] = 0
                 size -= 1
                 key[0], idx[0] = key[size], idx[size]
-            sift(key, idx, size, 0)
+            sift(key, idx, tie, size, 0)
         if j < 0:
             break
         if t == room:

@@ -1,9 +1,11 @@
 """The decorator that every loop wears."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba import njit
+from numba.core import event
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -14,3 +16,29 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # numba found no folder for its cache: compile anew in each process
         return njit(**options)(function)
+
+
+class Once(event.Listener):
+    """Calls back when the first compilation starts; loading from the cache is none."""
+
+    def __init__(self, callback: Callable[[], None]) -> None:
+        self.callback, self.called = callback, False
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002  # numba's signature
+        if not self.called:
+            self.called = True
+            self.callback()
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to do."""
+
+
+@contextmanager
+def say_when_compiling(callback: Callable[[], None]) -> Iterator[None]:
+    """Call back, once, if a loop has to be compiled in this block: the first run on a machine takes seconds."""
+    listener = Once(callback)
+    event.register("numba:compile", listener)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", listener)

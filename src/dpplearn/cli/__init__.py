@@ -17,6 +17,7 @@ COMMANDS = {
     "experiment": ("dpplearn.cli.experiment", "Train, test and compare: Tables 1 and 2 of the paper."),
     "info": ("dpplearn.cli.info", "Print the weights of a summarizer with standard errors."),
     "rouge": ("dpplearn.cli.rouge", "Score summaries against references with ROUGE."),
+    "select": ("dpplearn.cli.select", "Choose items that score high and differ from each other."),
     "summarize": ("dpplearn.cli.summarize", "Summarize documents, with reasons."),
     "train": ("dpplearn.cli.train", "Train a summarizer on clusters with reference summaries."),
 }
@@ -70,6 +71,16 @@ def plain_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def first_run_notice() -> Iterator[None]:
+    """Say on standard error that loops are being compiled, where that is what takes the time."""
+    from dpplearn._loops.jit import say_when_compiling
+
+    note = "First run on this machine: compiling loops, for some ten seconds; they are kept on disk."
+    with say_when_compiling(lambda: click.echo(note, err=True)):
         yield
 
 

@@ -123,7 +123,7 @@ def common(budget: float, unit: str, language: str | None) -> dict[str, Any]:
         "unit": unit,
         "overrun_bytes": OVERRUN if unit == "bytes" else 0.0,
         "language": language or "english",
-        "rouge": "1.5.5, stemmed" if language in (None, "en", "english") else "1.5.5 on unicode words, not stemmed",
+        "rouge": "1.5.5, stemmed" if language in (None, "english") else "1.5.5 on unicode words, not stemmed",
         "dpplearn": __version__,
     }
 
@@ -148,12 +148,17 @@ def read(
 
     from dpplearn.summarize.corpora import read_clusters
     from dpplearn.summarize.evaluation import check_clusters
+    from dpplearn.summarize.matching import normal_language
 
     clusters = read_clusters(corpus, encoding=encoding, skip_bad=skip_bad)
     for what, wanted in (("split", split), ("language", language)):
         if wanted is not None:
             there = sorted({str(getattr(c, what)) for c in clusters})
-            clusters = [c for c in clusters if getattr(c, what) == wanted]
+            if what == "split":
+                clusters = [c for c in clusters if c.split == wanted]
+            else:  # as in `train`: a cluster that names no language is in the one asked for
+                ours = (None, normal_language(wanted))
+                clusters = [c for c in clusters if normal_language(c.language) in ours]
             if not clusters:
                 raise ValueError(f"No cluster of {corpus} has the {what} {wanted!r}. Found {', '.join(there)}.")
     if only is not None:
@@ -167,10 +172,10 @@ def read(
 
 def warn_of_other_languages(clusters: list[Cluster], language: str | None) -> None:
     """A model reads all text in one language."""
-    from dpplearn.summarize.summarizer import ENGLISH
+    from dpplearn.summarize.matching import ENGLISH, normal_language
 
-    ours = ENGLISH if language in ENGLISH else (None, language)
-    others = sorted({str(c.language) for c in clusters if c.language not in ours})
+    ours = (None, language or ENGLISH)
+    others = sorted({str(c.language) for c in clusters if normal_language(c.language) not in ours})
     if others:
         click.echo(
             f"Warning: the model is for {language or 'english'}, but there are clusters in {', '.join(others)}. "

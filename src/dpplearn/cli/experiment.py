@@ -76,6 +76,7 @@ def command(
     from dpplearn.summarize.resume import ResultsFolder, corpus_fingerprint
     from dpplearn.summarize.summarizer import Summarizer
     from dpplearn.summarize.systems import check_systems
+    from dpplearn.summarize.training import settle_language
     from dpplearn.summarize.units import check_budget
 
     with usage_errors():
@@ -87,8 +88,10 @@ def command(
     settings: dict[str, Any] = {"budget": budget, "unit": unit, "language": language}
     settings |= {name: value for name, value in chosen.items() if value is not None}
     with plain_errors(), plain_warnings():
+        summarizer = Summarizer(**settings)
         ours = read(train, encoding, skip_bad, only, train_split, language)
-        check_one_language(ours, language)
+        settle_language(summarizer, ours)
+        settings["language"] = language = summarizer.language
         if leave_one_out or test is None:
             theirs = ours
         else:
@@ -96,7 +99,6 @@ def command(
             if test.resolve() == train.resolve() and train_split == test_split:
                 click.echo("Warning: --train and --test are the same file: scores say how well the model remembers. "
                            "Use --leave-one-out, or --train-split and --test-split.", err=True)  # fmt: skip
-        summarizer = Summarizer(**settings)
         record = {
             "command": "experiment",
             "train": train.name,
@@ -184,14 +186,3 @@ def as_percent(score: CorpusScore) -> dict[str, dict[str, float]]:
     from dpplearn.summarize.evaluation import Row
 
     return Row("", score, {}).figures()
-
-
-def check_one_language(clusters: list[Cluster], language: str | None) -> None:
-    from dpplearn.summarize.summarizer import ENGLISH
-
-    found = sorted({str(c.language) for c in clusters if c.language not in ENGLISH}) if language is None else []
-    if found:
-        raise ValueError(
-            f"The corpus has clusters in {', '.join(found)}, and a model learns one language. "
-            "Choose it with --language."
-        )

@@ -2,12 +2,13 @@
 
 import json
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dpplearn.cli import plain_errors, plain_warnings
+from dpplearn.cli import first_run_notice, plain_errors, plain_warnings
 
 if TYPE_CHECKING:
     from dpplearn.summarize.document import Cluster
@@ -45,7 +46,7 @@ def command(
     """
     from dpplearn.summarize.summarizer import Summarizer
 
-    with plain_errors(), plain_warnings():
+    with plain_errors(), plain_warnings(), first_run_notice():
         cluster = read(files, encoding)
         summarizer = Summarizer.load(model)
         summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity)
@@ -70,19 +71,18 @@ def command(
 
 def read(files: tuple[str, ...], encoding: str | None) -> "Cluster":
     """The files, or standard input, as one cluster."""
-    from dpplearn.summarize.document import Cluster, Document
+    from dpplearn.summarize.document import Cluster
 
     if files != ("-",):
         if "-" in files:
             raise ValueError("Give either files or - for standard input, not both.")
         return Cluster.from_files(list(files), encoding=encoding)
-    raw = sys.stdin.buffer.read()
-    try:
-        text = raw.decode(encoding or "utf-8")
-    except (UnicodeDecodeError, LookupError) as error:
-        raise ValueError(
-            f"Standard input could not be read as text: {error}. Say what it is with --encoding."
-        ) from None
-    if not text.strip():
-        raise ValueError("Standard input is empty: there is nothing to summarize.")
-    return Cluster([Document("stdin", text)])
+    with tempfile.TemporaryDirectory() as folder:  # read like any other file: encodings, HTML, binary refused
+        path = Path(folder) / "stdin.txt"
+        path.write_bytes(sys.stdin.buffer.read())
+        if path.stat().st_size == 0:
+            raise ValueError("Standard input is empty: there is nothing to summarize.")
+        try:
+            return Cluster.from_files([path], encoding=encoding)
+        except ValueError as error:
+            raise ValueError(str(error).replace(str(path), "Standard input")) from None

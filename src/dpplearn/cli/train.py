@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import plain_errors, plain_warnings
+from dpplearn.cli import first_run_notice, plain_errors, plain_warnings
 
 
 @click.command(name="train")
@@ -45,17 +45,25 @@ def command(
     CORPUS is a JSON Lines file, a folder with one sub-folder per cluster, or a folder in the DUC layout.
     """
     from dpplearn.summarize.corpora import read_clusters
+    from dpplearn.summarize.matching import normal_language
     from dpplearn.summarize.summarizer import Summarizer
 
-    with plain_errors(), plain_warnings():
+    with plain_errors(), plain_warnings(), first_run_notice():
+        if out.is_dir():
+            raise ValueError(f"Cannot write {out}: it is a folder. Give the name of a file as --out.")
         if not out.parent.is_dir():
             raise ValueError(f"Cannot write {out}: there is no folder {out.parent}. Make it, or give another --out.")
         summarizer = Summarizer(language=language, **settings)
         clusters = read_clusters(corpus, encoding=encoding, skip_bad=skip_bad)
         if language is not None:
-            clusters = [cluster for cluster in clusters if cluster.language in (None, language)]
+            wanted = (None, normal_language(language))
+            clusters = [cluster for cluster in clusters if normal_language(cluster.language) in wanted]
             if not clusters:
                 raise ValueError(f"No cluster of {corpus} has the language {language!r}.")
+        if skip_bad:
+            for cluster in [cluster for cluster in clusters if not cluster.sentences()]:
+                click.echo(f"Warning: left out {cluster.name}: it has no sentence.", err=True)
+                clusters.remove(cluster)
         click.echo(f"Read {len(clusters)} clusters from {corpus}.", err=True)
         summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=True)
         summarizer.save(out)

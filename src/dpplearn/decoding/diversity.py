@@ -5,7 +5,8 @@ For diversity d in [0, 1] a decoder works on
     L_ij(d) = q_i^a S_ij(b) q_j^a,   a = min(1, 2 - 2 d),   b = min(1, 2 d),   S(b) = (1 - b) I + b S.
 
 At 0, S(0) = I: items are ranked by quality alone. At 0.5 it is the model. At 1, q^0 = 1: similarity alone.
-Every L(d) is positive semidefinite, so every decoder, the sampling ones too, has a DPP to work on.
+Every L(d) is positive semidefinite, so every decoder, the sampling ones too, has a DPP to work on. Above 0.5, with a
+budget or a size limit, decoders that ask for the most probable set fill it: see `dpplearn.decoding.fill`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ def exponents(diversity: float) -> tuple[float, float]:
 
 def quality_power(q: FloatArray, a: float) -> FloatArray:
     """q^a, where an item without quality never gets any."""
+    if a == 1.0:
+        return q
     return np.where(q > 0.0, q, 1.0) ** a * (q > 0.0)
 
 

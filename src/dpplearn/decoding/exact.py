@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import EPS, logdet, schur_complement
+from dpplearn.decoding.fill import fill_tilt
 from dpplearn.decoding.greedy import greedy_auto
 from dpplearn.decoding.ground import Ground, Model, read_model
 from dpplearn.decoding.limits import Limits, check_budget, check_limits
@@ -19,7 +20,7 @@ from dpplearn.decoding.whole import as_found
 from dpplearn.determinantal import impossible, remaining
 
 MEMORY = 2**30  # bytes for one conditional kernel per depth
-STEP = 20_000  # nodes between two looks at the clock: some milliseconds
+STEP = 30_000_000  # work between two looks at the clock, in entries touched: some ten milliseconds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,8 +30,8 @@ class ExactSelection(Selection):
     Attributes
     ----------
     gap : float
-        No feasible set has a log-probability (of the model at the given diversity) above this one's by more than
-        `gap`; 0 where the search is complete.
+        No feasible set has a log-probability (of the model at the given diversity, above 0.5 with s |Y| added as
+        `exact_map` says) above this one's by more than `gap`; 0 where the search is complete.
     optimal : bool
         Whether it is.
     nodes : int
@@ -64,14 +65,16 @@ def exact_map(
     Parameters
     ----------
     dpp, cost, budget, k, include, exclude, diversity
-        As in `greedy_map`.
+        As in `greedy_map`. Above diversity 0.5, with a budget or k, sets are compared by log det L_Y(d) + s |Y|,
+        with the s of `dpplearn.decoding.fill`: by similarity alone no item is a gain, and the set is to fill the
+        budget.
     time_limit : float, optional
         Seconds; None for no limit. When they are over, the best set found is returned with its gap.
 
     Returns
     -------
     ExactSelection
-        May be the empty set: where all qualities are below 1, it is the most probable.
+        May be the empty set: up to diversity 0.5, where all qualities are below 1, it is the most probable.
 
     Examples
     --------
@@ -87,8 +90,9 @@ def exact_map(
     if reason:
         return ExactSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, 0.0, True, 0)
     end = time.perf_counter() + seconds
-    start = improve(ground, limits, np.sort(greedy_auto(ground, limits, None, 1.0).items), 0.0)
-    Y, gap, nodes = branch_and_bound(ground, limits, start, end)
+    aim = ground.tilted(fill_tilt(ground, limits))
+    start, _ = improve(aim, limits, np.sort(greedy_auto(aim, limits, None, 1.0).items), 0.0, end)
+    Y, gap, nodes = branch_and_bound(aim, limits, start, end)
     done = f"optimal: {nodes} sets looked at" if gap == 0.0 else f"time limit: within {gap:.3g} of the optimum"
     found = as_found(ground, limits, Y, done)
     return ExactSelection(found.subset, found.cost, found.gains, done, ground.log_prob, gap, gap == 0.0, nodes)
@@ -104,11 +108,13 @@ def branch_and_bound(ground: Ground, limits: Limits, start: IntArray, end: float
         raise impossible("include", limits.include)
     kernel = schur_complement(ground.L, rest, limits.include)
     costs = limits.cost[rest]
-    left, slots = limits.budget - limits.total(limits.include), limits.k - limits.include.size
+    left, slots = limits.room - float(limits.cost[limits.include].sum()), limits.k - limits.include.size
     n = rest.size
     if n == 0:
         return start, 0.0, 0
-    depth_limit = min(slots, int(np.searchsorted(np.cumsum(np.sort(costs)), left, side="right")), n) + 1
+    # the search subtracts costs one by one, in another order: with room for its rounding, no set is deeper
+    most = int(np.searchsorted(np.cumsum(np.sort(costs)), left + 1e-6 * min(limits.budget, 1e300), side="right"))
+    depth_limit = min(slots, most, n) + 1
     if 8 * depth_limit * n * n > MEMORY:
         raise ValueError(
             f"exact_map keeps a kernel per item chosen, which for {n} candidates and up to {depth_limit - 1} items is "
@@ -126,11 +132,14 @@ def branch_and_bound(ground: Ground, limits: Limits, start: IntArray, end: float
     sizes[0] = open_node(R[0], stack["cost"][0], order["ids"][0], n, left, slots, *first, noise)
     best, depth, nodes = logdet(ground.block(start)) - base, 0, 0
     arrays = (R, stack["cost"], order["ids"], stack["log_gain"], order["density"], sizes, child, room, places, value)
-    while depth >= 0 and (nodes == 0 or time.perf_counter() < end):
+    while depth >= 0 and time.perf_counter() < end:
         depth, best, opened = search(*arrays, path, depth, best, best_set, noise, STEP)
         nodes += opened
     Y = start if best_set[0] == 0 else np.union1d(rest[best_set[1 : best_set[0] + 1]], limits.include)
-    return Y, max(0.0, open_bound(arrays, depth) - best), nodes
+    if logdet(ground.block(Y)) < logdet(ground.block(start)):  # by rounding alone: computed anew, the start is better
+        Y = start
+    gap = open_bound(arrays, depth) - best
+    return Y, gap if gap > 1e-11 else 0.0, nodes
 
 
 def open_bound(arrays: tuple[FloatArray | IntArray, ...], depth: int) -> float:

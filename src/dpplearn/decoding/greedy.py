@@ -11,7 +11,7 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_choice
 from dpplearn.decoding.ground import Ground, Kernel, Model, read_model
-from dpplearn.decoding.limits import Limits, check_limits
+from dpplearn.decoding.limits import Limits, check_limits, check_number
 from dpplearn.decoding.selection import Selection
 
 PROBABILITY, LOG, SIGNED = 0, 1, 2  # as in _loops.greedy
@@ -132,7 +132,7 @@ def check_power(cost_power: Any) -> float | None:
     """A finite number that is not negative, or None."""
     if cost_power is None:
         return None
-    power = float(cost_power)
+    power = check_number(cost_power, "cost_power")
     if not (np.isfinite(power) and power >= 0.0):
         raise ValueError(f"cost_power must be a number that is not negative, found {cost_power!r}.")
     return power
@@ -158,9 +158,9 @@ def greedy_run(ground: Ground, limits: Limits, rule: int, power: float, tilt: fl
     from dpplearn._loops.greedy import greedy_kernel, greedy_rows
 
     weight = np.ones(ground.n) if power == 0.0 else limits.cost if power == 1.0 else limits.cost**power
-    rest = (limits.cost, weight, rule, float(tilt), floor, limits.budget, limits.k, limits.include, limits.alive.copy())
+    rest = (limits.cost, weight, rule, float(tilt), floor, limits.room, limits.k, limits.include, limits.alive.copy())
     if isinstance(ground, Kernel):
-        return possible(limits, Run(*greedy_kernel(ground.L, *rest)))
+        return possible(ground, limits, Run(*greedy_kernel(ground.L, *rest)))
     rows = ground.rows
     d = rows.shape[1]
     double = rows.dtype == np.float64
@@ -170,12 +170,17 @@ def greedy_run(ground: Ground, limits: Limits, rule: int, power: float, tilt: fl
         parts = (np.empty((0, 0), rows.dtype), rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
     else:
         parts = (rows, none, none, np.empty(0, rows.dtype))
-    return possible(limits, Run(*greedy_rows(*parts, d, ground.scale, ground.diag, ground.own, *rest, float(noise))))
+    return possible(
+        ground, limits, Run(*greedy_rows(*parts, d, ground.scale, ground.diag, ground.own, *rest, float(noise)))
+    )
 
 
-def possible(limits: Limits, run: Run) -> Run:
-    """The run, unless an item to include was a linear combination of others."""
+def possible(ground: Ground, limits: Limits, run: Run) -> Run:
+    """The run, unless an item to include has no quality or was a linear combination of others."""
     if run.end == 5:
+        none = limits.include[ground.diag[limits.include] <= 0.0]
+        if none.size:
+            raise ValueError(f"include={limits.include.tolist()} has probability 0: item {none[0]} has quality 0.")
         raise ValueError(
             f"include={limits.include.tolist()} has probability 0: some of its items are linear combinations of the "
             "others. Include fewer of them."

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
+
+SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
+
+
+def roomy(budget: float) -> float:
+    """The largest sum of costs that counts as within the budget: decimals such as 0.1 + 0.2 are not 0.3 in binary."""
+    return budget * (1.0 + SLACK)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,19 +45,30 @@ class Limits:
         """Whether all items cost the same, so that cost cannot change an order."""
         return bool(self.cost.max() == self.cheapest)
 
+    @property
+    def room(self) -> float:
+        """What sums of costs are compared with, in every decoder: the budget, and a little for rounding."""
+        return roomy(self.budget)
+
     def total(self, subset: IntArray) -> float:
-        return float(self.cost[subset].sum())
+        """Cost of a set; of one that fits, never above the budget by rounding."""
+        cost = float(self.cost[subset].sum())
+        return min(cost, self.budget) if cost <= self.room else cost
+
+    def fits(self, subset: IntArray) -> bool:
+        """Whether a set is within the budget and the size."""
+        return subset.size <= self.k and float(self.cost[subset].sum()) <= self.room
 
     def empty_reason(self) -> str:
         """Why nothing can be chosen; empty where something can."""
         if self.k == 0:
             return "the size limit k is 0"
-        if self.exclude.size == 0 and self.cheapest <= self.budget:
+        if self.exclude.size == 0 and self.cheapest <= self.room:
             return ""
         if not self.alive.any():
             return "no candidates: every item is excluded" if not self.include.size else ""
         cheapest = float(self.cost[self.alive == 1].min())
-        if self.include.size == 0 and cheapest > self.budget:
+        if self.include.size == 0 and cheapest > self.room:
             return f"the budget of {self.budget:g} is below the cheapest candidate, which costs {cheapest:g}"
         return ""
 
@@ -74,7 +93,7 @@ def check_limits(
     A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
-    if A.size and costs[A].sum() > limit:
+    if A.size and costs[A].sum() > roomy(limit):
         raise ValueError(
             f"include must fit the budget, but its items cost {costs[A].sum():g} and the budget is {limit:g}. "
             "Raise the budget or include less."
@@ -84,14 +103,20 @@ def check_limits(
     return Limits(costs, limit, size, A, B, limit < np.inf or k is not None, cheapest)
 
 
+def check_number(x: Any, name: str) -> float:
+    """A real number, which text and truth values are not."""
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        x = x.item()
+    if isinstance(x, bool | np.bool_) or not isinstance(x, Real):
+        raise TypeError(f"{name} must be a number, found {x!r:.60}.")
+    return float(x)
+
+
 def check_budget(budget: Any, name: str = "budget") -> float:
     """A number that is not negative; None means no limit."""
     if budget is None:
         return np.inf
-    try:
-        value = float(budget)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, found {budget!r}.") from None
+    value = check_number(budget, name)
     if not value >= 0.0:
         raise ValueError(f"{name} must be a number that is not negative, found {value}.")
     return value

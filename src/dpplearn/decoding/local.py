@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray, check_subset
 from dpplearn._linalg import EPS, logdet
+from dpplearn.decoding.fill import fill_tilt
 from dpplearn.decoding.greedy import greedy_auto
 from dpplearn.decoding.ground import Ground, Model, read_model
-from dpplearn.decoding.limits import Limits, check_budget, check_limits
+from dpplearn.decoding.limits import SLACK, Limits, check_budget, check_limits
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.whole import as_found
 from dpplearn.determinantal import impossible
 
 LEAST = 1e-9  # gain in log-probability that counts as an improvement
+TRIES = 64  # moves to recompute in one step, the most hopeful first
 
 
 def local_search(
@@ -36,12 +40,14 @@ def local_search(
 
         add i: g_i,      drop j: M_jj,      swap j for i: g_i M_jj + w_ij^2,
 
-    so that all of them cost O(n k^2) together.
+    so that all of them cost O(n k^2) together. A move is made only where log det L_Y, computed anew, rises by it.
 
     Parameters
     ----------
     dpp, cost, budget, k, include, exclude, diversity
-        As in `greedy_map`.
+        As in `greedy_map`. Above diversity 0.5, with a budget or k, sets are compared by log det L_Y(d) + s |Y|,
+        with the s of `dpplearn.decoding.fill`: by similarity alone no item is a gain, and the set is to fill the
+        budget.
     start : array of item numbers or Selection, optional
         A feasible set; by default what `greedy_map` finds. The result is never less probable. A start of
         probability 0 first loses the items that are linear combinations of others.
@@ -63,20 +69,22 @@ def local_search(
     ground = read_model(dpp, diversity)
     limits = check_limits(ground.n, cost, budget, k, include, exclude)
     low = check_budget(min_cost, "min_cost")
+    aim = ground.tilted(fill_tilt(ground, limits))
     if start is None:
         reason = limits.empty_reason()
         if reason:
             return Selection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob)
-        Y = np.sort(greedy_auto(ground, limits, None, -np.inf if limits.bounded else 1.0).items)
+        Y = np.sort(greedy_auto(aim, limits, None, -np.inf if limits.bounded else 1.0).items)
     else:
         Y = check_start(limits, start.subset if isinstance(start, Selection) else start)
-    return as_found(ground, limits, improve(ground, limits, Y, low), "no move improves it")
+    Y, reason = improve(aim, limits, Y, low)
+    return as_found(ground, limits, Y, reason)
 
 
 def check_start(limits: Limits, start: ArrayLike) -> IntArray:
     """A set that fits."""
     Y = check_subset(start, limits.cost.size, "start")
-    if limits.total(Y) > limits.budget or Y.size > limits.k:
+    if not limits.fits(Y):
         raise ValueError(
             f"start must fit the budget and k, but has {Y.size} items that cost {limits.total(Y):g}; "
             f"the budget is {limits.budget:g} and k is {limits.k}."
@@ -96,21 +104,37 @@ def independent(ground: Ground, limits: Limits, Y: IntArray) -> IntArray:
     return np.sort(found.subset[found.gains > -np.inf])
 
 
-def improve(ground: Ground, limits: Limits, Y: IntArray, min_cost: float) -> IntArray:
-    """Steepest ascent from Y; every step raises log det L_Y by more than LEAST, so it ends."""
+def improve(ground: Ground, limits: Limits, Y: IntArray, min_cost: float, end: float = np.inf) -> tuple[IntArray, str]:
+    """Steepest ascent from Y, until no move helps or the clock shows `end`; and why it ended.
+
+    The gains of moves come from a factor that a nearly singular L_Y makes inexact. So a move counts only where
+    log det L_Y, computed anew, rises by more than LEAST: it is a function of the set, and none comes twice.
+    """
     Y = independent(ground, limits, Y)
     diag = ground.diag
     r = np.sqrt(np.where(diag > 0.0, diag, 1.0))
     log_diag = np.full(diag.shape, -np.inf)
     np.log(diag, out=log_diag, where=diag > 0.0)
-    while True:
-        gains = moves(ground, limits, Y, min_cost, r, log_diag)
-        best = int(gains.argmax())
-        if not gains.flat[best] > LEAST:
-            return Y
-        i, j = divmod(best, gains.shape[1])
-        Y = np.delete(Y, j) if j < Y.size else Y
-        Y = np.sort(np.append(Y, i)) if i < ground.n else Y
+    value = logdet(ground.block(Y))
+    most = 100 + 10 * ground.n
+    for _ in range(most):
+        if time.perf_counter() >= end:
+            return Y, "the time is over"
+        gains = moves(ground, limits, Y, min_cost, r, log_diag).ravel()
+        hopeful = np.flatnonzero(gains > LEAST)
+        if hopeful.size > TRIES:
+            hopeful = hopeful[np.argpartition(-gains[hopeful], TRIES)[:TRIES]]
+        for move in hopeful[np.argsort(-gains[hopeful], kind="stable")]:
+            i, j = divmod(int(move), Y.size + 1)
+            Z = np.delete(Y, j) if j < Y.size else Y
+            Z = np.sort(np.append(Z, i)) if i < ground.n else Z
+            reached = logdet(ground.block(Z))
+            if reached > value + LEAST:
+                Y, value = Z, reached
+                break
+        else:
+            return Y, "no move improves it"
+    return Y, f"stopped after {most} moves"
 
 
 def moves(
@@ -120,22 +144,23 @@ def moves(
     n, size = ground.n, Y.size
     factor = np.ones((n + 1, size + 1))
     if size:  # with unit diagonals, so that qualities of any size lose no digits
-        M = linalg.inv(ground.block(Y) / r[Y, None] / r[Y], check_finite=False)
-        columns = ground.columns(Y) / r[:, None] / r[Y]
-        W = columns @ M
-        factor[:n, size] = 1.0 - np.einsum("ij,ij->i", columns, W)
-        factor[n, :size] = M.diagonal()
+        C = linalg.cholesky(ground.block(Y) / r[Y, None] / r[Y], lower=True, check_finite=False)
+        half = linalg.solve_triangular(C, np.eye(size), lower=True, check_finite=False)  # M = half^T half
+        columns = (ground.columns(Y) / r[:, None] / r[Y]) @ half.T
+        W = columns @ half
+        factor[:n, size] = 1.0 - np.einsum("ij,ij->i", columns, columns)
+        factor[n, :size] = np.einsum("ij,ij->j", half, half)
         g = np.maximum(factor[:n, size], 0.0)
-        factor[:n, :size] = np.outer(g, M.diagonal()) + W**2
+        factor[:n, :size] = np.outer(g, factor[n, :size]) + W**2
     else:
         factor[:n, size] = log_diag > -np.inf
     factor[factor <= 8 * (size + 1) * EPS] = 0.0
     with np.errstate(divide="ignore"):
         gains = np.log(factor)
     gains += np.append(log_diag, 0.0)[:, None] - np.append(log_diag[Y], 0.0)
-    total = limits.total(Y)
+    total = float(limits.cost[Y].sum())
     after = total + np.append(limits.cost, 0.0)[:, None] - np.append(limits.cost[Y], 0.0)
-    gains[(after > limits.budget) | (after < min(min_cost, total))] = -np.inf
+    gains[(after > limits.room) | (after < min(min_cost, total) * (1.0 - SLACK))] = -np.inf
     gains[np.append(limits.alive == 0, False)] = -np.inf
     gains[Y] = -np.inf
     gains[:, np.append(np.isin(Y, limits.include), False)] = -np.inf

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
+from dpplearn.decoding.greedy import describe, greedy_auto
 from dpplearn.decoding.ground import Ground, Model, read_model
 from dpplearn.decoding.limits import Limits, check_budget, check_limits
 from dpplearn.decoding.sampled import Source
@@ -30,7 +31,7 @@ class ConsensusSelection(Selection):
     Attributes
     ----------
     utility : float
-        Mean agreement with the references.
+        Mean agreement with the references; nan where there are none.
     references : Subsets
         The samples it was compared with.
     """
@@ -70,13 +71,14 @@ def consensus(
     utility : array, list of (weight, array), or callable, optional
         How well set A agrees with set B. A token-count matrix, one row per item, dense or sparse, means the F1 of the
         clipped overlap of their summed counts a and b, 2 sum(min(a, b)) / (sum(a) + sum(b)): ROUGE-1 F, if tokens are
-        words. A list of weights and matrices adds several of them. A callable takes two sorted index arrays, and
-        is called for every candidate and every distinct reference. Default: each item is its own token.
+        words. A list of weights and matrices adds several of them. A callable takes two sorted index arrays, neither
+        empty, and is called for every candidate and every distinct reference. Default: each item is its own token.
     n_samples : int
         Number of reference sets.
     min_cost, max_cost : float, optional
         References are drawn until n_samples cost between these, by default 0.8 and 1.2 times the budget; the
-        qualities are scaled by one factor so that the mean cost of a draw is the middle of the two.
+        qualities are scaled by one factor so that the mean cost of a draw is the middle of the two. Where no set
+        of positive probability costs so much (few independent items), 0.8 and 1.2 times what `greedy_map` reaches.
     samples : Subsets or list of item lists, optional
         References to use instead of drawing.
     rng, n_jobs
@@ -85,8 +87,8 @@ def consensus(
     Returns
     -------
     ConsensusSelection
-        The set costs at most the budget, whatever the references cost. Empty with a reason where no reference was
-        found.
+        The set costs at most the budget, whatever the references cost. Where no reference was found, the set of
+        `greedy_map`, with a reason that says so.
 
     Examples
     --------
@@ -105,22 +107,27 @@ def consensus(
     agreement = check_utility(utility, ground.n)
     reason = limits.empty_reason()
     references, note = Subsets.from_lists([], ground.n), ""
-    if not reason:
+    if reason:
+        none = np.empty(0, np.int64)
+        return ConsensusSelection(none, 0.0, np.empty(0), reason, ground.log_prob, np.nan, references)
+    if not limits.alive.any():
+        greedy_auto(ground, limits, None, -np.inf)  # an error where include has probability 0
+        references, note = Subsets.from_lists([limits.include], ground.n), "; include and exclude name every item"
+    if samples is not None or limits.alive.any():
         if samples is None:
             n_samples = check_int(n_samples, "n_samples", low=1)
             references, note = draw_references(ground, limits, n_samples, min_cost, max_cost, generator, jobs)
         else:
             references = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, ground.n)
-            note = "no references were given in samples"
+            note = "" if len(references) else "no references were given in samples"
         if references.n != ground.n:
             raise ValueError(f"samples must be subsets of the {ground.n} items, found subsets of {references.n}.")
-        if len(references) == 0:
-            reason = note
-    if reason:
-        none = np.empty(0, np.int64)
-        return ConsensusSelection(none, 0.0, np.empty(0), reason, ground.log_prob, 0.0, references)
+    if len(references) == 0:
+        return as_greedy(ground, limits, references, np.nan, note)
     items, value = agreement.maximize(limits, references)
-    reason = f"mean utility {value:.4g} against {len(references)} references"
+    if items.size == 0:
+        return as_greedy(ground, limits, references, 0.0, f"no set agrees with any of {len(references)} references")
+    reason = f"mean utility {value:.4g} against {len(references)} references{note}"
     gains = gains_in_order(ground, items)
     return ConsensusSelection(items, limits.total(items), gains, reason, ground.log_prob, value, references)
 
@@ -129,12 +136,28 @@ def draw_references(
     ground: Ground, limits: Limits, count: int, min_cost: float | None, max_cost: float | None,
     rng: np.random.Generator, n_jobs: int,
 ) -> tuple[Subsets, str]:  # fmt: skip
-    """`count` samples of the right cost, or as many as turn up, and what to say where none does."""
+    """`count` samples of the right cost, or as many as turn up, and what there is to say about them."""
     budget = min(limits.budget, limits.k * float(limits.cost.mean()))  # where only k is given, k items' worth
     low = 0.8 * budget if min_cost is None else check_budget(min_cost, "min_cost")
     high = max(1.2 * budget, low) if max_cost is None else check_budget(max_cost, "max_cost")
     if low > high:
         raise ValueError(f"min_cost must not be above max_cost, found {low:g} and {high:g}.")
+    references, note = draw_between(ground, limits, count, low, high, rng, n_jobs)
+    if len(references) or min_cost is not None or max_cost is not None:
+        return references, note
+    reached = limits.total(greedy_auto(ground, limits, None, -np.inf).items)
+    if reached >= low:
+        return references, note
+    references, again = draw_between(ground, limits, count, 0.8 * reached, 1.2 * reached, rng, n_jobs)
+    if not len(references):
+        return references, again
+    return references, f", which cost about {reached:g}: no set of positive probability costs much more"
+
+
+def draw_between(
+    ground: Ground, limits: Limits, count: int, low: float, high: float, rng: np.random.Generator, n_jobs: int
+) -> tuple[Subsets, str]:
+    """`count` samples that cost between low and high, or as many as turn up; and what to say where none does."""
     source = Source.of(ground, limits, (low + high) / 2)
     kept: list[IntArray] = []
     nearest, gap = np.nan, np.inf
@@ -155,7 +178,15 @@ def draw_references(
         f"none of {drawn} samples cost between {low:g} and {high:g}; the nearest cost {nearest:g}. "
         "Widen [min_cost, max_cost]"
     )
-    return Subsets.from_lists(kept, ground.n), note
+    return Subsets.from_lists(kept, ground.n), "" if kept else note
+
+
+def as_greedy(ground: Ground, limits: Limits, references: Subsets, value: float, why: str) -> ConsensusSelection:
+    """What `greedy_map` chooses, where there is nothing to agree with."""
+    run = greedy_auto(ground, limits, None, -np.inf)
+    reason = f"{why}; this is the set of greedy_map" if run.items.size else f"{why}; {describe(limits, run)}"
+    cost = limits.total(run.items)
+    return ConsensusSelection(run.items.copy(), cost, np.log(run.gains), reason, ground.log_prob, value, references)
 
 
 def gains_in_order(ground: Ground, items: IntArray) -> FloatArray:

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
 from dpplearn._linalg import Spectrum
+from dpplearn.decoding.fill import fill_tilt
 from dpplearn.decoding.ground import DENSE, Ground, Model, read_model
-from dpplearn.decoding.limits import Limits, check_budget, check_limits
+from dpplearn.decoding.limits import SLACK, Limits, check_budget, check_limits, roomy
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import find_tilt, tilted_spectrum
 from dpplearn.decoding.whole import as_found
@@ -66,7 +67,9 @@ def sampled_map(
     Parameters
     ----------
     dpp, cost, budget, k, include, exclude, diversity
-        As in `greedy_map`.
+        As in `greedy_map`. Above diversity 0.5, with a budget or k, sets are compared by log det L_Y(d) + s |Y|,
+        with the s of `dpplearn.decoding.fill`: by similarity alone no item is a gain, and the set is to fill the
+        budget.
     n_samples : int
         How many sets to draw.
     min_cost, max_cost : float
@@ -101,6 +104,8 @@ def sampled_map(
     ground = read_model(dpp, diversity)
     limits = check_limits(ground.n, cost, budget, k, include, exclude)
     low, high = check_window(limits, min_cost, max_cost)
+    if not isinstance(tilt, bool | np.bool_):
+        raise TypeError(f"tilt must be True or False, found {tilt!r:.60}.")
     n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1)
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
     reason = limits.empty_reason() if low == 0.0 else ""
@@ -108,11 +113,16 @@ def sampled_map(
         return SampledSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, 0, 0, ())
     top_cost = min(high, limits.k * float(limits.cost.mean()))  # where only k is given, k items' worth
     target = top_cost if low == 0.0 else (low + max(top_cost, low)) / 2
-    source = Source.of(ground, limits, target if tilt else None)
+    if not limits.alive.any():
+        return only_set(ground, limits, low)
+    source = Source.of(ground, limits, target if tilt else None, fill_tilt(ground, limits))
     found = source.best(n_samples, low, high, limits.k, m, generator, jobs)
     if not found.sets:
         reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt)
-        return SampledSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, n_samples, 0, ())
+        if found.feasible:
+            reason = f"{found.feasible} of {n_samples} samples were feasible, but all have probability 0 to rounding"
+        none = np.empty(0, np.int64)
+        return SampledSelection(none, 0.0, np.empty(0), reason, ground.log_prob, n_samples, found.feasible, ())
     share = f"{found.feasible} of {n_samples} samples were feasible"
     best = tuple(as_found(ground, limits, Y, f"{share}; rank {a + 1} among them") for a, Y in enumerate(found.sets))
     top = best[0]
@@ -122,13 +132,22 @@ def sampled_map(
     )  # fmt: skip
 
 
+def only_set(ground: Ground, limits: Limits, low: float) -> SampledSelection:
+    """The answer where include and exclude name every item: nothing is left to draw."""
+    only = as_found(ground, limits, limits.include, "include and exclude name every item: the only set there is")
+    if only.cost < low * (1.0 - SLACK):
+        reason = f"include and exclude name every item, and the only set costs {only.cost:g}: lower min_cost"
+        return SampledSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, 0, 0, ())
+    return SampledSelection(only.subset, only.cost, only.gains, only.reason, ground.log_prob, 0, 0, (only,))
+
+
 def check_window(limits: Limits, min_cost: float | None, max_cost: float | None) -> tuple[float, float]:
     """Lowest and highest cost of a set."""
     low = 0.0 if min_cost is None else check_budget(min_cost, "min_cost")
     high = min(check_budget(max_cost, "max_cost"), limits.budget)
     if low > high:
         raise ValueError(f"min_cost must not be above max_cost or the budget, found {low:g} and {high:g}.")
-    if limits.total(limits.include) > high:
+    if limits.total(limits.include) > roomy(high):
         raise ValueError(
             f"include must fit max_cost, but its items cost {limits.total(limits.include):g} and max_cost is {high:g}."
         )
@@ -168,8 +187,11 @@ class Source:
     base: float  # cost of the items to include
 
     @classmethod
-    def of(cls, ground: Ground, limits: Limits, target: float | None) -> Source:
-        """The model given what must be in and out, tilted to cost `target` on average where that is given."""
+    def of(cls, ground: Ground, limits: Limits, target: float | None, fill: float = 0.0) -> Source:
+        """The model given what must be in and out, tilted to cost `target` on average where that is given.
+
+        Sets are scored under e^fill L.
+        """
         dpp: DPP | LowRankDPP = ground.dpp
         base = limits.total(limits.include)
         items = np.arange(ground.n)
@@ -188,6 +210,8 @@ class Source:
             entries, gram = np.ascontiguousarray(dpp.L), False
         else:
             entries, gram = dpp._likelihood_entries()
+        if fill:
+            entries = entries * np.exp(fill / 2 if gram else fill)
         return cls(tables, size, items, limits.include, cost, entries, gram, base)
 
     def best(self, size: int, low: float, high: float, k: int, m: int, rng: np.random.Generator, n_jobs: int) -> Found:
@@ -199,7 +223,7 @@ class Source:
         diag = np.einsum("ij,ij->i", self.entries, self.entries) if self.gram else self.entries.diagonal()
         with np.errstate(divide="ignore"):
             log_diag = np.log(np.maximum(diag, 0.0)) + 1e-12  # a bound that rounding does not break
-        window = (low - self.base, high - self.base, k - self.include.size)
+        window = (low * (1.0 - SLACK) - self.base, roomy(high) - self.base, k - self.include.size)
 
         def task(b: int) -> tuple[dict[tuple[int, ...], float], int, float]:
             count = int(starts[b + 1] - starts[b])

@@ -24,7 +24,8 @@ class Selection:
         The same items, ascending.
     log_prob : float
         log P(subset) under the model as it was given (`diversity` changes what is chosen, not this). Computed
-        when first asked for, because the normalizer costs more than a greedy run; it then reads the model.
+        when first asked for, because the normalizer costs more than a greedy run, and then shown by `repr`. It reads
+        the model then: features of more than 1 MiB are the caller's own array, and a change to them is an error.
     cost : float
         Total cost of the items.
     gains : float array
@@ -74,7 +75,11 @@ class Selection:
         return int(self.subset.size)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.subset.tolist()}, cost {self.cost:g}: {self.reason}>"
+        known = f"{self.log_prob:.6g}" if "log_prob" in self.__dict__ else "computed when asked for"
+        return (
+            f"{type(self).__name__}(subset={self.subset.tolist()}, log_prob={known}, cost={self.cost:g}, "
+            f"reason={self.reason!r})"
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes get the number, not the model."""

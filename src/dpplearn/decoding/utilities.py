@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class CountUtility:
         def run(start: IntArray, power: float) -> tuple[IntArray, float]:
             alive = limits.alive.copy()
             items, value = build(
-                parts, weights, limits.cost, limits.budget, limits.k, start, limits.include.size, alive, power, PASSES
+                parts, weights, limits.cost, limits.room, limits.k, start, limits.include.size, alive, power, PASSES
             )
             return items, float(value)
 
@@ -61,13 +62,10 @@ class CountUtility:
         from dpplearn._loops.consensus import build
 
         best, found = -np.inf, None
-        for Y in list(references.counts())[:64]:  # distinct, in the order drawn
-            start = np.concatenate([limits.include, np.setdiff1d(Y, limits.include)]).astype(np.int64)
-            if limits.total(start) > limits.budget or start.size > limits.k or np.isin(start, limits.exclude).any():
-                continue
+        for start in feasible_references(limits, references):
             nobody = np.zeros(limits.cost.size, np.uint8)
             _, value = build(
-                parts, np.array(self.weights), limits.cost, limits.budget, limits.k, start, start.size, nobody, 0.0, 0
+                parts, np.array(self.weights), limits.cost, limits.room, limits.k, start, start.size, nobody, 0.0, 0
             )
             if value > best:
                 best, found = float(value), start
@@ -76,46 +74,82 @@ class CountUtility:
 
 @dataclass(frozen=True, eq=False)
 class SetUtility:
-    """Any function of two sets, called for every candidate and every distinct reference."""
+    """Any function of two sets, called for every candidate and every distinct reference; with an empty set it is 0."""
 
     function: Callable[[IntArray, IntArray], float]
 
     def maximize(self, limits: Limits, references: Subsets) -> tuple[IntArray, float]:
+        """From the same starts as `CountUtility`, by the same moves."""
         tally = references.counts()
-        known = [(np.array(Y, np.int64), count / len(references)) for Y, count in tally.items()]
-        memory: dict[tuple[int, ...], float] = {}
+        known = [(np.array(Y, np.int64), count / len(references)) for Y, count in tally.items() if len(Y)]
+        value = lru_cache(maxsize=None)(lambda key: self._mean(key, known))
+        starts = [(limits.include, 0.0), (limits.include, 1.0)]
+        medoids = feasible_references(limits, references)
+        if medoids:
+            starts.append((max(medoids, key=lambda Y: value(tuple(sorted(Y.tolist())))), 0.0))
+        return max((climb(value, limits, *start) for start in starts), key=lambda found: found[1])
 
-        def value(items: list[int]) -> float:
-            key = tuple(sorted(items))
-            if key not in memory:
-                Y = np.array(key, np.int64)
-                memory[key] = sum(share * float(self.function(Y, other)) for other, share in known)
-            return memory[key]
+    def _mean(self, key: tuple[int, ...], known: list[tuple[IntArray, float]]) -> float:
+        if not key:
+            return 0.0
+        total = 0.0
+        for other, share in known:
+            u = float(self.function(np.array(key, np.int64), other.copy()))
+            if not np.isfinite(u):
+                raise ValueError(
+                    f"utility must return finite numbers, but is {u} for the sets {list(key)} and {other.tolist()}."
+                )
+            total += share * u
+        return total
 
-        def best_addition(items: list[int]) -> tuple[float, int]:
-            left = limits.budget - limits.total(np.array(items, np.int64))
-            fits = [i for i in np.flatnonzero(limits.alive).tolist() if i not in items and limits.cost[i] <= left]
-            if len(items) >= limits.k or not fits:
-                return -np.inf, -1
-            return max((value([*items, i]), -i) for i in fits)
 
-        items = limits.include.tolist()
-        while True:
-            now = value(items)
-            better, i = best_addition(items)
-            if better > now + 1e-12:
-                items = [*items, -i]
-                continue
-            changed = False
-            for j in items[limits.include.size :]:
-                without = [i for i in items if i != j]
-                better, i = best_addition(without)
-                if max(better, value(without)) > value(items) + 1e-9:
-                    items = [*without, -i] if better >= value(without) else without
-                    changed = True
-                    break
-            if not changed:
-                return np.array(items, np.int64), now
+def climb(
+    value: Callable[[tuple[int, ...]], float], limits: Limits, start: IntArray, power: float
+) -> tuple[IntArray, float]:
+    """Add greedily from `start`, by rise for cost^power; then swap, drop and add until none helps."""
+    candidates = np.flatnonzero(limits.alive).tolist()
+
+    def mean(items: list[int]) -> float:
+        return value(tuple(sorted(items)))
+
+    def addition(items: list[int], r: float) -> tuple[float, list[int]]:
+        """The largest rise, and the set with that item; the set as it is where none rises."""
+        spent, now = float(limits.cost[np.array(items, np.int64)].sum()), mean(items)
+        best, found = 1e-12, items
+        if len(items) < limits.k:
+            for i in candidates:
+                if i not in items and spent + limits.cost[i] <= limits.room:
+                    rise = (mean([*items, i]) - now) / limits.cost[i] ** r
+                    if rise > best:
+                        best, found = rise, [*items, i]
+        return mean(found), found
+
+    items = start.tolist()
+    now, found = addition(items, power)
+    while found is not items:
+        items = found
+        now, found = addition(items, power)
+    for _ in range(PASSES):
+        changed = False
+        for j in items[limits.include.size :]:
+            reached, found = addition([i for i in items if i != j], 0.0)  # a swap, or a drop
+            if reached > now + 1e-9:
+                items, now, changed = found, reached, True
+        reached, found = addition(items, 0.0)
+        if reached > now + 1e-9:
+            items, now, changed = found, reached, True
+        if not changed:
+            break
+    return np.array(items, np.int64), now
+
+
+def feasible_references(limits: Limits, references: Subsets) -> list[IntArray]:
+    """Distinct references that fit, in the order drawn, with the items to include first; the first 64 are looked at."""
+    starts = [
+        np.concatenate([limits.include, np.setdiff1d(Y, limits.include)]).astype(np.int64)
+        for Y in list(references.counts())[:64]
+    ]
+    return [start for start in starts if limits.fits(start) and not np.isin(start, limits.exclude).any()]
 
 
 def check_utility(utility: Any, n: int) -> CountUtility | SetUtility:
@@ -148,7 +182,7 @@ def check_counts(C: Any, n: int) -> Any:
             f"utility must be a token-count matrix (items x tokens), a list of (weight, counts), or a callable "
             f"of two sets; found {type(C).__name__} of {np.ndim(C)} dimensions."
         )
-    counts = sparse.csr_array(C, dtype=np.float64)
+    counts = sparse.csr_array(C, dtype=np.float64, copy=True)  # the next line works in place
     counts.sum_duplicates()
     if counts.shape[0] != n:
         raise ValueError(f"utility must have one row of token counts per item ({n}), found {counts.shape[0]}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Sequence
 from typing import Any, Self
@@ -31,30 +30,35 @@ class ConditionalDPP(ConditionalPredictor):
     tol : float
         Stop when no entry of the gradient is larger.
     max_iter : int
+        Iterations at most; with `learn_rho`, for each value of rho that is tried.
     n_jobs : int or None
         Processes to spread the instances over; None or -1 for all cores.
     warm_start : bool
-        Start from the weights of the last fit instead of 0.
+        Start from the weights of the last fit instead of 0, where those are not worse.
     rho : float
         Value of the constant similarity feature of section 7.2: S_ij becomes (S_ij + rho^2) / (1 + rho^2).
         0 leaves the similarities as given.
     learn_rho : bool
-        Maximize over rho too, by its exact derivative. That problem is not concave: every local
-        maximum between a grid of starts is found, and the best one kept.
+        Maximize over rho too, by its exact derivative. That problem is not concave: the local
+        maxima that show on a grid of starts are found, and the best one kept.
     on_impossible : {"error", "drop"}
         What to do with targets that have probability 0 whatever theta is, such as two duplicates.
     backend : {None, "serial", "processes", "dask"} or distributed.Client
         Where instances are evaluated; None goes by `n_jobs`. The result is the same to 1e-9.
     verbose : bool
-        Print a line for each iteration on standard error.
+        Print a line for each iteration on standard error, with the log-likelihood and the largest entry of
+        the gradient; on a terminal, a bar moves in it while the instances are evaluated.
     checkpoint : path, optional
-        Write the weights there after each iteration; a fit that finds the file goes on from it.
+        Write the weights there after each iteration; a fit that finds the file goes on from it. One file is
+        for one fit: under cross_val_score or GridSearchCV leave it out, for every fold would find the file
+        of another.
 
     Attributes
     ----------
     theta_ : array of shape (m,)
     theta_std_ : array of shape (m,)
         Standard errors by Laplace's method: square roots of the diagonal of the inverse Hessian.
+        With `learn_rho` they are those for rho_ as if it were known.
     log_likelihood_ : float
         Sum of log P(Y_t | X_t) at theta_, without the prior.
     n_iter_ : int
@@ -155,8 +159,3 @@ class ConditionalDPP(ConditionalPredictor):
 
         params, fitted = load_model(path)
         return cls(**params)._keep(fitted)
-
-    def __sklearn_clone__(self) -> Self:
-        """A new estimator with the same parameters; a cluster's client is shared, for it cannot be copied."""
-        params = self.get_params(deep=False)
-        return type(self)(**{k: v if k == "backend" else copy.deepcopy(v) for k, v in params.items()})

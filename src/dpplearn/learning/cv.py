@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -38,7 +39,7 @@ class ConditionalDPPCV(ConditionalPredictor):
         subsets. The paper tunes on ROUGE: pass a function that decodes with model.predict and scores the
         result, with `references` in `fit` where that needs more than y.
     solver, tol, max_iter, n_jobs, on_impossible, backend, verbose
-        As in ConditionalDPP.
+        As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
 
     Attributes
     ----------
@@ -112,14 +113,29 @@ class ConditionalDPPCV(ConditionalPredictor):
         scores = np.empty((rhos.size, variances.size, len(folds)))
         order = np.argsort(variances, kind="stable")
         for f, (train, test) in enumerate(folds):
+            for name, part in (("train", train), ("test", test)):
+                if not weights[part].any():
+                    raise ValueError(
+                        f"All instances in the {name} part of fold {f} have sample_weight 0. Leave such instances out, "
+                        "or pass a cv that shuffles, such as KFold(5, shuffle=True)."
+                    )
             for r, rho in enumerate(rhos):
                 model = self._model(rho=float(rho), warm_start=True)
                 for v in order:  # from the strongest prior: theta grows from 0, and each fit is near the last
                     model.set_params(prior_variance=float(variances[v]))
-                    model.fit(pick(X, train), pick(subsets, train), weights[train])
-                    scores[r, v, f] = self._score(model, pick(X, test), pick(truth, test), weights[test])
+                    with warnings.catch_warnings():
+                        warnings.filterwarnings("ignore", message="Left out")  # the last fit says it of all instances
+                        model.fit(pick(X, train), pick(subsets, train), weights[train])
+                    score = self._score(model, pick(X, test), pick(truth, test), weights[test])
+                    if np.isnan(score):
+                        why = "scoring must return a number" if self.scoring else "all its targets have probability 0"
+                        raise ValueError(
+                            f"The score of fold {f} with prior_variance={variances[v]:g} and rho={rho:g} is not a "
+                            f"number: {why}."
+                        )
+                    scores[r, v, f] = score
         mean = scores.mean(axis=2)
-        best_r, best_v = np.unravel_index(int(np.nanargmax(mean)), mean.shape)
+        best_r, best_v = np.unravel_index(int(mean.argmax()), mean.shape)
         best = self._model(rho=float(rhos[best_r]), prior_variance=float(variances[best_v]))
         self.best_estimator_ = best.fit(X, subsets, weights)
         self.cv_scores_, self.best_score_ = scores, float(mean[best_r, best_v])
@@ -148,7 +164,10 @@ class ConditionalDPPCV(ConditionalPredictor):
 
 def check_grid(values: Sequence[float], name: str) -> FloatArray:
     """At least one number."""
-    grid = np.asarray(values, dtype=np.float64)
+    try:
+        grid = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a list of numbers, found {values!r}.") from None
     if grid.ndim != 1 or grid.size == 0 or np.isnan(grid).any():
         raise ValueError(f"{name} must be a list of at least one number, found {values!r}.")
     return grid

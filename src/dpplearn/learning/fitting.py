@@ -18,10 +18,11 @@ from dpplearn.learning.examples import check_examples
 from dpplearn.learning.likelihood import Terms
 from dpplearn.learning.parallel import Backend, Request, Survey, make_backend
 from dpplearn.learning.progress import Progress
-from dpplearn.learning.rho import maximize_over_rho
+from dpplearn.learning.rho import Point, maximize_over_rho
 from dpplearn.learning.shards import Shard
-from dpplearn.learning.solvers import RUNAWAY, Optimum, largest, lbfgs, newton, standard_errors
+from dpplearn.learning.solvers import RUNAWAY, Objective, Optimum, largest, lbfgs, newton, standard_errors
 
+FAR = 50.0  # a start with log-qualities beyond this is compared with 0
 SOLVERS = {"newton": newton, "lbfgs": lbfgs}
 
 
@@ -86,12 +87,17 @@ def check_precision(prior_variance: Any, m: int) -> FloatArray:
     """1 / variance of the Gaussian prior of each weight; 0 where the variance is infinite or None."""
     if prior_variance is None:
         return np.zeros(m)
-    variance = np.asarray(prior_variance, dtype=np.float64)
+    try:
+        variance = np.asarray(prior_variance, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"prior_variance must be a positive number, one per feature, or None; found {prior_variance!r}."
+        ) from None
     if variance.ndim > 1 or (variance.ndim == 1 and variance.size != m):
         raise ValueError(
             f"prior_variance must be a number or have one entry per feature ({m}), found shape {variance.shape}."
         )
-    if np.isnan(variance).any() or (variance <= 0).any():
+    if np.isnan(variance).any() or (variance < 1e-300).any():  # 1 / variance must be a float
         raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {prior_variance!r}.")
     return np.broadcast_to(1 / variance, (m,)).copy()
 
@@ -129,31 +135,59 @@ def _fit(
     survey = engine.survey()
     m = survey.n_features
     names = survey.names or default_names(m)
+    if survey.weight == 0:
+        raise ValueError("All sample_weight are 0: at least one instance must count.")
     report_impossible(survey, settings.on_impossible)
     precision = check_precision(settings.prior_variance, m)
     state = Checkpoint(checkpoint, problem_of(survey, names, precision, settings))
     theta, rho, done = np.zeros(m), settings.rho, 0
-    if start is not None and start.size == m:
+    known: dict[float, Point] = {}
+    if start is not None:
+        if start.size != m:
+            raise ValueError(
+                f"warm_start=True goes on from {start.size} weights, and these data have {m} features. Fit a new "
+                "estimator, or set warm_start=False."
+            )
         theta = start.copy()
     if (saved := state.load()) is not None:
-        theta, rho, done = saved
+        theta, rho, done, known = saved
+        known = {r: point for r, point in known.items() if point.converged}  # with more iterations, others may
     progress.iteration = done
 
-    def maximize(rho: float, theta: FloatArray, n_iter: int) -> Optimum:
+    def posterior(rho: float) -> Objective:
         def objective(theta: FloatArray, order: int) -> Terms:
             terms = engine.evaluate(Request(theta, rho, order, settings.learn_rho), progress.tick)
             return penalized(terms, theta, precision)
 
+        return objective
+
+    def maximize(rho: float, theta: FloatArray, n_iter: int) -> Optimum:
+        objective = posterior(rho)
+
         def report(n_iter: int, theta: FloatArray, terms: Terms) -> None:
             log_likelihood = terms.value + float(precision @ theta**2) / 2
             progress.finish(n_iter, log_likelihood, largest(terms.gradient))
-            state.save(theta, rho, n_iter, log_likelihood)
+            state.save(theta, rho, n_iter, log_likelihood, known)
 
-        solve = SOLVERS[settings.solver]
-        return solve(objective, theta, tol=settings.tol, max_iter=settings.max_iter, report=report, n_iter=n_iter)
+        last = settings.max_iter + (n_iter if settings.learn_rho else 0)  # for each rho, where there are several
+        if largest(theta * survey.scale) > FAR and objective(theta, 1).value < objective(np.zeros(m), 1).value:
+            theta = np.zeros(m)  # a warm start from other data may be worse than none
+        return SOLVERS[settings.solver](
+            objective, theta, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, scale=survey.scale
+        )
 
     if settings.learn_rho:
-        rho, best = maximize_over_rho(maximize, theta, done)
+        for r, point in list(known.items())[-1:]:  # of the same data, or none of them would be of use
+            here = posterior(r)(point.theta, 1).value
+            if not np.isclose(here, point.value, rtol=1e-6, atol=1e-6):
+                raise ValueError(
+                    f"The checkpoint {checkpoint} is of another fit: at rho={r:g} it has the value {point.value:.8g}, "
+                    f"here it is {here:.8g}. Delete the file to start anew, or pass another path."
+                )
+        rho, best = maximize_over_rho(maximize, theta, done, known)
+        if state.path is not None:
+            value = best.terms.value + float(precision @ best.theta**2) / 2
+            state.save(best.theta, rho, best.n_iter, value, known)
     else:
         best = maximize(rho, theta, done)
     progress.clear()
@@ -187,6 +221,7 @@ def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, sett
         "precision": precision,
         "rho": settings.rho,
         "learn_rho": settings.learn_rho,
+        **({"tol": settings.tol} if settings.learn_rho else {}),  # of every rho that is done
     }
 
 
@@ -220,6 +255,8 @@ def warn_unless_settled(
 ) -> bool:
     """Whether theta is a maximum; if not, warn which weights are not settled and what to do."""
     free = precision == 0
+    # A large step from small weights only says that the solver was stopped, or told to be content, too soon.
+    free &= np.abs(best.theta) * survey.scale > (5.0 if best.converged else 15.0)
     running = free & (np.abs(best.step) * survey.scale > RUNAWAY) & (best.theta * best.step > 0)
     if running.any():
         found = ", ".join(

@@ -73,7 +73,7 @@ class ItemSet(Frozen):
         names: Sequence[str] | None = None,
     ) -> None:
         if names is None:
-            names = getattr(features, "columns", None)
+            names = column_names(features)
         F = check_array(features, "features", 2)
         n, m = F.shape
         if n == 0 or m == 0:
@@ -226,14 +226,17 @@ class ItemSet(Frozen):
         >>> X, y
         ([<ItemSet of 2 items with 1 features>, <ItemSet of 1 items with 1 features>], [array([1]), array([0])])
         """
-        labels, rows_of = group_rows(column(table, group))
-        F, directions = columns(table, features, "features"), columns(table, phi, "phi")
-        costs = None if cost is None else column(table, cost)
-        picked = None if chosen is None else check_flags(column(table, chosen), chosen)
+        labels, rows_of = group_rows(column(table, group), group)
+        n = sum(rows.size for rows in rows_of)
+        F, directions = columns(table, features, "features", n), columns(table, phi, "phi", n)
+        costs = None if cost is None else column(table, cost, n)
+        picked = None if chosen is None else check_flags(column(table, chosen, n), chosen)
         item_sets, subsets = [], []
         for label, rows in zip(labels, rows_of, strict=True):
             try:
-                items = cls(F[rows], phi=directions[rows], cost=None if costs is None else costs[rows], names=features)
+                items = cls(
+                    F[rows], phi=directions[rows], cost=None if costs is None else costs[rows], names=list(features)
+                )
             except (TypeError, ValueError) as error:
                 error.add_note(
                     f"In group {label!r} of the table, whose rows are {rows[:8].tolist()}{'...' * (rows.size > 8)}."
@@ -288,20 +291,33 @@ def check_names(names: Iterable[str] | None, m: int) -> tuple[str, ...] | None:
     return tuple(str(name) for name in found)
 
 
-def column(table: Any, name: str) -> np.ndarray:
-    """One column as an array."""
+def column_names(features: Any) -> Sequence[str] | None:
+    """Those of a data frame, if they are names: a frame made from an array numbers its columns."""
+    found = getattr(features, "columns", None)
+    return None if found is None or not all(isinstance(name, str) for name in found) else list(found)
+
+
+def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
+    """One column as an array, of n entries if that is known."""
     try:
-        return np.asarray(table[name])
+        found = np.asarray(table[name])
     except (KeyError, IndexError, ValueError):
         known = list(table) if isinstance(table, Mapping) else list(getattr(table, "columns", ()))
         raise KeyError(f"The table has no column {name!r}; it has {known}.") from None
+    if found.ndim != 1:
+        raise ValueError(f"Column {name!r} of the table must hold one value per row, found shape {found.shape}.")
+    if n is not None and found.size != n:
+        raise ValueError(
+            f"The columns of the table must have the same length: the group has {n} entries, {name!r} has {found.size}."
+        )
+    return found
 
 
-def columns(table: Any, names: Sequence[str], what: Literal["features", "phi"]) -> FloatArray:
+def columns(table: Any, names: Sequence[str], what: Literal["features", "phi"], n: int) -> FloatArray:
     """Several columns side by side, as floats."""
-    if isinstance(names, str) or not names:
+    if isinstance(names, str) or not isinstance(names, Iterable) or len(list(names)) == 0:
         raise TypeError(f"{what} must be a list of column names, found {names!r}.")
-    return np.column_stack([check_array(column(table, name), name, 1) for name in names])
+    return np.column_stack([check_array(column(table, name, n), name, 1) for name in names])
 
 
 def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
@@ -313,9 +329,20 @@ def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
     return flags.astype(np.bool_)
 
 
-def group_rows(labels: np.ndarray) -> tuple[list[Any], list[IntArray]]:
+def group_rows(labels: np.ndarray, name: str) -> tuple[list[Any], list[IntArray]]:
     """The different labels in order of first appearance, and the rows of each in order."""
     rows: dict[Any, list[int]] = {}
+    absent = np.isnat(labels) if labels.dtype.kind in "mM" else np.array([is_missing(x) for x in labels], np.bool_)
+    if absent.any():
+        raise ValueError(
+            f"Column {name!r} must say of every row which group it is in, but has no value in row {absent.argmax()} "
+            f"({absent.sum()} such rows in all). Leave these rows out, or give them a group."
+        )
     for row, label in enumerate(labels.tolist()):
         rows.setdefault(label, []).append(row)
     return list(rows), [np.array(r, np.int64) for r in rows.values()]
+
+
+def is_missing(x: Any) -> bool:
+    """None, NaN, or what pandas has for them."""
+    return x is None or type(x).__name__ in ("NAType", "NaTType") or (isinstance(x, float) and x != x)

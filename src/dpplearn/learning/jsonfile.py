@@ -29,7 +29,9 @@ def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[s
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise FileNotFoundError(f"There is no file {path}.") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise ValueError(f"{path} is not a {format} file: it is nested too deeply.") from None
+    except ValueError as error:  # no JSON, no UTF-8, or a number of thousands of digits
         raise ValueError(f"{path} is not a {format} file, or was cut short: {error}.") from None
     if not isinstance(data, dict) or data.get("format") != format:
         found = data.get("format") if isinstance(data, dict) else type(data).__name__
@@ -37,6 +39,8 @@ def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[s
     found = data.get("version")
     if not isinstance(found, int) or isinstance(found, bool):
         raise ValueError(f'{path} must have a whole number as "version", found {found!r}.')
+    if found < 1:
+        raise ValueError(f'{path} must have a "version" of at least 1, found {found}.')
     if found > version:
         raise ValueError(
             f"{path} has version {found}, and this dpplearn reads up to {version}. "
@@ -63,7 +67,10 @@ def number(x: Any, name: str, path: str | os.PathLike[str]) -> float:
         return SPECIAL[x]
     if isinstance(x, bool) or not isinstance(x, int | float):
         raise ValueError(f"{name} in {path} must be a number, found {x!r}.")
-    return float(x)
+    try:
+        return float(x)
+    except OverflowError:
+        raise ValueError(f"{name} in {path} is a number that no float holds.") from None
 
 
 def numbers(x: Any, name: str, path: str | os.PathLike[str], size: int | None = None) -> FloatArray:

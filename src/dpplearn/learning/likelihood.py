@@ -20,12 +20,14 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_rho, check_subset, check_vector
-from dpplearn._linalg import WIDE, eigh_psd, logdet, stacked_qr
+from dpplearn._graded import factor_similarity, independent_rows, stacked_qr
+from dpplearn._linalg import WIDE, logdet
 from dpplearn.learning.itemset import ItemSet
 
 LOG_WIDE = float(np.log(WIDE))
 MIN_PIVOT = 1e-7  # of A scaled to a unit diagonal: below it, rounding (EPS / MIN_PIVOT) reaches the marginals
 MAX_LOG_QUALITY = 600.0  # exp of it is a float with room to spare
+MAX_LOG_KERNEL = 705.0  # exp of it, L_ii, still is one
 
 
 class Terms(NamedTuple):
@@ -90,7 +92,7 @@ class Example:
             S_Y = self.items.similarity_of(self.Y, rho)
             ones = np.ones(self.Y.size)
             # dS/du = (11^T - S) / (1 + u), so d log det S_Y / du = (1^T S_Y^-1 1 - |Y|) / (1 + u)
-            total = float(linalg.solve(S_Y, ones, assume_a="pos") @ ones) if self.Y.size else 0.0
+            total = float(linalg.cho_solve(linalg.cho_factor(S_Y, lower=True), ones) @ ones) if self.Y.size else 0.0
             d_u = (total - self.Y.size) / (1 + rho**2) - z.d_u
         return Terms(value, gradient, None if z.covariance is None else -z.covariance, d_u)
 
@@ -102,7 +104,7 @@ class Example:
             B = np.exp(eta / 2)[:, None] * self.items.similarity_rows(rho)
             found = dual(eta, B, self.F, rho, order, with_rho)
         if found is None:  # qualities too large, or items too alike, for a Cholesky factor to be accurate
-            found = wide(eta, self._factor(rho), self.F, rho, order, with_rho)
+            found = wide(eta, self._factor(rho, eta / 2), self.F, rho, order, with_rho)
         return found
 
     def _similarity(self, rho: float) -> FloatArray:
@@ -114,12 +116,11 @@ class Example:
         S.flat[:: len(S) + 1] = 1.0
         return S
 
-    def _factor(self, rho: float) -> FloatArray:
-        """Rows with S = rows rows^T."""
+    def _factor(self, rho: float, log_q: FloatArray) -> FloatArray:
+        """Independent columns with S = rows rows^T, in which what depends on better items is exactly 0."""
         if self.items.phi is not None and self.items.phi.shape[1] <= 4 * self.items.n:
-            return self.items.similarity_rows(rho)
-        s, U = eigh_psd(self._similarity(rho))
-        return np.asarray(U[:, s > 0] * np.sqrt(s[s > 0]))
+            return independent_rows(self.items.similarity_rows(rho), log_q)
+        return factor_similarity(self._similarity(rho), log_q)
 
 
 def prefers_dual(items: ItemSet) -> bool:
@@ -238,6 +239,17 @@ def from_rows(
     return Normalizer(log_z, k, symmetric(covariance), d_u)
 
 
+def check_log_quality(eta: FloatArray, limit: float = 2 * MAX_LOG_QUALITY) -> FloatArray:
+    """theta . f_i = 2 log q_i of every item, none above the limit."""
+    if np.isfinite(eta).all() and eta.max() <= limit:
+        return eta
+    i = int(np.where(np.isfinite(eta), eta, np.inf).argmax())
+    raise ValueError(
+        f"theta . f must be at most {limit:g} here, and is {eta[i]:.4g} for item {i}: no float holds its "
+        "quality. Scale the features down, or fit with a smaller prior_variance."
+    )
+
+
 def symmetric(A: FloatArray) -> FloatArray:
     return np.asarray(A + A.T) / 2
 
@@ -280,6 +292,7 @@ def log_likelihood(
     Y, rho = check_subset(subset, item_set.n), check_rho(rho)
     if order not in (1, 2):
         raise ValueError(f"order must be 1 (value and gradient) or 2 (and Hessian), found {order!r}.")
+    check_log_quality(item_set.features @ theta)
     if method == "algorithm1":
         return algorithm1(theta, item_set, Y, rho=rho, order=order)
     return Example(item_set, Y, rho, method).evaluate(theta, order=order)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn.learning.fitting import Fitted
+from dpplearn.learning.fitting import Fitted, Settings, check_precision
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.jsonfile import number, numbers, read_json, write_json
 
@@ -51,21 +51,26 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     names = data["feature_names"]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError(f"feature_names in {path} must be a list of strings, found {names!r:.80}.")
+    if len(set(names)) != len(names):
+        raise ValueError(f"feature_names in {path} must differ, but one appears more than once: {names!r:.80}.")
     if len(names) != theta.size:
         raise ValueError(
             f"{path} has {len(names)} feature_names and {theta.size} weights; there must be one name per weight."
         )
     n_iter, converged = data.get("n_iter"), data.get("converged")
-    if not isinstance(n_iter, int) or isinstance(n_iter, bool):
-        raise ValueError(f"n_iter in {path} must be a whole number, found {n_iter!r}.")
+    if not isinstance(n_iter, int) or isinstance(n_iter, bool) or n_iter < 0:
+        raise ValueError(f"n_iter in {path} must be a whole number that is not negative, found {n_iter!r}.")
     if not isinstance(converged, bool):
         raise ValueError(f"converged in {path} must be true or false, found {converged!r}.")
     rho = number(data["rho"], "rho", path)
     if not (np.isfinite(rho) and rho >= 0):
         raise ValueError(f"rho in {path} must be a finite number that is not negative, found {rho}.")
+    theta_std = numbers(data["theta_std"], "theta_std", path, theta.size)
+    if np.isnan(theta_std).any() or theta_std.min() < 0:
+        raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {theta_std.tolist()}.")
     fitted = Fitted(
         theta=theta,
-        theta_std=numbers(data["theta_std"], "theta_std", path, theta.size),
+        theta_std=theta_std,
         rho=rho,
         log_likelihood=number(data["log_likelihood"], "log_likelihood", path),
         gradient_norm=number(data.get("gradient_norm"), "gradient_norm", path),
@@ -74,11 +79,11 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
         names=check_names(names, theta.size) or (),
         n_instances=0,
     )
-    return read_params(data["params"], path), fitted
+    return read_params(data["params"], path, theta.size), fitted
 
 
-def read_params(params: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Constructor arguments, each of the type it must have."""
+def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, Any]:
+    """Constructor arguments, each of which `fit` would take for m features."""
     if not isinstance(params, dict) or set(params) != set(PARAMS):
         raise ValueError(f"params in {path} must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
     out = dict(params)
@@ -90,6 +95,11 @@ def read_params(params: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
     for name in ("tol", "rho"):
         out[name] = number(params[name], name, path)
     for name, kind in (("solver", str), ("on_impossible", str), ("learn_rho", bool), ("max_iter", int)):
-        if not isinstance(params[name], kind):
+        if type(params[name]) is not kind:  # True is no number of iterations
             raise ValueError(f"{name} in {path} must be of type {kind.__name__}, found {params[name]!r}.")
+    try:
+        Settings(**out)
+        check_precision(out["prior_variance"], m)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"params in {path} are not those of a model: {error}") from None
     return out

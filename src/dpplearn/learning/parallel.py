@@ -42,6 +42,7 @@ class Survey(NamedTuple):
     names: tuple[str, ...] | None
     impossible: list[tuple[int, str]]  # instances whose target has probability 0, and why
     scale: FloatArray  # largest |f_ij| of each feature
+    weight: float  # sum of the weights
 
 
 class Part:
@@ -84,7 +85,7 @@ def survey_of(shard: Shard, rho: float) -> Survey:
             impossible.append((t, why))
     scale = np.max([np.abs(items.features).max(axis=0) for items in shard.item_sets], axis=0)
     names = next((items.names for items in shard.item_sets if items.names is not None), None)
-    return Survey(len(shard), first.n_features, names, impossible, scale)
+    return Survey(len(shard), first.n_features, names, impossible, scale, float(shard.weights.sum()))
 
 
 def why_impossible(items: ItemSet, Y: np.ndarray, rho: float) -> str | None:
@@ -145,7 +146,9 @@ class Backend(ABC):
             names = names or s.names
             impossible += [(start + t, why) for t, why in s.impossible]
             start += s.n_instances
-        return Survey(start, m, names, impossible, np.max([s.scale for s in surveys], axis=0))
+        return Survey(
+            start, m, names, impossible, np.max([s.scale for s in surveys], axis=0), sum(s.weight for s in surveys)
+        )
 
     def evaluate(self, request: Request, tick: Tick) -> Terms:
         """The sum over all instances, added in shard order so that it does not depend on who was first."""

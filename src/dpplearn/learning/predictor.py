@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,7 @@ from dpplearn.dpp import DPP
 from dpplearn.learning.examples import check_examples, check_item_set, check_item_sets
 from dpplearn.learning.fitting import default_names, is_paths, training_data
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.likelihood import Example
+from dpplearn.learning.likelihood import MAX_LOG_KERNEL, Example, check_log_quality
 from dpplearn.learning.shards import load_shard
 from dpplearn.learning.threads import blas_threads
 from dpplearn.lowrank import LowRankDPP
@@ -35,12 +36,22 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     feature_names_in_: np.ndarray
     n_features_in_: int
 
+    def __sklearn_clone__(self) -> Self:
+        """A new estimator with the same parameters; a cluster's client is shared, for it cannot be copied."""
+        params = self.get_params(deep=False)
+        new = type(self)(**{k: v if k == "backend" else copy.deepcopy(v) for k, v in params.items()})
+        for name in ("_metadata_request", "_sklearn_output_config"):  # as scikit-learn's own clone does
+            if hasattr(self, name):  # they may refer back to the estimator, whose copy is `new`
+                setattr(new, name, copy.deepcopy(getattr(self, name), {id(self): new}))
+        return new
+
     def quality(self, x: ItemSet) -> FloatArray:
         """q_i = exp(theta . f_i / 2), equation (16)."""
-        return np.exp(self._check(x).features @ self.theta_ / 2)
+        return np.exp(check_log_quality(self._check(x).features @ self.theta_) / 2)
 
     def dpp(self, x: ItemSet) -> DPP | LowRankDPP:
         """The DPP of an instance, L_ij = q_i S_ij q_j, equation (15); low-rank if phi has fewer columns than rows."""
+        check_log_quality(self._check(x).features @ self.theta_, MAX_LOG_KERNEL)
         q = self.quality(x)
         if x.phi is not None and x.phi.shape[1] + (self.rho_ > 0) < x.n:
             return LowRankDPP.from_quality(q, x.similarity_rows(self.rho_))
@@ -49,7 +60,7 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     def marginals(self, x: ItemSet) -> FloatArray:
         """P(i in Y | X) = K_ii of every item."""
         example = Example(self._check(x), np.empty(0, np.int64), self.rho_)
-        return example.normalizer(example.F @ self.theta_, self.rho_, 1, False).marginals
+        return example.normalizer(check_log_quality(example.F @ self.theta_), self.rho_, 1, False).marginals
 
     def decode(
         self,
@@ -101,6 +112,7 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         values = np.empty(len(subsets))
         with blas_threads(max(x.n for x in X)):
             for t, (x, Y) in enumerate(zip(X, subsets, strict=True)):
+                check_log_quality(self._check(x).features @ self.theta_)
                 values[t] = Example(self._check(x), Y, self.rho_).evaluate(self.theta_, order=1).value
         return values
 
@@ -117,6 +129,8 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
             _, weights = check_examples(X, y, sample_weight)
             values = self.log_prob(X, y)  # type: ignore[arg-type]
         kept = weights > 0
+        if not kept.any():
+            raise ValueError("All sample_weight are 0: there is no instance to score.")
         return float(np.average(values[kept], weights=weights[kept]))
 
     def intervals(self, level: float = 0.95) -> FloatArray:

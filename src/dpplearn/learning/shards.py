@@ -71,8 +71,9 @@ def save_shard(
         arrays["row_ptr"] = pointers(k for block in rows for k in np.diff(block.indptr))
         arrays["columns"] = np.concatenate([block.indices for block in rows]).astype(np.int64)
         arrays["values"] = np.concatenate([block.data for block in rows])
-    if X[0].names is not None:
-        arrays["names"] = np.array(X[0].names, dtype=np.str_)
+    names = next((items.names for items in X if items.names is not None), None)
+    if names is not None:
+        arrays["names"] = np.array(names, dtype=np.str_)
     if any(items.cost is not None for items in X):
         arrays["cost"] = np.concatenate([np.full(items.n, np.nan) if items.cost is None else items.cost for items in X])
     with replace_file(path, "wb") as file:

@@ -16,6 +16,7 @@ Objective = Callable[[FloatArray, int], Terms]  # theta and order (1: no Hessian
 Report = Callable[[int, FloatArray, Terms], None]  # after each iteration: its number, theta, the terms there
 
 FLAT = 1e-11  # eigenvalues of the Hessian, scaled to a unit diagonal, that are this small are rounding
+FARTHEST = 20.0  # no step changes log-qualities by more than this times what they are
 RUNAWAY = 0.05  # a Newton step that still changes some item's log-quality by this much has not settled
 
 
@@ -32,7 +33,7 @@ class Optimum:
         The Newton step that would come next; not small where the optimum is at infinity.
     n_iter : int
     converged : bool
-        The largest entry of the gradient is at most `tol`, or no float is better.
+        The largest entry of the gradient is at most `tol`, or nothing but rounding is left of it.
     """
 
     theta: FloatArray
@@ -43,21 +44,38 @@ class Optimum:
 
 
 def newton(
-    objective: Objective, theta: FloatArray, *, tol: float, max_iter: int, report: Report, n_iter: int = 0
+    objective: Objective,
+    theta: FloatArray,
+    *,
+    tol: float,
+    max_iter: int,
+    report: Report,
+    n_iter: int = 0,
+    scale: FloatArray | None = None,
 ) -> Optimum:
     """Damped Newton steps until the largest entry of the gradient is at most `tol`.
 
     The objective is concave, so the step H^-1 g points uphill; it is shortened until the value rises by
     its share. One evaluation gives value, gradient and Hessian, and a full step is nearly always taken.
+    Where the objective rises along a line on which it does not bend (qualities so far apart that every
+    probability is 0 or 1), H says nothing and the step follows the gradient in units of the features.
+
+    `scale` has the largest |f_ij| of each feature, 1 if not given.
     """
+    scale = positive(scale, theta.size)
     terms = objective(theta, 2)
     while True:
         step = newton_step(terms)
         size = largest(terms.gradient)
         if size <= tol or n_iter >= max_iter:
             return Optimum(theta, terms, step, n_iter, size <= tol)
-        slope = float(terms.gradient @ step)
         noise = 64 * EPS * (1 + abs(terms.value))
+        if float(terms.gradient @ step) <= noise and not settled(terms, step, scale):
+            step = terms.gradient / scale**2
+            step *= max(1.0, largest(theta * scale)) / largest(step * scale)
+        reach = FARTHEST * (1.0 + largest(theta * scale))  # a Hessian of nearly 0 would send it anywhere
+        step *= min(1.0, reach / max(largest(step * scale), reach))
+        slope = float(terms.gradient @ step)
         t, found = 1.0, None
         while t > 1e-10:
             trial = objective(theta + t * step, 2)
@@ -68,43 +86,76 @@ def newton(
                 break
             t *= 0.1 if not np.isfinite(trial.value) else shorten(terms.value, slope, t, trial.value)
         if found is None:  # no float on the way is better
-            return Optimum(theta, terms, step, n_iter, slope <= noise)
+            return Optimum(theta, terms, newton_step(terms), n_iter, slope <= noise)
         theta, terms, n_iter = theta + t * step, found, n_iter + 1
         report(n_iter, theta, terms)
 
 
 def lbfgs(
-    objective: Objective, theta: FloatArray, *, tol: float, max_iter: int, report: Report, n_iter: int = 0
+    objective: Objective,
+    theta: FloatArray,
+    *,
+    tol: float,
+    max_iter: int,
+    report: Report,
+    n_iter: int = 0,
+    scale: FloatArray | None = None,
 ) -> Optimum:
-    """scipy's L-BFGS-B from gradients alone; one Hessian at the end, for the standard errors."""
+    """scipy's L-BFGS-B from gradients alone; one Hessian at the end, for the standard errors.
+
+    It works on x = theta * scale, so that units of the features do not matter; where a search along a line
+    fails, it starts anew from there as long as that makes the gradient smaller.
+    """
+    scale = positive(scale, theta.size)
     latest: dict[bytes, Terms] = {}
+    done, fallback = n_iter, 0.0
 
     def loss(x: FloatArray) -> tuple[float, FloatArray]:
-        terms = objective(x, 1)
+        nonlocal fallback
+        terms = objective(x / scale, 1)
+        if not np.isfinite(terms.value):  # beyond every float: a finite slope back towards 0 turns the search
+            return fallback + 1e3 * (1 + float(x @ x)), 2e3 * x
+        fallback = max(fallback, -terms.value)
         latest.clear()
         latest[x.tobytes()] = terms
-        return -terms.value, -terms.gradient
-
-    done = n_iter
+        return -terms.value, -terms.gradient / scale
 
     def callback(x: FloatArray) -> None:
         nonlocal done
         done += 1
-        report(done, x, latest.get(x.tobytes()) or objective(x, 1))
+        report(done, x / scale, latest.get(x.tobytes()) or objective(x / scale, 1))
 
-    options = {
-        "maxiter": max(max_iter - n_iter, 0),
-        "maxfun": 20 * max_iter + 20,
-        "gtol": tol,
-        "ftol": 0.0,
-        "maxcor": 20,
-    }
-    if options["maxiter"]:
-        theta = optimize.minimize(loss, theta, jac=True, method="L-BFGS-B", callback=callback, options=options).x
     terms = objective(theta, 2)
+    size = largest(terms.gradient)
+    while size > tol and done < max_iter:
+        options = {
+            "maxiter": max_iter - done,
+            "maxfun": 20 * max_iter + 20,
+            "gtol": tol / max(float(scale.max()), 1.0),
+            "ftol": 0.0,
+            "maxcor": 20,
+        }
+        x = optimize.minimize(loss, theta * scale, jac=True, method="L-BFGS-B", callback=callback, options=options).x
+        trial = objective(x / scale, 2)
+        before = size
+        if largest(trial.gradient) < size:
+            theta, terms, size = x / scale, trial, largest(trial.gradient)
+        if size > 0.5 * before:
+            break
     step = newton_step(terms)
-    small = float(terms.gradient @ step) <= 64 * EPS * (1 + abs(terms.value))
-    return Optimum(theta, terms, step, done, largest(terms.gradient) <= tol or small)
+    small = float(terms.gradient @ step) <= 64 * EPS * (1 + abs(terms.value)) and settled(terms, step, scale)
+    return Optimum(theta, terms, step, done, size <= tol or small)
+
+
+def positive(scale: FloatArray | None, m: int) -> FloatArray:
+    return np.ones(m) if scale is None else np.where(scale > 0, scale, 1.0)
+
+
+def settled(terms: Terms, step: FloatArray, scale: FloatArray) -> bool:
+    """Whether the Newton step takes away the gradient but for what rounding leaves of a sum of this size."""
+    assert terms.hessian is not None
+    left = np.abs(terms.gradient + terms.hessian @ step)
+    return bool((left <= 1e-8 * (1 + abs(terms.value)) * scale).all())
 
 
 def newton_step(terms: Terms) -> FloatArray:

@@ -176,6 +176,9 @@ def _stands_alone(line: _Line, below: _Line) -> bool:
     return len(words) <= 2 or all(word[0].isupper() or word.lower() in _SMALL for word in words)
 
 
+_INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
+
+
 def _is_heading(lines: list[_Line], i: int) -> bool:
     """Whether a block of one line says what follows, or only when it was written."""
     line = lines[i]
@@ -184,6 +187,8 @@ def _is_heading(lines: list[_Line], i: int) -> bool:
     words = line.text.split(None, HEADING_WORDS + 1)
     if is_date(line.text):
         return True
+    if _INNER_END.search(line.text):
+        return False  # "Two men died. Three lived": sentences, whatever the last one ends in
     short = HEADING_LENGTH if len(words) > 1 else HEADING_LENGTH // 3
     return not line.closed and len(words) <= HEADING_WORDS and line.length <= short and line.text[-1] not in ':,;"”'
 

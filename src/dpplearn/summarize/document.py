@@ -13,8 +13,8 @@ from dpplearn.summarize.text import has_word, one_line, without_surrogates
 
 Splitter: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
 
-# A cluster is scored with a kernel of one row per sentence; beyond this it fits in no memory.
-MAX_SENTENCES = 20_000
+# A cluster is scored with a kernel of one row per sentence; beyond this it takes minutes and gigabytes.
+MAX_SENTENCES = 5_000
 
 
 @dataclass(frozen=True)

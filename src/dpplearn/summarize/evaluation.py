@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpplearn._checks import check_jobs
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
 from dpplearn.summarize.document import Cluster
+from dpplearn.summarize.matching import ENGLISH
 from dpplearn.summarize.resume import ResultsFolder
 from dpplearn.summarize.systems import SYSTEMS, summary_of
 from dpplearn.summarize.units import Unit
@@ -40,9 +41,7 @@ class Scoring:
 
     @property
     def options(self) -> dict[str, Any]:
-        from dpplearn.summarize.summarizer import ENGLISH
-
-        english = self.language in ENGLISH
+        english = self.language in (None, ENGLISH)
         options: dict[str, Any] = {"stem": english, "tokenizer": "official" if english else "unicode"}
         if self.unit in ("bytes", "words"):
             options[str(self.unit)] = max(int(self.budget), 1)

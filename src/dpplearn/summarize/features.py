@@ -139,8 +139,8 @@ class SentenceFeatures:
         """The real-valued features behind the bins."""
         return {
             "length": np.array([len(sentence.text.encode()) for sentence in sentences], np.float64),
-            "similarity": mean_similarity(C),
-            "lexrank": lexrank(C),
+            "similarity": np.round(mean_similarity(C), 10),  # so that equal sentences are equal, not but for rounding
+            "lexrank": np.round(lexrank(C), 10),
         }
 
     def read(self, cluster: Cluster) -> Featurized:

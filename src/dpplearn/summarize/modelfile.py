@@ -77,9 +77,11 @@ def load_summarizer(cls: type[S], path: str | os.PathLike[str]) -> S:
         summarizer = cls(**settings)
     except (TypeError, ValueError) as error:
         raise ValueError(f"settings in {path} are not those of a Summarizer: {error}") from None
+    if isinstance(settings["random_state"], bool) or not isinstance(settings["random_state"], int):
+        raise ValueError(f"random_state in {path} must be a whole number, found {settings['random_state']!r}.")
     summarizer.rho_ = number(data["rho"], "rho", path)
-    if not (np.isfinite(summarizer.rho_) and summarizer.rho_ >= 0):
-        raise ValueError(f"rho in {path} must be a finite number that is not negative, found {summarizer.rho_}.")
+    if not 0 <= summarizer.rho_ <= 1e6:
+        raise ValueError(f"rho in {path} must be a number from 0 to 1e6, found {summarizer.rho_}.")
     features = summarizer.features_
     features.edges = read_edges(data["edges"], path)
     features.idf = read_idf(data["idf"], path)
@@ -87,8 +89,8 @@ def load_summarizer(cls: type[S], path: str | os.PathLike[str]) -> S:
     if not isinstance(weights, dict) or list(weights) != list(features.names):
         raise ValueError(f"weights in {path} must be named and ordered like the {settings['features']!r} features.")
     pairs = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in weights.items()])
-    if not np.isfinite(pairs[:, 0]).all():
-        raise ValueError(f"weights in {path} must be finite.")
+    if not (np.isfinite(pairs).all() and pairs[:, 1].min() >= 0):
+        raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
     summarizer.theta_, summarizer.theta_std_ = pairs[:, 0].copy(), pairs[:, 1].copy()
     summarizer.logistic_ = read_logistic(data.get("logistic"), len(features.names), path)
     training = data.get("training")

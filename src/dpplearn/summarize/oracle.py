@@ -52,7 +52,7 @@ def rouge_oracle(
 
     def scores(have: FloatArray, length: float) -> FloatArray:
         hits = sum(np.minimum(have + C, reference).sum(axis=1) for reference in R)
-        return 2 * hits / (total + len(R) * (length + size))
+        return 2 * hits / np.maximum(total + len(R) * (length + size), 1.0)
 
     return _greedy(scores, C, size, cost, budget)
 

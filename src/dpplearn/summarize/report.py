@@ -27,7 +27,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     documents = summary.read.cluster.documents
     explanation = summary.explain()
     number = {(s.document, s.start): k for k, s in enumerate(summary.sentences, 1)}
-    again = {(x.sentence.document, x.sentence.start): x for x in explanation.left_out if x.redundancy >= 0.3}
+    again = {(x.sentence.document, x.sentence.start) for x in explanation.left_out if x.redundancy >= 0.3}
 
     def name(index: int) -> str:
         document = documents[index]
@@ -38,13 +38,14 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
         '<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
         f"<title>{escape(title)}</title><style>{STYLE}</style><h1>{escape(title)}</h1>",
         f"<p><small>{len(summary.sentences)} sentences of {len(summary.read.sentences)} from {len(documents)} "
-        f"documents, {summary.length:g} of {summary.budget:g} {escape(unit_name(summary.unit))}.</small></p><ol>",
+        f"documents, {summary.length:g} of {summary.budget:g} {escape(unit_name(summary.unit))}.</small></p>",
     ]
     if summary.note:
         lines.append(f"<p>{escape(summary.note)}</p>")
-    for k, sentence in enumerate(summary.sentences, 1):
+    lines.append("<ol>")
+    for k, (sentence, line) in enumerate(zip(summary.sentences, summary.text.split("\n"), strict=True), 1):
         lines.append(
-            f'<li>{escape(sentence.text)} <small><a href="#s{k}">{name(sentence.document)}, '
+            f'<li dir="auto">{escape(line)} <small><a href="#s{k}">{name(sentence.document)}, '
             f"sentence {sentence.position}</a></small></li>"
         )
     lines.append(
@@ -69,12 +70,16 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     lines.append('<h2>Sources</h2><p><small><mark>in the summary</mark> <mark class="again">good, but partly said '
                  'already</mark></small></p><div class="sources">')  # fmt: skip
     for index, document in enumerate(documents):
-        lines.append(f"<article><h3>{name(index)}</h3>{marked(summary, index, document.text, number, again)}</article>")
+        body = marked(summary, index, document.text, number, again)
+        lines.append(f'<article dir="auto"><h3>{name(index)}</h3>{body}</article>')
     lines.append("</div></html>")
     return "\n".join(lines)
 
 
-def marked(summary: Summary, index: int, text: str, number: dict, again: dict) -> str:  # type: ignore[type-arg]
+Place = tuple[int, int]  # document and start
+
+
+def marked(summary: Summary, index: int, text: str, number: dict[Place, int], again: set[Place]) -> str:
     """The document's text with its chosen and its redundant sentences marked."""
     out, end = [], 0
     for sentence in summary.read.sentences:

@@ -11,24 +11,22 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+import numpy.typing as npt
 
-from dpplearn._checks import FloatArray, IntArray, check_choice, check_jobs
+from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jobs, check_subset
 from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.threads import blas_threads
-from dpplearn.rouge import tokenize
 from dpplearn.summarize.baselines import Logistic
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized, SentenceFeatures
+from dpplearn.summarize.matching import match_words, normal_language
 from dpplearn.summarize.oracle import ORACLES, paper_oracle, rouge_oracle
 from dpplearn.summarize.summary import Summary
-from dpplearn.summarize.tokens import words
-from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut, length, limit, unit_name
+from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut, joined_length, limit, unit_name
 
 TARGETS = ("each", "all")
 DECODERS = ("consensus", "greedy", "sample")
-ENGLISH = (None, "en", "english")
 
 
 class Summarizer:
@@ -95,9 +93,10 @@ class Summarizer:
     ) -> None:
         self.features = features
         self.decoder = check_choice(decoder, "decoder", DECODERS)
-        self.budget, self.unit = check_budget(budget), check_unit(unit)
+        self.unit = check_unit(unit)
+        self.budget = check_budget(budget, self.unit)
         self.rho, self.prior_variance = float(rho), float(prior_variance)
-        self.language = language
+        self.language = normal_language(language)
         self.oracle = check_choice(oracle, "oracle", ORACLES)
         self.targets = check_choice(
             targets if targets is not None else "each" if decoder == "consensus" else "all", "targets", TARGETS
@@ -153,12 +152,14 @@ class Summarizer:
         """The extracts that a cluster is an example of: one for each reference, or one for all."""
         if self.targets == "all":
             return [self.oracle_items(read)]
-        alone = [replace(read.cluster, references=[one], reference_ids=()) for one in read.cluster.references]
+        alone = [
+            replace(read.cluster, references=[one], reference_ids=()) for one in read.cluster.references if one.strip()
+        ]
         return [self.oracle_items(replace(read, cluster=cluster)) for cluster in alone]
 
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
-        return list(tokenize(text, stem=True)) if self.language in ENGLISH else list(words(text))
+        return match_words(text, self.language)
 
     # Summaries
 
@@ -176,8 +177,8 @@ class Summarizer:
         *,
         decoder: str | None = None,
         diversity: float = 0.5,
-        include: ArrayLike = (),
-        exclude: ArrayLike = (),
+        include: Items = (),
+        exclude: Items = (),
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
@@ -198,7 +199,7 @@ class Summarizer:
         """
         self._check_fitted()
         unit = self.unit if unit is None else check_unit(unit)
-        budget = self.budget if budget is None else check_budget(budget)
+        budget = check_budget(self.budget if budget is None else budget, unit)
         decoder = self.decoder if decoder is None else check_choice(decoder, "decoder", DECODERS)
         options = {"diversity": diversity, "include": include, "exclude": exclude}
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
@@ -217,19 +218,43 @@ class Summarizer:
         read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
         dpp = self.dpp(read)
         cost, bound = costs(read.texts, unit), limit(budget, unit)
+        pinned = check_subset(options["include"], len(cost), "include")
+        allowed = self._allowed(read, pinned, options["exclude"])
+        options = {**options, "include": pinned, "exclude": ~allowed}
         note = ""
         items = np.empty(0, np.int64)
-        if cost.min() <= bound + 1e-9:
+        if cost[allowed].min() <= bound + 1e-9 or pinned.size:
             items = np.sort(self._decode(dpp, read, cost, bound, decoder, options, overrun))
-        chosen = tuple(read.sentences[i] for i in items)
-        text = "\n".join(sentence.text for sentence in chosen)
-        if not chosen:
-            best = int(dpp.quality.argmax())
-            items, chosen = np.array([best]), (read.sentences[best],)
-            text = cut(chosen[0].text, budget, unit)
+        while items.size and joined_length([read.texts[i] for i in items], unit) > budget + overrun:
+            loose = np.setdiff1d(items, pinned)  # a unit that counts joints too: the least of them goes
+            if loose.size == 0:
+                raise ValueError(f"The sentences to include are longer than {budget:g} {unit_name(unit)} together.")
+            items = np.setdiff1d(items, loose[dpp.quality[loose].argmin()])
+        lines = [read.texts[i] for i in items]
+        if not lines:
+            best = int(np.where(allowed, dpp.quality, -1.0).argmax())
+            items, lines = np.array([best]), [cut(read.texts[best], budget, unit)]
             note = f"No sentence fits {budget:g} {unit_name(unit)}: the best one was cut."
-        size = sum(length(line, unit) for line in text.split("\n")) if unit != "bytes" else len(text.encode())
-        return Summary(text, chosen, size, budget, unit, note, items, read, self.theta_, self.features_.names, dpp)
+        chosen = tuple(read.sentences[i] for i in items)
+        size = joined_length(lines, unit)
+        names = self.features_.names
+        return Summary("\n".join(lines), chosen, size, budget, unit, note, items, read, self.theta_, names, dpp)
+
+    @staticmethod
+    def _allowed(read: Featurized, pinned: IntArray, exclude: Items) -> npt.NDArray[np.bool_]:
+        """Which sentences may be chosen: not the excluded, and of those with the same words only one."""
+        n = len(read.sentences)
+        allowed = np.ones(n, np.bool_)
+        allowed[check_subset(exclude, n, "exclude")] = False
+        seen: set[str] = set()
+        for i in [*pinned.tolist(), *np.setdiff1d(np.flatnonzero(allowed), pinned).tolist()]:
+            key = " ".join(sorted(read.words[i]))
+            if key in seen and i not in pinned:
+                allowed[i] = False
+            seen.add(key)
+        if not allowed.any():
+            raise ValueError(f"exclude leaves none of the {n} sentences to choose from.")
+        return allowed
 
     def _decode(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from dpplearn.rouge import Rouge
 from dpplearn.summarize.baselines import fit_logistic
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized
+from dpplearn.summarize.matching import ENGLISH, normal_language
 from dpplearn.summarize.units import costs, limit
 
 if TYPE_CHECKING:
@@ -39,17 +41,29 @@ def train(
     """Fill in what `Summarizer.fit` promises."""
     if not clusters:
         raise ValueError("Training needs clusters of documents with reference summaries; found none.")
-    without = [cluster.id or f"number {t}" for t, cluster in enumerate(clusters) if not cluster.references]
+    without = [
+        cluster.id or f"number {t}"
+        for t, cluster in enumerate(clusters)
+        if not any(reference.strip() for reference in cluster.references)
+    ]
     if without:
         raise ValueError(
             f"Training needs a reference summary for every cluster, but {len(without)} of {len(clusters)} have none: "
             f"{', '.join(map(str, without[:5]))}{', ...' if len(without) > 5 else ''}. "
             "Add references, or leave these out."
         )
+    settle_language(summarizer, clusters)
     with blas_threads(0):
         features = summarizer.features_.fit(clusters)
         read = [features.read(cluster) for cluster in clusters]
         targets = [summarizer.training_targets(one) for one in read]
+    empty = [one.cluster.name for one, target in zip(read, targets, strict=True) if not any(Y.size for Y in target)]
+    if empty:
+        warnings.warn(
+            f"No sentence of {empty[0]} shares a word with its references and fits the budget"
+            f"{f', nor of {len(empty) - 1} other clusters' if len(empty) > 1 else ''}: nothing can be learned there.",
+            stacklevel=3,
+        )
     items = [one.item_set(summarizer.unit, features.names) for one in read]
     rho, variance = summarizer.rho, summarizer.prior_variance
     if tune:
@@ -81,6 +95,18 @@ def examples(
     return [x for x, _, _ in flat], [Y for _, Y, _ in flat], [weight for _, _, weight in flat]
 
 
+def settle_language(summarizer: Summarizer, clusters: Sequence[Cluster]) -> None:
+    """Take the language from the clusters, which must agree, unless the summarizer was told one."""
+    found = sorted({str(normal_language(cluster.language)) for cluster in clusters if cluster.language})
+    if summarizer.language is None and len(found) > 1:
+        raise ValueError(
+            f"The clusters are in {len(found)} languages ({', '.join(found)}), and words of one say nothing "
+            "of another. Train on one: pass language=, or --language."
+        )
+    if summarizer.language is None and found:
+        summarizer.language = found[0]
+
+
 def make_model(rho: float, variance: float, **options: Any) -> ConditionalDPP:
     """Targets that cannot be (sentences repeated word for word) are left out."""
     from dpplearn.learning.conditional import ConditionalDPP
@@ -91,7 +117,10 @@ def make_model(rho: float, variance: float, **options: Any) -> ConditionalDPP:
 def choose(
     summarizer: Summarizer, read: Sequence[Featurized], items: Sequence[ItemSet], targets: Sequence[Sequence[IntArray]]
 ) -> tuple[float, float]:
-    """The prior variance at the given rho, then rho at that variance, by held-out ROUGE-1 F of greedy summaries."""
+    """The prior variance at the given rho, then rho at that variance, by held-out ROUGE-1 F of greedy summaries.
+
+    Weights are learned without the held-out clusters; idf and bins, which know no references, are those of all.
+    """
     n = len(read)
     if n < 2:
         raise ValueError("tune=True holds clusters out and needs at least two of them; found one.")
@@ -116,7 +145,7 @@ def rouge_of(summarizer: Summarizer, cluster: Cluster) -> Callable[[list[str]], 
     limits: dict[str, Any] = {}
     if summarizer.unit in ("bytes", "words"):
         limits[str(summarizer.unit)] = int(summarizer.budget)
-    english = summarizer.language in (None, "en", "english")
+    english = summarizer.language in (None, ENGLISH)
     rouge = Rouge(
         list(cluster.references),
         ["rouge-1"],

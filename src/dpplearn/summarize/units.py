@@ -24,12 +24,14 @@ def unit_name(unit: Unit) -> str:
     return unit if isinstance(unit, str) else getattr(unit, "__name__", "units")
 
 
-def check_budget(budget: float) -> float:
-    """A positive length."""
+def check_budget(budget: float, unit: Unit) -> float:
+    """A positive length, at least 1 in a unit that is counted."""
     if isinstance(budget, bool) or not isinstance(budget, int | float | np.number):
         raise TypeError(f"budget must be a number, found {budget!r}.")
     if not budget > 0 or not np.isfinite(budget):
         raise ValueError(f"budget must be a positive number, found {budget}. A summary needs room for a sentence.")
+    if not callable(unit) and budget < 1:
+        raise ValueError(f"budget must be at least 1 in {unit}, found {budget:g}.")
     return float(budget)
 
 
@@ -53,14 +55,21 @@ def length(text: str, unit: Unit) -> float:
 
 
 def costs(texts: Sequence[str], unit: Unit) -> FloatArray:
-    """Cost of each sentence so that the sum is the length of the joined text: for bytes, one more for the joint."""
-    joint = 1.0 if unit == "bytes" else 0.0
-    return np.array([max(length(text, unit) + joint, 1e-9) for text in texts], np.float64)
+    """Cost of each sentence so that the sum says how long the joined text is: bytes count one more for the joint."""
+    if unit in ("bytes", "tokens"):
+        share = 1.0 if unit == "bytes" else 0.25
+        return np.array([share * (len(text.encode()) + 1) for text in texts], np.float64)
+    return np.array([max(length(text, unit), 1e-9) for text in texts], np.float64)
 
 
 def limit(budget: float, unit: Unit) -> float:
     """The bound on the sum of costs: the last sentence has no joint after it."""
-    return budget + (1.0 if unit == "bytes" else 0.0)
+    return budget + {"bytes": 1.0, "tokens": 0.25}.get(unit if isinstance(unit, str) else "", 0.0)
+
+
+def joined_length(lines: Sequence[str], unit: Unit) -> float:
+    """Length of a summary, as it will be printed."""
+    return len(lines) if unit == "sentences" else length("\n".join(lines), unit)
 
 
 def cut(text: str, budget: float, unit: Unit) -> str:
@@ -72,6 +81,10 @@ def cut(text: str, budget: float, unit: Unit) -> str:
     while low < high:  # lengths grow with the words: bisect
         middle = (low + high + 1) // 2
         low, high = (middle, high) if length(" ".join(words[:middle]), unit) <= budget else (low, middle - 1)
-    if low or unit != "bytes":
+    if low:
         return " ".join(words[:low])
-    return text.encode()[: int(budget)].decode(errors="ignore")
+    low, high = 0, len(text)  # not even a word fits, or there are no spaces: by characters
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if length(text[:middle], unit) <= budget else (low, middle - 1)
+    return text[:low]

@@ -1,0 +1,159 @@
+"""dpplearn select: choose items that score high and differ from each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from dpplearn._checks import FloatArray
+from dpplearn.cli import plain_errors
+from dpplearn.cli.items import Items, read_items
+from dpplearn.learning.files import replace_file
+from dpplearn.retrieval import DiverseSelection, diversify
+
+EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("text", "texts")
+
+
+@click.command(name="select")
+@click.argument("items", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="ITEMS")
+@click.option("--score", metavar="FIELD", help="Relevance, in any unit.  [default: score, if there is such a field]")
+@click.option("--embedding", metavar="FIELD", help="List of numbers.  [default: embedding, if there is such a field]")
+@click.option("--text", metavar="FIELD", help="Text, compared by tf-idf.  [default: text, if there are no embeddings]")
+@click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
+@click.option("--budget", type=float, metavar="N", help="Largest total cost.")
+@click.option("-k", type=click.IntRange(0), metavar="N", help="Number of items.")
+@click.option(
+    "--diversity",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="0: by score alone. 1: by similarity alone.",
+)
+@click.option("--explain", is_flag=True, help="Say why each item that was skipped was.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file, not to the screen.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with the items, gains and reasons.")
+@click.option("--encoding", default="utf-8", show_default=True, help="Of the file.")
+def command(
+    items: Path,
+    score: str | None,
+    embedding: str | None,
+    text: str | None,
+    cost: str | None,
+    budget: float | None,
+    k: int | None,
+    diversity: float,
+    explain: bool,
+    out: Path | None,
+    as_json: bool,
+    encoding: str,
+) -> None:
+    """Choose from ITEMS those that score high and differ from each other.
+
+    ITEMS is a file of JSON Lines (.jsonl), .csv with names in its first line, .parquet (needs pyarrow), or .npz
+    with arrays of one row per item. Prints the chosen items as they came, in the order of selection. Without -k
+    and --budget, items are taken while they add something.
+    """
+    if embedding is not None and text is not None:
+        raise click.UsageError("Give --embedding or --text, not both.")
+    if budget is not None and cost is None:
+        raise click.UsageError(
+            "--budget needs --cost FIELD, what each item takes of it. For a number of items, give -k."
+        )
+    with plain_errors():
+        found = read_items(items, encoding)
+        scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
+        costs = None if cost is None else read_costs(found, cost)
+        chosen = diversify(vectors, scores, k=k, budget=budget, cost=costs, diversity=diversity)
+        if as_json:
+            output = json.dumps(as_record(found, chosen, explain), indent=2, ensure_ascii=False) + "\n"
+        else:
+            output = found.write(chosen.subset)
+        if out is None:
+            click.echo(output, nl=False)
+        else:
+            with replace_file(out, "w") as file:
+                file.write(output)
+    click.echo(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.", err=True)
+    if explain and not as_json:
+        for skipped in chosen.skipped:
+            click.echo(f"{found.places[skipped.item]}: {describe(found, skipped)}.", err=True)
+
+
+def field(items: Items, given: str | None, usual: tuple[str, ...]) -> str | None:
+    """The field named, or the first of the usual names that the file has."""
+    return given if given is not None else next((name for name in usual if items.has(name)), None)
+
+
+def read_scores(items: Items, given: str | None) -> FloatArray:
+    name = field(items, given, SCORES)
+    if name is None:
+        click.echo("No --score: all items count the same.", err=True)
+        return np.zeros(len(items.records))
+    return items.numbers(name)
+
+
+def read_costs(items: Items, name: str) -> FloatArray:
+    costs = items.numbers(name)
+    for x, place in zip(costs, items.places, strict=True):
+        if x <= 0:
+            raise ValueError(f"{place}: the field {name!r} must be positive, found {x:g}.")
+    return costs
+
+
+def read_vectors(items: Items, embedding: str | None, text: str | None) -> Any:
+    """Embeddings from the file, or tf-idf of its texts."""
+    if not items.records:
+        return np.empty((0, 1))
+    name = field(items, embedding, EMBEDDINGS) if text is None else None
+    if name is not None:
+        return items.vectors(name)
+    name = field(items, text, TEXTS)
+    if name is None:
+        raise ValueError(
+            f"{items.path} has neither embeddings nor texts under the usual names. Fields found: "
+            f"{', '.join(items.records[0])}. Name one by --embedding or --text."
+        )
+    return tfidf(items.texts(name))
+
+
+def tfidf(texts: list[str]) -> Any:
+    """Sparse tf-idf rows; a text without words has a row of zeros, and is similar to none."""
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+
+    try:
+        counts = CountVectorizer(token_pattern=r"(?u)\b\w+\b").fit_transform(texts)
+    except ValueError:  # no text has a word
+        return np.zeros((len(texts), 1))
+    return TfidfTransformer().fit_transform(counts)
+
+
+def describe(items: Items, skipped: Any) -> str:
+    """The reason, with the place of the nearest item instead of its number."""
+    if skipped.nearest < 0:
+        return str(skipped.reason)
+    place = items.places[skipped.nearest].removeprefix(f"{items.path}, ")
+    return str(skipped.reason.replace(f"item {skipped.nearest}", place))
+
+
+def as_record(items: Items, chosen: DiverseSelection, explain: bool) -> dict[str, Any]:
+    selected = [
+        {"item": int(i), "place": items.places[i], "gain": float(g) if np.isfinite(g) else None}
+        for i, g in zip(chosen.subset, chosen.gains, strict=True)
+    ]
+    record: dict[str, Any] = {"selected": selected, "cost": chosen.cost, "reason": chosen.reason}
+    if explain:
+        record["skipped"] = [
+            {
+                "item": skipped.item,
+                "place": items.places[skipped.item],
+                "nearest": skipped.nearest if skipped.nearest >= 0 else None,
+                "similarity": skipped.similarity,
+                "reason": describe(items, skipped),
+            }
+            for skipped in chosen.skipped
+        ]
+    return record

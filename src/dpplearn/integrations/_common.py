@@ -1,0 +1,136 @@
+"""What the adapters share: candidates with texts, embeddings and scores in; a choice with its reasons out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, check_int
+from dpplearn.decoding.diversity import check_diversity
+from dpplearn.retrieval import DiverseSelection, diversify
+
+NOTE = "dpplearn"  # the key of the note in a chosen document's metadata
+SHOWN = 80  # characters of a skipped text that a note repeats
+
+TokenCounter = Callable[[str], int]
+
+
+class Left(NamedTuple):
+    """A candidate that was skipped: its number, the number of the nearest chosen one, their cosine, and why."""
+
+    candidate: int
+    nearest: int
+    similarity: float
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Which candidates were chosen, in order, and why the others were not."""
+
+    selection: DiverseSelection
+    texts: Sequence[str]
+
+    @property
+    def order(self) -> list[int]:
+        """Numbers of the chosen candidates, best first."""
+        return [int(i) for i in self.selection.subset]
+
+    @property
+    def skipped(self) -> list[Left]:
+        """Every other candidate."""
+        return [Left(*record, self.texts[record.item][:SHOWN]) for record in self.selection.skipped]
+
+    def notes(self) -> list[dict[str, Any]]:
+        """For each chosen candidate its rank, its number, and the skipped ones that stand nearest to it."""
+        near: dict[int, list[dict[str, Any]]] = {i: [] for i in self.order}
+        for left in self.skipped if near else []:
+            record = left._asdict()
+            near[record.pop("nearest")].append(record)
+        return [{"rank": rank, "candidate": i, "skipped": near[i]} for rank, i in enumerate(self.order)]
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """diversify with a limit in items, tokens or both.
+
+    Parameters
+    ----------
+    k : int, optional
+        Largest number of items.
+    max_tokens : int, optional
+        Largest total number of tokens.
+    count_tokens : callable, optional
+        Tokens of a text; by default tiktoken's, if it is installed.
+    diversity : float
+        0: by score alone. 1: by similarity alone.
+    """
+
+    k: int | None = None
+    max_tokens: int | None = None
+    count_tokens: TokenCounter | None = None
+    diversity: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_diversity(self.diversity)
+        for name in ("k", "max_tokens"):
+            if getattr(self, name) is not None:
+                check_int(getattr(self, name), name, low=1)
+        if self.count_tokens is not None and not callable(self.count_tokens):
+            raise TypeError(f"count_tokens must be a function of a text, found {self.count_tokens!r}.")
+
+    def __call__(self, texts: Sequence[str], embeddings: Any, scores: Any) -> Choice:
+        """Choose; warn where there was nothing to choose from, or nothing fits."""
+        cost = None
+        if self.max_tokens is not None and len(texts):
+            count = self.count_tokens if self.count_tokens is not None else tiktoken_counter()
+            cost = [max(count(text), 1) for text in texts]  # an empty text costs 1
+        found = diversify(embeddings, scores, self.k, self.max_tokens, cost, diversity=self.diversity)
+        if len(texts) and len(found) == len(texts):
+            warnings.warn(
+                f"All {len(texts)} candidates were selected, so there was nothing to choose from. Retrieve more than "
+                "you keep (fetch_k, similarity_top_k, top_k of the retriever), for example four times as many.",
+                stacklevel=3,
+            )
+        elif len(texts) and not len(found):
+            warnings.warn(f"None of {len(texts)} candidates was selected: {found.reason}.", stacklevel=3)
+        return Choice(found, texts)
+
+
+@cache
+def tiktoken_counter() -> TokenCounter:
+    """Tokens as tiktoken's cl100k_base counts them."""
+    try:
+        import tiktoken
+    except ImportError:
+        raise ImportError(
+            "max_tokens needs a way to count tokens: pass count_tokens=, a function from text to int, for example "
+            "lambda text: len(text.split()), or install tiktoken."
+        ) from None
+    encoding = tiktoken.get_encoding("cl100k_base")
+    return lambda text: len(encoding.encode(text, disallowed_special=()))
+
+
+def cosines(embeddings: Any, query: Any) -> FloatArray:
+    """Cosine of each row with the query; 0 where one of them is zero."""
+    rows, q = np.asarray(embeddings, np.float64), np.asarray(query, np.float64)
+    if rows.ndim == 2 and q.shape != rows.shape[1:]:
+        raise ValueError(f"The query's embedding has {q.size} numbers, and those of the documents {rows.shape[1]}.")
+    lengths = np.sqrt((rows**2).sum(axis=1)) * np.sqrt((q**2).sum())
+    return np.divide(rows @ q, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+
+
+def given_scores(scores: Sequence[float | None], what: str) -> FloatArray | None:
+    """Scores that the candidates carry; None where none has one."""
+    missing = [i for i, score in enumerate(scores) if score is None]
+    if len(missing) == len(scores):
+        return None
+    if missing:
+        raise ValueError(f"{what} {missing[0]} has no score, and others have one ({len(missing)} without in all).")
+    return np.array(scores, np.float64)

@@ -1,0 +1,102 @@
+"""Haystack: a ranker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpplearn.integrations._common import NOTE, Choice, Chooser, TokenCounter, given_scores
+
+try:
+    from haystack import Document, component, default_from_dict, default_to_dict
+    from haystack.utils import deserialize_callable, serialize_callable
+except ImportError as error:
+    raise ImportError(f"dpplearn.integrations.haystack needs haystack-ai ({error}): pip install haystack-ai.") from None
+
+CALLABLES = ("embed", "count_tokens")
+
+
+@component
+class DPPRanker:
+    """Keep, of the documents a retriever found, those that are relevant and differ from each other.
+
+    Embeddings are those of the documents (`return_embedding=True` of the document store), or made by `embed`.
+    Relevance is the documents' score; where none has one, those that come first count more. Let the retriever fetch
+    several times as many documents as you keep (`top_k=40`): from as few as are kept, there is nothing to choose.
+
+    Outputs: `documents`, best first, each with a note in `meta["dpplearn"]`: its rank, and the documents that were
+    skipped and are nearest to it; and `skipped`, the same as one list with their cosines and reasons.
+
+    Parameters
+    ----------
+    top_k : int or None
+        Largest number of documents.
+    max_tokens : int, optional
+        Largest total number of tokens.
+    count_tokens : callable, optional
+        From text to int; by default tiktoken's count, if it is installed.
+    diversity : float
+        0: by relevance alone. 1: by similarity alone.
+    embed : callable, optional
+        From a list of texts to a list of vectors.
+    """
+
+    def __init__(
+        self,
+        top_k: int | None = 10,
+        max_tokens: int | None = None,
+        count_tokens: TokenCounter | None = None,
+        diversity: float = 0.5,
+        embed: Callable[[list[str]], Any] | None = None,
+    ) -> None:
+        self.top_k, self.max_tokens, self.count_tokens = top_k, max_tokens, count_tokens
+        self.diversity, self.embed = diversity, embed
+        self._chooser(None)
+
+    def _chooser(self, top_k: int | None) -> Chooser:
+        k = self.top_k if top_k is None else top_k
+        return Chooser(k, self.max_tokens, self.count_tokens, self.diversity)
+
+    def choose(self, documents: list[Document], top_k: int | None = None) -> Choice:
+        """Numbers of the documents to keep, and why the others are skipped."""
+        chooser = self._chooser(top_k)
+        texts = [document.content or "" for document in documents]
+        if not texts:
+            return chooser(texts, np.empty((0, 1)), [])
+        vectors: Any = [document.embedding for document in documents]
+        bare = [i for i, vector in enumerate(vectors) if vector is None]
+        if bare and self.embed is None:
+            raise ValueError(
+                f"DPPRanker needs embeddings, and document {bare[0]} has none ({len(bare)} without in all). Retrieve "
+                "with return_embedding=True, or pass embed=."
+            )
+        if bare and self.embed is not None:
+            vectors = self.embed(texts)
+        scores = given_scores([document.score for document in documents], "Document")
+        return chooser(texts, vectors, -np.arange(len(texts)) if scores is None else scores)
+
+    @component.output_types(documents=list[Document], skipped=list[dict[str, Any]])
+    def run(self, documents: list[Document], top_k: int | None = None) -> dict[str, Any]:
+        """Choose among the documents."""
+        choice = self.choose(documents, top_k)
+        kept = [
+            replace(documents[note["candidate"]], meta=documents[note["candidate"]].meta | {NOTE: note})
+            for note in choice.notes()
+        ]
+        return {"documents": kept, "skipped": [left._asdict() for left in choice.skipped]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """For pipelines that are saved; functions by the name they are imported by."""
+        functions = {name: getattr(self, name) for name in CALLABLES}
+        saved = {name: None if f is None else serialize_callable(f) for name, f in functions.items()}
+        return default_to_dict(self, top_k=self.top_k, max_tokens=self.max_tokens, diversity=self.diversity, **saved)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> DPPRanker:
+        """The ranker that `to_dict` described."""
+        given = data.get("init_parameters", {})
+        restored = {name: deserialize_callable(given[name]) for name in CALLABLES if given.get(name) is not None}
+        return default_from_dict(cls, data | {"init_parameters": given | restored})

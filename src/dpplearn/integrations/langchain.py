@@ -1,0 +1,154 @@
+"""LangChain: a document compressor and an example selector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpplearn._checks import check_int
+from dpplearn.integrations._common import NOTE, Choice, Chooser, TokenCounter, cosines, given_scores
+
+try:
+    from langchain_core.documents import BaseDocumentCompressor, Document
+    from langchain_core.example_selectors import BaseExampleSelector
+    from pydantic import ConfigDict
+except ImportError as error:
+    raise ImportError(
+        f"dpplearn.integrations.langchain needs langchain-core ({error}): pip install langchain-core."
+    ) from None
+
+
+class DPPCompressor(BaseDocumentCompressor):
+    """Keep, of the documents a retriever found, those that are relevant and differ from each other.
+
+    Retrieved documents carry no embeddings, so the model that makes them is passed. Relevance is the cosine with the
+    query, or what a reranker wrote under `score_key`. Let the retriever fetch several times as many documents as you
+    keep (`search_kwargs={"k": 40}`): from as few as are kept, there is nothing to choose.
+
+    Each document that is kept has a note in `metadata["dpplearn"]`: its rank, and the documents that were skipped and
+    are nearest to it, with their cosine and the reason.
+
+    Parameters
+    ----------
+    embeddings : langchain_core.embeddings.Embeddings
+    k : int or None
+        Largest number of documents.
+    max_tokens : int, optional
+        Largest total number of tokens.
+    count_tokens : callable, optional
+        From text to int; by default tiktoken's count, if it is installed.
+    diversity : float
+        0: by relevance alone. 1: by similarity alone.
+    score_key : str, optional
+        Metadata field that holds the relevance.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    embeddings: Any
+    k: int | None = 4
+    max_tokens: int | None = None
+    count_tokens: Any = None
+    diversity: float = 0.5
+    score_key: str | None = None
+
+    def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002
+        self._chooser()
+
+    def _chooser(self) -> Chooser:
+        return Chooser(self.k, self.max_tokens, self.count_tokens, self.diversity)
+
+    def choose(self, documents: Sequence[Document], query: str) -> Choice:
+        """Numbers of the documents to keep, and why the others are skipped."""
+        texts = [document.page_content for document in documents]
+        if not texts:
+            return self._chooser()(texts, np.empty((0, 1)), [])
+        vectors = self.embeddings.embed_documents(texts)
+        if self.score_key is None:
+            scores = cosines(vectors, self.embeddings.embed_query(query))
+        else:
+            found = given_scores([document.metadata.get(self.score_key) for document in documents], "Document")
+            if found is None:
+                raise ValueError(f"No document has {self.score_key!r} in its metadata. Leave score_key out.")
+            scores = found
+        return self._chooser()(texts, vectors, scores)
+
+    def compress_documents(
+        self,
+        documents: Sequence[Document],
+        query: str,
+        callbacks: Any = None,  # noqa: ARG002
+    ) -> list[Document]:
+        """The documents to keep, best first, each with its note."""
+        choice = self.choose(documents, query)
+        return [
+            documents[note["candidate"]].model_copy(
+                update={"metadata": documents[note["candidate"]].metadata | {NOTE: note}}
+            )
+            for note in choice.notes()
+        ]
+
+
+class DPPExampleSelector(BaseExampleSelector):
+    """Few-shot examples that are close to the input and differ from each other.
+
+    Parameters
+    ----------
+    examples : list of dict
+    embeddings : langchain_core.embeddings.Embeddings
+    k : int or None
+        Largest number of examples.
+    fetch_k : int, optional
+        Candidates: so many of the examples closest to the input; by default all of them. With fewer than k, nothing is
+        left to choose.
+    input_keys : list of str, optional
+        Fields of an example and of the input that are compared; by default all.
+    max_tokens, count_tokens, diversity
+        As in `DPPCompressor`.
+    """
+
+    def __init__(
+        self,
+        examples: Sequence[dict[str, str]],
+        embeddings: Any,
+        k: int | None = 4,
+        *,
+        fetch_k: int | None = None,
+        input_keys: Sequence[str] | None = None,
+        max_tokens: int | None = None,
+        count_tokens: TokenCounter | None = None,
+        diversity: float = 0.5,
+    ) -> None:
+        self.embeddings, self.input_keys = embeddings, input_keys
+        self.fetch_k = None if fetch_k is None else check_int(fetch_k, "fetch_k", low=1)
+        self.chooser = Chooser(k, max_tokens, count_tokens, diversity)
+        self.examples = list(examples)
+        texts = [self._text(example) for example in self.examples]
+        self.vectors: list[Any] = list(embeddings.embed_documents(texts)) if texts else []
+
+    def _text(self, values: dict[str, str]) -> str:
+        keys = sorted(values) if self.input_keys is None else self.input_keys
+        return " ".join(str(values[key]) for key in keys)
+
+    def add_example(self, example: dict[str, str]) -> None:
+        """Add an example to choose from."""
+        self.vectors.extend(self.embeddings.embed_documents([self._text(example)]))
+        self.examples.append(dict(example))
+
+    def choose(self, input_variables: dict[str, str]) -> tuple[list[int], Choice]:
+        """Numbers of the candidates among the examples, and which of the candidates are chosen."""
+        if not self.examples:
+            return [], self.chooser([], np.empty((0, 1)), [])
+        scores = cosines(self.vectors, self.embeddings.embed_query(self._text(input_variables)))
+        candidates = np.argsort(-scores, kind="stable")[: self.fetch_k]
+        # what an example takes of a prompt is all of it, not only the fields that are compared
+        texts = [" ".join(str(value) for value in self.examples[i].values()) for i in candidates]
+        vectors = np.asarray(self.vectors)[candidates]
+        return candidates.tolist(), self.chooser(texts, vectors, scores[candidates])
+
+    def select_examples(self, input_variables: dict[str, str]) -> list[dict[str, Any]]:
+        """The examples for this input, best first."""
+        candidates, choice = self.choose(input_variables)
+        return [self.examples[candidates[i]] for i in choice.order]

@@ -1,0 +1,101 @@
+"""LlamaIndex: a node postprocessor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpplearn.integrations._common import NOTE, Choice, Chooser, cosines, given_scores
+
+try:
+    from llama_index.core.bridge.pydantic import Field
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+except ImportError as error:
+    raise ImportError(
+        f"dpplearn.integrations.llamaindex needs llama-index-core ({error}): pip install llama-index-core."
+    ) from None
+
+
+class DPPPostprocessor(BaseNodePostprocessor):
+    """Keep, of the nodes a retriever found, those that are relevant and differ from each other.
+
+    Embeddings are those of the nodes, where all have one, or made by `embed_model`. Relevance is the nodes' score, or,
+    where none has one, the cosine with the query. Let the retriever fetch several times as many nodes as you
+    keep (`similarity_top_k=40`): from as few as are kept, there is nothing to choose.
+
+    Each node that is kept has a note in `metadata["dpplearn"]`, which neither language models nor embeddings see: its
+    rank, and the nodes that were skipped and are nearest to it, with their cosine and the reason.
+
+    Parameters
+    ----------
+    embed_model : BaseEmbedding, optional
+    k : int or None
+        Largest number of nodes.
+    max_tokens : int, optional
+        Largest total number of tokens.
+    count_tokens : callable, optional
+        From text to int; by default tiktoken's count, if it is installed.
+    diversity : float
+        0: by relevance alone. 1: by similarity alone.
+    """
+
+    embed_model: Any = Field(default=None, exclude=True)
+    k: int | None = 4
+    max_tokens: int | None = None
+    count_tokens: Any = Field(default=None, exclude=True)
+    diversity: float = 0.5
+
+    def model_post_init(self, context: Any, /) -> None:
+        super().model_post_init(context)
+        self._chooser()
+
+    def _chooser(self) -> Chooser:
+        return Chooser(self.k, self.max_tokens, self.count_tokens, self.diversity)
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "DPPPostprocessor"
+
+    def choose(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> Choice:
+        """Numbers of the nodes to keep, and why the others are skipped."""
+        texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
+        if not texts:
+            return self._chooser()(texts, np.empty((0, 1)), [])
+        vectors: list[Any] = [node.node.embedding for node in nodes]
+        if any(vector is None for vector in vectors):
+            if self.embed_model is None:
+                raise ValueError(
+                    "DPPPostprocessor needs embeddings, and some nodes carry none. "
+                    "Pass embed_model=, the one of the index."
+                )
+            vectors = self.embed_model.get_text_embedding_batch(
+                [node.node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]
+            )
+        scores = given_scores([node.score for node in nodes], "Node")
+        return self._chooser()(texts, vectors, self._relevance(vectors, query_bundle) if scores is None else scores)
+
+    def _relevance(self, vectors: list[Any], query_bundle: QueryBundle | None) -> Any:
+        """Cosines with the query, for nodes that have no scores."""
+        query = None if query_bundle is None else query_bundle.embedding
+        if query is None and query_bundle is not None and self.embed_model is not None:
+            query = self.embed_model.get_query_embedding(query_bundle.query_str)
+        if query is None:
+            raise ValueError("The nodes have no scores. Pass the query, and embed_model= to compare them with it.")
+        return cosines(vectors, query)
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        choice = self.choose(nodes, query_bundle)
+        return [annotated(nodes[note["candidate"]], note) for note in choice.notes()]
+
+
+def annotated(node: NodeWithScore, note: dict[str, Any]) -> NodeWithScore:
+    """A copy of the node with the note, which is kept out of prompts and embeddings."""
+    inner = node.node.model_copy()
+    inner.metadata = inner.metadata | {NOTE: note}
+    for keys in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
+        setattr(inner, keys, [*(key for key in getattr(inner, keys) if key != NOTE), NOTE])
+    return NodeWithScore(node=inner, score=node.score)

@@ -1,0 +1,106 @@
+"""What all adapters share, without any framework."""
+
+import importlib
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from dpplearn import diversify
+from dpplearn.integrations._common import Chooser, cosines, given_scores, tiktoken_counter
+
+E = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
+
+
+def test_chooser_is_diversify():
+    choice = Chooser(k=2)(["a", "b", "c"], E, [3.0, 2.9, 2.0])
+    assert choice.order == diversify(E, [3.0, 2.9, 2.0], k=2).subset.tolist()
+
+
+def test_every_skipped_candidate_is_in_one_note():
+    rng = np.random.default_rng(0)
+    texts = [f"text {i}" for i in range(12)]
+    choice = Chooser(k=4)(texts, rng.standard_normal((12, 6)), rng.random(12))
+    notes = choice.notes()
+    assert [note["candidate"] for note in notes] == choice.order
+    assert [note["rank"] for note in notes] == [0, 1, 2, 3]
+    named = [left["candidate"] for note in notes for left in note["skipped"]]
+    assert sorted(named + choice.order) == list(range(12))
+    for note in notes:
+        for left in note["skipped"]:
+            assert left["text"] == texts[left["candidate"]]
+            assert choice.selection.nearest.items[left["candidate"]] == note["candidate"]
+
+
+def test_token_budget_by_a_callable():
+    choice = Chooser(max_tokens=3, count_tokens=lambda text: len(text.split()))(["a b", "c d", "e"], E, [3.0, 2.9, 2.0])
+    assert choice.selection.cost == 3
+    assert choice.order == [0, 2]
+
+
+def test_token_budget_by_tiktoken(monkeypatch):
+    encoding = types.SimpleNamespace(encode=lambda text, **_: list(text))
+    monkeypatch.setitem(sys.modules, "tiktoken", types.SimpleNamespace(get_encoding=lambda _: encoding))
+    tiktoken_counter.cache_clear()
+    assert Chooser(max_tokens=6)(["abc", "abd", "xyz", "uvwxyz"], [*E, [1, 1]], [3.0, 2.9, 2.8, 0]).selection.cost == 6
+    tiktoken_counter.cache_clear()
+
+
+def test_token_budget_without_a_counter(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    tiktoken_counter.cache_clear()
+    with pytest.raises(ImportError, match="pass count_tokens="):
+        Chooser(max_tokens=6)(["abc"], [[1.0]], [1.0])
+
+
+def test_warns_where_candidates_are_as_few_as_the_selection():
+    with pytest.warns(UserWarning, match=r"All 3 candidates .* Retrieve more than you keep \(fetch_k"):
+        Chooser(k=3)(["a", "b", "c"], np.eye(3), [1.0, 2.0, 3.0])
+
+
+def test_warns_where_nothing_fits():
+    with pytest.warns(UserWarning, match=r"None of 3 .* budget of 1 is below the cheapest candidate, which costs 2"):
+        choice = Chooser(max_tokens=1, count_tokens=lambda _: 2)(["a", "b", "c"], E, [1.0, 2.0, 3.0])
+    assert choice.notes() == []
+    assert [left.candidate for left in choice.skipped] == [0, 1, 2]
+
+
+def test_no_candidates():
+    choice = Chooser(k=3, max_tokens=5)([], np.empty((0, 1)), [])
+    assert choice.order == []
+    assert choice.skipped == []
+    assert choice.selection.reason == "no candidates"
+
+
+@pytest.mark.parametrize("bad", [{"k": 0}, {"max_tokens": 0}, {"diversity": 2}])
+def test_bad_settings(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        Chooser(**bad)
+    with pytest.raises(TypeError, match="count_tokens"):
+        Chooser(count_tokens=3)
+
+
+def test_cosines_and_scores():
+    assert cosines([[3, 4], [0, 0]], [1, 0]).tolist() == [0.6, 0.0]
+    with pytest.raises(ValueError, match="query's embedding has 3 numbers, and those of the documents 2"):
+        cosines([[3, 4]], [1, 0, 0])
+    assert given_scores([None, None], "Node") is None
+    assert given_scores([1, 2.5], "Node").tolist() == [1, 2.5]
+    with pytest.raises(ValueError, match=r"Node 1 has no score, and others have one \(2 without"):
+        given_scores([1, None, None], "Node")
+
+
+@pytest.mark.parametrize(
+    ("adapter", "package", "module"),
+    [
+        ("langchain", "langchain-core", "langchain_core.documents"),
+        ("llamaindex", "llama-index-core", "llama_index.core.bridge.pydantic"),
+        ("haystack", "haystack-ai", "haystack"),
+    ],
+)
+def test_message_without_the_framework(adapter, package, module, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, f"dpplearn.integrations.{adapter}", raising=False)
+    with pytest.raises(ImportError, match=f"pip install {package}"):
+        importlib.import_module(f"dpplearn.integrations.{adapter}")

@@ -1,0 +1,88 @@
+"""The LlamaIndex adapter, against llama-index-core itself."""
+
+import asyncio
+
+import pytest
+
+from little_corpus import QUERY, SCORES, TEXTS, count_words, embed
+
+pytest.importorskip("llama_index.core", reason="llama-index-core is not installed: make test-integrations")
+
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
+
+from dpplearn import diversify
+from dpplearn.integrations.llamaindex import DPPPostprocessor
+
+
+class Counts(BaseEmbedding):
+    def _get_text_embedding(self, text):
+        return embed([text])[0]
+
+    def _get_query_embedding(self, query):
+        return embed([query])[0]
+
+    async def _aget_query_embedding(self, query):
+        return embed([query])[0]
+
+
+@pytest.fixture
+def nodes():
+    return [
+        NodeWithScore(node=TextNode(text=t, id_=str(n)), score=s)
+        for n, (t, s) in enumerate(zip(TEXTS, SCORES, strict=True))
+    ]
+
+
+def test_chooses_like_diversify(nodes):
+    processor = DPPPostprocessor(embed_model=Counts(), k=2)
+    assert isinstance(processor, BaseNodePostprocessor)
+    assert processor.class_name() == "DPPPostprocessor"
+    kept = processor.postprocess_nodes(nodes, query_str=QUERY)
+    assert [int(node.node.id_) for node in kept] == diversify(embed(TEXTS), SCORES, k=2).subset.tolist() == [0, 3]
+    assert [node.score for node in kept] == [SCORES[0], SCORES[3]]
+    again = asyncio.run(processor.apostprocess_nodes(nodes, query_str=QUERY))
+    assert [node.node.id_ for node in again] == ["0", "3"]
+
+
+def test_embeddings_of_the_nodes_are_used(nodes):
+    for node, vector in zip(nodes, embed(TEXTS), strict=True):
+        node.node.embedding = vector
+    kept = DPPPostprocessor(k=2).postprocess_nodes(nodes)
+    assert [node.node.id_ for node in kept] == ["0", "3"]
+
+
+def test_notes_stay_out_of_prompts(nodes):
+    kept = DPPPostprocessor(embed_model=Counts(), k=2).postprocess_nodes(nodes)
+    note = kept[0].node.metadata["dpplearn"]
+    assert note["skipped"][0]["candidate"] == 1
+    assert note["skipped"][0]["reason"] == "0.82 similar to item 0"
+    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+        assert "similar" not in kept[0].node.get_content(metadata_mode=mode)
+    assert "dpplearn" not in nodes[0].node.metadata
+
+
+def test_without_scores_the_query_is_compared(nodes):
+    for node in nodes:
+        node.score = None
+    processor = DPPPostprocessor(embed_model=Counts(), k=2)
+    kept = processor.postprocess_nodes(nodes, QueryBundle(QUERY))
+    assert [node.node.id_ for node in kept] == ["0", "3"]
+    with pytest.raises(ValueError, match="no scores"):
+        processor.postprocess_nodes(nodes)
+    nodes[1].score = 1.0
+    with pytest.raises(ValueError, match="Node 0 has no score"):
+        processor.postprocess_nodes(nodes)
+
+
+def test_limits_and_bad_input(nodes):
+    processor = DPPPostprocessor(embed_model=Counts(), k=None, max_tokens=7, count_tokens=count_words)
+    assert [node.node.id_ for node in processor.postprocess_nodes(nodes)] == ["0", "3"]
+    assert DPPPostprocessor(k=2).postprocess_nodes([]) == []
+    with pytest.raises(ValueError, match="Pass embed_model="):
+        DPPPostprocessor(k=2).postprocess_nodes(nodes)
+    with pytest.warns(UserWarning, match="nothing to choose from"):
+        DPPPostprocessor(embed_model=Counts(), k=9).postprocess_nodes(nodes)
+    with pytest.raises(ValueError, match="diversity"):
+        DPPPostprocessor(diversity=2.0)

@@ -1,0 +1,189 @@
+"""The command `dpplearn select`."""
+
+import csv
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpplearn import diversify
+from dpplearn.cli import main
+
+RECORDS = [
+    {"id": "a", "text": "the cat sat on the mat", "score": 3.0, "words": 6, "vector": [1.0, 0.0]},
+    {"id": "b", "text": "the cat sat on a mat", "score": 2.9, "words": 6, "vector": [1.0, 0.1]},
+    {"id": "c", "text": "stocks fell on Monday", "score": 2.8, "words": 4, "vector": [0.0, 1.0]},
+    {"id": "d", "text": "", "score": -5.0, "words": 1, "vector": [0.0, 0.0]},
+]
+
+
+def run(*args):
+    return CliRunner().invoke(main, ["select", *map(str, args)])
+
+
+def write_lines(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def jsonl(tmp_path):
+    return write_lines(tmp_path / "items.jsonl", RECORDS)
+
+
+def ids(result):
+    assert result.exit_code == 0, result.output
+    return [json.loads(line)["id"] for line in result.stdout.splitlines()]
+
+
+def test_texts_by_tfidf(jsonl):
+    result = run(jsonl, "-k", 2)
+    assert ids(result) == ["a", "c"]
+    assert result.stderr == "2 of 4 items: the size limit of 2 items is reached.\n"
+    assert [json.loads(line) for line in result.stdout.splitlines()] == [RECORDS[0], RECORDS[2]]
+
+
+def test_embeddings_scores_and_the_knob(jsonl):
+    E, s = [r["vector"] for r in RECORDS], [r["score"] for r in RECORDS]
+    for diversity in (0, 0.5, 1):
+        expected = [RECORDS[i]["id"] for i in diversify(E, s, k=3, diversity=diversity).subset]
+        assert ids(run(jsonl, "--embedding", "vector", "-k", 3, "--diversity", diversity)) == expected
+    assert ids(run(jsonl, "--embedding", "vector", "--score", "words", "-k", 1)) == ["a"]
+
+
+def test_budget(jsonl):
+    assert ids(run(jsonl, "--budget", 10, "--cost", "words")) == ["a", "c"]
+    result = run(jsonl, "--budget", 0.5, "--cost", "words")
+    assert ids(result) == []
+    assert "below the cheapest candidate, which costs 1" in result.stderr
+    result = run(jsonl, "--budget", 10)
+    assert result.exit_code == 2
+    assert "--budget needs --cost FIELD" in result.stderr
+
+
+def test_explain(jsonl):
+    result = run(jsonl, "-k", 2, "--explain")
+    assert ids(result) == ["a", "c"]
+    assert f"{jsonl}, line 2: 0.82 similar to line 1." in result.stderr
+    assert f"{jsonl}, line 4: others with higher scores came first" in result.stderr
+
+
+def test_json(jsonl):
+    record = json.loads(run(jsonl, "-k", 2, "--explain", "--json").stdout)
+    assert [chosen["item"] for chosen in record["selected"]] == [0, 2]
+    first = record["skipped"][0]
+    assert (first["item"], first["nearest"], first["place"]) == (1, 0, f"{jsonl}, line 2")
+    assert first["similarity"] == pytest.approx(0.8167, abs=1e-3)
+    assert "skipped" not in json.loads(run(jsonl, "-k", 2, "--json").stdout)
+    every = json.loads(run(jsonl, "--embedding", "vector", "-k", 4, "--json").stdout)
+    assert every["selected"][-1]["gain"] is None  # a linear combination: log 0
+
+
+def test_csv_as_it_came(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text('id,score,vector\n"x, y",1,"[1, 0]"\nq,0.9,1 0.1\nz,0.8,0;1\n', encoding="utf-8")
+    result = run(path, "--embedding", "vector", "-k", 2)
+    assert list(csv.reader(io.StringIO(result.stdout))) == [
+        ["id", "score", "vector"], ["x, y", "1", "[1, 0]"], ["z", "0.8", "0;1"],
+    ]  # fmt: skip
+    assert "line 3: 1.00 similar to line 2" in run(path, "--embedding", "vector", "-k", 2, "--explain").stderr
+
+
+def test_npz(tmp_path):
+    rng = np.random.default_rng(0)
+    E, s = rng.standard_normal((20, 6)).astype(np.float32), rng.random(20)
+    path = tmp_path / "items.npz"
+    np.savez(path, embeddings=E, scores=s, tokens=np.arange(1, 21))
+    lines = [json.loads(line) for line in run(path, "-k", 5).stdout.splitlines()]
+    assert [line["item"] for line in lines] == diversify(E, s, k=5).subset.tolist()
+    assert run(path, "--budget", 30, "--cost", "tokens").exit_code == 0
+    np.savez(path, embeddings=E, scores=s[:5])
+    result = run(path, "-k", 5)
+    assert result.exit_code == 1
+    assert "one row for each item, found embeddings (20, 6), scores (5,)" in result.stderr
+
+
+def test_out_is_written_at_once(jsonl, tmp_path):
+    out = tmp_path / "chosen.jsonl"
+    result = run(jsonl, "-k", 2, "--out", out)
+    assert result.stdout == ""
+    assert [json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()] == ["a", "c"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["chosen.jsonl", "items.jsonl"]
+    result = run(jsonl, "-k", 2, "--out", tmp_path / "nowhere" / "x.jsonl")
+    assert result.exit_code == 1
+    assert "there is no folder" in result.stderr
+
+
+def test_no_scores_and_no_items(tmp_path):
+    path = write_lines(tmp_path / "items.jsonl", [{"text": "a b"}, {"text": "a b"}, {"text": "c"}])
+    result = run(path, "-k", 2)
+    assert "all items count the same" in result.stderr
+    assert len(result.stdout.splitlines()) == 2
+    result = run(write_lines(tmp_path / "none.jsonl", []), "-k", 2)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "0 of 0 items: no candidates." in result.stderr
+    wordless = write_lines(tmp_path / "wordless.jsonl", [{"text": "", "score": 1}, {"text": "...", "score": 2}])
+    assert run(wordless, "-k", 1).stdout == '{"text": "...", "score": 2}\n'
+
+
+def replaced(**changes):
+    """The records with the third one changed; None takes a field away."""
+    third = {key: value for key, value in (RECORDS[2] | changes).items() if value is not None}
+    return [*RECORDS[:2], third, RECORDS[3]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "message"),
+    [
+        ({"score": None}, [], "line 3: the field 'score' is missing. Fields found: id, text, words, vector."),
+        ({"text": None}, ["--text", "text"], "line 3: the field 'text' is missing."),
+        ({"words": None}, ["--cost", "words", "--budget", "9"], "line 3: the field 'words' is missing."),
+        ({"vector": None}, ["--embedding", "vector"], "line 3: the field 'vector' is missing."),
+        ({"score": "high"}, [], "line 3: the field 'score' must be a finite number, found 'high'."),
+        ({"score": float("nan")}, [], "line 3: the field 'score' must be a finite number, found nan."),
+        ({"score": True}, [], "line 3: the field 'score' must be a finite number, found True."),
+        ({"words": 0}, ["--cost", "words", "--budget", "9"], "line 3: the field 'words' must be positive, found 0."),
+        ({"text": 5}, [], "line 3: the field 'text' must be a text, found 5."),
+        ({"vector": [1]}, ["--embedding", "vector"], "line 3: the field 'vector' has 1 numbers, and that of the first"),
+        ({"vector": [1, "x"]}, ["--embedding", "vector"], "line 3: the field 'vector' must be a finite number"),
+        ({"vector": [1, float("nan")]}, ["--embedding", "vector"], "line 3: the field 'vector' must hold finite"),
+        ({"vector": 7}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of numbers, found 7."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_a_line(changes, options, message, tmp_path):
+    path = write_lines(tmp_path / "items.jsonl", replaced(**changes))
+    result = run(path, "-k", 2, *options)
+    assert result.exit_code == 1
+    assert f"Error: {path}, {message}" in result.stderr
+    assert result.stdout == ""
+
+
+def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
+    def error(*args):
+        result = run(*args)
+        assert result.exit_code in (1, 2)
+        return result.stderr
+
+    assert "must end in one of .jsonl, .csv" in error(write_lines(tmp_path / "items.txt", RECORDS))
+    assert "Name one by --embedding or --text" in error(write_lines(tmp_path / "x.jsonl", [{"a": 1, "score": 2}]))
+    assert "not both" in error(jsonl, "--text", "text", "--embedding", "vector")
+    assert "'missing' is missing. Fields found: id, text" in error(jsonl, "--score", "missing")
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"a": 1}\n{"a": \n', encoding="utf-8")
+    assert "bad.jsonl, line 2 must be a JSON object" in error(bad)
+    short = tmp_path / "short.csv"
+    short.write_text("text,score\na,1\nb\n", encoding="utf-8")
+    assert "short.csv, line 3: found 1 cells, and 2 names in line 1" in error(short)
+    short.write_text("text,score\na,1\nb,\n", encoding="utf-8")
+    assert "short.csv, line 3: the field 'score' must be a finite number, found ''" in error(short)
+    short.write_text("text,score,score\na,1,2\n", encoding="utf-8")
+    assert "short.csv, line 1: a name occurs twice" in error(short)
+    broken = tmp_path / "broken.npz"
+    broken.write_bytes(b"PK not a zip")
+    assert "is not a file of NumPy arrays" in error(broken)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "x.parquet").write_bytes(b"PAR1")
+    assert "needs pyarrow" in error(tmp_path / "x.parquet")

@@ -1,0 +1,314 @@
+"""Decoders where arithmetic is hard: sums of decimals, nearly singular kernels, and little time."""
+
+import tracemalloc
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from brute import subsets
+from brute_decoding import best_set, clipped_f1, feasible, kernel, log_minor, random_problem
+from dpplearn import DPP, LowRankDPP
+from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, normalizer, sampled_map
+from dpplearn.decoding.ground import read_model
+from dpplearn.decoding.sampled import Found, Source
+
+# one rule of what fits
+
+
+def test_exact_counts_its_levels_as_it_descends():
+    """0.53 five times: the running sum is above 2.65, the budget less 0.53 each time is not."""
+    found = exact_map(DPP(np.diag(np.linspace(4, 5, 30)) + 0.5), np.full(30, 0.53), 2.65)
+    assert found.optimal
+    assert found.sorted_subset.tolist() == [25, 26, 27, 28, 29]
+    assert found.cost == 2.65
+
+
+@given(st.lists(st.integers(1, 40), min_size=3, max_size=7), st.integers(1, 127), st.sampled_from([10, 100, 7]))
+def test_a_set_that_costs_exactly_the_budget_fits_everywhere(tenths, mask, unit):
+    """Costs and the budget are decimals; what fits is decided by fractions, and every decoder agrees."""
+    n = len(tenths)
+    Y = [i for i in range(n) if mask >> i & 1] or [0]
+    exact = [Fraction(t, unit) for t in tenths]
+    budget = sum(exact[i] for i in Y)
+    cost, limit = [t / unit for t in tenths], float(budget)
+    dpp = DPP(np.diag(np.arange(4.0, 4.0 + n)))
+    sets = [Z for Z in subsets(n) if sum(exact[i] for i in Z) <= budget]
+    best = max(log_minor(dpp.L, Z) for Z in sets)
+    found = exact_map(dpp, cost, limit)
+    assert found.gains.sum() == pytest.approx(best, abs=1e-9)
+    sampled = sampled_map(dpp, cost, limit, n_samples=20_000, rng=0, n_jobs=1)
+    assert sampled.gains.sum() == pytest.approx(best, abs=1e-9)
+    greedy = greedy_map(dpp, cost, limit)
+    others = [greedy, local_search(dpp, cost, limit), local_search(dpp, cost, limit, start=Y), consensus(
+        dpp, cost, limit, samples=[Y], rng=0)]  # fmt: skip
+    for chosen in [found, sampled, *others, local_search(dpp, cost, limit, start=found)]:
+        assert tuple(chosen.sorted_subset) in sets
+        assert chosen.cost <= limit
+    assert others[-1].sorted_subset.tolist() == Y
+    for decode in (greedy_map, exact_map, local_search):
+        assert decode(dpp, cost, limit, include=Y).sorted_subset.tolist() == Y
+    for item in range(n):  # what is over by one unit of the last decimal does not fit
+        if item not in Y:
+            with pytest.raises(ValueError, match="include must fit the budget"):
+                greedy_map(dpp, cost, limit, include=[*Y, item])
+
+
+def test_a_window_of_one_cost():
+    found = sampled_map(DPP(4 * np.eye(3)), [0.1, 0.2, 0.3], 0.6, min_cost=0.6, n_samples=500, rng=0)
+    assert found.sorted_subset.tolist() == [0, 1, 2]
+
+
+# nearly singular kernels
+
+
+def smooth(n, width, scale):
+    """Points so close that most directions are lost in rounding."""
+    x = np.linspace(0, 1, n)
+    return scale * np.exp(-((x[:, None] - x) ** 2) / (2 * width**2))
+
+
+@pytest.mark.parametrize("width", [0.3, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize("scale", [1.0, 1e6, 1e14])
+def test_local_search_ends_on_nearly_singular_kernels(width, scale):
+    L = smooth(8, width, scale)
+    for k in (2, 4, 6, 8):
+        start = greedy_map(DPP(L), k=k)
+        found = local_search(DPP(L), k=k, start=start)
+        assert found.reason == "no move improves it"
+        assert found.gains.sum() >= start.gains.sum() - 1e-6
+        assert len(found) <= k
+
+
+def test_exact_on_nearly_singular_kernels():
+    L = smooth(8, 1.0, 100.0)
+    found = exact_map(DPP(L), k=4)
+    value, _ = best_set(L, np.ones(8), 4)
+    assert found.optimal
+    assert found.gains.sum() == pytest.approx(value, abs=1e-6)
+    assert len(feasible(np.ones(8), 4)) > found.nodes
+
+
+# time
+
+
+def test_no_time_is_no_search(rng):
+    """The clock is looked at by the work done: with none left, no node is opened, however large the problem."""
+    points = rng.random((300, 2))
+    dpp = DPP(25 * np.exp(-((points[:, None] - points) ** 2).sum(axis=2) / 0.05))
+    found = exact_map(dpp, k=10, time_limit=0)
+    assert found.nodes == 0
+    assert not found.optimal
+    assert 0 < found.gap < np.inf
+    assert len(found) == 10
+
+
+# log-probabilities of features
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, lambda x: sparse.csr_array(x.astype(np.float32))])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e4, 1e9])
+@pytest.mark.parametrize("shape", [(6, 9), (9, 6), (9, 3)])
+@pytest.mark.parametrize("twice", [False, True])
+def test_log_prob_of_features_is_that_of_the_low_rank_model(form, scale, shape, twice, rng):
+    phi = rng.standard_normal(shape).astype(np.float32).astype(float)
+    if twice:
+        phi[1] = phi[0]
+    q = scale * np.exp(0.2 * rng.standard_normal(shape[0]))
+    chosen = greedy_map((q, form(phi)), k=2, diversity=0.3)
+    assert chosen.log_prob == pytest.approx(LowRankDPP.from_quality(q, phi).log_prob(chosen.subset), rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e7])
+@pytest.mark.parametrize("shape", [(40, 6), (6, 40)])
+def test_normalizer_in_blocks(monkeypatch, shape, scale, rng):
+    """Features too many to be made dense at once, in blocks of a few rows, and of a rank below their number."""
+    phi = rng.standard_normal((shape[0], 3)) @ rng.standard_normal((3, shape[1]))
+    q = scale * np.exp(0.2 * rng.standard_normal(shape[0]))
+    expected = LowRankDPP.from_quality(q, phi).log_normalizer
+    monkeypatch.setattr(normalizer, "LARGE", 0)
+    monkeypatch.setattr(normalizer, "ROWS", 7)
+    for form in (phi, sparse.csr_array(phi)):
+        assert read_model((q, form)).log_normalizer == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e7])
+def test_log_prob_of_many_sparse_columns_stays_sparse(scale):
+    """500 x 300000 as dense float64 would be 1.2 GB."""
+    shape = (500, 300_000)
+    phi = sparse.random_array(shape, density=1e-5, rng=0, format="csr", dtype=np.float32)
+    phi = sparse.csr_array(phi + sparse.eye_array(*shape, dtype=np.float32, format="csr"))
+    ground = read_model((np.full(500, scale), phi))
+    tracemalloc.start()
+    try:
+        value = ground.log_prob(np.arange(5))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert np.isfinite(value)
+    assert peak < 100e6
+
+
+def test_sparse_float32_lengths_are_float64():
+    phi = np.full((2, 3000), 0.1, np.float32)
+    phi[1, ::2] = -0.3
+    dense, thin = read_model((np.ones(2), phi)), read_model((np.ones(2), sparse.csr_array(phi)))
+    assert thin.lengths == pytest.approx(dense.lengths, rel=1e-14)
+    assert thin.block(np.arange(2)).diagonal().tolist() == thin.diag.tolist()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_later_change_to_features_never_gives_a_wrong_log_prob(form, rng):
+    for n in (20, 20_000):
+        phi = form(rng.standard_normal((n, 16)))
+        first, again = (greedy_map((np.ones(n), phi), k=3) for _ in range(2))
+        value = first.log_prob
+        (phi.data if form is sparse.csr_array else phi)[: n // 2] *= 0.0
+        assert first.log_prob == value
+        if n == 20:
+            assert again.log_prob == value
+        else:
+            with pytest.raises(RuntimeError, match="phi was changed"):
+                _ = again.log_prob
+
+
+def test_repr_shows_a_log_prob_that_is_known():
+    chosen = greedy_map(DPP(np.diag([3.0, 1.0])), k=1)
+    assert "log_prob=computed when asked for" in repr(chosen)
+    assert np.exp(chosen.log_prob) == pytest.approx(3 / 8)
+    assert "log_prob=-0.980829" in repr(chosen)
+
+
+# similarity alone
+
+
+@pytest.mark.parametrize("decode", [exact_map, local_search, sampled_map])
+@pytest.mark.parametrize("diversity", [0.6, 1.0])
+def test_small_qualities_still_fill_the_budget_above_the_middle(decode, diversity):
+    options = {"n_samples": 20_000, "rng": 0} if decode is sampled_map else {}
+    for seed in range(6):
+        q, phi, cost, budget = random_problem(seed)
+        q = q / q.max() / 10
+        assert len(exact_map((q, phi), cost, budget)) == 0  # the model itself would rather choose nothing
+        sized = decode((q, phi), k=3, diversity=diversity, tilt=True, **options) if options else decode(
+            (q, phi), k=3, diversity=diversity)  # fmt: skip
+        assert len(sized) == 3
+        costly = decode((q, phi), cost, budget, diversity=diversity, **options | ({"tilt": True} if options else {}))
+        assert len(costly) > 0
+        assert costly.cost > 0.5 * budget
+        assert exact_map((q, phi), cost, budget, diversity=diversity, include=[0]).sorted_subset[0] == 0
+
+
+def test_exact_with_include_at_similarity_alone():
+    q, phi, _, _ = random_problem(3)
+    S = kernel(np.ones(8), phi)
+    found = exact_map((q, phi), k=4, diversity=1, include=[2], exclude=[5])
+    choices = [Y for Y in feasible(np.ones(8), 4, include=[2], exclude=[5]) if len(Y) == 4]
+    assert found.gains.sum() == pytest.approx(max(log_minor(S, Y) for Y in choices))
+
+
+# nothing to draw, nothing to agree with
+
+
+@pytest.mark.parametrize("decode", [greedy_map, exact_map, local_search, sampled_map, consensus])
+def test_every_item_named(decode):
+    found = decode(DPP(np.diag([3.0, 2.0, 4.0])), k=3, include=[0, 2], exclude=[1])
+    assert found.sorted_subset.tolist() == [0, 2]
+    assert found.gains.sum() == pytest.approx(np.log(12))
+    with pytest.raises(ValueError, match="probability 0"):
+        decode(DPP(np.ones((3, 3))), k=3, include=[0, 2], exclude=[1])
+
+
+def test_every_item_named_below_the_window():
+    found = sampled_map(DPP(np.eye(3)), k=3, include=[0], exclude=[1, 2], min_cost=2)
+    assert len(found) == 0
+    assert "lower min_cost" in found.reason
+
+
+def test_consensus_beyond_the_rank(rng):
+    phi = rng.standard_normal((30, 3))
+    found = consensus((np.ones(30), phi), k=10, rng=0)
+    assert len(found) > 0
+    assert "cost about 3" in found.reason
+    assert found.references.sizes.max() <= 3
+    twice = consensus(DPP(4 * np.ones((6, 6))), k=4, rng=0)
+    assert len(twice) > 0
+    assert "cost about 1" in twice.reason
+    nothing = consensus(DPP(np.zeros((4, 4))), k=2, rng=0)
+    assert len(nothing) == 0
+    assert "quality 0" in nothing.reason
+
+
+def test_consensus_with_empty_references():
+    found = consensus(DPP(np.diag([3.0, 2.0])), k=1, samples=[[], []])
+    assert found.subset.tolist() == [0]
+    assert "set of greedy_map" in found.reason
+
+
+def test_a_callable_is_searched_like_its_matrix():
+    """From the same starts and by the same moves, and never asked about nothing."""
+    for seed in range(8):
+        q, phi, cost, budget = random_problem(seed, n=9)
+        words = np.random.default_rng(seed).poisson(0.6, (9, 14))
+        first = consensus((q, phi), cost, budget, utility=words, n_samples=25, rng=seed)
+
+        def utility(A, B, words=words):
+            assert A.size
+            assert B.size
+            return clipped_f1(words, A, B)
+
+        again = consensus((q, phi), cost, budget, utility=utility, samples=first.references)
+        assert again.utility == pytest.approx(first.utility, abs=1e-5)
+    with pytest.raises(ValueError, match="finite numbers"):
+        consensus(DPP(np.eye(3)), k=1, utility=lambda _a, _b: np.nan, rng=0)
+
+
+# ties and types
+
+
+def test_the_rule_of_probabilities_ranks_tiny_qualities():
+    """g - 1 is -1 for all of them; the order of the gains is still there."""
+    q = np.array([1e-12, 3e-12, 2e-12, 5e-12, 4e-12])
+    for model in (DPP(np.diag(q**2)), (q, np.eye(5)), (q, sparse.eye_array(5, format="csr"))):
+        assert greedy_map(model, k=4, gain="probability").subset.tolist() == [3, 4, 1, 2]
+
+
+def test_token_counts_of_the_caller_stay_as_they_are():
+    counts = sparse.csr_array((np.ones(4), np.array([2, 0, 0, 1]), np.array([0, 2, 3, 4])), (3, 3))
+    indices = counts.indices.copy()
+    consensus(DPP(np.eye(3)), k=1, utility=counts, rng=0)
+    assert counts.indices.tolist() == indices.tolist()
+
+
+@pytest.mark.parametrize("value", ["5", True, [1.0], 1j])
+def test_numbers_are_numbers(value):
+    dpp = DPP(np.eye(3))
+    with pytest.raises(TypeError, match="budget must be a number"):
+        greedy_map(dpp, budget=value)
+    with pytest.raises(TypeError, match="cost_power must be a number"):
+        greedy_map(dpp, k=1, cost_power=value)
+    with pytest.raises(TypeError, match="min_cost must be a number"):
+        local_search(dpp, k=1, min_cost=value)
+    if value is not True:
+        with pytest.raises(TypeError, match="tilt must be True or False"):
+            sampled_map(dpp, k=1, tilt=value)
+
+
+def test_numpy_numbers_are_numbers():
+    assert len(greedy_map(DPP(np.eye(3)), budget=np.float32(2))) == len(greedy_map(DPP(np.eye(3)), budget=np.array(2)))
+
+
+def test_include_without_quality():
+    for model in (DPP(np.diag([1.0, 0.0])), (np.array([1.0, 0.0]), np.eye(2))):
+        with pytest.raises(ValueError, match="item 1 has quality 0"):
+            greedy_map(model, k=2, include=[1])
+
+
+def test_feasible_samples_are_counted_where_all_have_probability_zero(monkeypatch):
+    monkeypatch.setattr(Source, "best", lambda *_: Found([], 7, np.nan))
+    found = sampled_map(DPP(np.eye(3)), k=2, n_samples=10, rng=0)
+    assert found.n_feasible == 7
+    assert "7 of 10 samples were feasible" in found.reason
