@@ -76,8 +76,8 @@ def command(
         if not systems and summarizer.logistic_ is None:
             names = [name for name in names if name not in LEARNED]
             click.echo("The model has no weights for lr-mmr and lr-dpp: these are left out. Train it again.", err=True)
-        budget = summarizer.budget if budget is None else check_budget(budget)
         unit = str(summarizer.unit) if unit is None else unit
+        budget = check_budget(summarizer.budget if budget is None else budget, unit)
         clusters = read(corpus, encoding, skip_bad, only, split, language)
         warn_of_other_languages(clusters, summarizer.language)
         settings = {

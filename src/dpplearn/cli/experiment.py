@@ -81,7 +81,7 @@ def command(
 
     with usage_errors():
         names = check_systems(systems.split(","))
-        check_budget(budget)
+        check_budget(budget, unit)
         elsewhere = test is not None and test.resolve() != train.resolve()
         if (leave_one_out and elsewhere) or (not leave_one_out and test is None):
             raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
