@@ -13,6 +13,8 @@ import click
 
 # name: (module, one line for --help)
 COMMANDS = {
+    "evaluate": ("dpplearn.cli.evaluate", "Score every system on a corpus (Table 2)."),
+    "experiment": ("dpplearn.cli.experiment", "Train, test and compare: Tables 1 and 2 of the paper."),
     "info": ("dpplearn.cli.info", "Print the weights of a summarizer with standard errors."),
     "rouge": ("dpplearn.cli.rouge", "Score summaries against references with ROUGE."),
     "select": ("dpplearn.cli.select", "Choose items that score high and differ from each other."),

@@ -15,6 +15,11 @@ from dpplearn.cli import first_run_notice, plain_errors, plain_warnings
 @click.option("--unit", type=click.Choice(["bytes", "words", "sentences"]), default="bytes", show_default=True)
 @click.option("--features", type=click.Choice(["paper", "extended"]), default="paper", show_default=True)
 @click.option("--oracle", type=click.Choice(["rouge", "paper"]), default="rouge", show_default=True)
+@click.option(
+    "--targets",
+    type=click.Choice(["each", "all"]),
+    help="An extract for each reference, or one for all.  [default: each for consensus, else all]",
+)
 @click.option("--decoder", type=click.Choice(["consensus", "greedy", "sample"]), default="consensus", show_default=True)
 @click.option("--rho", type=click.FloatRange(0), default=0.3, show_default=True, help="Constant similarity feature.")
 @click.option("--prior-variance", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from dpplearn.learning.jsonfile import number, numbers, read_json, write_json
+from dpplearn.summarize.baselines import Logistic
 from dpplearn.summarize.features import GLOBAL
 from dpplearn.summarize.tfidf import Idf
 
@@ -16,7 +17,19 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "dpplearn.Summarizer", 1
 S = TypeVar("S", bound="Summarizer")
-SETTINGS = ("features", "decoder", "budget", "unit", "rho", "prior_variance", "language", "oracle", "random_state")
+SETTINGS = (
+    "features",
+    "decoder",
+    "budget",
+    "unit",
+    "rho",
+    "prior_variance",
+    "language",
+    "oracle",
+    "targets",
+    "bigrams",
+    "random_state",
+)
 
 
 def save_summarizer(summarizer: Summarizer, path: str | os.PathLike[str]) -> None:
@@ -38,6 +51,12 @@ def save_summarizer(summarizer: Summarizer, path: str | os.PathLike[str]) -> Non
             "weights": {
                 name: [float(theta), float(std)]
                 for name, theta, std in zip(features.names, summarizer.theta_, summarizer.theta_std_, strict=True)
+            },
+            "logistic": None
+            if summarizer.logistic_ is None
+            else {
+                "weights": summarizer.logistic_.w,
+                "mmr_lambda": summarizer.logistic_.tradeoff,
             },
             "edges": features.edges,
             "idf": {"documents": features.idf.documents, "counts": dict(features.idf.counts)},
@@ -73,9 +92,23 @@ def load_summarizer(cls: type[S], path: str | os.PathLike[str]) -> S:
     if not (np.isfinite(pairs).all() and pairs[:, 1].min() >= 0):
         raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
     summarizer.theta_, summarizer.theta_std_ = pairs[:, 0].copy(), pairs[:, 1].copy()
+    summarizer.logistic_ = read_logistic(data.get("logistic"), len(features.names), path)
     training = data.get("training")
     summarizer.training_ = training if isinstance(training, dict) else {}
     return summarizer
+
+
+def read_logistic(logistic: Any, size: int, path: str | os.PathLike[str]) -> Logistic | None:
+    """The baselines' weights; files from before there were any have none."""
+    if logistic is None:
+        return None
+    if not isinstance(logistic, dict) or set(logistic) != {"weights", "mmr_lambda"}:
+        raise ValueError(f"logistic in {path} must hold weights and mmr_lambda, found {logistic!r:.80}.")
+    w = numbers(logistic["weights"], "logistic.weights", path, size)
+    tradeoff = number(logistic["mmr_lambda"], "logistic.mmr_lambda", path)
+    if not (np.isfinite(w).all() and 0.0 <= tradeoff <= 1.0):
+        raise ValueError(f"logistic in {path} must hold finite weights and an mmr_lambda from 0 to 1.")
+    return Logistic(w, tradeoff)
 
 
 def read_edges(edges: Any, path: str | os.PathLike[str]) -> dict[str, Any]:

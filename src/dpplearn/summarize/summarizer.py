@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib import resources
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +17,7 @@ from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jo
 from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.threads import blas_threads
+from dpplearn.summarize.baselines import Logistic
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized, SentenceFeatures
 from dpplearn.summarize.matching import match_words, normal_language
@@ -22,6 +25,7 @@ from dpplearn.summarize.oracle import ORACLES, paper_oracle, rouge_oracle
 from dpplearn.summarize.summary import Summary
 from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut, joined_length, limit, unit_name
 
+TARGETS = ("each", "all")
 DECODERS = ("consensus", "greedy", "sample")
 
 
@@ -47,6 +51,12 @@ class Summarizer:
         they are not.
     oracle : {"rouge", "paper"}
         Which extracts to learn from, see `rouge_oracle` and `paper_oracle`.
+    targets : {"each", "all"}, optional
+        One extract for each reference, all of a cluster together counting as one example, or one extract for all
+        references together, as in the paper. Default: "each" for the consensus decoder, which averages over sets, and
+        "all" for the others, which look for the one best set.
+    bigrams : float
+        Share of word pairs in the agreement that consensus decoding maximizes; the rest is single words.
     splitter : callable, optional
         Text to a list of (start, end) offsets of sentences.
     random_state : int
@@ -64,6 +74,7 @@ class Summarizer:
     theta_: FloatArray
     theta_std_: FloatArray
     rho_: float
+    logistic_: Logistic | None  # the baselines LR+MMR and LR+DPP, trained on the same extracts
 
     def __init__(
         self,
@@ -75,6 +86,8 @@ class Summarizer:
         prior_variance: float = 1.0,
         language: str | None = None,
         oracle: str = "rouge",
+        targets: str | None = None,
+        bigrams: float = 0.3,
         splitter: Any = None,
         random_state: int = 0,
     ) -> None:
@@ -85,9 +98,16 @@ class Summarizer:
         self.rho, self.prior_variance = float(rho), float(prior_variance)
         self.language = normal_language(language)
         self.oracle = check_choice(oracle, "oracle", ORACLES)
+        self.targets = check_choice(
+            targets if targets is not None else "each" if decoder == "consensus" else "all", "targets", TARGETS
+        )
+        if not 0.0 <= bigrams <= 1.0:
+            raise ValueError(f"bigrams must be a share from 0 to 1, found {bigrams}.")
+        self.bigrams = float(bigrams)
         self.splitter, self.random_state = splitter, random_state
         self.features_ = SentenceFeatures(features, splitter=splitter, unit=self.unit)
         self.training_: dict[str, Any] = {}
+        self.logistic_ = None
 
     # Learning
 
@@ -116,16 +136,26 @@ class Summarizer:
         train(self, list(clusters), tune=tune, n_jobs=n_jobs, backend=backend, verbose=verbose)
         return self
 
-    def oracle_items(self, read: Featurized) -> IntArray:
-        """The extract of a cluster that training aims at (section 7.1)."""
+    def oracle_items(self, read: Featurized, budget: float | None = None, unit: Unit | None = None) -> IntArray:
+        """The extract of a cluster that training aims at (section 7.1), or that of another length."""
+        budget, unit = self.budget if budget is None else budget, self.unit if unit is None else unit
         rule = rouge_oracle if self.oracle == "rouge" else paper_oracle
-        references = [self.match_words(cut(reference, self.budget, self.unit)) for reference in read.cluster.references]
+        references = [self.match_words(cut(reference, budget, unit)) for reference in read.cluster.references]
         sentences = [self.match_words(text) for text in read.texts]
         # of sentences with the same words only the first: a set with two of them has probability 0
         _, first = np.unique([" ".join(sorted(one)) for one in read.words], return_index=True)
         cost = np.full(len(sentences), np.inf)
-        cost[first] = costs(read.texts, self.unit)[first]
-        return rule(sentences, references, cost, limit(self.budget, self.unit))
+        cost[first] = costs(read.texts, unit)[first]
+        return rule(sentences, references, cost, limit(budget, unit))
+
+    def training_targets(self, read: Featurized) -> list[IntArray]:
+        """The extracts that a cluster is an example of: one for each reference, or one for all."""
+        if self.targets == "all":
+            return [self.oracle_items(read)]
+        alone = [
+            replace(read.cluster, references=[one], reference_ids=()) for one in read.cluster.references if one.strip()
+        ]
+        return [self.oracle_items(replace(read, cluster=cluster)) for cluster in alone]
 
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
@@ -176,8 +206,15 @@ class Summarizer:
             return self._summarize(cluster, budget, unit, decoder, options)
 
     def _summarize(
-        self, cluster: Cluster | Featurized, budget: float, unit: Unit, decoder: str, options: dict[str, Any]
+        self,
+        cluster: Cluster | Featurized,
+        budget: float,
+        unit: Unit,
+        decoder: str,
+        options: dict[str, Any],
+        overrun: float = 0.0,
     ) -> Summary:
+        """As `summarize`; sampled and consensus sets may cost `overrun` more, for a scorer that trims (section 7.3)."""
         read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
         dpp = self.dpp(read)
         cost, bound = costs(read.texts, unit), limit(budget, unit)
@@ -187,8 +224,8 @@ class Summarizer:
         note = ""
         items = np.empty(0, np.int64)
         if cost[allowed].min() <= bound + 1e-9 or pinned.size:
-            items = np.sort(self._decode(dpp, read, cost, bound, decoder, options))
-        while items.size and joined_length([read.texts[i] for i in items], unit) > budget:
+            items = np.sort(self._decode(dpp, read, cost, bound, decoder, options, overrun))
+        while items.size and joined_length([read.texts[i] for i in items], unit) > budget + overrun:
             loose = np.setdiff1d(items, pinned)  # a unit that counts joints too: the least of them goes
             if loose.size == 0:
                 raise ValueError(f"The sentences to include are longer than {budget:g} {unit_name(unit)} together.")
@@ -220,22 +257,43 @@ class Summarizer:
         return allowed
 
     def _decode(
-        self, dpp: DPP, read: Featurized, cost: FloatArray, bound: float, decoder: str, options: dict[str, Any]
+        self,
+        dpp: DPP,
+        read: Featurized,
+        cost: FloatArray,
+        bound: float,
+        decoder: str,
+        options: dict[str, Any],
+        overrun: float,
     ) -> IntArray:
         """Items that fit: by the decoder asked for, and by the greedy one where that finds none."""
         items: IntArray = np.empty(0, np.int64)
         if decoder == "consensus":
-            utility = match_counts([self.match_words(text) for text in read.texts])
-            items = consensus(dpp, cost, bound, utility=utility, rng=self.random_state, **options).subset
+            utility = self._agreement(read.texts)
+            items = consensus(
+                dpp, cost, bound + overrun, utility=utility, min_cost=0.8 * bound, max_cost=1.2 * bound,
+                rng=self.random_state, **options,
+            ).subset  # fmt: skip
         elif decoder == "sample":
-            for share in (0.97, 0.85, 0.0):  # near the limit, as in the paper, unless no sample is
+            # near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is
+            near = bound - overrun / 3 if overrun else 0.97 * bound
+            for low in (near, 0.85 * bound, 0.0):
                 found = sampled_map(
-                    dpp, cost, bound, min_cost=share * bound, tilt=True, rng=self.random_state, **options
+                    dpp, cost, bound + overrun, min_cost=low, tilt=True, rng=self.random_state, **options
                 )
                 if found.subset.size:
                     items = found.subset
                     break
         return items if items.size else greedy_map(dpp, cost, bound, **options).subset
+
+    def _agreement(self, texts: Sequence[str]) -> list[tuple[float, FloatArray]]:
+        """What consensus decoding compares sets by: words, and pairs of words in a row."""
+        said = [self.match_words(text) for text in texts]
+        parts = [(1.0 - self.bigrams, match_counts(said))]
+        if self.bigrams > 0.0:
+            pairs = [[f"{a} {b}" for a, b in pairwise(one)] for one in said]
+            parts.append((self.bigrams, match_counts(pairs)))
+        return parts
 
     def summarize_many(
         self, clusters: Sequence[Cluster], budget: float | None = None, unit: Unit | None = None, *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from dpplearn.decoding import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.threads import blas_threads
 from dpplearn.rouge import Rouge
+from dpplearn.summarize.baselines import fit_logistic
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized
 from dpplearn.summarize.matching import ENGLISH, normal_language
@@ -55,8 +56,8 @@ def train(
     with blas_threads(0):
         features = summarizer.features_.fit(clusters)
         read = [features.read(cluster) for cluster in clusters]
-        targets = [summarizer.oracle_items(one) for one in read]
-    empty = [one.cluster.name for one, target in zip(read, targets, strict=True) if target.size == 0]
+        targets = [summarizer.training_targets(one) for one in read]
+    empty = [one.cluster.name for one, target in zip(read, targets, strict=True) if not any(Y.size for Y in target)]
     if empty:
         warnings.warn(
             f"No sentence of {empty[0]} shares a word with its references and fits the budget"
@@ -67,8 +68,15 @@ def train(
     rho, variance = summarizer.rho, summarizer.prior_variance
     if tune:
         rho, variance = choose(summarizer, read, items, targets)
-    model = make_model(rho, variance, n_jobs=n_jobs, backend=backend, verbose=verbose).fit(items, targets)
+    model = make_model(rho, variance, n_jobs=n_jobs, backend=backend, verbose=verbose)
+    X, y, weight = examples(items, targets, range(len(items)))
+    model.fit(X, y, sample_weight=weight)
     summarizer.theta_, summarizer.theta_std_, summarizer.rho_ = model.theta_, model.theta_std_, float(model.rho_)
+    with blas_threads(0):
+        rouge = [rouge_of(summarizer, cluster) for cluster in clusters]
+        labels = [summarizer.oracle_items(one) for one in read]
+        seed = summarizer.random_state
+        summarizer.logistic_ = fit_logistic(read, labels, rouge, summarizer.budget, summarizer.unit, seed=seed)
     summarizer.training_ = {
         "clusters": len(clusters),
         "documents": features.idf.documents,
@@ -77,6 +85,14 @@ def train(
         "log_likelihood": float(model.log_likelihood_),
         "converged": bool(model.converged_),
     }
+
+
+def examples(
+    items: Sequence[ItemSet], targets: Sequence[Sequence[IntArray]], chosen: Iterable[int]
+) -> tuple[list[ItemSet], list[IntArray], list[float]]:
+    """The chosen clusters with each of their targets, and weights that make every cluster count once."""
+    flat = [(items[t], Y, 1.0 / len(targets[t])) for t in chosen for Y in targets[t]]
+    return [x for x, _, _ in flat], [Y for _, Y, _ in flat], [weight for _, _, weight in flat]
 
 
 def settle_language(summarizer: Summarizer, clusters: Sequence[Cluster]) -> None:
@@ -99,7 +115,7 @@ def make_model(rho: float, variance: float, **options: Any) -> ConditionalDPP:
 
 
 def choose(
-    summarizer: Summarizer, read: Sequence[Featurized], items: Sequence[ItemSet], targets: Sequence[IntArray]
+    summarizer: Summarizer, read: Sequence[Featurized], items: Sequence[ItemSet], targets: Sequence[Sequence[IntArray]]
 ) -> tuple[float, float]:
     """The prior variance at the given rho, then rho at that variance, by held-out ROUGE-1 F of greedy summaries.
 
@@ -115,7 +131,8 @@ def choose(
         scores = []
         for fold in folds:
             rest = np.setdiff1d(np.arange(n), fold)
-            model = make_model(rho, variance).fit([items[t] for t in rest], [targets[t] for t in rest])
+            X, y, weight = examples(items, targets, rest)
+            model = make_model(rho, variance).fit(X, y, sample_weight=weight)
             scores += [rouge[t](greedy_text(summarizer, read[t], model.theta_, rho)) for t in fold]
         return float(np.mean(scores))
 

@@ -1,0 +1,176 @@
+"""What improves held-out ROUGE: cross-validation of one setting at a time on two corpora (docs/evaluation.md).
+
+MultiLing 2011 English leaves one topic out (250 words), the training part of CL-SciSumm 2018 is cut in five (150 words,
+human references). Nothing here sees the test part. With --languages, the other six languages of MultiLing too.
+"""
+
+import argparse
+import json
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from dpplearn.rouge import Rouge
+from dpplearn.summarize import Cluster, Summarizer, read_clusters
+
+METRICS = ("rouge-1", "rouge-2", "rouge-su4")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Clusters, the length of their summaries, and how they are held out."""
+
+    name: str
+    clusters: tuple[Cluster, ...]
+    words: int
+    folds: tuple[tuple[int, ...], ...]
+    language: str | None = None
+
+
+def human(cluster: Cluster) -> Cluster:
+    """The cluster with only those references that people wrote for it."""
+    kept = [r for r, name in zip(cluster.references, cluster.reference_ids, strict=True) if "human" in name]
+    return replace(cluster, references=kept, reference_ids=())
+
+
+def corpora(data: Path, languages: bool) -> list[Corpus]:
+    multiling = read_clusters(data / "multiling2011.jsonl")
+    found = []
+    for language in sorted({c.language for c in multiling}, key=lambda name: (name != "english", name)):
+        if language == "english" or languages:
+            clusters = tuple(c for c in multiling if c.language == language)
+            name = None if language == "english" else language
+            found.append(Corpus(language, clusters, 250, tuple((t,) for t in range(len(clusters))), name))
+    papers = [human(c) for c in read_clusters(data / "clscisumm2018.jsonl") if c.split == "train"]
+    papers = [c for c in papers if c.references]
+    cut = np.array_split(np.random.default_rng(0).permutation(len(papers)), 5)
+    found.insert(1, Corpus("papers", tuple(papers), 150, tuple(tuple(int(t) for t in fold) for fold in cut)))
+    return found
+
+
+VARIANTS: dict[str, dict] = {
+    "base": {},  # one extract for all references, consensus by words alone, the paper's features
+    "oracle=paper": {"oracle": "paper"},
+    "features=extended": {"features": "extended"},
+    "features=extended, prior 0.1": {"features": "extended", "prior_variance": 0.1},
+    "features=extended, prior 0.3": {"features": "extended", "prior_variance": 0.3},
+    "prior 0.1": {"prior_variance": 0.1},
+    "prior 0.3": {"prior_variance": 0.3},
+    "prior 10": {"prior_variance": 10.0},
+    "rho 0": {"rho": 0.0},
+    "rho 0.5": {"rho": 0.5},
+    "rho 0.7": {"rho": 0.7},
+    "targets=each": {"targets": "each"},
+    "targets=each, prior 0.3": {"targets": "each", "prior_variance": 0.3},
+    "bigrams 0.3": {"bigrams": 0.3},
+    "bigrams 0.5": {"bigrams": 0.5},
+    "samples 100": {"consensus": {"n_samples": 100}},
+    "samples 1000": {"consensus": {"n_samples": 1000}},
+    "window 0.9 to 1.1": {"window": (0.9, 1.1)},
+    "window 0.7 to 1.3": {"window": (0.7, 1.3)},
+    "window 1.0 to 1.4": {"window": (1.0, 1.4)},
+    "each, extended": {"targets": "each", "features": "extended"},
+    "each, bigrams 0.3": {"targets": "each", "bigrams": 0.3},
+    "each, extended, bigrams 0.3": {"targets": "each", "features": "extended", "bigrams": 0.3},
+    # prior 0.3: each extract counts a third, as in `Summarizer`, where every cluster counts once (three references)
+    "each, bigrams 0.3, prior 0.3": {"targets": "each", "bigrams": 0.3, "prior_variance": 0.3},
+    "each, extended, bigrams 0.3, prior 0.1": {
+        "targets": "each",
+        "features": "extended",
+        "bigrams": 0.3,
+        "prior_variance": 0.1,
+    },
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
+    parser.add_argument("--out", type=Path, help="JSON file of the figures")
+    parser.add_argument("--only", nargs="*", help="names of the settings to try (default: all)")
+    parser.add_argument("--languages", action="store_true", help="the other languages of MultiLing too")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    figures: dict[str, dict] = {}
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for corpus in corpora(arguments.data, arguments.languages):
+            names = arguments.only or list(VARIANTS)
+            results = pool.map(evaluate, [corpus] * len(names), [VARIANTS[name] for name in names])
+            for name, scores in zip(names, results, strict=True):
+                figures.setdefault(name, {})[corpus.name] = scores
+                print(f"{corpus.name:10s} {name:34s}", scores, flush=True)
+    if arguments.out is not None:
+        arguments.out.write_text(json.dumps(figures, indent=1) + "\n")
+
+
+def evaluate(corpus: Corpus, variant: dict) -> dict[str, list[float]]:
+    """Mean ROUGE-1, -2 and -SU4 F of held-out summaries in percent, by decoder."""
+    warnings.simplefilter("ignore")
+    rows: dict[str, list] = {"greedy": [], "consensus": []}
+    official = corpus.language is None
+    reading = {"stem": official, "tokenizer": "official" if official else "unicode"}
+    for fold in corpus.folds:
+        rest = [c for t, c in enumerate(corpus.clusters) if t not in fold]
+        model = train(corpus, rest, variant)
+        for t in fold:
+            rouge = Rouge(list(corpus.clusters[t].references), list(METRICS), words=corpus.words, **reading)
+            for decoder, scores in rows.items():
+                found = rouge.score(decode(model, corpus.clusters[t], decoder, variant))
+                scores.append([found[metric].f for metric in METRICS])
+    return {decoder: [round(float(x), 2) for x in 100 * np.mean(scores, axis=0)] for decoder, scores in rows.items()}
+
+
+def train(corpus: Corpus, clusters: list[Cluster], variant: dict) -> Summarizer:
+    """Fit as `Summarizer.fit` does, but for what a variant changes."""
+    from dpplearn.summarize.training import make_model
+
+    names = ("features", "oracle", "rho", "prior_variance")
+    model = Summarizer(
+        budget=corpus.words, unit="words", language=corpus.language, **{n: variant[n] for n in names if n in variant}
+    )
+    features = model.features_.fit(clusters)
+    items, targets = [], []
+    for cluster in clusters:
+        read = features.read(cluster)
+        item = read.item_set("words", features.names)
+        whole = [cluster.references]
+        if variant.get("targets") == "each":
+            whole = [[reference] for reference in cluster.references]
+        for references in whole:
+            items.append(item)
+            targets.append(
+                model.oracle_items(replace(read, cluster=replace(cluster, references=references, reference_ids=())))
+            )
+    learned = make_model(model.rho, model.prior_variance).fit(items, targets)
+    model.theta_, model.rho_ = learned.theta_, float(learned.rho_)
+    return model
+
+
+def decode(model: Summarizer, cluster: Cluster, decoder: str, variant: dict) -> list[str]:
+    from dpplearn.decoding import consensus, greedy_map
+    from dpplearn.summarize.summarizer import match_counts
+    from dpplearn.summarize.units import costs
+
+    read = model.features_.read(cluster)
+    dpp, cost = model.dpp(read), costs(read.texts, "words")
+    if decoder == "greedy":
+        items = greedy_map(dpp, cost, model.budget).subset
+    else:
+        words = [model.match_words(text) for text in read.texts]
+        share = variant.get("bigrams", 0.0)
+        utility = [(1 - share, match_counts(words))]
+        if share:
+            pairs = [[f"{a} {b}" for a, b in pairwise(one)] for one in words]
+            utility.append((share, match_counts(pairs)))
+        low, high = variant.get("window", (0.8, 1.2))
+        options = {"min_cost": low * model.budget, "max_cost": high * model.budget, **variant.get("consensus", {})}
+        items = consensus(dpp, cost, model.budget, utility=utility, rng=0, n_jobs=1, **options).subset
+    return [read.texts[i] for i in np.sort(items)]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Tables 1 and 2 on a terminal, and progress on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from dpplearn.summarize.evaluation import silent
+
+if TYPE_CHECKING:
+    from dpplearn.rouge import CorpusScore
+    from dpplearn.summarize.evaluation import Row
+
+COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"), ("rouge-su4", "f"))
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar of clusters done, drawn only where standard error is a terminal."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(what)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+def console() -> Console:
+    """Standard output; wide enough for the table where it is not a terminal."""
+    return Console() if sys.stdout.isatty() else Console(width=140)
+
+
+def print_table_2(
+    rows: Sequence[Row], best: str, title: str, paper: Mapping[str, Sequence[float]] | None = None
+) -> None:
+    from dpplearn.summarize.systems import TITLES
+
+    table = Table(title=title, caption=f"p: paired bootstrap of ROUGE-1F against {TITLES.get(best, best)}, the best.")
+    table.add_column("System")
+    for metric, measure in COLUMNS:
+        table.add_column(f"{metric.upper()}{measure.upper()}".replace("ROUGE-", "R-"), justify="right")
+    table.add_column("R-1F 95 %", justify="right")
+    table.add_column("p", justify="right")
+    if paper is not None:
+        table.add_column("paper, DUC 2004: R-1F / 1P / 1R / 2F / SU4F", justify="right")
+    for row in rows:
+        figures, (low, high) = row.figures(), row.intervals()["rouge-1"]["f"]
+        cells = [TITLES.get(row.name, f"Peer {row.name}")]
+        cells += [f"{figures[metric][measure]:.2f}" for metric, measure in COLUMNS]
+        cells += [f"{low:.2f} to {high:.2f}", f"{row.against_best['rouge-1'].p_value:.3f}" if row.against_best else ""]
+        if paper is not None:
+            cells.append(" / ".join(f"{x:.2f}" for x in paper[row.name]) if row.name in paper else "")
+        table.add_row(*cells, style="bold" if row.name == best else None)
+    console().print(table)
+
+
+def print_table_1(scores: Mapping[str, CorpusScore], paper: Mapping[str, Sequence[float]], title: str) -> None:
+    table = Table("System", title=title)
+    for name in ("R-1F", "R-2F", "R-SU4F", "paper, DUC 2003: R-1F / 2F / SU4F"):
+        table.add_column(name, justify="right")
+    for name, score in scores.items():
+        cells = [f"{100 * average.f.average:.2f}" for average in score.averages.values()]
+        theirs = " / ".join(f"{x:.2f}" for x in paper[name]) if name in paper else ""
+        table.add_row(name.capitalize(), *cells, theirs)
+    console().print(table)
