@@ -68,7 +68,7 @@ def test_explain(jsonl):
     result = run(jsonl, "-k", 2, "--explain")
     assert ids(result) == ["a", "c"]
     assert f"{jsonl}, line 2: 0.82 similar to line 1." in result.stderr
-    assert f"{jsonl}, line 4: others with higher scores came first" in result.stderr
+    assert f"{jsonl}, line 4: the others added more" in result.stderr
 
 
 def test_json(jsonl):

@@ -111,6 +111,12 @@ def test_train_info_and_use(tmp_path):
     assert "60 words" in info.stdout
     assert "position 1" in info.stdout
     assert run("summarize", EXAMPLE, "--model", model, "--budget", 40).exit_code == 0
+    own = json.loads(run("summarize", EXAMPLE, "--model", model, "--json").stdout)
+    assert (own["budget"], own["unit"]) == (60, "words")  # what it was trained for
+    nothing = run("train", tmp_path / "corpus.jsonl", "--out", model, "--budget", 2, "--unit", "words")
+    assert nothing.exit_code == 1
+    assert "nothing to learn" in nothing.stderr
+    assert "it is a folder" in run("summarize", EXAMPLE, "--html", tmp_path).stderr
     assert run("info").exit_code == 0
 
 

@@ -159,6 +159,11 @@ def test_bad_settings(bundled):
         bundled.summarize(Cluster.from_texts([""]))
 
 
+def test_a_string_is_no_cluster(bundled):
+    with pytest.raises(TypeError, match=r"found str. Use Cluster.from_texts"):
+        bundled.summarize("Rain fell. Sun shone.", 5, "words")
+
+
 def test_one_sentence(bundled):
     summary = bundled.summarize(Cluster.from_texts(["The only sentence of them all."]), 100, "words")
     assert summary.text == "The only sentence of them all."

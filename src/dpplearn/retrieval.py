@@ -124,7 +124,9 @@ class DiverseSelection(Selection):
                 elif s >= 0.5:
                     reason = close
                 else:
-                    reason = f"others with higher scores came first; the most similar of them is item {j} ({s:.2f})"
+                    reason = (
+                        f"the others added more, for score and variety together; most similar is item {j} ({s:.2f})"
+                    )
                 found.append(Skipped(i, j, s, reason))
         return found
 

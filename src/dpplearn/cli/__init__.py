@@ -79,7 +79,7 @@ def first_run_notice() -> Iterator[None]:
     """Say on standard error that loops are being compiled, where that is what takes the time."""
     from dpplearn._loops.jit import say_when_compiling
 
-    note = "First run on this machine: compiling loops, for some ten seconds; they are kept on disk."
+    note = "First run on this machine: compiling loops that this command needs; they are kept on disk."
     with say_when_compiling(lambda: click.echo(note, err=True)):
         yield
 

@@ -35,7 +35,9 @@ EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("
 )
 @click.option("--explain", is_flag=True, help="Say why each item that was skipped was.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file, not to the screen.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with the items, gains and reasons.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object: places, gains and, with --explain, reasons."
+)
 @click.option("--encoding", default="utf-8", show_default=True, help="Of the file.")
 def command(
     items: Path,

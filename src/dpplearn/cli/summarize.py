@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 @click.command(name="summarize")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--budget", type=float, default=100, show_default=True, help="Length of the summary.")
-@click.option("--unit", type=click.Choice(["words", "bytes", "sentences"]), default="words", show_default=True)
+@click.option("--budget", type=float, help="Length of the summary.  [default: 100 words, or that of --model]")
+@click.option("--unit", type=click.Choice(["words", "bytes", "sentences", "tokens"]), help="[default: words]")
 @click.option("--decoder", type=click.Choice(["consensus", "greedy", "sample"]), help="[default: the model's]")
 @click.option(
     "--diversity", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="0: quality alone, 1: variety."
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 @click.option("--encoding", help="Of the files.  [default: utf-8]")
 def command(
     files: tuple[str, ...],
-    budget: float,
-    unit: str,
+    budget: float | None,
+    unit: str | None,
     decoder: str | None,
     diversity: float,
     model: Path | None,
@@ -48,7 +48,12 @@ def command(
 
     with plain_errors(), plain_warnings(), first_run_notice():
         cluster = read(files, encoding)
+        if html is not None and html.is_dir():
+            raise ValueError(f"Cannot write {html}: it is a folder. Give the name of a file as --html.")
         summarizer = Summarizer.load(model)
+        if budget is None and unit is None and model is not None:
+            budget, unit = summarizer.budget, str(summarizer.unit)
+        budget, unit = 100 if budget is None else budget, unit or "words"
         summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity)
         if html is not None:
             from dpplearn.learning.files import replace_file

@@ -123,6 +123,12 @@ class SentenceFeatures:
 
     def _read(self, cluster: Cluster) -> tuple[tuple[Sentence, ...], tuple[tuple[str, ...], ...], Features, FloatArray]:
         """Candidate sentences (those with a word in them), their words, tf-idf rows and cosines."""
+        given: object = cluster
+        if not isinstance(given, Cluster):
+            raise TypeError(
+                f"Summaries are made of a Cluster, found {type(given).__name__}. "
+                "Use Cluster.from_texts([...]) or Cluster.from_files(...)."
+            )
         read = [(sentence, tuple(words(sentence.text))) for sentence in cluster.sentences(self.splitter)]
         read = [(sentence, tokens) for sentence, tokens in read if tokens]
         if not read:

@@ -58,6 +58,11 @@ def train(
         read = [features.read(cluster) for cluster in clusters]
         targets = [summarizer.training_targets(one) for one in read]
     empty = [one.cluster.name for one, target in zip(read, targets, strict=True) if not any(Y.size for Y in target)]
+    if len(empty) == len(read):
+        raise ValueError(
+            "There is nothing to learn: no sentence of any cluster shares a word with its references and fits the "
+            f"budget of {summarizer.budget:g} {summarizer.unit}. Raise the budget, or look at the references."
+        )
     if empty:
         warnings.warn(
             f"No sentence of {empty[0]} shares a word with its references and fits the budget"
