@@ -28,7 +28,7 @@ def test_ranker_in_a_pipeline(documents):
     @component
     class Retriever:
         @component.output_types(documents=list[Document])
-        def run(self, query: str):  # noqa: ARG002
+        def run(self, query: str):  # noqa: ARG002  # Haystack calls it by this name
             return {"documents": found}
 
     pipeline = Pipeline()

@@ -128,7 +128,7 @@ def common(budget: float, unit: str, language: str | None) -> dict[str, Any]:
     }
 
 
-class stoppable:  # noqa: N801
+class stoppable:  # noqa: N801  # used like a function
     """Ctrl-C becomes one line and exit code 130."""
 
     def __enter__(self) -> None:

@@ -95,5 +95,5 @@ class Known:
 
     value: float
 
-    def __call__(self, subset: IntArray) -> float:  # noqa: ARG002
+    def __call__(self, subset: IntArray) -> float:  # noqa: ARG002  # the value is known for the one subset
         return self.value

@@ -54,7 +54,7 @@ class DPPCompressor(BaseDocumentCompressor):
     diversity: float = 0.5
     score_key: str | None = None
 
-    def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002
+    def model_post_init(self, context: Any, /) -> None:  # noqa: ARG002  # pydantic's signature
         self._chooser()
 
     def _chooser(self) -> Chooser:
@@ -79,7 +79,7 @@ class DPPCompressor(BaseDocumentCompressor):
         self,
         documents: Sequence[Document],
         query: str,
-        callbacks: Any = None,  # noqa: ARG002
+        callbacks: Any = None,  # noqa: ARG002  # LangChain's signature
     ) -> list[Document]:
         """The documents to keep, best first, each with its note."""
         choice = self.choose(documents, query)

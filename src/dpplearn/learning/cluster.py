@@ -35,10 +35,10 @@ class Dask(Backend):
             try:
                 client = dd.get_client()
             except ValueError:
-                cluster = dd.LocalCluster(  # type: ignore[no-untyped-call]
+                cluster = dd.LocalCluster(  # type: ignore[no-untyped-call]  # distributed has no types
                     n_workers=check_jobs(None if n_jobs == 1 else n_jobs), threads_per_worker=1, dashboard_address=None
                 )
-                client = dd.Client(cluster)  # type: ignore[no-untyped-call]
+                client = dd.Client(cluster)  # type: ignore[no-untyped-call]  # distributed has no types
                 self._own = [client, cluster]
         self.client = client
         try:

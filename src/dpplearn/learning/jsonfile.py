@@ -22,7 +22,7 @@ def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
         file.write("\n")
 
 
-def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002
+def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002  # the field's name
     """The object in a file, which must say that it has this format and at most this version."""
     path = Path(path)
     try:

@@ -127,7 +127,7 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
             values, weights = (np.concatenate(p) for p in zip(*parts, strict=True))
         else:
             _, weights = check_examples(X, y, sample_weight)
-            values = self.log_prob(X, y)  # type: ignore[arg-type]
+            values = self.log_prob(X, y)  # type: ignore[arg-type]  # y was checked above
         kept = weights > 0
         if not kept.any():
             raise ValueError("All sample_weight are 0: there is no instance to score.")
