@@ -16,8 +16,11 @@ from dpplearn.plots.figures import FIGURES, FORMATS, NUMBERS, figure_names
 @click.option("--out", type=click.Path(path_type=Path), default=Path("figures"), show_default=True,
               help="Folder to write to; it is made if need be.")  # fmt: skip
 @click.option("--format", "formats", type=click.Choice(FORMATS), multiple=True, help="One or more.  [default: all]")
+@click.option(
+    "--dpi", type=click.FloatRange(10, 1200), default=200, show_default=True, help="Dots per inch of the PNG."
+)
 @click.option("--list", "only_list", is_flag=True, help="Print the names and what each shows, and draw nothing.")
-def command(names: tuple[str, ...], out: Path, formats: tuple[str, ...], only_list: bool) -> None:
+def command(names: tuple[str, ...], out: Path, formats: tuple[str, ...], dpi: float, only_list: bool) -> None:
     """Draw the figures NAMES, or all: numbers of the paper's, or names that --list prints.
 
     Each is written as PDF, SVG and PNG. Those that show times measure them on this machine while you wait.
@@ -42,7 +45,7 @@ def command(names: tuple[str, ...], out: Path, formats: tuple[str, ...], only_li
             with progress("Drawing") as report:
                 for done, name in enumerate(asked):
                     report(done, len(asked))
-                    written += saving.save(saving.draw(name), name, folder, formats or FORMATS)
+                    written += saving.save(saving.draw(name), name, folder, formats or FORMATS, dpi)
     finally:  # after the bar, which would take what goes to standard output for its own
         for path in written:
             click.echo(path)

@@ -75,7 +75,6 @@ SETTINGS: Any = {  # Any: matplotlib types the keys, others in each release
     "ytick.major.size": 2.5,
     "patch.linewidth": 0.6,
     "figure.constrained_layout.use": True,
-    "savefig.dpi": 200,
     "text.hinting": "none",  # letters stand in the PNG where they stand in the PDF
     "pdf.fonttype": 42,  # TrueType: text stays text
     "svg.fonttype": "path",  # a reader of the SVG need not have the font

@@ -30,11 +30,11 @@ def words(text: str, ground: str | None = None) -> list[Word]:
 
 
 def width_of(text: str, size: float, weight: str = "normal") -> float:
-    """Width in points, the same for every backend.
+    """Width in points of a text in matplotlib's font of the moment, the same for every backend.
 
     Examples
     --------
-    >>> width_of("mm", 12) == 2 * width_of("m", 12) > width_of("ii", 12)
+    >>> width_of("m", 24) == 2 * width_of("m", 12) > 2 * width_of("i", 12)
     True
     """
     font = FontProperties(size=size, weight=weight)
@@ -46,7 +46,9 @@ def wrap(text: Iterable[Word], width: float, size: float, weight: str = "normal"
 
     Examples
     --------
-    >>> [[word.text for word in line] for line in wrap(words("the river rose at night"), 40, 8)]
+    >>> from dpplearn.plots.style import style
+    >>> with style():
+    ...     [[word.text for word in line] for line in wrap(words("the river rose at night"), 32, 8)]
     [['the', 'river'], ['rose', 'at'], ['night']]
     """
     lines: list[Line] = []

@@ -46,7 +46,7 @@ CURVES = {
 }
 
 
-def problems(count: int) -> Iterator[Task]:
+def random_tasks(count: int) -> Iterator[Task]:
     """Random directions around common ones, log-normal qualities and costs, and a budget."""
     for seed in range(count):
         rng = np.random.default_rng(seed)
@@ -59,7 +59,7 @@ def problems(count: int) -> Iterator[Task]:
 
 def measure(count: int = PROBLEMS) -> dict[str, FloatArray]:
     """Rows (median seconds, mean log-probability below the best set, which is `exact_map`'s) of each curve."""
-    tasks = list(problems(count))
+    tasks = list(random_tasks(count))
     best = [exact_map(*task).log_prob for task in tasks]
     return {
         name: np.array([measure_one(decode, tasks, best) for decode in curve.decoders])
@@ -97,10 +97,11 @@ def plot_decoders(ax: Axes, measured: Mapping[str, FloatArray]) -> None:
 
 
 @style()
-def draw() -> Figure:
+def draw(problems: int = PROBLEMS) -> Figure:
+    """Measure on so many problems, and draw."""
     figure, ax = new_figure(TWO_COLUMNS, 2.7)
-    plot_decoders(ax, measure())
+    plot_decoders(ax, measure(problems))
     figure.legend(loc="outside right upper", labelspacing=1.0)
-    foot_note(figure, f"Mean of {PROBLEMS} problems of {ITEMS} items with a budget for about {FIT}; "
+    foot_note(figure, f"Mean of {problems} problems of {ITEMS} items with a budget for about {FIT}; "
               "measured on this machine, one thread")  # fmt: skip
     return figure

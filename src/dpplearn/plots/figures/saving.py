@@ -36,21 +36,27 @@ def draw(name: str) -> Figure:
     return figure
 
 
-def save(figure: Figure, name: str, folder: str | os.PathLike[str], formats: Iterable[str] = FORMATS) -> list[Path]:
-    """Write a figure to folder/name.pdf, .svg and .png, and return the paths.
+def save(
+    figure: Figure,
+    name: str,
+    folder: str | os.PathLike[str],
+    formats: Iterable[str] = FORMATS,
+    dpi: float = 200,
+) -> list[Path]:
+    """Write a figure to folder/name.pdf, .svg and .png, and return the paths; dpi is of the PNG.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path.name for path in save(draw("sizes"), "sizes", folder, ["png"])]
-    ['sizes.png']
+    ...     [path.name for path in save(draw("2"), "geometry", folder, ["svg"])]
+    ['geometry.svg']
     """
     paths = {kind: Path(folder) / f"{name}.{check_choice(kind, 'formats', FORMATS)}" for kind in formats}
     with style():  # matplotlib makes ticks when it draws, by the settings of that moment
         for kind, path in paths.items():
             with replace_file(path, "wb") as file:
-                figure.savefig(file, format=kind, metadata=METADATA[kind])
+                figure.savefig(file, format=kind, metadata=METADATA[kind], dpi=dpi)
     return list(paths.values())
 
 

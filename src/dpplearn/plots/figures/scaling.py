@@ -75,10 +75,11 @@ def plot_scaling(ax: Axes, items: Sequence[int], times: Mapping[str, FloatArray]
 
 
 @style()
-def draw() -> Figure:
-    times = measure()
+def draw(items: Sequence[int] = ITEMS) -> Figure:
+    """Measure at these numbers of items, and draw."""
+    times = measure(items)
     figure, ax = new_figure(ONE_COLUMN, 2.6)
-    plot_scaling(ax, ITEMS, times)
+    plot_scaling(ax, items, times)
     peer = f"DPPy {dppy_version()} in the fastest of its exact modes" if PEER in times else "DPPy is not installed here"
     foot_note(figure, f"Rank {RANK}, E|Y| = {SIZE}; median of 5 runs on this machine, set-up excluded.\n{peer}.")
     return figure
