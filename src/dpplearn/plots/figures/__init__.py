@@ -1,8 +1,8 @@
 """The figures that `dpplearn figures` draws, by name.
 
-A figure is a module here with `def draw() -> Figure`, decorated with `style.style()`, a line in FIGURES, and a section in
-docs/figures.md; one of the paper's has its number in NUMBERS too. The module is imported, and matplotlib with it, when
-the figure is drawn.
+A figure is a module here with `def draw() -> Figure`, decorated with `style.style()`, a line in FIGURES, and a section
+in docs/figures.md; one of the paper's has its number in NUMBERS too. The module is imported, and matplotlib with it,
+when the figure is drawn.
 """
 
 from __future__ import annotations
