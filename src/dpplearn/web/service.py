@@ -47,7 +47,7 @@ class Service:
         answer = schema.Example(
             title="The Halvern Dam accident, eight articles on an invented event", documents=documents
         )
-        self.example = Response(answer.model_dump_json().encode(), media_type="application/json")
+        self.example = answer.model_dump_json().encode()
 
     async def work(self, request: Request, task: Callable[[bytes, Deadline], T]) -> T:
         """Read the body, then do the task in the pool; both within the time limit."""
