@@ -142,9 +142,14 @@ def routes(service: Service) -> APIRouter:
         """Read documents and select from them in one call; nothing is kept."""
         return await service.summarize(request)
 
-    @router.get("/models", response_description="All that the server has loaded.", summary="Models")
-    async def models() -> schema.Models:
-        return service.models
+    @router.get(
+        "/models",
+        response_model=schema.Models,
+        response_description="All that the server has loaded.",
+        summary="Models",
+    )
+    async def models() -> Response:
+        return as_json(service.models)
 
     @router.get("/health", response_description="It lives, and is so busy.", summary="Health")
     async def health() -> schema.Health:

@@ -42,7 +42,7 @@ class Service:
         self.clusters: Clusters[Kept] = Clusters(settings.max_clusters_bytes, settings.cluster_seconds)
         self.intake = Intake(settings)
         self.metrics = Metrics()
-        self.models = self.engine.describe()
+        self.models = self.engine.describe().model_dump_json().encode()  # nan as null
         documents = shown(Cluster.example().documents)
         answer = schema.Example(
             title="The Halvern Dam accident, eight articles on an invented event", documents=documents
