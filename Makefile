@@ -48,8 +48,9 @@ $(HOSTS)/.installed: pyproject.toml
 bench: venv
 	$(BIN)/python -m benchmarks
 
+# Offline; a warning (a page, link or anchor that is not there) is an error. scripts/ has our Markdown extension.
 docs: venv
-	$(BIN)/zensical build --clean
+	PYTHONPATH=scripts $(BIN)/zensical build --clean --strict
 
 clean:
 	rm -rf .venv $(HOSTS) build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis
