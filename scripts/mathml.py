@@ -1,7 +1,7 @@
 """Markdown extension for `make docs`: formulas become MathML, which browsers draw by themselves.
 
-`pymdownx.arithmatex` finds the formulas (`$...$`, `\\(...\\)`, `$$...$$`, `\\[...\\]`) and marks them; this turns each into
-MathML while the page is built. So a page needs no script, no font and no network for its mathematics.
+`pymdownx.arithmatex` finds the formulas (`$...$`, `\\(...\\)`, `$$...$$`, `\\[...\\]`) and marks them; this turns each
+into MathML while the page is built. So a page needs no script, no font and no network for its mathematics.
 
 >>> from markdown import markdown
 >>> page = markdown("$q_i$", extensions=["pymdownx.arithmatex", Formulas()], extension_configs=ARITHMATEX)
@@ -45,17 +45,15 @@ class Draw(Postprocessor):
     """Replace what arithmatex marked."""
 
     def run(self, text: str) -> str:
-        return MARKED.sub(
-            lambda found: to_mathml(unescape(found[2]), "block" if found[1] == "div" else "inline"), text
-        )
+        return MARKED.sub(lambda found: to_mathml(unescape(found[2]), "block" if found[1] == "div" else "inline"), text)
 
 
 class Formulas(Extension):
     """Runs after raw HTML is put back (priority 30), where arithmatex keeps its blocks."""
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  (Markdown's name)
+    def extendMarkdown(self, md: Markdown) -> None:
         md.postprocessors.register(Draw(md), "formulas", 5)
 
 
-def makeExtension(**options: object) -> Formulas:  # noqa: N802  (Markdown's name)
+def makeExtension(**options: object) -> Formulas:
     return Formulas(**options)
