@@ -31,7 +31,7 @@ def import_plots(module: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "matplotlib":
             raise
-        raise ImportError("dpplearn.plots needs matplotlib: pip install 'dpplearn[plots]'", name="matplotlib") from error
+        raise ImportError("dpplearn.plots needs matplotlib: pip install 'dpplearn[plots]'", name=error.name) from error
 
 
 def __getattr__(name: str) -> Any:

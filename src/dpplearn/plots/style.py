@@ -26,6 +26,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.rcsetup import cycler
 
 # Okabe and Ito's palette: told apart with any of the common colour deficiencies.
 BLUE = "#0072B2"
@@ -47,7 +48,7 @@ DIVERGING = LinearSegmentedColormap.from_list("dpplearn-signed", ["#7A3600", VER
 ONE_COLUMN = 3.35  # inches
 TWO_COLUMNS = 6.9
 
-SETTINGS: dict[str, Any] = {
+SETTINGS: Any = {  # Any: matplotlib types the keys, others in each release
     "font.family": "STIXGeneral",  # a Times-like face with all the mathematics, inside matplotlib itself
     "mathtext.fontset": "stix",
     "font.size": 9,
@@ -61,7 +62,7 @@ SETTINGS: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
-    "axes.prop_cycle": matplotlib.cycler(color=PALETTE),
+    "axes.prop_cycle": cycler(color=PALETTE),
     "axes.axisbelow": True,
     "grid.color": "#E4E4E4",
     "grid.linewidth": 0.5,

@@ -39,9 +39,7 @@ def nearest_distance(points: FloatArray) -> float:
 @style()
 def draw() -> Figure:
     figure, axes = new_figure(TWO_COLUMNS, 3.75, columns=2)
-    for ax, points, title, colour in zip(
-        axes, draw_points(), ("DPP", "Independent"), (BLUE, VERMILION), strict=True
-    ):
+    for ax, points, title, colour in zip(axes, draw_points(), ("DPP", "Independent"), (BLUE, VERMILION), strict=True):
         ax.scatter(*points.T, s=15, color=colour, linewidths=0)
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xticks=[], yticks=[], aspect="equal", title=title)
         ax.set_xlabel(f"nearest neighbour {nearest_distance(points):.3f} away on average")

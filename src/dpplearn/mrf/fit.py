@@ -1,0 +1,235 @@
+"""The DPP closest to a distribution over subsets, and the MRF closest to it, in KL divergence."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+
+from dpplearn._checks import FloatArray, Seed, check_int, check_rng
+from dpplearn.dpp import DPP
+from dpplearn.mrf.minors import branch_masses, expected_log_minor
+from dpplearn.mrf.pairwise import PairwiseMRF
+from dpplearn.mrf.starts import dpp_starts, mrf_starts, tree_signs
+from dpplearn.mrf.states import SetDistribution, moments, probabilities_of, quadratic_sums
+
+LIMIT = 40.0  # of t_i and log |phi_ij|: probabilities of 1 e-34 away from 0 and 1, and L a finite float
+Model = TypeVar("Model", DPP, PairwiseMRF)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit(Generic[Model]):
+    """The closest model found, and how it was reached.
+
+    Attributes
+    ----------
+    model : DPP or PairwiseMRF
+    divergence : float
+        KL(target || model) in nats.
+    converged : bool
+        Whether the gradient fell below the tolerance.
+    gradient : float
+        Largest entry of the gradient at the end, of those that no bound holds back.
+    iterations : int
+    divergences : tuple of float
+        What each start reached, the closest one first; one entry for an MRF, whose problem is convex.
+    """
+
+    model: Model
+    divergence: float
+    converged: bool
+    gradient: float
+    iterations: int
+    divergences: tuple[float, ...]
+
+
+def fit_mrf_to(
+    target: SetDistribution | ArrayLike, *, repulsive: bool = True, tol: float = 1e-6, max_iter: int = 2000
+) -> Fit[PairwiseMRF]:
+    """The pairwise MRF (11) closest to a distribution: least KL(target || MRF).
+
+    The problem is convex. Without bounds the closest MRF has the target's marginals and pair probabilities; with
+    `repulsive`, w_ij <= 0, those of the pairs with w_ij < 0. Where the target has marginals of 0 or 1, or pairs that
+    never occur together, the closest MRF lies at infinity, and large finite weights come within the tolerance of it.
+
+    Parameters
+    ----------
+    target : DPP, KDPP, PairwiseMRF, or array of 2^n probabilities
+        At most 20 items. Bit i of a position in the array says whether item i is in the subset.
+    repulsive : bool
+        Whether the weights of pairs must not be positive.
+    tol : float
+        Largest entry of the gradient, a difference of probabilities, to stop at.
+    max_iter : int
+
+    Returns
+    -------
+    Fit
+        With `model`, `divergence` and `converged`.
+
+    Examples
+    --------
+    >>> from dpplearn import DPP
+    >>> fit = fit_mrf_to(DPP([[1.0, 0.6], [0.6, 1.0]]))  # two items: equivalent, equation (13)
+    >>> fit.model.W[0, 1].round(4), round(fit.divergence, 8)  # log(1 - 0.6^2)
+    (np.float64(-0.4463), 0.0)
+    """
+    p = probabilities_of(target)
+    wanted = moments(p)
+    n = len(wanted)
+    rows, columns = np.triu_indices(n, 1)
+    aim = np.concatenate([wanted.diagonal(), wanted[rows, columns]])
+
+    def weights(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        W = np.zeros((n, n))
+        W[rows, columns] = W[columns, rows] = x[n:]
+        return x[:n], W
+
+    def loss(x: FloatArray) -> tuple[float, FloatArray]:
+        scores = quadratic_sums(*weights(x))
+        top = scores.max()
+        np.exp(scores - top, out=scores)
+        total = scores.sum()
+        found = moments(scores / total)
+        # KL = log of the normalizer - x . E_target[statistics] - entropy of the target
+        value = top + np.log(total) - x @ aim
+        return float(value), np.concatenate([found.diagonal(), found[rows, columns]]) - aim
+
+    bounds = [(None, None)] * n + [(None, 0.0 if repulsive else None)] * rows.size
+    start = min(mrf_starts(p, repulsive), key=lambda x: loss(x)[0])
+    x, steps = minimize(loss, start, bounds, tol, max_iter)
+    gradient = loss(x)[1]
+    held = (x >= 0.0) & (gradient < 0.0) & (np.arange(x.size) >= n) & repulsive
+    model = PairwiseMRF(*weights(x), repulsive=repulsive)
+    # from all probabilities: differences of large terms would leave 1e-14 or worse
+    seen = p > 0.0
+    divergence = float(p[seen] @ (np.log(p[seen]) - model._weighed[0][seen]))
+    return finish(model, divergence, float(np.abs(gradient[~held]).max(initial=0.0)), tol, steps, ())
+
+
+def fit_dpp_to(
+    target: SetDistribution | ArrayLike,
+    *,
+    n_starts: int = 6,
+    rng: Seed = 0,
+    tol: float = 1e-6,
+    max_iter: int = 2000,
+) -> Fit[DPP]:
+    """The DPP closest to a distribution: least KL(target || DPP).
+
+    The problem is not convex, so it is solved from several starts: the kernels that agree with the target on its sets
+    of at most three items and on its marginals of at most three, as far as a kernel can; independent items; and random
+    changes of these, also of their signs. L = B B^T with rows B_i = exp(t_i) phi_i and L-BFGS on t and phi. In
+    `divergences`, several starts that reached the same value are a sign, not a proof, that it is the least.
+
+    The kernel returned has positive entries between the items most alike: changing the signs of an item's row and
+    column changes no probability.
+
+    Parameters
+    ----------
+    target : PairwiseMRF, KDPP, DPP, or array of 2^n probabilities
+        At most 20 items. Bit i of a position in the array says whether item i is in the subset.
+    n_starts : int
+    rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
+        For the random starts.
+    tol : float
+        Largest entry of the gradient with respect to t and phi to stop at.
+    max_iter : int
+        For each start.
+
+    Returns
+    -------
+    Fit
+        With `model`, `divergence`, `converged` and `divergences`.
+
+    Examples
+    --------
+    >>> from dpplearn.mrf import PairwiseMRF
+    >>> W = [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]]  # item 1 repels 0 and 2, which ignore each other
+    >>> fit = fit_dpp_to(PairwiseMRF([0.0, 0.0, 0.0], W))
+    >>> round(fit.divergence, 4), fit.converged
+    (0.0358, True)
+    >>> fit.model.similarity.round(2)  # the DPP makes the others alike too: it is transitive
+    array([[1.  , 0.92, 0.68],
+           [0.92, 1.  , 0.92],
+           [0.68, 0.92, 1.  ]])
+    """
+    p = probabilities_of(target)
+    n = p.size.bit_length() - 1
+    n_starts, generator = check_int(n_starts, "n_starts", low=1), check_rng(rng)
+    seen = p[p > 0.0]
+    loss = Loss(branch_masses(p), float(seen @ np.log(seen)), n)
+    bounds = [(-LIMIT, LIMIT)] * n + [(-np.exp(LIMIT), np.exp(LIMIT))] * n**2
+    found = []
+    for L in dpp_starts(p, n_starts, generator):
+        x, steps = minimize(loss, loss.start(L), bounds, tol, max_iter)
+        value, gradient = loss(x)
+        found.append((value, steps, float(np.abs(gradient).max()), x))
+    found.sort(key=lambda run: run[0])
+    value, steps, gradient_size, x = found[0]
+    L = loss.kernel(x)
+    signs = tree_signs(L)
+    model = DPP(signs[:, None] * L * signs)
+    return finish(model, value, gradient_size, tol, steps, tuple(max(run[0], 0.0) for run in found))
+
+
+@dataclass(frozen=True)
+class Loss:
+    """KL(target || DPP) and its gradient, as a function of x = (t, phi): L = B B^T, B_i = exp(t_i) phi_i."""
+
+    masses: list[FloatArray]
+    negative_entropy: float
+    n: int
+
+    def rows(self, x: FloatArray) -> FloatArray:
+        return np.exp(x[: self.n])[:, None] * x[self.n :].reshape(self.n, self.n)
+
+    def kernel(self, x: FloatArray) -> FloatArray:
+        B = self.rows(x)
+        return B @ B.T
+
+    def start(self, L: FloatArray) -> FloatArray:
+        """x for a positive definite L; rows phi_i of length 1."""
+        q = np.sqrt(L.diagonal())
+        return np.concatenate([np.log(q), linalg.cholesky(L / q[:, None] / q, lower=True).ravel()])
+
+    def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
+        B = self.rows(x)
+        L = B @ B.T
+        value, G = expected_log_minor(L, self.masses)
+        factor = linalg.cholesky(np.eye(self.n) + L, lower=True)
+        log_normalizer = 2 * float(np.log(factor.diagonal()).sum())
+        # d log det(L + I) = tr((L + I)^-1 dL), and dL = dB B^T + B dB^T
+        slope = 2 * (linalg.cho_solve((factor, True), np.eye(self.n)) - G) @ B
+        scaled = np.exp(x[: self.n])[:, None] * slope
+        gradient = np.concatenate([np.einsum("ij,ij->i", slope, B), scaled.ravel()])
+        return self.negative_entropy - value + log_normalizer, gradient
+
+
+def minimize(loss: object, start: FloatArray, bounds: object, tol: float, max_iter: int) -> tuple[FloatArray, int]:
+    """L-BFGS to a gradient below tol / 10, as far as rounding allows."""
+    from scipy import optimize  # here: importing it costs more than all of dpplearn
+
+    options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 0.0, "gtol": tol / 10, "maxcor": 30}
+    result = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return np.asarray(result.x), int(result.nit)
+
+
+def finish(
+    model: Model, divergence: float, gradient: float, tol: float, iterations: int, divergences: tuple[float, ...]
+) -> Fit[Model]:
+    """The record; a warning where the gradient is too large."""
+    converged = gradient <= tol
+    if not converged:
+        warnings.warn(
+            f"The closest {type(model).__name__} was not reached: the gradient is {gradient:.2g} after {iterations} "
+            f"steps, with tol={tol:g}. Raise max_iter, or tol if the divergence is accurate enough.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    divergence = max(divergence, 0.0)
+    return Fit(model, divergence, converged, gradient, iterations, divergences or (divergence,))
