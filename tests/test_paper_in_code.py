@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brute import pmf, random_kernel, subsets
 
+from brute import pmf, random_kernel, subsets
 from dpplearn import DPP
 from dpplearn.kernels import L_to_K
 
@@ -90,7 +90,7 @@ def test_equation_9(rng):
 
 
 def test_equation_10(rng):
-    """P(Y = A with B | A in Y) = det(L_{A and B}) / det(L + I without ones on A), beside `condition` and the listing."""
+    """P(Y = A + B | A in Y) = det(L_{A + B}) / det(L + I without ones on A), by `condition` and by the listing."""
     L, A = random_kernel(5, rng), [1, 3]
     rest = [0, 2, 4]
     given, P = DPP(L).condition(include=A), pmf(L)
