@@ -11,7 +11,7 @@ import numpy as np
 
 from dpplearn import DPP, KDPP
 from dpplearn.kernels import rbf_similarity
-from dpplearn.plots.style import BLUE, TWO_COLUMNS, VERMILION, new_figure, style
+from dpplearn.plots.figures.points import draw, nearest_distance
 
 
 def draw_points(candidates=2000, count=100, draws=10, seed=2):
@@ -24,13 +24,6 @@ def draw_points(candidates=2000, count=100, draws=10, seed=2):
     return points, list(apart), independent
 
 
-def nearest_distance(points):
-    """Mean distance from a point to the nearest other."""
-    distance = np.linalg.norm(points[:, None] - points, axis=-1)
-    np.fill_diagonal(distance, np.inf)
-    return distance.min(axis=1).mean()
-
-
 def main(save=None):
     points, *kinds = draw_points()
     means = [np.mean([nearest_distance(points[Y]) for Y in sets]) for sets in kinds]
@@ -38,14 +31,7 @@ def main(save=None):
     print(f"{means[0]:.3f} away in sets from the DPP, and")
     print(f"{means[1]:.3f} away in sets drawn independently.")
     if save:
-        with style():
-            figure, axes = new_figure(TWO_COLUMNS, 3.75, columns=2)
-            for ax, sets, title, color in zip(axes, kinds, ("DPP", "Independent"), (BLUE, VERMILION), strict=True):
-                ax.scatter(*points[sets[0]].T, s=15, color=color, linewidths=0)
-                ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xticks=[], yticks=[], aspect="equal", title=title)
-                ax.set_xlabel(f"nearest neighbour {nearest_distance(points[sets[0]]):.3f} away on average")
-                ax.spines[:].set_visible(True)
-            figure.savefig(save)
+        draw().savefig(save)  # one draw of each kind
     return means
 
 

@@ -65,21 +65,6 @@ def test_equations_6_and_7_agree(rng):
     np.testing.assert_allclose(L_to_K(L), np.linalg.inv(L + np.eye(6)) @ L, atol=1e-12)
 
 
-def test_figure_2_volumes(rng):
-    """det(L_Y) is the squared volume of the vectors q_i phi_i; it grows with quality, and falls with similarity."""
-    B = rng.standard_normal((3, 3))
-    L = B @ B.T
-    area = np.linalg.norm(np.cross(B[0], B[1]))
-    assert np.linalg.det(L[:2, :2]) == pytest.approx(area**2)
-    assert np.linalg.det(L) == pytest.approx(np.linalg.det(B) ** 2)
-    S = np.array([[1.0, 0.5], [0.5, 1.0]])
-
-    def both(q, s):
-        return DPP.from_quality(q, [[1.0, s], [s, 1.0]]).log_prob([0, 1])
-
-    assert both([2.0, 1.0], S[0, 1]) > both([1.0, 1.0], S[0, 1]) > both([1.0, 1.0], 0.9)
-
-
 def test_equation_9(rng):
     S = np.corrcoef(random_kernel(5, rng))
     q = rng.uniform(0.5, 2.0, 5)

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -13,10 +14,11 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from markdown.extensions.toc import slugify
 
+import dpplearn.kernels
+
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [*DOCS, *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md"))]
-PACKAGES = ["", ".decoding", ".learning", ".mrf", ".plots", ".rouge", ".summarize"]
 LOADS = ("script", "img", "iframe", "source", "audio", "video", "embed")  # by their src
 
 
@@ -173,15 +175,20 @@ def test_a_formula_that_cannot_be_drawn_stops_the_build(tmp_path):
 
 
 def public_names():
-    """Names in __all__ of every package, and the public functions of the modules that have none."""
-    for package in PACKAGES:
-        module = importlib.import_module(f"dpplearn{package}")
-        for name in module.__all__:
-            yield getattr(module, name), f"dpplearn{package}.{name}"
-    kernels = importlib.import_module("dpplearn.kernels")
-    for name, value in inspect.getmembers(kernels, inspect.isfunction):
-        if value.__module__ == kernels.__name__ and not name.startswith("_"):
+    """Names in __all__ of every package, the functions of `kernels`, and the adapters, with what each is."""
+    for module in (dpplearn, *map(importlib.import_module, packages())):
+        for name in getattr(module, "__all__", ()):
+            yield getattr(module, name), f"{module.__name__}.{name}"
+    for name, value in inspect.getmembers(dpplearn.kernels, inspect.isfunction):
+        if value.__module__ == "dpplearn.kernels":
             yield value, f"dpplearn.kernels.{name}"
+    for path in (ROOT / "src" / "dpplearn" / "integrations").glob("[!_]*.py"):  # their frameworks are not installed
+        for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            yield name, f"dpplearn.integrations.{path.stem}.{name}"
+
+
+def packages():
+    return [f"dpplearn.{m.name}" for m in pkgutil.iter_modules(dpplearn.__path__) if not m.name.startswith("_")]
 
 
 def test_api_has_every_public_name(site, pages):
