@@ -11,7 +11,8 @@ import numpy as np
 
 from dpplearn import DPP, KDPP
 from dpplearn.kernels import rbf_similarity
-from dpplearn.plots.figures.points import draw, nearest_distance
+from dpplearn.plots.figures.points import nearest_distance
+from dpplearn.plots.style import BLUE, TWO_COLUMNS, VERMILION, new_figure, style
 
 
 def draw_points(candidates=2000, count=100, draws=10, seed=2):
@@ -31,7 +32,14 @@ def main(save=None):
     print(f"{means[0]:.3f} away in sets from the DPP, and")
     print(f"{means[1]:.3f} away in sets drawn independently.")
     if save:
-        draw().savefig(save)  # one draw of each kind
+        with style():
+            figure, axes = new_figure(TWO_COLUMNS, 3.75, columns=2)
+            for ax, sets, title, color in zip(axes, kinds, ("DPP", "Independent"), (BLUE, VERMILION), strict=True):
+                ax.scatter(*points.T, s=1, color="0.8", linewidths=0)  # what was there to choose from
+                ax.scatter(*points[sets[0]].T, s=15, color=color, linewidths=0)
+                ax.set(xticks=[], yticks=[], aspect="equal", title=title)
+                ax.spines[:].set_visible(True)
+            figure.savefig(save)
     return means
 
 
