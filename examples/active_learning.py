@@ -65,7 +65,7 @@ def main(save=None):
                 ax.plot(labels, mean, "o-", color=color, label=way)
             ax.set(xlabel="labels", ylabel="accuracy on other images (%)", xticks=labels)
             ax.legend(loc="lower right")
-            figure.savefig(save)
+            figure.savefig(save, dpi=160)
     return {way: values.mean(axis=0) for way, values in curves.items()}
 
 

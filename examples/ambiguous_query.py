@@ -70,7 +70,7 @@ def plot(save, curves, queries, best):
         right.plot(KNOBS, 100 * values, color=color, label=name)
     right.set(xlabel="knob (diversity, 1 − λ)", ylabel="meanings in the first ten (%)")
     right.legend(loc=(0.6, 0.12))
-    figure.savefig(save)
+    figure.savefig(save, dpi=160)
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def plot(save, rms, coverage, rms_alone):
     for ax in (left, right):
         ax.minorticks_off()
         ax.set(xlabel="examples T", xticks=SIZES, xticklabels=SIZES)
-    figure.savefig(save)
+    figure.savefig(save, dpi=160)
 
 
 if __name__ == "__main__":

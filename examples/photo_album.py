@@ -64,7 +64,7 @@ def plot(save, means, albums):
     right.set(xlabel=f"kinds among the {K}", ylabel="sharper than this share of the roll")
     right.set_title(f"{ROLLS} rolls, knobs from 0.1 to 0.9", loc="left")
     right.legend(loc="lower left")
-    figure.savefig(save)
+    figure.savefig(save, dpi=160)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def main(save=None):
                 ax.scatter(*points[sets[0]].T, s=15, color=color, linewidths=0)
                 ax.set(xticks=[], yticks=[], aspect="equal", title=title)
                 ax.spines[:].set_visible(True)
-            figure.savefig(save)
+            figure.savefig(save, dpi=160)
     return means
 
 

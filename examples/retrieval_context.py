@@ -61,7 +61,7 @@ def main(save=None, seeds=2):
                 ax.plot(BUDGETS, counts, "o-", color=color, label=name)
             ax.set(xlabel="budget (tokens)", ylabel="facts in the context, of 20", ylim=(0, 20), xticks=BUDGETS)
             ax.legend(loc="upper left")
-            figure.savefig(save)
+            figure.savefig(save, dpi=160)
     return dict(zip(WAYS, found, strict=True))
 
 
