@@ -330,7 +330,7 @@ def test_interrupted(tmp_path, monkeypatch):
     result = invoke("points", "geometry", "--out", tmp_path, "--format", "svg")
     assert result.exit_code == 130
     assert result.stdout == f"{tmp_path / 'points.svg'}\n"
-    assert result.stderr == "Stopped. The figures named are complete.\n"
+    assert result.stderr == "Stopped. Figures already written are complete.\n"
 
 
 def test_without_matplotlib_the_command_says_what_to_install(tmp_path):

@@ -6,6 +6,7 @@ import sys
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
@@ -65,6 +66,15 @@ def test_kernel_of_low_rank_and_of_marginals(rng):
     np.testing.assert_allclose(image(plot_kernel(LowRankDPP(B))), B @ B.T)
     without_L = [[0.5, 0.5], [0.5, 0.5]]
     np.testing.assert_allclose(image(plot_kernel(DPP.from_marginal(without_L))), without_L)
+
+
+def test_data_frames_are_arrays(rng):
+    p = pd.Series([0.2, 0.4], index=["a", "b"])
+    np.testing.assert_array_equal(heights(plot_marginals(p, labels=list(p.index))), p)
+    np.testing.assert_array_equal(image(plot_kernel(pd.DataFrame(np.eye(2)))), np.eye(2))
+    points = pd.DataFrame(rng.random((3, 2)))
+    np.testing.assert_array_equal(plot_selection(points).collections[0].get_offsets().data, points)
+    np.testing.assert_array_equal(plot_weights(p).collections[0].get_offsets().data[:, 0], p)
 
 
 def test_kernel_order_and_labels(dpp):

@@ -16,17 +16,13 @@ from dpplearn.plots.figures import FIGURES, FORMATS, NUMBERS, figure_names
 @click.option("--out", type=click.Path(path_type=Path), default=Path("figures"), show_default=True,
               help="Folder to write to; it is made if need be.")  # fmt: skip
 @click.option("--format", "formats", type=click.Choice(FORMATS), multiple=True, help="One or more.  [default: all]")
-@click.option(
-    "--dpi", type=click.FloatRange(10, 1200), default=200, show_default=True, help="Dots per inch of the PNG."
-)
+@click.option("--dpi", type=click.IntRange(10, 1200), default=200, show_default=True, help="Dots per inch of the PNG.")
 @click.option("--list", "only_list", is_flag=True, help="Print the names and what each shows, and draw nothing.")
-def command(names: tuple[str, ...], out: Path, formats: tuple[str, ...], dpi: float, only_list: bool) -> None:
+def command(names: tuple[str, ...], out: Path, formats: tuple[str, ...], dpi: int, only_list: bool) -> None:
     """Draw the figures NAMES, or all: numbers of the paper's, or names that --list prints.
 
     Each is written as PDF, SVG and PNG. Those that show times measure them on this machine while you wait.
     """
-    from dpplearn.cli.tables import progress
-
     with usage_errors():
         asked = figure_names(names)
     if only_list:
@@ -34,13 +30,15 @@ def command(names: tuple[str, ...], out: Path, formats: tuple[str, ...], dpi: fl
         for name in asked:
             click.echo(f"{numbers.get(name, ''):1}  {name:12}  {FIGURES[name][1]}")
         return
+    from dpplearn.cli.tables import progress
+
     try:
         saving = import_plots("dpplearn.plots.figures.saving")
     except ImportError as error:
         raise click.ClickException(str(error)) from error
     written: list[Path] = []
     try:
-        with plain_errors(), stoppable("Stopped. The figures named are complete."), first_run_notice():
+        with plain_errors(), stoppable("Stopped. Figures already written are complete."), first_run_notice():
             folder = saving.check_folder(out)
             with progress("Drawing") as report:
                 for done, name in enumerate(asked):

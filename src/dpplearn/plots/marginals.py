@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, Items, check_array
 from dpplearn.decoding import Selection
 from dpplearn.determinantal import Determinantal
+from dpplearn.implicit import ImplicitDPP
 from dpplearn.kdpp import KDPP
 from dpplearn.plots.inputs import check_axes, check_chosen, check_labels, legend_above
 from dpplearn.plots.style import BLUE, VERMILION
@@ -75,7 +76,7 @@ def check_probabilities(dpp: Any) -> FloatArray:
     """One probability for each item."""
     if isinstance(dpp, Determinantal | KDPP):
         return dpp.marginals
-    if hasattr(dpp, "sample") or callable(getattr(dpp, "marginals", None)):
+    if isinstance(dpp, ImplicitDPP) or callable(getattr(dpp, "marginals", None)):
         raise TypeError(
             f"dpp must be a DPP, LowRankDPP, KDPP or an array of probabilities, found {type(dpp).__name__}. "
             "Of a ConditionalDPP, pass model.dpp(items) or model.marginals(items)."

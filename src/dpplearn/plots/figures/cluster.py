@@ -86,6 +86,7 @@ def draw_document(
 
 @style()
 def draw() -> Figure:
+    """Articles at the left, one reference and the extract at the right; the extract is marked where it stands."""
     summary = extract()
     cluster = summary.read.cluster
     sentences = summary.read.sentences

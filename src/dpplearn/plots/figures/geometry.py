@@ -1,4 +1,4 @@
-"""Figure 2: an item is a vector, a set's probability the square of the volume that its vectors span."""
+"""Figure 2: an item is a vector, and a set as probable as the volume that its vectors span, squared."""
 
 from __future__ import annotations
 
@@ -107,6 +107,7 @@ def frame(ax: Axes, low: tuple[float, float], high: tuple[float, float], text: s
 
 @style()
 def draw() -> Figure:
+    """Volumes in (a), and two items before and after a change of quality in (b) and of similarity in (c)."""
     figure = Figure(figsize=(TWO_COLUMNS, 4.1))
     figure.set_layout_engine("none")  # titles run over several panels
     grid = figure.add_gridspec(2, 12, left=0.01, right=0.99, top=0.94, bottom=0.11, hspace=0.4, wspace=0.2)

@@ -34,6 +34,7 @@ def size_histogram(dpp: Determinantal, samples: int, rng: int = 0) -> FloatArray
 
 @style()
 def draw() -> Figure:
+    """Bars for samples, dots for what is exact, and a dashed line for independent items."""
     dpp = example()
     exact, apart = dpp.size_pmf, sum_of_coins(dpp.marginals)
     shown = np.flatnonzero(np.maximum(exact, apart) > 2e-4)

@@ -31,6 +31,7 @@ def bin_name(name: str) -> str:
 
 @style()
 def draw() -> Figure:
+    """One panel for each kind of feature, on one scale."""
     model = Summarizer.load()
     names = model.features_.names
     figure, axes = new_figure(TWO_COLUMNS, 3.0, columns=3, sharex=True)
