@@ -8,16 +8,14 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
 
 from dpplearn._checks import FloatArray, Seed, check_int, check_rng
 from dpplearn.dpp import DPP
-from dpplearn.mrf.minors import branch_masses, expected_log_minor
+from dpplearn.mrf.branches import Divergence, branch_masses
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.starts import dpp_starts, mrf_starts, tree_signs
 from dpplearn.mrf.states import SetDistribution, moments, probabilities_of, quadratic_sums
 
-LIMIT = 40.0  # of t_i and log |phi_ij|: probabilities of 1 e-34 away from 0 and 1, and L a finite float
 Model = TypeVar("Model", DPP, PairwiseMRF)
 
 
@@ -79,6 +77,7 @@ def fit_mrf_to(
     (np.float64(-0.4463), 0.0)
     """
     p = probabilities_of(target)
+    check_options(tol, max_iter)
     wanted = moments(p)
     n = len(wanted)
     rows, columns = np.triu_indices(n, 1)
@@ -123,7 +122,7 @@ def fit_dpp_to(
 
     The problem is not convex, so it is solved from several starts: the kernels that agree with the target on its sets
     of at most three items and on its marginals of at most three, as far as a kernel can; independent items; and random
-    changes of these, also of their signs. L = B B^T with rows B_i = exp(t_i) phi_i and L-BFGS on t and phi. In
+    changes of these, also of their signs. L-BFGS moves the matrix M of K = sin(M)^2. In
     `divergences`, several starts that reached the same value are a sign, not a proof, that it is the least.
 
     The kernel returned has positive entries between the items most alike: changing the signs of an item's row and
@@ -137,7 +136,7 @@ def fit_dpp_to(
     rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
         For the random starts.
     tol : float
-        Largest entry of the gradient with respect to t and phi to stop at.
+        Largest entry of the gradient with respect to M to stop at.
     max_iter : int
         For each start.
 
@@ -161,53 +160,27 @@ def fit_dpp_to(
     p = probabilities_of(target)
     n = p.size.bit_length() - 1
     n_starts, generator = check_int(n_starts, "n_starts", low=1), check_rng(rng)
+    check_options(tol, max_iter)
     seen = p[p > 0.0]
-    loss = Loss(branch_masses(p), float(seen @ np.log(seen)), n)
-    bounds = [(-LIMIT, LIMIT)] * n + [(-np.exp(LIMIT), np.exp(LIMIT))] * n**2
+    loss = Divergence(branch_masses(p), float(seen @ np.log(seen)), n)
     found = []
     for L in dpp_starts(p, n_starts, generator):
-        x, steps = minimize(loss, loss.start(L), bounds, tol, max_iter)
+        x, steps = minimize(loss, loss.parameters(L), None, tol, max_iter)
         value, gradient = loss(x)
         found.append((value, steps, float(np.abs(gradient).max()), x))
     found.sort(key=lambda run: run[0])
     value, steps, gradient_size, x = found[0]
-    L = loss.kernel(x)
-    signs = tree_signs(L)
-    model = DPP(signs[:, None] * L * signs)
+    K = loss.K(*loss.eigenpairs(x))
+    signs = tree_signs(K)
+    model = DPP.from_marginal(signs[:, None] * K * signs)
     return finish(model, value, gradient_size, tol, steps, tuple(max(run[0], 0.0) for run in found))
 
 
-@dataclass(frozen=True)
-class Loss:
-    """KL(target || DPP) and its gradient, as a function of x = (t, phi): L = B B^T, B_i = exp(t_i) phi_i."""
-
-    masses: list[FloatArray]
-    negative_entropy: float
-    n: int
-
-    def rows(self, x: FloatArray) -> FloatArray:
-        return np.exp(x[: self.n])[:, None] * x[self.n :].reshape(self.n, self.n)
-
-    def kernel(self, x: FloatArray) -> FloatArray:
-        B = self.rows(x)
-        return B @ B.T
-
-    def start(self, L: FloatArray) -> FloatArray:
-        """x for a positive definite L; rows phi_i of length 1."""
-        q = np.sqrt(L.diagonal())
-        return np.concatenate([np.log(q), linalg.cholesky(L / q[:, None] / q, lower=True).ravel()])
-
-    def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
-        B = self.rows(x)
-        L = B @ B.T
-        value, G = expected_log_minor(L, self.masses)
-        factor = linalg.cholesky(np.eye(self.n) + L, lower=True)
-        log_normalizer = 2 * float(np.log(factor.diagonal()).sum())
-        # d log det(L + I) = tr((L + I)^-1 dL), and dL = dB B^T + B dB^T
-        slope = 2 * (linalg.cho_solve((factor, True), np.eye(self.n)) - G) @ B
-        scaled = np.exp(x[: self.n])[:, None] * slope
-        gradient = np.concatenate([np.einsum("ij,ij->i", slope, B), scaled.ravel()])
-        return self.negative_entropy - value + log_normalizer, gradient
+def check_options(tol: float, max_iter: int) -> None:
+    """Raise unless both are positive."""
+    check_int(max_iter, "max_iter", low=1)
+    if not tol > 0.0:
+        raise ValueError(f"tol must be positive, found {tol!r}.")
 
 
 def minimize(loss: object, start: FloatArray, bounds: object, tol: float, max_iter: int) -> tuple[FloatArray, int]:

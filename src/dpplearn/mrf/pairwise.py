@@ -83,7 +83,9 @@ class PairwiseMRF(Frozen):
         unary = check_vector(w, "w", len(pairs))
         if repulsive:
             check_repulsive(pairs)
-        if not np.isfinite(np.abs(unary).sum() + np.abs(pairs).sum()):
+        with np.errstate(over="ignore"):
+            largest = np.abs(unary).sum() + np.abs(pairs).sum()
+        if not np.isfinite(largest):
             raise ValueError("w and W must be small enough for their sums to be floats.")
         self._keep(unary, pairs, repulsive, np.arange(len(pairs)))
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_array
-from dpplearn.determinantal import ENUMERABLE
+from dpplearn.determinantal import ENUMERABLE, Determinantal
 from dpplearn.subsets import Subsets
 
 
@@ -61,8 +61,13 @@ def probabilities_of(target: SetDistribution | ArrayLike, name: str = "target") 
     if isinstance(target, SetDistribution):
         n = check_enumerable(target.n)
         known = getattr(target, "probabilities", None)  # an MRF has them all
-        p = np.asarray(known) if known is not None else np.exp(np.asarray(target.log_prob(all_subsets(n))))
-        return check_probabilities(p, name)
+        if known is not None:
+            return check_probabilities(known, name)
+        if isinstance(target, Determinantal):
+            from dpplearn._loops.symmetric import all_probs
+
+            return check_probabilities(all_probs(np.array(target.K)), name)
+        return check_probabilities(np.exp(np.asarray(target.log_prob(all_subsets(n)))), name)
     return check_probabilities(target, name)
 
 

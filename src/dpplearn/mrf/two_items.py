@@ -105,12 +105,13 @@ def dpp_to_pair(q: ArrayLike, S: float) -> PairProbs:
     >>> [round(p, 3) for p in dpp_to_pair([2.0, 2.0], 0.5)]
     [0.762, 0.762, 0.571]
     """
-    q1, q2 = check_quality(q) ** 2
-    S = check_number(S, "S", -1.0, 1.0)
-    both = q1 * q2 * (1.0 - S) * (1.0 + S)
-    total = 1.0 + q1 + q2 + both
+    quality, S = check_quality(q), check_number(S, "S", -1.0, 1.0)
+    with np.errstate(over="ignore"):
+        q1, q2 = quality**2
+        both = q1 * q2 * ((1.0 - S) * (1.0 + S))
+        total = 1.0 + q1 + q2 + both
     if not np.isfinite(total):
-        raise ValueError(f"q must be small enough for q_1^2 q_2^2 to be a float, found {np.sqrt([q1, q2]).tolist()}.")
+        raise ValueError(f"q must be small enough for q_1^2 q_2^2 to be a float, found {quality.tolist()}.")
     return PairProbs(float((q1 + both) / total), float((q2 + both) / total), float(both / total))
 
 
@@ -161,10 +162,10 @@ def mrf_to_dpp(w: ArrayLike, w12: float) -> QualitySimilarity:
             f"w12 must not be positive, found {w12:.3g}: the items attract, and a DPP has only negative correlations."
         )
     with np.errstate(over="ignore"):
-        q = np.exp(unary / 2)
-    if not np.isfinite(q**2).all():
+        quality_squared = np.exp(unary)
+    if not np.isfinite(quality_squared).all():
         raise ValueError(f"w must be small enough for exp(w) to be a float, found {unary.tolist()}.")
-    return QualitySimilarity(q, float(np.sqrt(-np.expm1(w12))))
+    return QualitySimilarity(np.exp(unary / 2), float(np.sqrt(-np.expm1(w12))))
 
 
 def check_pair(p1: float, p2: float, p12: float) -> tuple[float, float, float, float]:
