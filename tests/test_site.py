@@ -92,6 +92,8 @@ def test_nothing_is_loaded_from_elsewhere(site, pages):
             assert not urlsplit(target).netloc, f"{path.name} loads {target}"
             if not target.startswith("data:"):
                 assert resolve(path, target, site).exists(), f"{path.name} loads {target}, which is not there"
+        html = path.read_text(encoding="utf-8")  # what would make the theme's script fetch its own
+        assert not re.search(r'class="[^"]*\b(mermaid|glightbox|pyodide|tabbed-ace)\b', html), path.name
     for path in site.rglob("*.css"):
         for target in re.findall(r"(?:url\(|@import\s+)[\"']?([^\"')]+)", path.read_text(encoding="utf-8")):
             assert target.startswith(("data:", "#")) or not urlsplit(target).netloc, f"{path.name} loads {target}"
