@@ -1,4 +1,4 @@
-"""What the plots take: axes or none, a chosen set, names of items."""
+"""What the plots share: axes or none, a chosen set, names of items, a legend that covers nothing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.legend import Legend
 
 from dpplearn._checks import IntArray, Items, check_subset
 from dpplearn.decoding import Selection
@@ -38,3 +39,8 @@ def check_labels(labels: Sequence[str] | None, n: int, name: str, what: str = "i
     if len(found) != n:
         raise ValueError(f"{name} must have one string per {what} ({n}), found {len(found)}.")
     return found
+
+
+def legend_above(ax: Axes) -> Legend:
+    """A legend in one row over the axes, where no data are."""
+    return ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2)

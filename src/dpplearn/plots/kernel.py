@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, Items, check_choice, check_items, check_square
-from dpplearn.determinantal import Determinantal
 from dpplearn.dpp import DPP
+from dpplearn.implicit import ImplicitDPP
+from dpplearn.kdpp import KDPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.plots.inputs import check_axes, check_labels
 from dpplearn.plots.style import DIVERGING, SEQUENTIAL
@@ -19,7 +20,7 @@ KINDS = ("L", "K", "S")
 
 
 def plot_kernel(
-    kernel: Determinantal | ArrayLike,
+    kernel: DPP | LowRankDPP | ArrayLike,
     ax: Axes | None = None,
     *,
     which: str | None = None,
@@ -88,13 +89,13 @@ def plot_kernel(
     return ax
 
 
-def entries(kernel: Determinantal | ArrayLike, which: str | None) -> tuple[FloatArray, str]:
+def entries(kernel: DPP | LowRankDPP | ArrayLike, which: str | None) -> tuple[FloatArray, str]:
     """The matrix to show, and its letter or nothing."""
     if isinstance(kernel, DPP | LowRankDPP):
         which = which or ("L" if kernel.has_L else "K")
         return {"L": lambda: kernel.L, "K": lambda: kernel.K, "S": lambda: kernel.similarity}[which](), which
-    if type(kernel).__name__ == "KDPP":
+    if isinstance(kernel, KDPP):
         raise TypeError("A KDPP has no kernel of its own: pass the DPP it is made from, kdpp.dpp.")
-    if hasattr(kernel, "sample"):
-        raise TypeError(f"A {type(kernel).__name__} holds no matrix: pass the block of it that you want to see.")
+    if isinstance(kernel, ImplicitDPP):
+        raise TypeError("An ImplicitDPP holds no matrix: pass the block of it that you want to see.")
     return check_square(kernel, which or "kernel"), which or ""

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, Items, check_array
 from dpplearn.decoding import Selection
 from dpplearn.determinantal import Determinantal
+from dpplearn.implicit import ImplicitDPP
 from dpplearn.kdpp import KDPP
-from dpplearn.plots.inputs import check_axes, check_chosen, check_labels
+from dpplearn.plots.inputs import check_axes, check_chosen, check_labels, legend_above
 from dpplearn.plots.style import BLUE, VERMILION
 
 
@@ -60,13 +61,13 @@ def plot_marginals(
             for i, bar in zip(part, ax.bar(part, p[part], width, color=colour), strict=True)}  # fmt: skip
     if Y.size:
         bars[int(Y[0])].set_label("chosen")
-        ax.legend()
+        legend_above(ax)
     if names is not None:
         ax.set_xticks(range(p.size), names, rotation=90)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set_xlabel("item $i$")
-    ax.set(xlim=(-0.6, p.size - 0.4), ylim=(0, min(1.0, 1.12 * float(p.max())) or 1.0))
+    ax.set(xlim=(-0.6, p.size - 0.4), ylim=(0, min(1.0, 1.05 * float(p.max())) or 1.0))
     ax.set_ylabel(r"$P(i \in Y)$")
     return ax
 
@@ -75,7 +76,7 @@ def check_probabilities(dpp: Any) -> FloatArray:
     """One probability for each item."""
     if isinstance(dpp, Determinantal | KDPP):
         return dpp.marginals
-    if hasattr(dpp, "sample") or callable(getattr(dpp, "marginals", None)):
+    if isinstance(dpp, ImplicitDPP) or callable(getattr(dpp, "marginals", None)):
         raise TypeError(
             f"dpp must be a DPP, LowRankDPP, KDPP or an array of probabilities, found {type(dpp).__name__}. "
             "Of a ConditionalDPP, pass model.dpp(items) or model.marginals(items)."

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import Items, check_array, check_vector
 from dpplearn.decoding import Selection
-from dpplearn.plots.inputs import check_axes, check_chosen, check_labels
+from dpplearn.plots.inputs import check_axes, check_chosen, check_labels, legend_above
 from dpplearn.plots.style import BLUE, VERMILION
 
 SMALLEST, LARGEST = 6.0, 130.0  # areas of markers in square points
@@ -75,7 +75,7 @@ def plot_selection(
             beside = (float(np.sqrt(area[i] / np.pi)) + 2, 0)  # a radius to the right
             ax.annotate(names[i], X[i], beside, textcoords="offset points", va="center", fontsize="small")
     if Y.size:
-        legend = ax.legend()
+        legend = legend_above(ax)
         for handle in legend.legend_handles:
             if handle is not None:
                 handle.set(sizes=[30.0])  # one size, for size means quality

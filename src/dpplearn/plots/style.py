@@ -47,12 +47,13 @@ DIVERGING = LinearSegmentedColormap.from_list("dpplearn-signed", ["#7A3600", VER
 
 ONE_COLUMN = 3.35  # inches
 TWO_COLUMNS = 6.9
+TITLE_SIZE = 9.5  # points
 
 SETTINGS: Any = {  # Any: matplotlib types the keys, others in each release
     "font.family": "STIXGeneral",  # a Times-like face with all the mathematics, inside matplotlib itself
     "mathtext.fontset": "stix",
     "font.size": 9,
-    "axes.titlesize": 9.5,
+    "axes.titlesize": TITLE_SIZE,
     "axes.labelsize": 9,
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,
@@ -74,7 +75,7 @@ SETTINGS: Any = {  # Any: matplotlib types the keys, others in each release
     "ytick.major.size": 2.5,
     "patch.linewidth": 0.6,
     "figure.constrained_layout.use": True,
-    "savefig.dpi": 200,
+    "text.hinting": "none",  # letters stand in the PNG where they stand in the PDF
     "pdf.fonttype": 42,  # TrueType: text stays text
     "svg.fonttype": "path",  # a reader of the SVG need not have the font
     "svg.hashsalt": "dpplearn",  # the same figure twice gives the same file
@@ -115,6 +116,20 @@ def new_figure(
     """
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, **subplots)
+
+
+def foot_note(figure: Figure, text: str) -> None:
+    """A line in small grey type under the figure, such as how what it shows was measured.
+
+    Examples
+    --------
+    >>> with style():
+    ...     figure, ax = new_figure()
+    ...     foot_note(figure, "One thread.")
+    >>> figure.get_supxlabel()
+    'One thread.'
+    """
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=7, color="#5F5F5F")
 
 
 def panel_title(ax: Axes, letter: str, text: str = "") -> None:

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from dpplearn._checks import FloatArray, check_array, check_int, check_vector
 from dpplearn.plots.inputs import check_axes, check_labels
-from dpplearn.plots.style import BLUE, GREY, LIGHT
+from dpplearn.plots.style import BLUE, LIGHT
 
 
 def plot_weights(
@@ -24,7 +24,7 @@ def plot_weights(
     top: int | None = None,
     level: float = 0.95,
 ) -> Axes:
-    """Show each weight as a dot on its interval theta +- z std, blue where the interval leaves out 0.
+    """Show each weight as a dot on its interval theta +- z std, hollow where the interval holds 0.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ def plot_weights(
     ax = check_axes(ax)
     rows, theta = np.arange(shown.size), theta[shown]
     half = np.zeros(shown.size) if error is None else ndtri((1 + level) / 2) * error[shown]
-    colours = [BLUE if abs(x) > h else GREY for x, h in zip(theta, half, strict=True)]
+    sure = (np.abs(theta) > half) | (error is None)
     ax.axvline(0, color=LIGHT, lw=0.8, zorder=0)
     if error is not None:
-        ax.hlines(rows, theta - half, theta + half, colors=colours, lw=1.2)
-    ax.scatter(theta, rows, s=14, c=colours, linewidths=0, zorder=3)
+        ax.hlines(rows, theta - half, theta + half, colors=BLUE, lw=1.1)
+    ax.scatter(theta, rows, 15, np.where(sure, BLUE, "white"), edgecolors=BLUE, linewidths=1.1, zorder=3)
     ax.set_yticks(rows, [names[i] for i in shown])
     ax.set_ylim(shown.size - 0.4, -0.6)  # the first at the top
     ax.tick_params(axis="y", length=0)

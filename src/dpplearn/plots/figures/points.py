@@ -38,6 +38,7 @@ def nearest_distance(points: FloatArray) -> float:
 
 @style()
 def draw() -> Figure:
+    """A DPP's points at the left, as many independent ones at the right."""
     figure, axes = new_figure(TWO_COLUMNS, 3.75, columns=2)
     for ax, points, title, colour in zip(axes, draw_points(), ("DPP", "Independent"), (BLUE, VERMILION), strict=True):
         ax.scatter(*points.T, s=15, color=colour, linewidths=0)
