@@ -9,25 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from brute import event, subsets
+from brute_mrf import brute_pmf, position, random_mrf
 from dpplearn import DPP, KDPP, LowRankDPP, Subsets
 from dpplearn.mrf import PairwiseMRF, kl_divergence
 from dpplearn.mrf.states import all_subsets, inclusion_probs, moments, probabilities_of, subsets_to_positions
-
-
-def random_mrf(n, rng, strength=1.0, repulsive=True):
-    upper = np.triu(-strength * (rng.exponential(size=(n, n)) if repulsive else rng.standard_normal((n, n))), 1)
-    return PairwiseMRF(rng.standard_normal(n), upper + upper.T, repulsive=repulsive)
-
-
-def brute_pmf(w, W):
-    """Equation (11), one subset at a time."""
-    weights = {Y: exp(sum(w[i] for i in Y) + sum(W[i][j] for i in Y for j in Y if i < j)) for Y in subsets(len(w))}
-    total = sum(weights.values())
-    return {Y: value / total for Y, value in weights.items()}
-
-
-def position(Y):
-    return sum(1 << i for i in Y)
 
 
 @pytest.fixture(params=[(1, True), (2, True), (5, True), (6, False)], ids=str)

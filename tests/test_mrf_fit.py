@@ -10,7 +10,7 @@ from dpplearn.mrf import PairwiseMRF, fit_dpp_to, fit_mrf_to, kl_divergence, pai
 from dpplearn.mrf.branches import EDGE, Divergence, branch_masses, expected_log_prob
 from dpplearn.mrf.starts import from_marginals, from_small_sets, tree_signs
 from dpplearn.mrf.states import inclusion_probs, moments
-from test_mrf import position, random_mrf
+from brute_mrf import position, random_mrf
 
 
 def brute_probabilities(L):

@@ -25,7 +25,7 @@ from dpplearn.mrf import (
     triangle_inequality,
 )
 from dpplearn.mrf.ternary import PAIRS, STATES, symmetric
-from test_mrf import random_mrf
+from brute_mrf import random_mrf
 
 PROBABILITY = st.floats(0.02, 0.98)
 
