@@ -6,14 +6,13 @@ the loss at each image as embedding, asks for twenty that differ. The accuracy o
 were worth, over eight starts: most in the first rounds, little once nearly all is known.
 """
 
-import argparse
-
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from dpplearn import diversify
 from dpplearn.plots.style import BLUE, GREY, VERMILION, new_figure, style
+from options import read_options
 
 BATCH, ROUNDS, STARTS, WAYS = 20, 6, 8, ["random", "least certain", "DPP"]
 
@@ -70,6 +69,4 @@ def main(save=None):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--save", metavar="FILE", help="write the picture to FILE")
-    main(parser.parse_args().save)
+    main(**read_options(__doc__))

@@ -6,14 +6,13 @@ one of these; each has a relevance score and an embedding. The first ten by scor
 meanings with a relevant document in the first ten: MMR and the DPP are level, far above the scores alone.
 """
 
-import argparse
-
 import numpy as np
 
 from dpplearn import diversify
 from dpplearn.kernels import cosine_similarity
 from dpplearn.plots.style import BLUE, GREY, ORANGE, PALETTE, TWO_COLUMNS, new_figure, style
 from mmr import mmr
+from options import read_options
 
 N, K, KNOBS = 40, 10, np.linspace(0.0, 0.95, 20)
 COLORS = dict(zip(("by score", "MMR", "DPP"), (GREY, ORANGE, BLUE), strict=True))
@@ -74,6 +73,4 @@ def plot(save, curves, queries, best):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--save", metavar="FILE", help="write the picture to FILE")
-    main(parser.parse_args().save)
+    main(**read_options(__doc__))

@@ -7,13 +7,12 @@ examples it sees: a good item is often missing from a set because another like i
 `--repeats 200` makes the table and the figure of docs/learning.md.
 """
 
-import argparse
-
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn.plots.style import BLUE, GREY, TWO_COLUMNS, VERMILION, new_figure, style
+from options import read_options
 
 THETA = np.array([-1.0, 0.8, -0.5, 0.3])
 SIZES = np.array([25, 50, 100, 200, 400])
@@ -72,7 +71,4 @@ def plot(save, rms, coverage, rms_alone):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--save", metavar="FILE", help="write the picture to FILE")
-    parser.add_argument("--repeats", type=int, default=10, help="training sets of each size (10)")
-    main(**vars(parser.parse_args()))
+    main(**read_options(__doc__, repeats=10))

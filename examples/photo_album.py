@@ -6,8 +6,6 @@ embedding, knows nothing of kinds, and shows more of them. MMR does the same, an
 the picture shows the exchange, over 50 rolls, for all values of their knobs.
 """
 
-import argparse
-
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import cosine_similarity
@@ -16,6 +14,7 @@ from sklearn.neural_network import MLPClassifier
 from dpplearn import diversify
 from dpplearn.plots.style import BLUE, GREY, ORANGE, TWO_COLUMNS, new_figure, style
 from mmr import mmr
+from options import read_options
 
 N, K, ROLLS, KNOBS = 120, 8, 50, np.linspace(0.1, 0.9, 9)
 
@@ -68,6 +67,4 @@ def plot(save, means, albums):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--save", metavar="FILE", help="write the picture to FILE")
-    main(parser.parse_args().save)
+    main(**read_options(__doc__))

@@ -5,14 +5,13 @@ once independently. The DPP's points are spread out, with no grid and no minimum
 The number that shows it is the mean distance from a point to the nearest other, over ten draws of each kind.
 """
 
-import argparse
-
 import numpy as np
 
 from dpplearn import DPP, KDPP
 from dpplearn.kernels import rbf_similarity
 from dpplearn.plots.figures.points import nearest_distance
 from dpplearn.plots.style import BLUE, TWO_COLUMNS, VERMILION, new_figure, style
+from options import read_options
 
 
 def draw_points(candidates=2000, count=100, draws=10, seed=2):
@@ -44,6 +43,4 @@ def main(save=None):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--save", metavar="FILE", help="write the picture to FILE")
-    main(parser.parse_args().save)
+    main(**read_options(__doc__))

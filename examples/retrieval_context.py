@@ -5,7 +5,6 @@ question by tf-idf. A budget filled by score holds the same facts three times ov
 Of the facts that answer four questions the DPP's consensus finds most, then MMR, then greedy, then score alone.
 """
 
-import argparse
 import re
 from itertools import pairwise, product
 
@@ -16,6 +15,7 @@ from dpplearn import diversify
 from dpplearn.plots.style import BLUE, GREY, ORANGE, SKY, new_figure, style
 from dpplearn.summarize import Cluster
 from mmr import mmr
+from options import read_options
 
 FACTS = {  # a question, and a pattern for each fact that its answer should have
     "Who warned of cracks in the spillway, and what did Brennwater and the ministry do?":
@@ -66,6 +66,4 @@ def main(save=None, seeds=2):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--save", metavar="FILE", help="write the picture to FILE")
-    main(parser.parse_args().save)
+    main(**read_options(__doc__))

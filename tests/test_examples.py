@@ -1,5 +1,7 @@
 """Every example of the gallery runs as `python examples/x.py`, and prints what the gallery says of it."""
 
+import doctest
+import importlib.util
 import re
 import runpy
 import sys
@@ -92,6 +94,37 @@ def test_weights_are_learned_back(run):
     assert all(0.6 < value < 1.2 for value in scaled)  # the error falls like 1 / sqrt(T)
     assert logistic[-1] > 3 * dpp[-1]
     assert sum(held) / 5 > 88
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--save", "nowhere/x.png"], "the folder nowhere does not exist"),
+        (["--save", "x.doc"], "must end in .png, .pdf, .svg, found x.doc"),
+        (["--repeats", "0"], "--repeats must be 1 or more, found 0"),
+        (["--repeats", "many"], "invalid int value"),
+    ],
+)
+def test_bad_options_stop_before_the_work(options, message, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.setattr(sys, "argv", ["learning_recovery.py", *options])
+    with pytest.raises(SystemExit, match="2"):
+        runpy.run_path(str(EXAMPLES / "learning_recovery.py"), run_name="__main__")
+    streams = capsys.readouterr()
+    assert message in streams.err
+    assert streams.out == ""
+
+
+@pytest.mark.parametrize("name", ["mmr", "options", "../scripts/mathml"])
+def test_docstrings(name, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["example.py"])
+    spec = importlib.util.spec_from_file_location(Path(name).name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = doctest.testmod(module)
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
 def test_examples_are_short_and_say_what_they_show():
