@@ -121,6 +121,7 @@ def test_docstrings(name, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["example.py"])
     spec = importlib.util.spec_from_file_location(Path(name).name, EXAMPLES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)  # not the one that an example imported
     spec.loader.exec_module(module)
     found = doctest.testmod(module)
     assert found.attempted > 0

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brute import random_kernel
-from brute_mrf import random_mrf
 from dpplearn import DPP
 from dpplearn.mrf import (
     PairwiseMRF,
@@ -26,6 +25,7 @@ from dpplearn.mrf import (
     triangle_inequality,
 )
 from dpplearn.mrf.ternary import PAIRS, STATES, symmetric
+from brute_mrf import random_mrf
 
 PROBABILITY = st.floats(0.02, 0.98)
 
