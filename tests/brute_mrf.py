@@ -3,8 +3,8 @@
 from math import exp
 
 import numpy as np
-from brute import subsets
 
+from brute import subsets
 from dpplearn.mrf import PairwiseMRF
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brute import random_kernel
+from brute_mrf import random_mrf
 from dpplearn import DPP
 from dpplearn.mrf import (
     PairwiseMRF,
@@ -25,7 +26,6 @@ from dpplearn.mrf import (
     triangle_inequality,
 )
 from dpplearn.mrf.ternary import PAIRS, STATES, symmetric
-from brute_mrf import random_mrf
 
 PROBABILITY = st.floats(0.02, 0.98)
 

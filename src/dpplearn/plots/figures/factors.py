@@ -98,7 +98,8 @@ def draw_table(ax: Axes) -> None:
     for height in (top + 0.5, top - 3.5, top - 7.5):
         ax.axhline(height, color=BLACK, linewidth=0.6 if height != top - 3.5 else 0.3)
     w = ",\\,".join(f"{{{x:g}}}" for x in W_EXAMPLE)  # in braces, a minus is a sign
-    note = f"Example: $w = ({w})$; the DPP with the same entries 110, 101 and 111 has $S = ({S[0]:.2f},\\,{S[1]:.2f},\\,{S[2]:.2f})$."
+    s = ",\\,".join(f"{x:.2f}" for x in S)
+    note = f"Example: $w = ({w})$; the DPP with the same entries 110, 101 and 111 has $S = ({s})$."
     ax.text(0.0, top - 8.2, note, va="center", fontsize=7.5)
     ax.set(xlim=(-0.01, 1.0), ylim=(top - 8.6, top + 2.4))
     ax.axis("off")
