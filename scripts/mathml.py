@@ -20,6 +20,7 @@ from markdown.postprocessors import Postprocessor
 
 ARITHMATEX = {"pymdownx.arithmatex": {"generic": True}}
 MARKED = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+TAG = re.compile(r"\\tag\{([^}]*)\}")  # the number of an equation stands at its end, apart from it
 LEFT_OVER = re.compile(r"\\[A-Za-z]+|<mi>&</mi>")
 
 
@@ -31,7 +32,7 @@ def to_mathml(tex: str, display: str = "inline") -> str:
         ...
     ValueError: the formula \\foo{x} has commands that cannot be drawn: \\foo. Write it with commands of plain LaTeX.
     """
-    mathml = convert(tex.strip(), display=display)
+    mathml = convert(TAG.sub(r"\\qquad (\1)", tex.strip()), display=display)
     unknown = LEFT_OVER.findall(mathml)
     if unknown:
         raise ValueError(
