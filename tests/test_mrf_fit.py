@@ -163,6 +163,15 @@ def test_targets_that_exclude_subsets(target):
     assert fit_mrf_to(target).divergence < 1e-5
 
 
+def test_an_empty_set_that_hardly_ever_is():
+    """P({}) of 1e-300: ratios to it are floats, their products are not."""
+    mrf = PairwiseMRF(np.full(3, 230.0), np.full((3, 3), -1.0) + np.eye(3))
+    fit = fit_dpp_to(mrf)
+    assert fit.converged
+    assert fit.divergence < 1e-8
+    np.testing.assert_allclose(fit_mrf_to(mrf).model.probabilities, mrf.probabilities, atol=1e-6)
+
+
 def test_positive_correlation_is_out_of_reach():
     """Two items that come together: the closest DPP and the closest repulsive MRF are independent items."""
     target = np.array([0.4, 0.1, 0.1, 0.4])

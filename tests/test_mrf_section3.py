@@ -259,6 +259,11 @@ def test_mrf_of_the_paper_violates_transitivity():
     assert not transitivity(mrf).holds
 
 
+def test_an_mrf_has_no_similarities_of_its_own():
+    with pytest.raises(TypeError, match=r"found a PairwiseMRF\. Use transitivity"):
+        triangle_inequality(PairwiseMRF(np.zeros(3), np.zeros((3, 3))))
+
+
 def test_fewer_than_three_items_have_no_triangle():
     assert triangle_inequality(np.eye(2)).holds
     assert triangle_inequality(np.eye(2)).triple is None

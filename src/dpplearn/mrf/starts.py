@@ -22,7 +22,7 @@ def dpp_starts(p: FloatArray, count: int, rng: np.random.Generator) -> list[Floa
     n = p.size.bit_length() - 1
     included = inclusion_probs(p)
     known = [from_marginals(included)]
-    if p[0] > 0.0:
+    if p[0] > 1e-100:  # products of three ratios to it stay finite
         known.append(from_small_sets(p))
     marginals = np.clip(included[np.left_shift(1, np.arange(n))], EDGE, 1 - EDGE)
     r = np.sqrt(marginals / (1 - marginals))
@@ -50,7 +50,7 @@ def mrf_starts(p: FloatArray, repulsive: bool) -> list[FloatArray]:
     starts = [np.concatenate([np.log(marginals / (1 - marginals)), np.zeros(rows.size)])]
     if p[0] > 0.0 and p[bits].min() > 0.0:
         with np.errstate(divide="ignore"):
-            one, two = np.log(p[bits] / p[0]), np.log(p[bits[rows] | bits[columns]] / p[0])
+            one, two = (np.log(p[sets]) - np.log(p[0]) for sets in (bits, bits[rows] | bits[columns]))
         pairs = np.where(np.isfinite(two), two - one[rows] - one[columns], -30.0)
         starts.append(np.concatenate([one, np.minimum(pairs, 0.0) if repulsive else pairs]))
     return starts

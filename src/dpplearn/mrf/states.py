@@ -29,8 +29,7 @@ def check_enumerable(n: int) -> int:
     if n > ENUMERABLE:
         raise ValueError(
             f"This lists all 2^N subsets, which is done up to N = {ENUMERABLE} items; found {n}. "
-            "Use a DPP, whose probabilities, marginals and samples need no list: DPP(L) or DPP.from_quality(q, S); "
-            "or condition on all but a few of the items first."
+            "Use a DPP, whose probabilities, marginals and samples need no list: DPP(L) or DPP.from_quality(q, S)."
         )
     return n
 

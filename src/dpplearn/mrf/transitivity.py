@@ -144,6 +144,8 @@ def transitivity(target: SetDistribution | ArrayLike, *, reading: str = "pairs")
 
 def similarities_of(S: ArrayLike | DPP | LowRankDPP) -> FloatArray:
     """|S_ij| with ones on the diagonal, from similarities, a kernel or a DPP."""
+    if isinstance(S, SetDistribution) and not isinstance(S, DPP | LowRankDPP):
+        raise TypeError(f"S must be a matrix or a DPP, found a {type(S).__name__}. Use transitivity for other models.")
     A = check_square(S.L if isinstance(S, DPP | LowRankDPP) else S, "S")
     d = A.diagonal()
     if d.min() <= 0.0:

@@ -46,26 +46,23 @@ def draw() -> Figure:
 def draw_graph(ax: Axes) -> None:
     """Circles are the items, squares the factors."""
     panel_title(ax, "a", "Factor graph")
-    centre = np.zeros(2)
     for number, degrees in zip((1, 2, 3), (90, 210, 330), strict=True):
-        direction = np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
-        item, factor = direction, 1.8 * direction
-        ax.plot(*np.stack([centre, factor]).T, color=GREY, linewidth=0.9, zorder=1)
-        ax.add_patch(Circle(item, 0.27, facecolor="white", edgecolor=BLACK, linewidth=0.9, zorder=2))
-        ax.text(*item, f"$y_{number}$", ha="center", va="center", fontsize=10, zorder=3)
-        square(ax, factor, GREY)
-        beside = (0.24, 0.0) if number == 1 else (0.0, -0.42)
-        place = {"ha": "left"} if number == 1 else {"ha": "center"}
-        ax.text(*(factor + beside), rf"$\psi_{number}$", va="center", fontsize=10, **place)
-    square(ax, centre, BLACK)
+        x, y = float(np.cos(np.radians(degrees))), float(np.sin(np.radians(degrees)))
+        ax.plot([0.0, 1.8 * x], [0.0, 1.8 * y], color=GREY, linewidth=0.9, zorder=1)
+        ax.add_patch(Circle((x, y), 0.27, facecolor="white", edgecolor=BLACK, linewidth=0.9, zorder=2))
+        ax.text(x, y, f"$y_{number}$", ha="center", va="center", fontsize=10, zorder=3)
+        square(ax, 1.8 * x, 1.8 * y, GREY)
+        right, up = (0.24, 0.0) if number == 1 else (-0.12, -0.42)
+        ax.text(1.8 * x + right, 1.8 * y + up, rf"$\psi_{number}$", ha="left", va="center", fontsize=10)
+    square(ax, 0.0, 0.0, BLACK)
     ax.text(0.24, 0.06, r"$\psi_{123}$", ha="left", va="bottom", fontsize=10)
     ax.set_xlim(-2.0, 2.0)
     ax.set_aspect("equal", adjustable="datalim")  # the panel keeps its height, and its title its place
     ax.axis("off")
 
 
-def square(ax: Axes, centre: np.ndarray, colour: str) -> None:
-    ax.add_patch(Rectangle((centre[0] - 0.14, centre[1] - 0.14), 0.28, 0.28, color=colour, linewidth=0, zorder=2))
+def square(ax: Axes, x: float, y: float, colour: str) -> None:
+    ax.add_patch(Rectangle((x - 0.14, y - 0.14), 0.28, 0.28, color=colour, linewidth=0, zorder=2))
 
 
 def draw_table(ax: Axes) -> None:

@@ -20,7 +20,8 @@ FINE = 150  # steps: the triangles of surfaces that cross are sorted whole
 
 @style()
 def draw() -> Figure:
-    figure = Figure(figsize=(TWO_COLUMNS, 7.0), layout="none")
+    # a layout engine would leave the cubes little room; matplotlib's types lack "none"
+    figure = Figure(figsize=(TWO_COLUMNS, 7.0), layout="none")  # type: ignore[arg-type]
     axes = figure.subplots(2, 2, subplot_kw={"projection": "3d", "computed_zorder": False}).ravel()
     figure.subplots_adjust(left=0.01, right=0.95, bottom=0.04, top=0.97, wspace=0.06, hspace=0.26)
     for ax, model, title in zip(axes[:2], ("mrf", "dpp"), ("(a)  MRF", r"(b)  DPP, $S_{ij}\geq 0$"), strict=True):
