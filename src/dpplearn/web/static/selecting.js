@@ -1,0 +1,86 @@
+// Asking for a selection. Sliders ask faster than anyone can answer, so at most one question is under way, and the
+// newest waits for its turn: dragging shows what there is on the way, and an answer never replaces a newer one.
+
+import { Problem, postCluster, postSelect, Unreachable } from "./api.js";
+import { request, state } from "./state.js";
+
+const DEBOUNCE = 12; // milliseconds: one question per frame or so
+const PATIENCE = 300; // a question this old is given up when there is a newer one
+
+export class Selecting {
+  /** `show(answer, milliseconds)`, `fail(error)`, and `regained()` after the server had forgotten the cluster. */
+  constructor({ show, fail, regained }) {
+    Object.assign(this, { show, fail, regained });
+    this.asked = 0; // number of the newest question
+    this.shown = 0; // number of the newest question answered
+    this.under = null; // the question under way
+    this.timer = 0;
+  }
+
+  ask() {
+    this.asked++;
+    this.askedAt = performance.now();
+    this.schedule(DEBOUNCE);
+  }
+
+  /** Forget everything under way: the cluster is another one. */
+  reset() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.under?.controller.abort();
+    this.under = null;
+    this.shown = this.asked;
+  }
+
+  schedule(delay) {
+    if (!this.timer) {
+      this.timer = setTimeout(() => {
+        this.timer = 0;
+        this.fire();
+      }, delay);
+    }
+  }
+
+  fire() {
+    if (this.under) {
+      const left = this.under.since + PATIENCE - performance.now();
+      if (left > 0) return this.schedule(left); // it asks again by itself when answered before that
+      this.under.controller.abort();
+    }
+    const under = { controller: new AbortController(), since: performance.now(), number: this.asked, askedAt: this.askedAt };
+    this.under = under;
+    this.answer(under);
+  }
+
+  async answer(under) {
+    try {
+      const answer = await this.select(under.controller.signal);
+      if (this.under === under && under.number > this.shown) {
+        this.shown = under.number;
+        this.show(answer, performance.now() - under.askedAt);
+      }
+    } catch (error) {
+      if (this.under !== under || error.name === "AbortError") return;
+      this.under = null;
+      if (!(error instanceof Problem || error instanceof Unreachable)) throw error;
+      this.fail(error);
+    }
+    if (this.under !== under) return;
+    this.under = null;
+    if (this.asked > this.shown) {
+      clearTimeout(this.timer);
+      this.timer = 0;
+      this.fire();
+    }
+  }
+
+  async select(signal) {
+    try {
+      return await postSelect(state.cluster.id, request(), signal);
+    } catch (error) {
+      if (!error.clusterGone) throw error;
+      this.regained(await postCluster(state.source, signal)); // the page still holds the documents
+      return postSelect(state.cluster.id, request(), signal);
+    }
+  }
+}
