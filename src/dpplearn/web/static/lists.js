@@ -63,13 +63,14 @@ export function updateLists() {
     item.querySelector(".meta").replaceChildren(...place(s), ` · ${chance}`);
     press(item, x.sentence);
   });
-  reconcile($("again"), selection.redundant, (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
+  reconcile($("again"), selection.leftOut, (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
     const order = selection.chosen.get(x.similar_to)?.order;
     item.querySelector(".meta").replaceChildren(
       h("button", { type: "button", class: "link", on: { click: () => actions.goTo(x.similar_to) } },
         `similar ${x.similarity.toFixed(2)} to sentence ${order}`),
-      ` · ${percent(x.redundancy)} said already`);
-    item.dataset.order = `≈${order}`;
+      ` · ${percent(x.redundancy)} said already${x.repeats ? "" : ", but no room"}`);
+    item.dataset.order = x.repeats ? `≈${order}` : "–";
+    item.toggleAttribute("data-repeats", x.repeats);
     press(item, x.sentence);
   });
   updateRules();
@@ -84,9 +85,9 @@ export function updateLists() {
   $("summary-empty").textContent = state.bans.size === state.cluster.sentences.length
     ? "Every sentence is banned." : "No sentence fits into this budget. Give it more room.";
   for (const button of document.querySelectorAll(".exports button")) button.disabled = count === 0;
-  $("again-count").textContent = selection.redundant.length ? plural(selection.redundant.length, "sentence") : "";
-  $("again-empty").hidden = selection.redundant.length > 0;
-  $("again-empty").textContent = count ? "Nothing good was left out for being said already." : "Nothing to compare with yet.";
+  $("again-count").textContent = selection.leftOut.length ? `the best ${number(selection.leftOut.length)}` : "";
+  $("again-empty").hidden = selection.leftOut.length > 0;
+  $("again-empty").textContent = count ? "Nothing was left out." : "Nothing to compare with yet.";
 }
 
 function updateRules() {
@@ -103,7 +104,7 @@ function updateRules() {
 /** The result in a sentence, for screen readers. */
 export function inWords() {
   const { selection } = state;
-  const left = selection.redundant.length ? `, ${number(selection.redundant.length)} left out as repetition` : "";
+  const left = selection.again.size ? `, ${number(selection.again.size)} good ones left out as repetition` : "";
   return `${plural(selection.selected.length, "sentence")}, ${number(selection.length)} of ${number(selection.budget)} `
     + `${selection.unit}${left}. ${selection.note}`;
 }

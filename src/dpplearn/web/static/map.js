@@ -50,14 +50,15 @@ export function updateMap() {
     shown[id] = kind;
     point.setAttribute("class", `point ${kind}`);
   });
-  const { selected, redundant } = state.selection;
-  edges.replaceChildren(...redundant.filter((x) => !state.bans.has(x.sentence)).map((x) => {
+  const { selected, again } = state.selection;
+  const repeated = [...again.values()].filter((x) => !state.bans.has(x.sentence));
+  edges.replaceChildren(...repeated.map((x) => {
     const [x1, y1] = at(sentences[x.sentence]);
     const [x2, y2] = at(sentences[x.similar_to]);
     return svg("line", { x1, y1, x2, y2, "data-from": x.sentence });
   }));
   marks.replaceChildren(
-    ...redundant.filter((x) => !state.bans.has(x.sentence)).map(({ sentence }) => {
+    ...repeated.map(({ sentence }) => {
       const [x, y] = at(sentences[sentence]);
       return svg("path", { class: "again", d: `M${x} ${y - 5.5}l5.5 5.5-5.5 5.5-5.5-5.5z` });
     }),
