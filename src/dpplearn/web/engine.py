@@ -1,0 +1,291 @@
+"""From documents to sentences, and from options to a selection: all that takes time, and none of HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpplearn._checks import FloatArray
+from dpplearn.summarize.document import Cluster, Document
+from dpplearn.summarize.prepared import Prepared
+from dpplearn.summarize.summarizer import Summarizer
+from dpplearn.summarize.summary import Summary, contributions
+from dpplearn.summarize.units import UNITS, length
+from dpplearn.web import schema
+from dpplearn.web.layout import similarity_map
+from dpplearn.web.pins import Pins
+from dpplearn.web.pool import Deadline
+from dpplearn.web.problems import Problem, invalid, limited
+from dpplearn.web.settings import Settings
+
+REDUNDANT = 10  # left-out sentences that an answer explains at most, as many as Summary.explain()
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A cluster that was featurized once, to be selected from many times."""
+
+    model: str
+    summarizer: Summarizer
+    ready: Prepared
+    notes: tuple[str, ...]
+    defaults: schema.Defaults
+
+    @property
+    def nbytes(self) -> int:
+        """Memory it takes, about: five arrays of one row and column per sentence, features, and the texts twice."""
+        text = sum(len(document.text) for document in self.ready.read.cluster.documents)
+        return 8 * (5 * self.ready.n**2 + 2 * self.ready.read.F.size) + 8 * text
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A summary and the marginals it was made under."""
+
+    summary: Summary
+    pins: Pins
+    marginals: FloatArray
+
+
+class Engine:
+    """The models, and what is done with them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.models: dict[str, Summarizer] = {}
+        if settings.model is not None:
+            self.models[settings.model.stem] = Summarizer.load(settings.model)
+        self.models.setdefault("english", Summarizer.load())
+        self.default = next(iter(self.models))
+
+    def warm(self) -> None:
+        """Compile or load every loop that a request may need, so that the first one does not wait for it."""
+        reading = self.read(Cluster.example().documents, None, Deadline(3_600.0))
+        for decoder in ("greedy", "consensus", "sample"):
+            for diversity in (0.25, 0.5, 0.75):
+                options = schema.Selection(decoder=decoder, diversity=diversity, include=[0], exclude=[1])
+                self.select(reading, options, Deadline(3_600.0))
+
+    def describe(self) -> schema.Models:
+        """The models by name."""
+        return schema.Models(
+            models=[
+                schema.Model(
+                    name=name,
+                    language=model.language,
+                    features=model.features,
+                    budget=model.budget,
+                    unit=str(model.unit),
+                    decoder=model.decoder,
+                    trained_on=model.training_,
+                    default=name == self.default,
+                )
+                for name, model in self.models.items()
+            ]
+        )
+
+    def documents(self, given: Sequence[schema.GivenDocument]) -> list[Document]:
+        """The documents of a request, numbered where they have no id."""
+        documents = [
+            Document(one.id if one.id is not None else str(i), one.text, one.title or None)
+            for i, one in enumerate(given, 1)
+        ]
+        seen: set[str] = set()
+        for i, document in enumerate(documents):
+            if document.id in seen:
+                what = f"the id {document.id!r} occurs twice; ids of documents must differ."
+                raise invalid([(("documents", i, "id"), what)])
+            seen.add(document.id)
+        return documents
+
+    def read(self, documents: Sequence[Document], model: str | None, deadline: Deadline) -> Reading:
+        """Split into sentences and featurize, within the limits."""
+        limits = self.settings
+        name = self.default if model is None else model
+        if name not in self.models:
+            known = ", ".join(map(repr, self.models))
+            raise invalid([(("model",), f"no model is called {name!r}; there are {known}.")])
+        if len(documents) > limits.max_documents:
+            raise limited(
+                "max_documents",
+                limits.max_documents,
+                f"{len(documents)} documents are more than the {limits.max_documents} that the limit max_documents "
+                "allows. Send fewer.",
+            )
+        for document in documents:
+            if len(document.text) > limits.max_document_characters:
+                raise limited(
+                    "max_document_characters",
+                    limits.max_document_characters,
+                    f"Document {document.id!r} has {len(document.text):,} characters, more than the "
+                    f"{limits.max_document_characters:,} that the limit max_document_characters allows. Cut it.",
+                )
+        summarizer = self.models[name]
+        cluster = Cluster(documents)
+        sentences = cluster.sentences(limit=None)
+        deadline.check()
+        if len(sentences) > limits.max_sentences:
+            raise limited(
+                "max_sentences",
+                limits.max_sentences,
+                f"The documents have {len(sentences):,} sentences, more than the {limits.max_sentences:,} that the limit "
+                "max_sentences allows. Send fewer or shorter documents.",
+            )
+        if not sentences:
+            raise nothing_to_choose()
+        try:
+            read = summarizer.features_.read(cluster)
+        except ValueError:  # sentences there are, but none has a word that counts
+            raise nothing_to_choose() from None
+        deadline.check()
+        ready = summarizer.prepare(read)
+        held = {sentence.document for sentence in read.sentences}
+        notes = tuple(
+            f"Document {document.id!r} has no sentence to choose."
+            for i, document in enumerate(documents)
+            if i not in held
+        )
+        return Reading(name, summarizer, ready, notes, self.defaults(name))
+
+    def defaults(self, name: str) -> schema.Defaults:
+        """100 words for the English model, as the command line has it; else what the model was trained for."""
+        model = self.models[name]
+        own = self.settings.model is not None and name == self.default
+        return schema.Defaults(
+            budget=model.budget if own else 100.0,
+            unit=str(model.unit) if own else "words",
+            diversity=0.5,
+            decoder=model.decoder,
+        )
+
+    def answer(self, reading: Reading, name: str) -> schema.ClusterAnswer:
+        """The sentences of a cluster, with places, lengths, qualities and a map."""
+        ready = reading.ready
+        q, xy = ready.dpp.quality, similarity_map(ready.read.C)
+        terms, names = reading.summarizer.theta_ * ready.read.F, reading.summarizer.features_.names
+        sentences = [
+            schema.Sentence(
+                id=i,
+                document=sentence.document,
+                position=sentence.position,
+                start=sentence.start,
+                end=sentence.end,
+                text=sentence.text,
+                length=schema.Length(**{unit: int(length(sentence.text, unit)) for unit in UNITS}),
+                quality=float(q[i]),
+                contributions=contributions(names, terms[i]),
+                x=float(xy[i, 0]),
+                y=float(xy[i, 1]),
+            )
+            for i, sentence in enumerate(ready.read.sentences)
+        ]
+        return schema.ClusterAnswer(
+            id=name,
+            model=reading.model,
+            expires_in=self.settings.cluster_seconds,
+            documents=shown(ready.read.cluster.documents),
+            sentences=sentences,
+            defaults=reading.defaults,
+            notes=list(reading.notes),
+        )
+
+    def find(self, reading: Reading, options: schema.Options, deadline: Deadline) -> Found:
+        """The best set of sentences."""
+        defaults, ready = reading.defaults, reading.ready
+        unit = options.unit or defaults.unit
+        budget = options.budget if options.budget is not None else defaults.budget if unit == defaults.unit else None
+        if budget is None:
+            raise invalid([(("budget",), f"give a budget with the unit {unit!r}; the default is in {defaults.unit}.")])
+        include = options.include if isinstance(options, schema.Selection) else []
+        exclude = options.exclude if isinstance(options, schema.Selection) else []
+        pins = Pins.of(ready, include, exclude, budget, unit)
+        marginals = pins.marginals(ready)
+        deadline.check()
+        summary = reading.summarizer.summarize(
+            ready,
+            budget,
+            unit,
+            decoder=options.decoder or defaults.decoder,
+            diversity=options.diversity,
+            include=pins.include,
+            exclude=pins.exclude,
+        )
+        deadline.check()
+        return Found(summary, pins, marginals)
+
+    def select(self, reading: Reading, options: schema.Selection, deadline: Deadline) -> schema.SelectionAnswer:
+        """A summary of a cluster, with reasons."""
+        found = self.find(reading, options, deadline)
+        chosen, left_out = self.reasons(found)
+        return schema.SelectionAnswer(
+            **head(found.summary), selected=chosen, redundant=left_out, marginals=found.marginals.tolist()
+        )
+
+    def summarize(self, reading: Reading, options: schema.Whole, deadline: Deadline) -> schema.WholeAnswer:
+        """The same for documents that are not kept: sentences come with their places."""
+        found = self.find(reading, options, deadline)
+        chosen, left_out = self.reasons(found)
+        order = {one.sentence: i for i, one in enumerate(chosen)}
+        sentences = reading.ready.read.sentences
+
+        def place(i: int) -> dict[str, object]:
+            sentence = sentences[i]
+            return {name: getattr(sentence, name) for name in schema.Place.model_fields}
+
+        return schema.WholeAnswer(
+            **head(found.summary),
+            selected=[schema.PlacedChosen(**dict(one), **place(one.sentence)) for one in chosen],
+            redundant=[
+                schema.PlacedLeftOut(**{**dict(one), **place(one.sentence), "similar_to": order[one.similar_to]})
+                for one in left_out
+            ],
+        )
+
+    def reasons(self, found: Found) -> tuple[list[schema.Chosen], list[schema.LeftOut]]:
+        """Why each sentence is in, and which good ones are not because of it."""
+        summary, pins, marginals = found.summary, found.pins, found.marginals
+        q, pinned = summary.dpp.quality, set(pins.include.tolist())
+        terms = summary.theta * summary.read.F
+        chosen = [
+            schema.Chosen(
+                sentence=int(i),
+                order=order,
+                pinned=int(i) in pinned,
+                quality=float(q[i]),
+                marginal=float(marginals[i]),
+                contributions=contributions(summary.names, terms[i]),
+            )
+            for order, i in enumerate(summary.items, 1)
+        ]
+        rest = summary.best_left_out(len(q))
+        rest = rest[~np.isin(rest, pins.exclude)][:REDUNDANT]  # what is banned is out for another reason
+        left_out = [
+            schema.LeftOut(
+                sentence=x.item,
+                similar_to=x.similar_to,
+                similarity=x.similarity,
+                redundancy=x.redundancy,
+                quality=float(q[x.item]),
+                marginal=float(marginals[x.item]),
+                contributions=contributions(summary.names, terms[x.item]),
+            )
+            for x in summary.coverage(rest)
+        ]
+        return chosen, left_out
+
+
+def shown(documents: Sequence[Document]) -> list[schema.Document]:
+    """Documents as an answer has them."""
+    return [schema.Document(id=one.id, title=one.title or "", text=one.text) for one in documents]
+
+
+def head(summary: Summary) -> dict[str, object]:
+    """What every summary has."""
+    names = ("text", "length", "budget", "unit", "note")
+    return {name: getattr(summary, name) for name in names}
+
+
+def nothing_to_choose() -> Problem:
+    return Problem("nothing-to-choose", "None of the documents has a sentence with a word in it. Send more text.")
