@@ -128,6 +128,7 @@ const selecting = new Selecting({
     };
     notice(`The server does not answer. Trying again in ${seconds} s; what you see is the last answer.`, { label: "Try now", act });
   },
+  busy: (whether) => $("work").setAttribute("aria-busy", String(whether)),
   regained,
 });
 
@@ -157,7 +158,7 @@ Object.assign(actions, {
 
 listenTheme($("theme"));
 listenIntake({ post, example, arrived: () => document.body.dataset.screen === "work" && screen("start") });
-listenControls(() => selecting.ask());
+listenControls((how) => selecting.ask(how));
 listenSources();
 listenMap();
 $("change").addEventListener("click", () => {

@@ -19,7 +19,7 @@ export function openCard(id, element) {
   fill();
   card.showPopover();
   if (!matchMedia("(max-width: 719px)").matches) {
-    place(card, element.getClientRects()[0] || element.getBoundingClientRect(), { below: true });
+    place(card, element.getBoundingClientRect(), { below: true });
   } else card.removeAttribute("style"); // a sheet at the foot of the window
   anchor.setAttribute("aria-expanded", "true");
   card.querySelector("[aria-pressed=true]").focus({ preventScroll: true });

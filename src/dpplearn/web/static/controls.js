@@ -117,6 +117,6 @@ export function listenControls(changed) {
   $("decoder").addEventListener("change", (event) => {
     state.options.decoder = event.target.value;
     showControls();
-    changed();
+    changed({ instead: true });
   });
 }

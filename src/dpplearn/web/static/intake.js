@@ -68,8 +68,11 @@ export function refuse(error) {
     const match = /^\/(?:documents|files)\/(\d+)/.exec(pointer);
     if (match && drafts[Number(match[1])]) errors.set(drafts[Number(match[1])].key, detail);
   }
+  const named = error.type?.endsWith("/unreadable") && drafts.find(({ file }) => file && error.detail.includes(file.name));
+  if (named) errors.set(named.key, error.detail);
   render();
-  problem($("form-problem"), error, errors.size ? [] : error.errors);
+  const beside = { message: error.message, detail: "What to change stands beside the document above." };
+  problem($("form-problem"), errors.size ? beside : error, errors.size ? [] : error.errors);
   $("form-problem").scrollIntoView({ block: "nearest" });
 }
 

@@ -14,7 +14,6 @@ export function buildLists() {
 }
 
 const sentence = (id) => state.cluster.sentences[id];
-const place = (s) => [bdi(nameOf(state.cluster.documents[s.document], s.document)), `, sentence ${s.position}`];
 
 function go(id, text, name) {
   const button = h("button", { type: "button", class: "go", dir: "auto", on: { click: () => actions.goTo(id) } });
@@ -59,8 +58,9 @@ export function updateLists() {
     }
     item.dataset.order = x.order;
     item.toggleAttribute("data-pinned", state.pins.has(x.sentence));
-    const chance = state.pins.has(x.sentence) ? "pinned" : percent(x.marginal);
-    item.querySelector(".meta").replaceChildren(...place(s), ` · ${chance}`);
+    const chance = state.pins.has(x.sentence) ? "pinned" : `${percent(x.marginal)} likely`;
+    item.querySelector(".meta").replaceChildren(bdi(nameOf(state.cluster.documents[s.document], s.document)),
+      h("span", {}, `, ${s.position} · ${chance}`));
     press(item, x.sentence);
   });
   reconcile($("again"), selection.leftOut, (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
@@ -76,11 +76,13 @@ export function updateLists() {
   updateRules();
 
   const count = selection.selected.length;
-  $("measure").replaceChildren(h("strong", {}, `${number(selection.length)} of ${number(selection.budget)} ${selection.unit}`),
-    h("span", { title: "from asking to showing" }, `${Math.round(state.milliseconds)} ms`));
+  $("measure").textContent = `${number(selection.length)} of ${number(selection.budget)} ${selection.unit}`;
+  $("measure").title = `answered in ${Math.round(state.milliseconds)} ms`;
+  $("measure").dataset.milliseconds = state.milliseconds.toFixed(1);
   $("meter").style.width = `${Math.min(100, (100 * selection.length) / selection.budget)}%`;
   $("note").hidden = !selection.note;
   $("note").textContent = selection.note;
+  $("bars-hint").hidden = count === 0;
   $("summary-empty").hidden = count > 0;
   $("summary-empty").textContent = state.bans.size === state.cluster.sentences.length
     ? "Every sentence is banned." : "No sentence fits into this budget. Give it more room.";

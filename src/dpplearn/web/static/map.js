@@ -8,7 +8,7 @@ import { hideTip, showTip } from "./tip.js";
 
 const W = 320;
 const H = 250;
-const PAD = 20;
+const PAD = 14;
 const map = $("map");
 let points = [];
 let shown = [];
@@ -17,12 +17,23 @@ let marks = null;
 let current = 0;
 let hot = null;
 
-const at = (sentence) => [PAD + ((sentence.x + 1) / 2) * (W - 2 * PAD), PAD + ((1 - sentence.y) / 2) * (H - 2 * PAD)];
+let at = () => [W / 2, H / 2]; // where a sentence lies
+
+/** Fill the window with the points, as far as the same scale on both axes allows. */
+function fit(sentences) {
+  const reach = (values) => [Math.min(...values), Math.max(...values)];
+  const [left, right] = reach(sentences.map((s) => s.x));
+  const [low, high] = reach(sentences.map((s) => s.y));
+  const scale = Math.min((W - 2 * PAD) / (right - left || 1), (H - 2 * PAD) / (high - low || 1));
+  const [x0, y0] = [(left + right) / 2, (low + high) / 2];
+  return ({ x, y }) => [W / 2 + (x - x0) * scale, H / 2 - (y - y0) * scale];
+}
 
 export function buildMap() {
   const { documents, sentences } = state.cluster;
   const best = Math.max(...sentences.map((s) => s.quality), 1e-12);
   const base = sentences.length > 300 ? 1.8 : 2.6;
+  at = fit(sentences);
   edges = svg("g", { class: "edges" });
   marks = svg("g", { class: "marks" });
   points = sentences.map((sentence) => {

@@ -5,30 +5,44 @@ import { Problem, postCluster, postSelect, Unreachable } from "./api.js";
 import { request, state } from "./state.js";
 
 const DEBOUNCE = 12; // milliseconds: one question per frame or so
-const PATIENCE = 300; // a question this old is given up when there is a newer one
+const PATIENCE = 5_000; // a question this old is given up when there is a newer one; the server would still work on it
+const SLOW = 150; // a question this old is shown to be under way
 
 export class Selecting {
-  /** `show(answer, milliseconds)`, `fail(error)`, and `regained()` after the server had forgotten the cluster. */
-  constructor({ show, fail, regained }) {
-    Object.assign(this, { show, fail, regained });
+  /** `show(answer, milliseconds)`, `fail(error)`, `busy(whether)`, and `regained(cluster)` when it was forgotten. */
+  constructor({ show, fail, busy, regained }) {
+    Object.assign(this, { show, fail, busy, regained });
     this.asked = 0; // number of the newest question
     this.shown = 0; // number of the newest question answered
     this.under = null; // the question under way
     this.timer = 0;
   }
 
-  ask() {
+  /** `instead`: nobody waits for the question under way any more (it was for another decoder). */
+  ask({ instead = false } = {}) {
     this.asked++;
     this.askedAt = performance.now();
+    if (instead) this.drop();
     this.schedule(DEBOUNCE);
+  }
+
+  drop() {
+    this.under?.controller.abort();
+    this.settle(null);
+  }
+
+  settle(under) {
+    clearTimeout(this.slow);
+    this.busy(false);
+    this.under = under;
+    if (under) this.slow = setTimeout(() => this.busy(true), SLOW);
   }
 
   /** Forget everything under way: the cluster is another one. */
   reset() {
     clearTimeout(this.timer);
     this.timer = 0;
-    this.under?.controller.abort();
-    this.under = null;
+    this.drop();
     this.shown = this.asked;
   }
 
@@ -45,10 +59,10 @@ export class Selecting {
     if (this.under) {
       const left = this.under.since + PATIENCE - performance.now();
       if (left > 0) return this.schedule(left); // it asks again by itself when answered before that
-      this.under.controller.abort();
+      this.drop();
     }
     const under = { controller: new AbortController(), since: performance.now(), number: this.asked, askedAt: this.askedAt };
-    this.under = under;
+    this.settle(under);
     this.answer(under);
   }
 
@@ -61,12 +75,12 @@ export class Selecting {
       }
     } catch (error) {
       if (this.under !== under || error.name === "AbortError") return;
-      this.under = null;
+      this.settle(null);
       if (!(error instanceof Problem || error instanceof Unreachable)) throw error;
       this.fail(error);
     }
     if (this.under !== under) return;
-    this.under = null;
+    this.settle(null);
     if (this.asked > this.shown) {
       clearTimeout(this.timer);
       this.timer = 0;

@@ -55,7 +55,11 @@ function article(document, d, sentences) {
     body);
 }
 
-const gap = (text) => h("span", { class: "gap" }, ...textNodes(text));
+/** Text between sentences; an empty line becomes the space between two paragraphs. */
+function gap(text) {
+  const parts = text.split(/(\n[^\S\n]*\n\s*)/);
+  return h("span", { class: "gap" }, ...parts.flatMap((part, i) => (i % 2 ? [h("span", { class: "para" }, part)] : textNodes(part))));
+}
 
 function span(sentence, text) {
   const element = h("span", { class: "s", role: "button", tabindex: "-1", "aria-haspopup": "dialog", "data-id": sentence.id },
