@@ -128,6 +128,7 @@ const selecting = new Selecting({
     };
     notice(`The server does not answer. Trying again in ${seconds} s; what you see is the last answer.`, { label: "Try now", act });
   },
+  settled: (whether) => ($("work").dataset.settled = whether),
   busy: (whether) => $("work").setAttribute("aria-busy", String(whether)),
   regained,
 });

@@ -9,9 +9,10 @@ const PATIENCE = 5_000; // a question this old is given up when there is a newer
 const SLOW = 150; // a question this old is shown to be under way
 
 export class Selecting {
-  /** `show(answer, milliseconds)`, `fail(error)`, `busy(whether)`, and `regained(cluster)` when it was forgotten. */
-  constructor({ show, fail, busy, regained }) {
-    Object.assign(this, { show, fail, busy, regained });
+  /** `show(answer, milliseconds)`, `fail(error)`, `regained(cluster)` when it was forgotten; `busy(whether)` after a
+   * while, and `settled(whether)` at once: nothing is asked that is not shown. */
+  constructor({ show, fail, regained, busy, settled }) {
+    Object.assign(this, { show, fail, regained, busy, settled });
     this.asked = 0; // number of the newest question
     this.shown = 0; // number of the newest question answered
     this.under = null; // the question under way
@@ -22,6 +23,7 @@ export class Selecting {
   ask({ instead = false } = {}) {
     this.asked++;
     this.askedAt = performance.now();
+    this.settled(false);
     if (instead) this.drop();
     this.schedule(DEBOUNCE);
   }
@@ -72,6 +74,7 @@ export class Selecting {
       if (this.under === under && under.number > this.shown) {
         this.shown = under.number;
         this.show(answer, performance.now() - under.askedAt);
+        if (under.number === this.asked) this.settled(true);
       }
     } catch (error) {
       if (this.under !== under || error.name === "AbortError") return;
