@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
-import logging
-import signal
 import socket
-import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from dpplearn.cli import first_run_notice, plain_errors
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 
 @click.command(name="serve")
@@ -33,6 +26,7 @@ def command(host: str, port: int, model: Path | None, workers: int | None, open_
     """
     try:
         from dpplearn.web import Settings, create_app
+        from dpplearn.web.server import serve
     except ModuleNotFoundError as error:
         raise click.ClickException(
             f"dpplearn serve needs the package {error.name}. Install it with: pip install 'dpplearn[web]'"
@@ -51,9 +45,15 @@ def command(host: str, port: int, model: Path | None, workers: int | None, open_
                 "reaches it may use it.",
                 err=True,
             )
-        app = create_app(Settings(**given))
+        app, url = create_app(Settings(**given)), address(listener, host)
         with first_run_notice():
-            serve(app, listener, address(listener, host), open_browser)
+            serve(
+                app,
+                listener,
+                ready=lambda: click.echo(f"Ready at {url} (Ctrl-C ends it).", err=True),
+                browser=url if open_browser else None,
+            )
+        click.echo("Ended.", err=True)
 
 
 def is_loopback(host: str) -> bool:
@@ -92,27 +92,3 @@ def address(listener: socket.socket, host: str) -> str:
     port = listener.getsockname()[1]
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"
-
-
-def serve(app: FastAPI, listener: socket.socket, url: str, open_browser: bool) -> None:
-    """Run until a signal; then finish what is running."""
-    import uvicorn
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)  # after the model was tried and its loops compiled
-            if self.started:
-                click.echo(f"Ready at {url} (Ctrl-C ends it).", err=True)
-                if open_browser:
-                    await asyncio.to_thread(webbrowser.open, url)
-
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
-    config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, lifespan="on", ws="none")
-    # uvicorn raises the signal again when it is done; the default would end the process as if it had failed
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    signal.signal(signal.SIGINT, lambda *_: None)
-    server = Server(config)
-    server.run([listener])
-    if not server.started:
-        raise ValueError("The server could not start.")
-    click.echo("Ended.", err=True)

@@ -12,6 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray
+from dpplearn.decoding.ground import Ground, read_model
+from dpplearn.decoding.latest import Latest
 from dpplearn.dpp import DPP
 from dpplearn.summarize.features import Featurized
 from dpplearn.summarize.matching import match_words
@@ -28,14 +30,27 @@ class Prepared:
     read: Featurized
     dpp: DPP
     theta: FloatArray
-    language: str
+    language: str | None
     bigrams: float
     _costs: dict[Unit, FloatArray] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _kernel(self) -> Latest[Ground]:
+        return Latest()
+
+    def kernel(self, diversity: float) -> Ground:
+        """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
+        return self._kernel.get(diversity, lambda: read_model(self.dpp, diversity))
 
     @property
     def n(self) -> int:
         """Number of candidate sentences."""
         return len(self.read.sentences)
+
+    @cached_property
+    def said(self) -> tuple[str, ...]:
+        """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
+        return tuple(" ".join(sorted(words)) for words in self.read.words)
 
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""

@@ -28,6 +28,7 @@ from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut,
 
 TARGETS = ("each", "all")
 DECODERS = ("consensus", "greedy", "sample")
+SAMPLES = 1_000_000  # sets that the decoder "sample" draws
 
 
 class Summarizer:
@@ -201,6 +202,7 @@ class Summarizer:
         diversity: float = 0.5,
         include: Items = (),
         exclude: Items = (),
+        n_samples: int = SAMPLES,
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
@@ -219,12 +221,14 @@ class Summarizer:
             0 is quality alone, 1 similarity alone, 0.5 the learned model.
         include, exclude : item numbers, optional
             Sentences that must be in or out, as numbered in `features_.read(cluster).sentences`.
+        n_samples : int
+            Sets drawn by the decoder "sample".
         """
         self._check_fitted()
         unit = self.unit if unit is None else check_unit(unit)
         budget = check_budget(self.budget if budget is None else budget, unit)
         decoder = self.decoder if decoder is None else check_choice(decoder, "decoder", DECODERS)
-        options = {"diversity": diversity, "include": include, "exclude": exclude}
+        options = {"diversity": diversity, "include": include, "exclude": exclude, "n_samples": n_samples}
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
             return self._summarize(cluster, budget, unit, decoder, options)
 
@@ -242,7 +246,7 @@ class Summarizer:
         read, dpp = ready.read, ready.dpp
         cost, bound = ready.costs(unit), limit(budget, unit)
         pinned = check_subset(options["include"], len(cost), "include")
-        allowed = self._allowed(read, pinned, options["exclude"])
+        allowed = self._allowed(ready, pinned, options["exclude"])
         options = {**options, "include": pinned, "exclude": ~allowed}
         note = ""
         items = np.empty(0, np.int64)
@@ -264,14 +268,14 @@ class Summarizer:
         return Summary("\n".join(lines), chosen, size, budget, unit, note, items, read, self.theta_, names, dpp)
 
     @staticmethod
-    def _allowed(read: Featurized, pinned: IntArray, exclude: Items) -> npt.NDArray[np.bool_]:
+    def _allowed(ready: Prepared, pinned: IntArray, exclude: Items) -> npt.NDArray[np.bool_]:
         """Which sentences may be chosen: not the excluded, and of those with the same words only one."""
-        n = len(read.sentences)
+        n = ready.n
         allowed = np.ones(n, np.bool_)
         allowed[check_subset(exclude, n, "exclude")] = False
         seen: set[str] = set()
         for i in [*pinned.tolist(), *np.setdiff1d(np.flatnonzero(allowed), pinned).tolist()]:
-            key = " ".join(sorted(read.words[i]))
+            key = ready.said[i]
             if key in seen and i not in pinned:
                 allowed[i] = False
             seen.add(key)
@@ -289,10 +293,12 @@ class Summarizer:
         overrun: float,
     ) -> IntArray:
         """Items that fit: by the decoder asked for, and by the greedy one where that finds none."""
+        model = ready.kernel(options["diversity"])
+        n_samples = options.pop("n_samples", SAMPLES)
         items: IntArray = np.empty(0, np.int64)
         if decoder == "consensus":
             items = consensus(
-                ready.dpp, cost, bound + overrun, utility=ready.agreement, min_cost=0.8 * bound, max_cost=1.2 * bound,
+                model, cost, bound + overrun, utility=ready.agreement, min_cost=0.8 * bound, max_cost=1.2 * bound,
                 rng=self.random_state, **options,
             ).subset  # fmt: skip
         elif decoder == "sample":
@@ -300,12 +306,13 @@ class Summarizer:
             near = bound - overrun / 3 if overrun else 0.97 * bound
             for low in (near, 0.85 * bound, 0.0):
                 found = sampled_map(
-                    ready.dpp, cost, bound + overrun, min_cost=low, tilt=True, rng=self.random_state, **options
-                )
+                    model, cost, bound + overrun, min_cost=low, tilt=True, n_samples=n_samples,
+                    rng=self.random_state, **options,
+                )  # fmt: skip
                 if found.subset.size:
                     items = found.subset
                     break
-        return items if items.size else greedy_map(ready.dpp, cost, bound, **options).subset
+        return items if items.size else greedy_map(model, cost, bound, **options).subset
 
     def summarize_many(
         self, clusters: Sequence[Cluster], budget: float | None = None, unit: Unit | None = None, *,

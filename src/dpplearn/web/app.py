@@ -16,7 +16,7 @@ from starlette.routing import Match
 from dpplearn import __version__
 from dpplearn.learning.threads import blas_threads
 from dpplearn.web import schema
-from dpplearn.web.guard import Guard
+from dpplearn.web.guard import METHODS, Guard
 from dpplearn.web.openapi import body, describe, problems
 from dpplearn.web.problems import Problem, invalid
 from dpplearn.web.reference import add_reference
@@ -176,20 +176,23 @@ async def on_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     path = request.url.path
     if error.status_code == 405:
-        allowed = sorted(
-            {
-                method
-                for route in request.app.routes
-                if route.matches(request.scope)[0] != Match.NONE
-                for method in getattr(route, "methods", None) or ()
-            }
-        )
+        allowed = allowed_methods(request)
         detail = f"{request.method} is not possible here. Use {' or '.join(allowed)}."
         return Problem("method-not-allowed", detail, headers={"Allow": ", ".join(allowed)}).response(path)
     if error.status_code == 404:
         detail = "No route has this address. The page is at /, the reference of the API at /docs."
         return Problem("not-found", detail).response(path)
     return Problem("malformed", "The request could not be read. Check it against the reference at /docs.").response(path)
+
+
+def allowed_methods(request: Request) -> list[str]:
+    """The methods of all routes with this address: the framework names those of the first only."""
+    tried = ({**request.scope, "method": method} for method in METHODS)
+    return [
+        scope["method"]
+        for scope in tried
+        if any(route.matches(scope)[0] == Match.FULL for route in request.app.router.routes)
+    ]
 
 
 async def on_validation(request: Request, error: Exception) -> Response:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn.decoding.latest import Latest
 from dpplearn.summarize.document import Cluster, Document
 from dpplearn.summarize.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
@@ -21,6 +22,8 @@ from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.settings import Settings
 
 REDUNDANT = 10  # left-out sentences that an answer explains at most, as many as Summary.explain()
+COVERED = 0.15  # share of a sentence that the summary must cover for it to count as redundant
+BUDGETS = {"words": 100.0, "bytes": 665.0, "sentences": 5.0, "tokens": 150.0}  # where a unit is given without one
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +35,17 @@ class Reading:
     ready: Prepared
     notes: tuple[str, ...]
     defaults: schema.Defaults
+    given: Latest[FloatArray] = field(default_factory=Latest)  # marginals under the latest pins
 
     @property
     def nbytes(self) -> int:
-        """Memory it takes, about: five arrays of one row and column per sentence, features, and the texts twice."""
+        """Memory it comes to take, about.
+
+        Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, and of the latest
+        diversity and pins two kernels with a copy and eigenvectors each; then features, words and texts.
+        """
         text = sum(len(document.text) for document in self.ready.read.cluster.documents)
-        return 8 * (5 * self.ready.n**2 + 2 * self.ready.read.F.size) + 8 * text
+        return 8 * (10 * self.ready.n**2 + 2 * self.ready.read.F.size) + 16 * text
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +149,8 @@ class Engine:
             raise nothing_to_choose() from None
         deadline.check()
         ready = summarizer.prepare(read)
+        _ = ready.dpp.marginals, ready.agreement  # what every selection needs is made now
+        deadline.check()
         held = {sentence.document for sentence in read.sentences}
         notes = tuple(
             f"Document {document.id!r} has no sentence to choose."
@@ -195,13 +205,12 @@ class Engine:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
         unit = options.unit or defaults.unit
-        budget = options.budget if options.budget is not None else defaults.budget if unit == defaults.unit else None
-        if budget is None:
-            raise invalid([(("budget",), f"give a budget with the unit {unit!r}; the default is in {defaults.unit}.")])
+        usual = defaults.budget if unit == defaults.unit else BUDGETS[unit]
+        budget = usual if options.budget is None else options.budget
         include = options.include if isinstance(options, schema.Selection) else []
         exclude = options.exclude if isinstance(options, schema.Selection) else []
         pins = Pins.of(ready, include, exclude, budget, unit)
-        marginals = pins.marginals(ready)
+        marginals = reading.given.get(pins.key, lambda: pins.marginals(ready))
         deadline.check()
         summary = reading.summarizer.summarize(
             ready,
@@ -211,6 +220,7 @@ class Engine:
             diversity=options.diversity,
             include=pins.include,
             exclude=pins.exclude,
+            n_samples=self.settings.samples,
         )
         deadline.check()
         return Found(summary, pins, marginals)
@@ -259,8 +269,10 @@ class Engine:
             )
             for order, i in enumerate(summary.items, 1)
         ]
-        rest = summary.best_left_out(len(q))
-        rest = rest[~np.isin(rest, pins.exclude)][:REDUNDANT]  # what is banned is out for another reason
+        good = np.flatnonzero(q >= np.median(q))
+        rest = np.setdiff1d(good, np.concatenate([summary.items, pins.exclude]))  # the banned are out for a reason
+        covered = [x for x in summary.coverage(rest) if x.redundancy >= COVERED]
+        covered = sorted(covered, key=lambda x: -x.redundancy)[:REDUNDANT]
         left_out = [
             schema.LeftOut(
                 sentence=x.item,
@@ -271,7 +283,7 @@ class Engine:
                 marginal=float(marginals[x.item]),
                 contributions=contributions(summary.names, terms[x.item]),
             )
-            for x in summary.coverage(rest)
+            for x in covered
         ]
         return chosen, left_out
 

@@ -42,6 +42,11 @@ class Pins:
             check_pins(ready, A, budget, unit)
         return cls(A, B)
 
+    @property
+    def key(self) -> tuple[bytes, bytes]:
+        """Equal for the same pins and bans."""
+        return self.include.tobytes(), self.exclude.tobytes()
+
     def marginals(self, ready: Prepared) -> FloatArray:
         """P(i in Y | include in Y, exclude not in Y) of every sentence: conditioning a DPP is exact, equation (10)."""
         if not (self.include.size or self.exclude.size):
@@ -63,12 +68,11 @@ def check_pins(ready: Prepared, A: IntArray, budget: float, unit: Unit) -> None:
             f"The {A.size} pinned sentences take {size:g} {unit_name(unit)} together, more than the budget of "
             f"{budget:g}. Raise the budget to {size:g} or unpin some."
         )
-    words = [" ".join(sorted(ready.read.words[i])) for i in A]
-    _, first, inverse = np.unique(words, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[inverse] != np.arange(A.size))
-    if again.size:
-        i, j = A[first[inverse[again[0]]]], A[again[0]]
-        raise infeasible(f"Sentences {i} and {j}, both pinned, have the same words. Unpin one of them.")
+    seen: dict[str, int] = {}
+    for i in A.tolist():
+        if seen.setdefault(ready.said[i], i) != i:
+            twin = seen[ready.said[i]]
+            raise infeasible(f"Sentences {twin} and {i}, both pinned, have the same words. Unpin one of them.")
     if ready.dpp.log_prob(A) == -np.inf:
         raise infeasible(
             f"{numbered(A)}, all pinned, have probability 0 together: the words of some are a mixture of the others'. "
