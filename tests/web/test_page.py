@@ -303,7 +303,7 @@ def test_the_server_away_and_back(look) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_a_busy_server_is_waited_for_and_a_limit_is_named(look) -> None:  # type: ignore[no-untyped-def]
-    with serving(Settings(workers=1, queue=0, max_body_bytes=20_000)) as live:
+    with serving(Settings(workers=1, queue=0, max_body_bytes=20_000, max_documents=8, max_sentences=80)) as live:
         seen = look(live).load_example()
         seen.expected = {413, 429}
         with live.occupied():

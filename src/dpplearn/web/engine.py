@@ -70,7 +70,7 @@ class Engine:
 
     def warm(self) -> None:
         """Compile or load every loop that a request may need, so that the first one does not wait for it."""
-        reading = self.read(Cluster.example().documents, None, Deadline(3_600.0))
+        reading = self.read(Cluster.example().documents, None, Deadline(3_600.0), Settings())  # whatever the limits are
         for decoder in ("greedy", "consensus", "sample"):
             for diversity in (0.25, 0.5, 0.75):
                 options = schema.Selection(decoder=decoder, diversity=diversity, include=[0], exclude=[1])
@@ -108,9 +108,11 @@ class Engine:
             seen.add(document.id)
         return documents
 
-    def read(self, documents: Sequence[Document], model: str | None, deadline: Deadline) -> Reading:
-        """Split into sentences and featurize, within the limits."""
-        limits = self.settings
+    def read(
+        self, documents: Sequence[Document], model: str | None, deadline: Deadline, limits: Settings | None = None
+    ) -> Reading:
+        """Split into sentences and featurize, within the limits, which are those of the server unless given."""
+        limits = limits or self.settings
         name = self.default if model is None else model
         if name not in self.models:
             known = ", ".join(map(repr, self.models))

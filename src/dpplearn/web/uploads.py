@@ -27,9 +27,20 @@ class InMemory(MultiPartParser):
 
 def read_form(content_type: str, body: bytes, settings: Settings) -> tuple[list[Document], str | None]:
     """The documents in the field `files`, and the name in the field `model`."""
+    items = form_items(content_type, body, settings)
+    try:
+        return read_items(items, settings)
+    finally:
+        for _, value in items:
+            if isinstance(value, UploadFile):
+                value.file.close()
+
+
+def read_items(items: list[tuple[str, UploadFile | str]], settings: Settings) -> tuple[list[Document], str | None]:
+    """The same from fields that have been told apart."""
     files: list[UploadFile] = []
     model: str | None = None
-    for name, value in form_items(content_type, body, settings):
+    for name, value in items:
         if name == "files" and isinstance(value, UploadFile):
             files.append(value)
         elif name == "model" and isinstance(value, str) and model is None:
@@ -76,7 +87,9 @@ def read_upload(file: UploadFile, number: int) -> list[Document]:
         encoding = None if charset is None else check_charset(charset, name)
         return parse_document(file.file.read(), name, name, encoding)
     except ValueError as error:
-        raise Problem("unreadable", why_unreadable(error, name)) from None
+        detail = why_unreadable(error, name)
+        place = {"pointer": f"/files/{number - 1}", "detail": detail}
+        raise Problem("unreadable", detail, errors=[place]) from None
 
 
 def label(filename: str, number: int) -> str:
