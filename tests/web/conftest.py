@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 
 import pytest
-
-try:
-    from live import FLAGS, Live, Seen, chromium, serving
-    from playwright.sync_api import Browser, sync_playwright
-except ImportError:  # the extras web and dev are not installed: the tests that need them say so
-    pass
+from live import FLAGS, Live, Seen, chromium, serving
+from playwright.sync_api import Browser, sync_playwright
 
 
 @pytest.fixture(scope="session")

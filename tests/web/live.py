@@ -79,7 +79,7 @@ class Live:
 
         self._thread = threading.Thread(target=lambda: asyncio.run(serve()))
         self._thread.start()
-        assert ready.wait(60), "the server did not start"
+        assert ready.wait(300), "the server did not start"
 
     def stop(self) -> None:
         self._server.should_exit = True
@@ -114,6 +114,7 @@ def serving(settings: Settings | None = None) -> Iterator[Live]:
         live.stop()
 
 
+expect.set_options(timeout=30_000)  # a first request may compile a loop
 REFUSED = "Failed to load resource: the server responded with a status of "
 
 
@@ -128,7 +129,7 @@ class Seen:
             "window.violations.push(e.violatedDirective + ' ' + e.blockedURI), true);"
         )
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(30_000)
         self.complaints: list[str] = []
         self.requests: list[tuple[str, str]] = []  # method and path
         self.bodies: list[dict[str, Any]] = []  # of select
@@ -201,8 +202,10 @@ class Seen:
 
     def summary(self) -> list[str]:
         """The sentences of the summary as shown, without what only screen readers hear."""
-        script = "(all) => all.map((one) => [...one.childNodes].filter((n) => !n.className?.includes?.('hidden'))" \
+        script = (
+            "(all) => all.map((one) => [...one.childNodes].filter((n) => !n.className?.includes?.('hidden'))"
             ".map((n) => n.textContent).join(''))"
+        )
         return list(self.find("#summary .go").evaluate_all(script))
 
     def answer(self) -> dict[str, Any]:

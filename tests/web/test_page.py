@@ -6,10 +6,6 @@ import json
 import re
 
 import pytest
-
-pytest.importorskip("fastapi")
-pytest.importorskip("playwright")
-
 from live import Seen, serving
 from playwright.sync_api import expect
 

@@ -39,6 +39,9 @@ export function textNodes(text) {
   });
 }
 
+/** Document text for an attribute, such as a label: without overrides. */
+export const plain = (text) => text.replace(/[\u202d\u202e]/g, "");
+
 /** Put document text into an element, isolated from the direction of what stands around it. */
 export function show(element, text) {
   element.replaceChildren(...textNodes(text));

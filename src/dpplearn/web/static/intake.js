@@ -1,6 +1,6 @@
 // The first screen: documents pasted, dropped or chosen, and the example.
 
-import { $, bdi, h, icon } from "./dom.js";
+import { $, bdi, h, icon, plain } from "./dom.js";
 import { problem } from "./notice.js";
 import { plural, size, wellFormed, words } from "./text.js";
 
@@ -16,7 +16,7 @@ function render() {
       icon(draft.file ? "file" : "text"),
       h("span", { class: "draft-name", dir: "auto" }, bdi(name)),
       h("span", { class: "muted" }, draft.file ? size(draft.file.size) : plural(words(draft.text), "word")),
-      h("button", { type: "button", class: "icon", "aria-label": `Remove ${name}`, on: { click: () => remove(draft.key) } }, icon("close")),
+      h("button", { type: "button", class: "icon", "aria-label": plain(`Remove ${name}`), on: { click: () => remove(draft.key) } }, icon("close")),
       said ? h("p", { class: "draft-problem", dir: "auto" }, said) : null);
   }));
   $("drafts").hidden = drafts.length === 0;

@@ -2,7 +2,7 @@
 
 import { actions } from "./actions.js";
 import { bar, scaleOf } from "./bars.js";
-import { $, bdi, h, icon, reconcile, show } from "./dom.js";
+import { $, bdi, h, icon, plain, reconcile, show } from "./dom.js";
 import { ruleOf, state } from "./state.js";
 import { nameOf, number, percent, plural, shorten } from "./text.js";
 
@@ -97,7 +97,7 @@ function updateRules() {
   reconcile($("rules"), rules, ([id, rule]) => `${rule}${id}`, ([id, rule]) => h("li", { "data-rule": rule },
     icon(rule), h("span", { class: "visually-hidden" }, rule === "pin" ? "Pinned: " : "Banned: "),
     go(id, shorten(sentence(id).text, 70), "Show in its document."),
-    h("button", { type: "button", class: "icon", "aria-label": `Remove: ${shorten(sentence(id).text, 40)}`, on: { click: () => actions.rule(id, "none") } },
+    h("button", { type: "button", class: "icon", "aria-label": plain(`Remove: ${shorten(sentence(id).text, 40)}`), on: { click: () => actions.rule(id, "none") } },
       icon("close"))), () => {});
   $("rules-empty").hidden = rules.length > 0;
   $("clear").hidden = rules.length === 0;

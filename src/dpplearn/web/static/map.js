@@ -1,7 +1,7 @@
 // The similarity map: every sentence a point, the chosen ones numbered, the left out ones tied to what they repeat.
 
 import { actions } from "./actions.js";
-import { $, svg } from "./dom.js";
+import { $, plain, svg } from "./dom.js";
 import { state, statusOf } from "./state.js";
 import { nameOf, shorten } from "./text.js";
 import { hideTip, showTip } from "./tip.js";
@@ -42,7 +42,7 @@ export function buildMap() {
     return svg("circle", {
       cx: x.toFixed(1), cy: y.toFixed(1), r: (base + 2.2 * Math.sqrt(sentence.quality / best)).toFixed(1), class: "point",
       role: "button", tabindex: "-1", "data-id": sentence.id,
-      "aria-label": `${shorten(sentence.text)} (sentence ${sentence.position} of ${name})`,
+      "aria-label": plain(`${shorten(sentence.text)} (sentence ${sentence.position} of ${name})`),
     });
   });
   shown = new Array(sentences.length).fill("");

@@ -1,7 +1,7 @@
 // The documents, sentence by sentence. One tab stop for all sentences; the arrow keys move inside.
 
 import { actions } from "./actions.js";
-import { $, bdi, h, icon, reducedMotion, textNodes } from "./dom.js";
+import { $, bdi, h, icon, plain, reducedMotion, textNodes } from "./dom.js";
 import { ruleOf, state, statusOf } from "./state.js";
 import { codePointOffsets, nameOf, plural } from "./text.js";
 import { hideTip, showTip } from "./tip.js";
@@ -48,9 +48,9 @@ function article(document, d, sentences) {
   }
   if (end < document.text.length) body.append(gap(document.text.slice(end)));
   if (!sentences.length) body.append(h("p", { class: "empty" }, "No sentence was found in this document."));
-  return h("article", { class: "source", id: `source-${d}`, "aria-labelledby": `source-title-${d}` },
+  return h("article", { class: "source", id: `source-${d}`, "aria-label": plain(nameOf(document, d)) },
     h("header", {},
-      h("h3", { id: `source-title-${d}`, dir: "auto" }, bdi(nameOf(document, d))),
+      h("h3", { dir: "auto" }, bdi(nameOf(document, d))),
       h("p", { class: "source-count" }, plural(sentences.length, "sentence"))),
     body);
 }
@@ -104,7 +104,7 @@ export function updateSources() {
 
 function badge(kind, label, pinned) {
   const words = { in: "In the summary, number", again: "Left out, repeats number", banned: "Banned", "": "" }[kind];
-  return h("span", { class: "badge" },
+  return h("span", { class: "badge", dir: "ltr" }, // not what tells the direction of the document
     h("span", { class: "visually-hidden" }, `${pinned ? "Pinned. " : ""}${words} `),
     pinned ? icon("pin") : null, kind === "banned" ? icon("ban") : null, label || null);
 }
