@@ -11,9 +11,7 @@ RLO, PDF = "\u202e", "\u202c"
 
 
 def test_markup_and_entities_are_shown_and_not_obeyed(seen: Seen) -> None:
-    text = (
-        f"{SCRIPT} Rain &amp; snow fell on &lt;b&gt;Monday&lt;/b&gt;. The {IMAGE} river rose <b>fast</b> &copy; 24."
-    )
+    text = f"{SCRIPT} Rain &amp; snow fell on &lt;b&gt;Monday&lt;/b&gt;. The {IMAGE} river rose <b>fast</b> &copy; 24."
     seen.find("#paste-title").fill(f"Title {SCRIPT} {IMAGE} &amp;")
     seen.summarize(text)
     body = seen.find(".source .body")

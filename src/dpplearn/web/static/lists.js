@@ -79,7 +79,7 @@ export function updateLists() {
   $("measure").textContent = `${number(selection.length)} of ${number(selection.budget)} ${selection.unit}`;
   $("measure").title = `answered in ${Math.round(state.milliseconds)} ms`;
   $("measure").dataset.milliseconds = state.milliseconds.toFixed(1);
-  $("meter").style.width = `${Math.min(100, (100 * selection.length) / selection.budget)}%`;
+  $("meter").style.scale = `${Math.min(1, selection.length / selection.budget)} 1`;
   $("note").hidden = !selection.note;
   $("note").textContent = selection.note;
   $("bars-hint").hidden = count === 0;
