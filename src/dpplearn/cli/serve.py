@@ -32,20 +32,17 @@ def command(host: str, port: int, model: Path | None, workers: int | None, open_
             f"dpplearn serve needs the package {error.name}. Install it with: pip install 'dpplearn[web]'"
         ) from None
 
-    with plain_errors():
-        local = is_loopback(host)
-        listener = bind(host, port)
-        given: dict[str, Any] = {"model": model}
-        if workers is not None:
-            given["workers"] = workers
-        if not local:
+    given: dict[str, Any] = {"model": model} | ({} if workers is None else {"workers": workers})
+    with plain_errors(), bind(host, port) as listener:
+        url = address(listener, host)
+        if not is_loopback(host):
             given["hosts"] = None
             click.echo(
                 f"Warning: {host} may be reached from other machines, and the server has no authentication. Whoever "
                 "reaches it may use it.",
                 err=True,
             )
-        app, url = create_app(Settings(**given)), address(listener, host)
+        app = create_app(Settings(**given))
         with first_run_notice():
             serve(
                 app,

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
@@ -37,10 +35,9 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
 
     Examples
     --------
-    >>> from fastapi.testclient import TestClient
-    >>> client = TestClient(create_app(), base_url="http://localhost")
-    >>> client.get("/api/v1/health").json()["status"]
-    'ok'
+    >>> app = create_app(Settings(max_documents=10))
+    >>> sorted(app.openapi()["paths"])[:2]
+    ['/api/v1/clusters', '/api/v1/clusters/{id}']
     """
     service = Service(settings)
 
@@ -65,7 +62,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
     app.add_exception_handler(Problem, on_problem)
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(RequestValidationError, on_validation)
-    app.include_router(routes(service), prefix=API)
+    app.include_router(routes(service))
     add_page(app)
     add_reference(app)
     describe(app)
@@ -74,7 +71,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
 
 def routes(service: Service) -> APIRouter:
     """The routes under /api/v1."""
-    router = APIRouter()
+    router = APIRouter(prefix=API)
 
     @router.get("/example", response_model=schema.Example, summary="The example cluster")
     async def example() -> Response:

@@ -70,11 +70,11 @@ class Engine:
 
     def warm(self) -> None:
         """Compile or load every loop that a request may need, so that the first one does not wait for it."""
-        reading = self.read(Cluster.example().documents, None, Deadline(3_600.0), Settings())  # whatever the limits are
+        reading = self.prepare(Cluster.example(), self.default, Deadline(3_600.0))  # whatever the limits are
         for decoder in ("greedy", "consensus", "sample"):
             for diversity in (0.25, 0.5, 0.75):
                 options = schema.Selection(decoder=decoder, diversity=diversity, include=[0], exclude=[1])
-                self.select(reading, options, Deadline(3_600.0))
+                self.select(reading, options, Deadline(3_600.0), samples=1_000)
 
     def describe(self) -> schema.Models:
         """The models by name."""
@@ -108,11 +108,9 @@ class Engine:
             seen.add(document.id)
         return documents
 
-    def read(
-        self, documents: Sequence[Document], model: str | None, deadline: Deadline, limits: Settings | None = None
-    ) -> Reading:
-        """Split into sentences and featurize, within the limits, which are those of the server unless given."""
-        limits = limits or self.settings
+    def read(self, documents: Sequence[Document], model: str | None, deadline: Deadline) -> Reading:
+        """Split into sentences and featurize, within the limits."""
+        limits = self.settings
         name = self.default if model is None else model
         if name not in self.models:
             known = ", ".join(map(repr, self.models))
@@ -132,7 +130,6 @@ class Engine:
                     f"Document {document.id!r} has {len(document.text):,} characters, more than the "
                     f"{limits.max_document_characters:,} that the limit max_document_characters allows. Cut it.",
                 )
-        summarizer = self.models[name]
         cluster = Cluster(documents)
         sentences = cluster.sentences(limit=None)
         deadline.check()
@@ -143,11 +140,14 @@ class Engine:
                 f"The documents have {len(sentences):,} sentences, more than the {limits.max_sentences:,} that the limit "
                 "max_sentences allows. Send fewer or shorter documents.",
             )
-        if not sentences:
-            raise nothing_to_choose()
+        return self.prepare(cluster, name, deadline)
+
+    def prepare(self, cluster: Cluster, name: str, deadline: Deadline) -> Reading:
+        """Featurize a cluster and make all that does not depend on a selection's options."""
+        summarizer = self.models[name]
         try:
             read = summarizer.features_.read(cluster)
-        except ValueError:  # sentences there are, but none has a word that counts
+        except ValueError:  # none of the sentences, if there are any, has a word that counts
             raise nothing_to_choose() from None
         deadline.check()
         ready = summarizer.prepare(read)
@@ -156,7 +156,7 @@ class Engine:
         held = {sentence.document for sentence in read.sentences}
         notes = tuple(
             f"Document {document.id!r} has no sentence to choose."
-            for i, document in enumerate(documents)
+            for i, document in enumerate(cluster.documents)
             if i not in held
         )
         return Reading(name, summarizer, ready, notes, self.defaults(name))
@@ -203,7 +203,9 @@ class Engine:
             notes=list(reading.notes),
         )
 
-    def find(self, reading: Reading, options: schema.Options, deadline: Deadline) -> Found:
+    def find(
+        self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None
+    ) -> Found:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
         unit = options.unit or defaults.unit
@@ -222,14 +224,16 @@ class Engine:
             diversity=options.diversity,
             include=pins.include,
             exclude=pins.exclude,
-            n_samples=self.settings.samples,
+            n_samples=samples or self.settings.samples,
         )
         deadline.check()
         return Found(summary, pins, marginals)
 
-    def select(self, reading: Reading, options: schema.Selection, deadline: Deadline) -> schema.SelectionAnswer:
+    def select(
+        self, reading: Reading, options: schema.Selection, deadline: Deadline, samples: int | None = None
+    ) -> schema.SelectionAnswer:
         """A summary of a cluster, with reasons."""
-        found = self.find(reading, options, deadline)
+        found = self.find(reading, options, deadline, samples)
         chosen, left_out = self.reasons(found)
         return schema.SelectionAnswer(
             **head(found.summary), selected=chosen, redundant=left_out, marginals=found.marginals.tolist()

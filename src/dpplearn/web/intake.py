@@ -108,4 +108,4 @@ def parse(model: type[S], body: bytes) -> S:
         found = error.errors(include_url=False, include_context=False, include_input=False)
         if found[0]["type"] == "json_invalid":
             raise Problem("malformed", f"The body must be JSON in UTF-8. {found[0]['msg']}.") from None
-        raise invalid((one["loc"], one["msg"]) for one in found[:20]) from None
+        raise invalid((one["loc"], f"{one['msg'].rstrip('.')}.") for one in found[:20]) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from email.message import Message
 
 from starlette.datastructures import Headers, UploadFile
@@ -19,6 +20,15 @@ PARTS = 1_000
 LABEL = 200  # characters of a file's name that are kept
 
 
+@dataclass(frozen=True)
+class File:
+    """A file of a form."""
+
+    name: str
+    content_type: str
+    data: bytes
+
+
 class InMemory(MultiPartParser):
     """Starlette's parser, which would put parts above a megabyte into temporary files."""
 
@@ -27,21 +37,10 @@ class InMemory(MultiPartParser):
 
 def read_form(content_type: str, body: bytes, settings: Settings) -> tuple[list[Document], str | None]:
     """The documents in the field `files`, and the name in the field `model`."""
-    items = form_items(content_type, body, settings)
-    try:
-        return read_items(items, settings)
-    finally:
-        for _, value in items:
-            if isinstance(value, UploadFile):
-                value.file.close()
-
-
-def read_items(items: list[tuple[str, UploadFile | str]], settings: Settings) -> tuple[list[Document], str | None]:
-    """The same from fields that have been told apart."""
-    files: list[UploadFile] = []
+    files: list[File] = []
     model: str | None = None
-    for name, value in items:
-        if name == "files" and isinstance(value, UploadFile):
+    for name, value in form_items(content_type, body, settings):
+        if name == "files" and isinstance(value, File):
             files.append(value)
         elif name == "model" and isinstance(value, str) and model is None:
             model = value
@@ -62,30 +61,41 @@ def read_items(items: list[tuple[str, UploadFile | str]], settings: Settings) ->
     return unique([document for i, file in enumerate(files, 1) for document in read_upload(file, i)]), model
 
 
-def form_items(content_type: str, body: bytes, settings: Settings) -> list[tuple[str, UploadFile | str]]:
+def form_items(content_type: str, body: bytes, settings: Settings) -> list[tuple[str, File | str]]:
     """The fields of a multipart form, in order."""
+    try:
+        return asyncio.run(parse_form(content_type, body, settings.max_body_bytes))  # it never waits: the body is here
+    except (MultiPartException, KeyError, ValueError) as error:
+        why = getattr(error, "message", "") or "It cannot be read."
+        raise Problem("malformed", f"The body must be a multipart form. {why.rstrip('.')}.") from None
+
+
+async def parse_form(content_type: str, body: bytes, limit: int) -> list[tuple[str, File | str]]:
+    """Read the parts and close them."""
 
     async def once() -> AsyncIterator[bytes]:
         yield body
 
-    parser = InMemory(
-        Headers({"content-type": content_type}), once(), max_files=PARTS, max_fields=PARTS,
-        max_part_size=settings.max_body_bytes,
-    )  # fmt: skip
-    try:
-        return asyncio.run(parser.parse()).multi_items()  # it never waits: the body is here
-    except (MultiPartException, KeyError, ValueError) as error:
-        why = getattr(error, "message", "") or "It cannot be read."
-        raise Problem("malformed", f"The body must be a multipart form. {why}") from None
+    headers = Headers({"content-type": content_type})
+    parser = InMemory(headers, once(), max_files=PARTS, max_fields=PARTS, max_part_size=limit)
+    found: list[tuple[str, File | str]] = []
+    for name, value in (await parser.parse()).multi_items():
+        if isinstance(value, UploadFile):
+            kind = value.headers.get("content-type", "")
+            found.append((name, File(value.filename or "", kind, await value.read())))
+            await value.close()
+        else:
+            found.append((name, value))
+    return found
 
 
-def read_upload(file: UploadFile, number: int) -> list[Document]:
+def read_upload(file: File, number: int) -> list[Document]:
     """The documents of one file: text, Markdown, HTML or newswire, as `Cluster.from_files` tells them apart."""
-    name = label(file.filename or "", number)
+    name = label(file.name, number)
     try:
-        charset = charset_of(file.headers.get("content-type", ""))
+        charset = charset_of(file.content_type)
         encoding = None if charset is None else check_charset(charset, name)
-        return parse_document(file.file.read(), name, name, encoding)
+        return parse_document(file.data, name, name, encoding)
     except ValueError as error:
         detail = why_unreadable(error, name)
         place = {"pointer": f"/files/{number - 1}", "detail": detail}
