@@ -35,11 +35,13 @@ async function load(text, work) {
   loading = controller;
   $("loading-text").textContent = text;
   screen("loading");
+  $("stop").focus();
   try {
     await work(controller.signal);
   } catch (error) {
     if (loading !== controller || error.name === "AbortError") return;
     screen("start");
+    $("submit").focus({ preventScroll: true });
     if (error instanceof Problem) refuse(error);
     else if (error instanceof Unreachable) {
       refuse({ message: "The server does not answer", errors: [], detail: "Your documents are still here. Start the server again (dpplearn serve), then press the button again." });
@@ -95,20 +97,29 @@ function regained(cluster) {
 // -- a selection ----------------------------------------------------------------------------------------------------
 
 let away = 0; // how often in a row the server did not answer
+let retry = 0;
+
+/** Draw what changed. A button that went away with its sentence leaves the focus to the heading of its list. */
+function update() {
+  const heading = document.activeElement?.closest(".panel")?.querySelector("h2");
+  updateSources();
+  updateLists();
+  updateMap();
+  updateCard();
+  if (heading && document.activeElement === document.body) heading.focus({ preventScroll: true });
+}
 
 const selecting = new Selecting({
   show(answer, milliseconds) {
     state.selection = indexed(answer);
     state.milliseconds = milliseconds;
     away = 0;
+    clearTimeout(retry);
     notice("");
     clearErrors();
     problem($("select-problem"), null);
     $("work").classList.remove("waiting", "stale");
-    updateSources();
-    updateLists();
-    updateMap();
-    updateCard();
+    update();
     say(inWords());
   },
   fail(error) {
@@ -121,9 +132,10 @@ const selecting = new Selecting({
       return;
     }
     const seconds = Math.min(15, 2 ** away++);
-    const again = setTimeout(() => selecting.ask(), 1000 * seconds);
+    clearTimeout(retry);
+    retry = setTimeout(() => selecting.ask(), 1000 * seconds);
     const act = () => {
-      clearTimeout(again);
+      clearTimeout(retry);
       selecting.ask();
     };
     notice(`The server does not answer. Trying again in ${seconds} s; what you see is the last answer.`, { label: "Try now", act });
@@ -139,12 +151,7 @@ onWait.report = (seconds) =>
 Object.assign(actions, {
   rule(id, rule) {
     setRule(id, rule);
-    if (state.selection) {
-      updateSources();
-      updateLists();
-      updateMap();
-      updateCard();
-    }
+    if (state.selection) update();
     selecting.ask();
   },
   goTo(id) {

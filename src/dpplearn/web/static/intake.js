@@ -32,14 +32,14 @@ function remove(key) {
   (rows[Math.min(at, rows.length - 1)] || $("paste-text")).focus();
 }
 
-export function addFiles(files) {
+function addFiles(files) {
   for (const file of files) drafts.push({ key: ++count, file });
   errors = new Map();
   problem($("form-problem"), null);
   render();
 }
 
-export function addText(title, text) {
+function addText(title, text) {
   drafts.push({ key: ++count, title: wellFormed(title.trim()), text: wellFormed(text) });
   render();
 }
@@ -55,7 +55,7 @@ function takePasted() {
 function source() {
   const model = $("model").value || undefined;
   if (!drafts.some((draft) => draft.file)) {
-    return { model, documents: drafts.map(({ title, text }) => (title ? { title, text } : { text })) };
+    return { model, documents: drafts.map(({ title, text }, i) => ({ id: `Document ${i + 1}`, title, text })) };
   }
   return { model, files: drafts.map((draft, i) => draft.file
     || new File([draft.text], `${draft.title || `pasted-${i + 1}`}.txt`, { type: "text/plain" })) };
@@ -111,7 +111,7 @@ export function listenIntake({ post, example, arrived }) {
 
 function listenDrop(arrived) {
   let depth = 0;
-  const carries = (event) => event.dataTransfer && [...event.dataTransfer.types].some((t) => t === "Files" || t === "text/plain");
+  const carries = (event) => event.dataTransfer?.types.includes("Files"); // text dropped into a field is the field's
   const over = (on) => ($("drop").hidden = !on);
   addEventListener("dragenter", (event) => {
     if (carries(event) && ++depth) over(true);
@@ -125,10 +125,7 @@ function listenDrop(arrived) {
     event.preventDefault(); // the browser would leave the page for the file
     depth = 0;
     over(false);
-    const { files } = event.dataTransfer;
-    const text = event.dataTransfer.getData("text/plain");
-    if (files.length) addFiles(files);
-    else if (text.trim()) addText("", text);
+    addFiles(event.dataTransfer.files);
     arrived();
   });
 }

@@ -60,17 +60,16 @@ export function updateLists() {
     item.toggleAttribute("data-pinned", state.pins.has(x.sentence));
     const chance = state.pins.has(x.sentence) ? "pinned" : `${percent(x.marginal)} likely`;
     item.querySelector(".meta").replaceChildren(bdi(nameOf(state.cluster.documents[s.document], s.document)),
-      h("span", {}, `, ${s.position} · ${chance}`));
+      h("span", {}, ` #${s.position} · ${chance}`));
     press(item, x.sentence);
   });
-  reconcile($("again"), selection.leftOut, (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
+  reconcile($("again"), selection.redundant, (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
     const order = selection.chosen.get(x.similar_to)?.order;
     item.querySelector(".meta").replaceChildren(
       h("button", { type: "button", class: "link", on: { click: () => actions.goTo(x.similar_to) } },
         `similar ${x.similarity.toFixed(2)} to sentence ${order}`),
-      ` · ${percent(x.redundancy)} said already${x.repeats ? "" : ", but no room"}`);
-    item.dataset.order = x.repeats ? `≈${order}` : "–";
-    item.toggleAttribute("data-repeats", x.repeats);
+      ` · ${percent(x.redundancy)} said already`);
+    item.dataset.order = `≈${order}`;
     press(item, x.sentence);
   });
   updateRules();
@@ -87,9 +86,9 @@ export function updateLists() {
   $("summary-empty").textContent = state.bans.size === state.cluster.sentences.length
     ? "Every sentence is banned." : "No sentence fits into this budget. Give it more room.";
   for (const button of document.querySelectorAll(".exports button")) button.disabled = count === 0;
-  $("again-count").textContent = selection.leftOut.length ? `the best ${number(selection.leftOut.length)}` : "";
-  $("again-empty").hidden = selection.leftOut.length > 0;
-  $("again-empty").textContent = count ? "Nothing was left out." : "Nothing to compare with yet.";
+  $("again-count").textContent = selection.again.size ? plural(selection.again.size, "sentence") : "";
+  $("again-empty").hidden = selection.again.size > 0;
+  $("again-empty").textContent = count ? "No good sentence was left out for repeating the summary." : "Nothing to repeat yet.";
 }
 
 function updateRules() {

@@ -3,7 +3,7 @@
 import { actions } from "./actions.js";
 import { $, bdi, h, icon, plain, reducedMotion, textNodes } from "./dom.js";
 import { ruleOf, state, statusOf } from "./state.js";
-import { codePointOffsets, nameOf, plural } from "./text.js";
+import { codePointOffsets, direction, nameOf, plural } from "./text.js";
 import { hideTip, showTip } from "./tip.js";
 
 const box = $("sources");
@@ -37,7 +37,8 @@ export function buildSources() {
 }
 
 function article(document, d, sentences) {
-  const body = h("div", { class: "body", dir: "auto" });
+  // dir="auto" would look past sentences that have a direction of their own, so the document's is found here.
+  const body = h("div", { class: "body", dir: direction(document.text) });
   const at = codePointOffsets(document.text);
   let end = 0;
   for (const sentence of sentences) {
@@ -63,7 +64,7 @@ function gap(text) {
 
 function span(sentence, text) {
   const element = h("span", { class: "s", role: "button", tabindex: "-1", "aria-haspopup": "dialog", "data-id": sentence.id },
-    h("span", { class: "t" }, ...textNodes(text)));
+    h("span", { class: "t", dir: "auto" }, ...textNodes(text)));
   spans[sentence.id] = element;
   return element;
 }
@@ -104,7 +105,7 @@ export function updateSources() {
 
 function badge(kind, label, pinned) {
   const words = { in: "In the summary, number", again: "Left out, repeats number", banned: "Banned", "": "" }[kind];
-  return h("span", { class: "badge", dir: "ltr" }, // not what tells the direction of the document
+  return h("span", { class: "badge", dir: "ltr" },
     h("span", { class: "visually-hidden" }, `${pinned ? "Pinned. " : ""}${words} `),
     pinned ? icon("pin") : null, kind === "banned" ? icon("ban") : null, label || null);
 }

@@ -23,20 +23,14 @@ export function statusOf(id) {
   };
 }
 
-// The API lists the best sentences left out. Those of which the summary says at least this share are marked as
-// repeating it; the others only found no room.
-const REPEATS = 0.1;
-
 /** The answer with its sentences by number. */
 export function indexed(answer) {
-  const leftOut = answer.redundant.map((x) => ({ ...x, repeats: x.redundancy >= REPEATS }));
   const selected = [...answer.selected].sort((a, b) => a.order - b.order);
   return {
     ...answer,
     selected,
-    leftOut,
     chosen: new Map(selected.map((x) => [x.sentence, x])),
-    again: new Map(leftOut.filter((x) => x.repeats).map((x) => [x.sentence, x])),
+    again: new Map(answer.redundant.map((x) => [x.sentence, x])),
   };
 }
 

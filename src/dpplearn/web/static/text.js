@@ -12,6 +12,11 @@ export function codePointOffsets(text) {
   };
 }
 
+const RIGHT_TO_LEFT = /^(?:[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|\ud802|\ud803|\ud83a)/;
+
+/** The direction of a text: that of its first letter, as in the Unicode bidirectional algorithm. */
+export const direction = (text) => (RIGHT_TO_LEFT.test(/\p{L}/u.exec(text)?.[0] ?? "") ? "rtl" : "ltr");
+
 export const number = (x, digits = 0) =>
   x.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: digits });
 

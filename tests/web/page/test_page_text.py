@@ -57,7 +57,7 @@ def test_an_override_is_visible_and_stays_in_its_sentence(seen: Seen) -> None:
     first = seen.find(".s").first
     assert first.locator(".t").inner_text() == "The invoiceRLOfdp.exe came by post."
     assert RLO not in seen.find("#sources").inner_text() + seen.find("#summary").inner_text()
-    assert first.locator(".t").evaluate("(one) => getComputedStyle(one).unicodeBidi") == "plaintext"
+    assert first.locator(".t").evaluate("(one) => getComputedStyle(one).unicodeBidi") == "isolate"
     assert seen.find("#summary .go").first.evaluate("(one) => getComputedStyle(one).unicodeBidi") == "isolate"
     assert RLO not in seen.find(".top").inner_text()
 
@@ -94,6 +94,7 @@ def test_right_to_left_documents_run_from_right_to_left(seen: Seen) -> None:
     direction = "(all) => all.map((one) => getComputedStyle(one).direction)"
     assert seen.find(".source .body").evaluate_all(direction) == ["rtl", "ltr"]
     assert seen.find(".s").count() == 4
+    expect(seen.find(".source h3")).to_have_text(["Document 1", "Document 2"])
 
 
 def test_markdown_of_the_download_escapes_what_would_be_markup(seen: Seen) -> None:

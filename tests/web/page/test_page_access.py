@@ -154,7 +154,7 @@ def test_every_control_has_a_name_and_the_result_is_announced(example: Seen) -> 
         assert roles[role], role
         assert all(roles[role]), f"a {role} has no name"
     assert len(roles["main"]) == len(roles["banner"]) == len(roles["contentinfo"]) == 1
-    assert {"Summary", "Documents", "Similarity map", "Left out"} <= set(roles["heading"])
+    assert {"Summary", "Documents", "Similarity map", "Left out as redundant"} <= set(roles["heading"])
     assert any(name.startswith("In the summary, number 1 A section of the spillway") for name in roles["button"])
     expect(example.find("#said")).to_have_text(
         f"{len(example.summary())} sentences, {example.find('#measure').inner_text()}, "
@@ -191,6 +191,13 @@ def test_a_phone_never_scrolls_sideways(look: Callable[..., Seen], live: Live) -
     fits()
 
 
+def test_the_focus_is_not_lost_with_the_button_that_had_it(example: Seen) -> None:
+    example.find("#summary [data-rule=ban]").first.focus()
+    example.page.keyboard.press("Enter")
+    example.settle()
+    expect(example.find("#summary-title")).to_be_focused()
+
+
 def test_tabs_follow_the_keyboard(example: Seen) -> None:
     example.find("#view-tabs").click()
     example.find("[role=tab]").first.focus()
@@ -223,5 +230,9 @@ def test_a_thousand_sentences_are_touched_only_where_they_change(seen: Seen) -> 
     before = set(seen.find(".s[data-state=in], .s[data-state=again]").evaluate_all("(a) => a.map((e) => e.dataset.id)"))
     seen.set_range("budget", 130)
     after = set(seen.find(".s[data-state=in], .s[data-state=again]").evaluate_all("(a) => a.map((e) => e.dataset.id)"))
+    seen.find(".s").first.focus()
+    seen.page.keyboard.press("End")
+    expect(seen.find(".s[data-id='999']")).to_be_focused()
+    expect(seen.find(".s[data-id='999']")).to_be_in_viewport()
     changed = len(before | after)  # at most these: some keep their mark and change its number
     assert 0 < seen.page.evaluate("window.touched") <= 4 * changed + 3 * len(texts)
