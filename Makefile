@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 HOSTS := .venv-integrations
 
-.PHONY: venv demo model test lint typecheck pytest test-integrations bench docs clean
+.PHONY: venv demo model test lint typecheck pytest test-integrations bench figures docs clean
 
 venv: $(STAMP)
 
@@ -47,6 +47,11 @@ $(HOSTS)/.installed: pyproject.toml
 
 bench: venv
 	$(BIN)/python -m benchmarks
+
+# The pictures of docs/figures.md and the README; those that show times measure them on this machine.
+figures: venv
+	$(BIN)/dpplearn figures --out docs/assets/figures --format png --dpi 150
+	cp docs/assets/figures/points.png docs/assets/figure1.png
 
 docs: venv
 	$(BIN)/zensical build --clean

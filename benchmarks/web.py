@@ -37,7 +37,9 @@ class Connection:
         kind = "" if body is None else "Content-Type: application/json\r\n"
         writer.write(f"{head}{kind}\r\n".encode() + data)
         lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:] if line)}
+        headers = {
+            name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:] if line)
+        }
         answer = await reader.readexactly(int(headers.get("content-length", 0)))
         if headers.get("connection") == "close":
             self.close()
@@ -164,7 +166,7 @@ def run(quick: bool = False) -> dict:
         "Each client posts `select` on the example cluster (8 documents, 74 sentences) with the default decoder and "
         "random places of the sliders, a fifth of them with a pin or a ban, and waits for each answer before the next; "
         "after a 429 it waits as Retry-After says.",
-        "Times are from sending a request to the end of its answer, waiting in the queue included; 429s are not in them.",
+        "Times are from sending a request to the end of its answer, with the wait in the queue; 429s are not in them.",
     ]
     return {"name": "web", "title": "The server under load", "rows": [], "figures": figures, "notes": notes}
 

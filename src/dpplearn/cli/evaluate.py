@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpplearn.cli import plain_errors, plain_warnings, usage_errors
+from dpplearn.cli import plain_errors, plain_warnings, stoppable, usage_errors
 from dpplearn.cli.tables import print_table_2, progress
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def command(
         }  # fmt: skip
         folder = ResultsFolder(out, settings)
         tasks = [Task("model", (cluster,), tuple(names)) for cluster in clusters]
-        with stoppable(), progress("Summarizing") as report:
+        with stoppable(STOPPED), progress("Summarizing") as report:
             made = make_summaries({"model": summarizer}, tasks, budget, unit, folder, jobs=jobs, report=report)
         rows, best = score_table(made, clusters, Scoring(budget, unit, summarizer.language))
         results, details = records(rows, best, settings)
@@ -126,18 +126,6 @@ def common(budget: float, unit: str, language: str | None) -> dict[str, Any]:
         "rouge": "1.5.5, stemmed" if language in (None, "english") else "1.5.5 on unicode words, not stemmed",
         "dpplearn": __version__,
     }
-
-
-class stoppable:  # noqa: N801  # used like a function
-    """Ctrl-C becomes one line and exit code 130."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and issubclass(kind, KeyboardInterrupt):
-            click.echo(STOPPED, err=True)
-            raise click.exceptions.Exit(130)
 
 
 def read(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpplearn.cli import plain_errors, plain_warnings, usage_errors
-from dpplearn.cli.evaluate import PATH, common, corpus_options, read, stoppable
+from dpplearn.cli import plain_errors, plain_warnings, stoppable, usage_errors
+from dpplearn.cli.evaluate import PATH, STOPPED, common, corpus_options, read
 from dpplearn.cli.tables import print_table_1, print_table_2, progress
 
 if TYPE_CHECKING:
@@ -121,10 +121,10 @@ def command(
                     models[f"{decoder} {topic}"] = Recipe({**settings, "decoder": decoder}, tuple(ours), topic, tune)
                     tasks.append(Task(f"{decoder} {topic}", held_out, systems_of))
             else:
-                with stoppable():
+                with stoppable(STOPPED):
                     models[decoder] = Summarizer(**settings, decoder=decoder).fit(ours, tune=tune)
                 tasks += [Task(decoder, (cluster,), systems_of) for cluster in theirs]
-        with stoppable(), progress("Summarizing") as report:
+        with stoppable(STOPPED), progress("Summarizing") as report:
             made = make_summaries(models, tasks, budget, unit, folder, jobs=jobs, report=report)
             oracle = oracle_texts(summarizer, ours)
         others, known = {}, {}

@@ -186,7 +186,7 @@ class Rows:
 Ground: TypeAlias = Kernel | Rows
 
 Model: TypeAlias = DPP | LowRankDPP | tuple[ArrayLike, Any] | Ground
-"""A DPP, a LowRankDPP, or (q, phi): qualities (n,) and features (n, d), dense or scipy sparse; or what was read before."""
+"""A DPP, a LowRankDPP, or (q, phi): qualities (n,) and features (n, d), dense or scipy sparse; or one read before."""
 
 
 def read_model(model: Model, diversity: float = 0.5) -> Ground:

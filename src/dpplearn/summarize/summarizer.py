@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import resources
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np

@@ -81,7 +81,9 @@ def routes(service: Service) -> APIRouter:
         "/clusters",
         status_code=201,
         response_model=schema.ClusterAnswer,
-        responses=problems("malformed", "too-slow", "too-large", "unsupported-media-type", "invalid", "busy", "time-limit"),
+        responses=problems(
+            "malformed", "too-slow", "too-large", "unsupported-media-type", "invalid", "busy", "time-limit"
+        ),
         openapi_extra=body(schema.NewCluster, form=True),
         summary="Read documents",
     )
@@ -104,7 +106,14 @@ def routes(service: Service) -> APIRouter:
         "/clusters/{id}/select",
         response_model=schema.SelectionAnswer,
         responses=problems(
-            "malformed", "cluster-gone", "too-slow", "too-large", "unsupported-media-type", "infeasible", "busy", "time-limit"
+            "malformed",
+            "cluster-gone",
+            "too-slow",
+            "too-large",
+            "unsupported-media-type",
+            "infeasible",
+            "busy",
+            "time-limit",
         ),
         openapi_extra=body(schema.Selection, required=False),
         summary="Select sentences",
@@ -116,7 +125,9 @@ def routes(service: Service) -> APIRouter:
     @router.post(
         "/summarize",
         response_model=schema.WholeAnswer,
-        responses=problems("malformed", "too-slow", "too-large", "unsupported-media-type", "invalid", "busy", "time-limit"),
+        responses=problems(
+            "malformed", "too-slow", "too-large", "unsupported-media-type", "invalid", "busy", "time-limit"
+        ),
         openapi_extra=body(schema.Whole),
         summary="Summarize documents",
     )
@@ -179,7 +190,9 @@ async def on_http(request: Request, error: Exception) -> Response:
     if error.status_code == 404:
         detail = "No route has this address. The page is at /, the reference of the API at /docs."
         return Problem("not-found", detail).response(path)
-    return Problem("malformed", "The request could not be read. Check it against the reference at /docs.").response(path)
+    return Problem("malformed", "The request could not be read. Check it against the reference at /docs.").response(
+        path
+    )
 
 
 def allowed_methods(request: Request) -> list[str]:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import cast
 
 from dpplearn._checks import FloatArray
 from dpplearn.decoding.latest import Latest
 from dpplearn.summarize.document import Cluster, Document
 from dpplearn.summarize.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
-from dpplearn.summarize.summary import Summary, contributions
-from dpplearn.summarize.units import UNITS, length
 from dpplearn.web import schema
-from dpplearn.web.layout import similarity_map
+from dpplearn.web.answers import Found, selection_answer, whole_answer
 from dpplearn.web.pins import Pins
 from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.settings import Settings
 
-REDUNDANT = 10  # left-out sentences that an answer explains at most, as many as Summary.explain()
-COVERED = 0.15  # share of a sentence that the summary must cover for it to count as redundant
 BUDGETS = {"words": 100.0, "bytes": 665.0, "sentences": 5.0, "tokens": 150.0}  # where a unit is given without one
 
 
@@ -48,15 +43,6 @@ class Reading:
         return 8 * (10 * self.ready.n**2 + 2 * self.ready.read.F.size) + 16 * text
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A summary and the marginals it was made under."""
-
-    summary: Summary
-    pins: Pins
-    marginals: FloatArray
-
-
 class Engine:
     """The models, and what is done with them."""
 
@@ -73,8 +59,9 @@ class Engine:
         reading = self.prepare(Cluster.example(), self.default, Deadline(3_600.0))  # whatever the limits are
         for decoder in ("greedy", "consensus", "sample"):
             for diversity in (0.25, 0.5, 0.75):
-                options = schema.Selection(decoder=decoder, diversity=diversity, include=[0], exclude=[1])
-                self.select(reading, options, Deadline(3_600.0), samples=1_000)
+                options = {"decoder": decoder, "diversity": diversity, "include": [0], "exclude": [1]}
+                found = self.find(reading, schema.Selection.model_validate(options), Deadline(3_600.0), samples=1_000)
+                selection_answer(found)
 
     def describe(self) -> schema.Models:
         """The models by name."""
@@ -86,7 +73,7 @@ class Engine:
                     features=model.features,
                     budget=model.budget,
                     unit=str(model.unit),
-                    decoder=model.decoder,
+                    decoder=cast(schema.Decoder, model.decoder),
                     trained_on=model.training_,
                     default=name == self.default,
                 )
@@ -137,8 +124,8 @@ class Engine:
             raise limited(
                 "max_sentences",
                 limits.max_sentences,
-                f"The documents have {len(sentences):,} sentences, more than the {limits.max_sentences:,} that the limit "
-                "max_sentences allows. Send fewer or shorter documents.",
+                f"The documents have {len(sentences):,} sentences, more than the {limits.max_sentences:,} that the "
+                "limit max_sentences allows. Send fewer or shorter documents.",
             )
         return self.prepare(cluster, name, deadline)
 
@@ -167,45 +154,12 @@ class Engine:
         own = self.settings.model is not None and name == self.default
         return schema.Defaults(
             budget=model.budget if own else 100.0,
-            unit=str(model.unit) if own else "words",
+            unit=cast(schema.Unit, model.unit) if own else "words",
             diversity=0.5,
-            decoder=model.decoder,
+            decoder=cast(schema.Decoder, model.decoder),
         )
 
-    def answer(self, reading: Reading, name: str) -> schema.ClusterAnswer:
-        """The sentences of a cluster, with places, lengths, qualities and a map."""
-        ready = reading.ready
-        q, xy = ready.dpp.quality, similarity_map(ready.read.C)
-        terms, names = reading.summarizer.theta_ * ready.read.F, reading.summarizer.features_.names
-        sentences = [
-            schema.Sentence(
-                id=i,
-                document=sentence.document,
-                position=sentence.position,
-                start=sentence.start,
-                end=sentence.end,
-                text=sentence.text,
-                length=schema.Length(**{unit: int(length(sentence.text, unit)) for unit in UNITS}),
-                quality=float(q[i]),
-                contributions=contributions(names, terms[i]),
-                x=float(xy[i, 0]),
-                y=float(xy[i, 1]),
-            )
-            for i, sentence in enumerate(ready.read.sentences)
-        ]
-        return schema.ClusterAnswer(
-            id=name,
-            model=reading.model,
-            expires_in=self.settings.cluster_seconds,
-            documents=shown(ready.read.cluster.documents),
-            sentences=sentences,
-            defaults=reading.defaults,
-            notes=list(reading.notes),
-        )
-
-    def find(
-        self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None
-    ) -> Found:
+    def find(self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None) -> Found:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
         unit = options.unit or defaults.unit
@@ -229,80 +183,13 @@ class Engine:
         deadline.check()
         return Found(summary, pins, marginals)
 
-    def select(
-        self, reading: Reading, options: schema.Selection, deadline: Deadline, samples: int | None = None
-    ) -> schema.SelectionAnswer:
+    def select(self, reading: Reading, options: schema.Selection, deadline: Deadline) -> schema.SelectionAnswer:
         """A summary of a cluster, with reasons."""
-        found = self.find(reading, options, deadline, samples)
-        chosen, left_out = self.reasons(found)
-        return schema.SelectionAnswer(
-            **head(found.summary), selected=chosen, redundant=left_out, marginals=found.marginals.tolist()
-        )
+        return selection_answer(self.find(reading, options, deadline))
 
     def summarize(self, reading: Reading, options: schema.Whole, deadline: Deadline) -> schema.WholeAnswer:
         """The same for documents that are not kept: sentences come with their places."""
-        found = self.find(reading, options, deadline)
-        chosen, left_out = self.reasons(found)
-        order = {one.sentence: i for i, one in enumerate(chosen)}
-        sentences = reading.ready.read.sentences
-
-        def place(i: int) -> dict[str, object]:
-            sentence = sentences[i]
-            return {name: getattr(sentence, name) for name in schema.Place.model_fields}
-
-        return schema.WholeAnswer(
-            **head(found.summary),
-            selected=[schema.PlacedChosen(**dict(one), **place(one.sentence)) for one in chosen],
-            redundant=[
-                schema.PlacedLeftOut(**{**dict(one), **place(one.sentence), "similar_to": order[one.similar_to]})
-                for one in left_out
-            ],
-        )
-
-    def reasons(self, found: Found) -> tuple[list[schema.Chosen], list[schema.LeftOut]]:
-        """Why each sentence is in, and which good ones are not because of it."""
-        summary, pins, marginals = found.summary, found.pins, found.marginals
-        q, pinned = summary.dpp.quality, set(pins.include.tolist())
-        terms = summary.theta * summary.read.F
-        chosen = [
-            schema.Chosen(
-                sentence=int(i),
-                order=order,
-                pinned=int(i) in pinned,
-                quality=float(q[i]),
-                marginal=float(marginals[i]),
-                contributions=contributions(summary.names, terms[i]),
-            )
-            for order, i in enumerate(summary.items, 1)
-        ]
-        good = np.flatnonzero(q >= np.median(q))
-        rest = np.setdiff1d(good, np.concatenate([summary.items, pins.exclude]))  # the banned are out for a reason
-        covered = [x for x in summary.coverage(rest) if x.redundancy >= COVERED]
-        covered = sorted(covered, key=lambda x: -x.redundancy)[:REDUNDANT]
-        left_out = [
-            schema.LeftOut(
-                sentence=x.item,
-                similar_to=x.similar_to,
-                similarity=x.similarity,
-                redundancy=x.redundancy,
-                quality=float(q[x.item]),
-                marginal=float(marginals[x.item]),
-                contributions=contributions(summary.names, terms[x.item]),
-            )
-            for x in covered
-        ]
-        return chosen, left_out
-
-
-def shown(documents: Sequence[Document]) -> list[schema.Document]:
-    """Documents as an answer has them."""
-    return [schema.Document(id=one.id, title=one.title or "", text=one.text) for one in documents]
-
-
-def head(summary: Summary) -> dict[str, object]:
-    """What every summary has."""
-    names = ("text", "length", "budget", "unit", "note")
-    return {name: getattr(summary, name) for name in names}
+        return whole_answer(self.find(reading, options, deadline))
 
 
 def nothing_to_choose() -> Problem:

@@ -116,4 +116,6 @@ def check_origin(scope: Scope) -> None:
         own, sent, parts = "own", "unreadable", urlsplit("")
     port = default.get(parts.scheme, "")
     if not sent or own.removesuffix(port) != sent.removesuffix(port):
-        raise Problem("foreign-origin", f"Requests from pages of {origin!r:.100} are refused. Use the server's own page.")
+        raise Problem(
+            "foreign-origin", f"Requests from pages of {origin!r:.100} are refused. Use the server's own page."
+        )

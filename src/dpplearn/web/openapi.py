@@ -49,10 +49,14 @@ def problems(*slugs: str) -> dict[int | str, dict[str, Any]]:
             "content": {
                 MEDIA_TYPE: {
                     "schema": {"$ref": REF.format(model=ProblemDocument.__name__)},
-                    "examples": {slug: {"value": Problem(slug, KINDS[slug][2]).document("/api/v1/...")} for slug in found},
+                    "examples": {
+                        slug: {"value": Problem(slug, KINDS[slug][2]).document("/api/v1/...")} for slug in found
+                    },
                 }
             },
-            **({"headers": {"Retry-After": {"schema": {"type": "integer"}, "required": True}}} if status == 429 else {}),
+            **(
+                {"headers": {"Retry-After": {"schema": {"type": "integer"}, "required": True}}} if status == 429 else {}
+            ),
         }
         for status, found in grouped.items()
     }

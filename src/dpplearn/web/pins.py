@@ -64,9 +64,10 @@ def check_pins(ready: Prepared, A: IntArray, budget: float, unit: Unit) -> None:
     texts = ready.read.texts
     size = joined_length([texts[i] for i in A], unit)
     if size > budget:
+        what = f"The {A.size} pinned sentences take" if A.size > 1 else "The pinned sentence takes"
         raise infeasible(
-            f"The {A.size} pinned sentences take {size:g} {unit_name(unit)} together, more than the budget of "
-            f"{budget:g}. Raise the budget to {size:g} or unpin some."
+            f"{what} {size:g} {unit_name(unit)}, more than the budget of {budget:g}. "
+            f"Raise the budget to {size:g} or unpin some."
         )
     seen: dict[str, int] = {}
     for i in A.tolist():

@@ -27,11 +27,15 @@ KINDS: dict[str, tuple[int, str, str]] = {
     "infeasible": (422, "No summary satisfies this", "The pinned and banned sentences and the budget do not agree."),
     "busy": (429, "The server is busy", "Its queue is full: try again after the seconds in Retry-After."),
     "internal": (500, "The server made a mistake", "This is a bug, not a matter of the request."),
-    "time-limit": (504, "The request passes the time limit", "`limit` names it: send less, or ask for a faster decoder."),
+    "time-limit": (
+        504,
+        "The request passes the time limit",
+        "`limit` names it: send less, or ask for a faster decoder.",
+    ),
 }
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818  # RFC 9457's word
     """An answer that is a problem document.
 
     Examples
@@ -40,9 +44,7 @@ class Problem(Exception):
     413
     """
 
-    def __init__(
-        self, slug: str, detail: str, *, headers: Mapping[str, str] | None = None, **members: Any
-    ) -> None:
+    def __init__(self, slug: str, detail: str, *, headers: Mapping[str, str] | None = None, **members: Any) -> None:
         super().__init__(slug)  # the detail may quote a document: it is answered, never logged
         self.slug, self.detail, self.members = slug, detail, members
         self.headers = dict(headers or {})

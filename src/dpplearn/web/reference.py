@@ -88,13 +88,15 @@ def operation(method: str, path: str, spec: dict[str, Any]) -> str:
 
 def model(name: str, spec: dict[str, Any]) -> str:
     """One record: its members, their types, and an example."""
+    needed = spec.get("required", ())
     rows = "".join(
-        f"<tr><td><code>{escape(member)}</code><td>{typed(about)}<td>{'' if member in spec.get('required', ()) else 'optional'}"
+        f"<tr><td><code>{escape(member)}</code><td>{typed(about)}<td>{'' if member in needed else 'optional'}"
         f"<td>{escape(about.get('description', ''))}"
         for member, about in spec.get("properties", {}).items()
     )
     examples = "".join(
-        f"<pre>{escape(json.dumps(example, indent=2, ensure_ascii=False))}</pre>" for example in spec.get("examples", [])
+        f"<pre>{escape(json.dumps(example, indent=2, ensure_ascii=False))}</pre>"
+        for example in spec.get("examples", [])
     )
     return (
         f'<section id="model-{escape(name)}"><h2>{escape(name)}</h2><p>{escape(spec.get("description", ""))}</p>'

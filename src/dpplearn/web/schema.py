@@ -28,7 +28,7 @@ class GivenDocument(Strict):
     )
 
 
-STORM = [
+STORM: list[Any] = [
     {"id": "herald", "text": "A storm hit the coast on Friday. It sank ten fishing boats in the harbour."},
     {"id": "post", "text": "Ten boats sank when a storm hit the coast. Schools stay closed on Monday."},
 ]

@@ -11,8 +11,9 @@ from fastapi import Request, Response
 from dpplearn import __version__
 from dpplearn.summarize.document import Cluster, Document
 from dpplearn.web import schema
+from dpplearn.web.answers import described, shown
 from dpplearn.web.clusters import Clusters
-from dpplearn.web.engine import Engine, Reading, shown
+from dpplearn.web.engine import Engine, Reading
 from dpplearn.web.intake import Intake, check_json, media_type, parse, unsupported
 from dpplearn.web.metrics import Metrics
 from dpplearn.web.pool import Deadline, Pool
@@ -43,7 +44,9 @@ class Service:
         self.metrics = Metrics()
         self.models = self.engine.describe()
         documents = shown(Cluster.example().documents)
-        answer = schema.Example(title="The Halvern Dam accident, eight articles on an invented event", documents=documents)
+        answer = schema.Example(
+            title="The Halvern Dam accident, eight articles on an invented event", documents=documents
+        )
         self.example = Response(answer.model_dump_json().encode(), media_type="application/json")
 
     async def work(self, request: Request, task: Callable[[bytes, Deadline], T]) -> T:
@@ -75,7 +78,17 @@ class Service:
     def keep(self, reading: Reading, deadline: Deadline) -> tuple[str, bytes]:
         """Keep a cluster; its name and the answer that describes it."""
         name = self.clusters.new_name()
-        answer = self.engine.answer(reading, name).model_dump_json().encode()
+        ready = reading.ready
+        described_by = schema.ClusterAnswer(
+            id=name,
+            model=reading.model,
+            expires_in=self.settings.cluster_seconds,
+            documents=shown(ready.read.cluster.documents),
+            sentences=described(ready, reading.summarizer.features_.names),
+            defaults=reading.defaults,
+            notes=list(reading.notes),
+        )
+        answer = described_by.model_dump_json().encode()
         deadline.check()
         self.clusters.put(name, Kept(reading, answer), reading.nbytes + len(answer))
         return name, answer

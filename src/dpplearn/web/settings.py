@@ -48,7 +48,7 @@ class Settings:
     max_body_bytes: int = 4_000_000
     max_documents: int = 100
     max_document_characters: int = 500_000
-    max_sentences: int = 2_000
+    max_sentences: int = 1_500
     max_seconds: float = 30.0
     max_clusters_bytes: int = 512_000_000
     cluster_seconds: float = 3_600.0

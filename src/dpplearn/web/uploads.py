@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from email.message import Message
 
@@ -73,7 +73,7 @@ def form_items(content_type: str, body: bytes, settings: Settings) -> list[tuple
 async def parse_form(content_type: str, body: bytes, limit: int) -> list[tuple[str, File | str]]:
     """Read the parts and close them."""
 
-    async def once() -> AsyncIterator[bytes]:
+    async def once() -> AsyncGenerator[bytes, None]:
         yield body
 
     headers = Headers({"content-type": content_type})

@@ -7,7 +7,9 @@ from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.text import one_line
 from dpplearn.web import Settings
 
-RTL = "\u202etpircs\u202c A storm 🌩️ hit Zürich <script>alert(1)</script> &lt;b&gt; today. \u05e9\u05dc\u05d5\u05dd came. Rain fell."
+RTL = (
+    "\u202etpircs\u202c A storm 🌩️ hit Zürich <script>alert(1)</script> &lt;b&gt; today. \u05e9\u05dc\u05d5\u05dd came."
+)
 
 
 def test_the_example_is_the_bundled_cluster(client):
@@ -18,7 +20,7 @@ def test_the_example_is_the_bundled_cluster(client):
     assert found["title"]
 
 
-def test_a_cluster_has_sentences_with_places_and_reasons(client, example):
+def test_a_cluster_has_sentences_with_places_and_reasons(example):
     texts = [document["text"] for document in example["documents"]]
     for i, sentence in enumerate(example["sentences"]):
         assert sentence["id"] == i

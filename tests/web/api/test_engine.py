@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from brute import pmf
 
+from brute import pmf
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.web.layout import similarity_map
@@ -30,7 +30,12 @@ def ready(summarizer):
 def test_a_prepared_cluster_gives_the_same_summaries_in_any_order(summarizer, decoder):
     cluster = Cluster.example()
     ready = summarizer.prepare(cluster)
-    asked = [(80, "words", 0.5, [], []), (80, "words", 0.8, [3], [0]), (300, "bytes", 0.2, [3], [0, 5]), (4, "sentences", 1.0, [], [9])]
+    asked = [
+        (80, "words", 0.5, [], []),
+        (80, "words", 0.8, [3], [0]),
+        (300, "bytes", 0.2, [3], [0, 5]),
+        (4, "sentences", 1.0, [], [9]),
+    ]
     for budget, unit, diversity, include, exclude in [*asked, *reversed(asked)]:
         options = {"decoder": decoder, "diversity": diversity, "include": include, "exclude": exclude}
         again = summarizer.summarize(ready, budget, unit, n_samples=2000, **options)
@@ -39,7 +44,7 @@ def test_a_prepared_cluster_gives_the_same_summaries_in_any_order(summarizer, de
         assert again.to_dict() == fresh.to_dict()
 
 
-def test_a_cluster_prepared_by_another_model_is_refused(summarizer, ready):
+def test_a_cluster_prepared_by_another_model_is_refused(ready):
     other = Summarizer.load()
     with pytest.raises(ValueError, match="another summarizer"):
         other.summarize(ready, 10, "words")
@@ -72,7 +77,7 @@ def test_a_twin_of_a_pinned_sentence_has_marginal_zero(ready):
     [
         ([1], [1], 100, "Sentence 1 cannot be both pinned and banned"),
         ([], range(6), 100, "All 6 sentences are banned"),
-        ([0, 3], [], 9, "take 13 words together, more than the budget of 9. Raise the budget to 13"),
+        ([0, 3], [], 9, "take 13 words, more than the budget of 9. Raise the budget to 13"),
         ([1, 4], [], 100, "Sentences 1 and 4, both pinned, have the same words"),
     ],
 )
@@ -84,8 +89,7 @@ def test_pins_that_cannot_be(ready, include, exclude, budget, message):
 
 
 def test_pins_that_depend_on_each_other(summarizer):
-    # the third sentence's words are those of the first two together: with the constant feature, not yet dependent;
-    # three copies of a plane are
+    # three directions in a plane; texts reach this only by rounding, so the kernel is made by hand
     ready = summarizer.prepare(Cluster.from_texts(["Rain fell. Snow melted. Wind rose."]))
     phi = np.array([[1.0, 0.0], [0.0, 1.0], [np.sqrt(0.5), np.sqrt(0.5)]])
     flat = type(ready)(ready.read, DPP(phi @ phi.T), ready.theta, ready.language, ready.bigrams)

@@ -57,7 +57,7 @@ def test_sigterm_finishes_what_is_running():
     with Served("--workers", "1") as served, httpx.Client(base_url=served.url, timeout=60) as client:
         answers = []
         slow = threading.Thread(  # some seconds of eigenvectors
-            target=lambda: answers.append(client.post("/api/v1/clusters", json={"documents": many_sentences(1_900)}))
+            target=lambda: answers.append(client.post("/api/v1/clusters", json={"documents": many_sentences(1_400)}))
         )
         slow.start()
         while not client.get("/api/v1/health").json()["running"]:
@@ -65,7 +65,7 @@ def test_sigterm_finishes_what_is_running():
         code, said = served.end(signal.SIGTERM)
         slow.join()
     assert answers[0].status_code == 201
-    assert len(answers[0].json()["sentences"]) == 1_900
+    assert len(answers[0].json()["sentences"]) == 1_400
     assert code == 0
     assert said.rstrip().endswith("Ended.")
     assert "Traceback" not in said
@@ -125,9 +125,8 @@ def test_the_extra_is_named_where_it_is_missing():
 
 
 def test_addresses():
-    assert [is_loopback(host) for host in ("127.0.0.1", "127.8.8.8", "::1", "localhost", "0.0.0.0", "::", "10.0.0.1")] == [
-        True, True, True, True, False, False, False,
-    ]  # fmt: skip
+    assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "localhost.example")))
     with bind("0.0.0.0", 0) as listener:
         assert address(listener, "0.0.0.0") == f"http://127.0.0.1:{listener.getsockname()[1]}/"
 

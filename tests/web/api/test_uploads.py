@@ -12,7 +12,7 @@ FILES = {
     "a.txt": "Rain in Oslo\n8 May 2004\n\nIt rained all day. The river rose.",
     "b.md": "# Snow\n\nIt *snowed* in [Bergen](x.md). Roads closed.",
     "c.html": '<meta charset="utf-8"><title>Wind &amp; waves</title><p>It blew in Tromsø.<script>alert(1)</script>',
-    "d.sgml": "<DOC><DOCNO> X1 </DOCNO><HEADLINE>Ice</HEADLINE><TEXT>OSLO (AP) _ Ice formed. Ships waited.</TEXT></DOC>",
+    "d.sgml": "<DOC><DOCNO> X1 </DOCNO><HEADLINE>Ice</HEADLINE><TEXT>OSLO (AP) _ Ice formed. Ships met.</TEXT></DOC>",
 }
 
 
@@ -89,11 +89,14 @@ def test_names_reach_no_file(client):
 
 def test_forms_that_are_not_valid(client, is_problem):
     one = ("files", ("a.txt", b"Rain fell."))
-    assert is_problem(client.post(CLUSTERS, files=[("other", ("a.txt", b"x"))]), 422, "invalid")["errors"][0][
-        "pointer"
-    ] == "/other"
+    assert (
+        is_problem(client.post(CLUSTERS, files=[("other", ("a.txt", b"x"))]), 422, "invalid")["errors"][0]["pointer"]
+        == "/other"
+    )
     is_problem(client.post(CLUSTERS, files=[one], data={"model": "french"}), 422, "invalid")
-    is_problem(client.post(CLUSTERS, files=[one, ("model", (None, "english")), ("model", (None, "english"))]), 422, "invalid")
+    is_problem(
+        client.post(CLUSTERS, files=[one, ("model", (None, "english")), ("model", (None, "english"))]), 422, "invalid"
+    )
     is_problem(client.post(CLUSTERS, files=[("files", (None, "no file name"))]), 422, "invalid")
     for content_type in ("multipart/form-data", "multipart/form-data; boundary=x"):
         answer = client.post(CLUSTERS, content=b"--y\r\n\r\n", headers={"Content-Type": content_type})
@@ -105,5 +108,7 @@ def test_a_large_file_stays_in_memory(client, monkeypatch):
     opened = []
     monkeypatch.setattr("tempfile.TemporaryFile", lambda *_, **__: opened.append(1))
     text = "A storm hit the coast today. " * 200 + "\n\n" + "x" * 400_000
-    assert upload(client, ("a.txt", text.encode()), ("b.txt", text.encode()), ("c.txt", text.encode())).status_code == 201
+    assert (
+        upload(client, ("a.txt", text.encode()), ("b.txt", text.encode()), ("c.txt", text.encode())).status_code == 201
+    )
     assert not opened
