@@ -81,7 +81,7 @@ def shoot(browser: Browser, folder: Path) -> None:
 
     page = example(new_page(browser, DESK, "dark"))
     decide(page)
-    sentence(page, "The concrete failed at about").click()
+    sentence(page, "In all, 6,200 residents").click()
     save(folder, "dark", page.screenshot())
 
     page = example(new_page(browser, PHONE, scale=2))
