@@ -4,7 +4,7 @@
 import { Problem, postCluster, postSelect, Unreachable } from "./api.js";
 import { request, state } from "./state.js";
 
-const DEBOUNCE = 12; // milliseconds: one question per frame or so
+const DEBOUNCE = 5; // milliseconds: what one movement changes is asked once
 const PATIENCE = 5_000; // a question this old is given up when there is a newer one; the server would still work on it
 const SLOW = 150; // a question this old is shown to be under way
 
