@@ -99,7 +99,9 @@ def read_upload(file: File, number: int) -> list[Document]:
         encoding = None if charset is None else check_charset(charset, name)
         return parse_document(file.data, name, name, encoding)
     except ValueError as error:
-        raise Problem("unreadable", why_unreadable(error, name)) from None
+        detail = why_unreadable(error, name)
+        place = {"pointer": f"/files/{number - 1}", "detail": detail}
+        raise Problem("unreadable", detail, errors=[place]) from None
 
 
 def label(filename: str, number: int) -> str:

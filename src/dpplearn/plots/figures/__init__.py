@@ -13,6 +13,8 @@ from collections.abc import Iterable
 FIGURES = {
     "points": ("dpplearn.plots.figures.points", "A DPP's points beside independent ones (Figure 1)."),
     "geometry": ("dpplearn.plots.figures.geometry", "Volumes that vectors span, quality, similarity (Figure 2)."),
+    "factors": ("dpplearn.plots.figures.factors", "Factors of three items in an MRF and in a DPP (Figure 3)."),
+    "realizable": ("dpplearn.plots.figures.realizable", "The factors that each of the two can have (Figure 4)."),
     "cluster": ("dpplearn.plots.figures.cluster", "A cluster, a reference summary and an extract (Figure 5)."),
     "weights": ("dpplearn.plots.figures.weights", "The weights of the bundled model with 95 % intervals."),
     "scaling": ("dpplearn.plots.figures.scaling", "Time per sample as the items grow, measured now."),
@@ -24,10 +26,11 @@ FIGURES = {
         "dpplearn.plots.figures.sizes",
         "How many items a DPP draws: exact, sampled, and if they were independent.",
     ),
+    "conjecture": ("dpplearn.plots.figures.conjecture", "How far DPPs are from MRFs of 3 to 10 items."),
 }
 
 # The paper's numbers.
-NUMBERS = {"1": "points", "2": "geometry", "5": "cluster"}
+NUMBERS = {"1": "points", "2": "geometry", "3": "factors", "4": "realizable", "5": "cluster"}
 
 FORMATS = ("pdf", "svg", "png")
 
