@@ -34,7 +34,8 @@ def section(result: dict) -> str:
     machine = result["machine"]
     lines = [f"## {result['title']}", ""]
     if result["rows"]:
-        lines += ["| case | ours | peer | peer's time | ratio | quartiles | asked for |", "|---|--:|---|--:|--:|--:|--:|"]
+        lines.append("| case | ours | peer | peer's time | ratio | quartiles | asked for |")
+        lines.append("|---|--:|---|--:|--:|--:|--:|")
     for row in result["rows"]:
         target = f"≥ {row['target']:g}" if row.get("target") is not None else ""
         spread = f"{ratio(row['ratio_low'])} – {ratio(row['ratio_high'])}"
