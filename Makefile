@@ -53,8 +53,9 @@ figures: venv
 	$(BIN)/dpplearn figures --out docs/assets/figures --format png --dpi 150
 	cp docs/assets/figures/points.png docs/assets/figure1.png
 
+# Offline; a warning (a page, link or anchor that is not there) is an error. scripts/ has our Markdown extension.
 docs: venv
-	$(BIN)/zensical build --clean
+	PYTHONPATH=scripts $(BIN)/zensical build --clean --strict
 
 clean:
 	rm -rf .venv $(HOSTS) build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -22,6 +22,10 @@ def duration(s: float) -> str:
     return f"{s * 1e9:.3g} ns"
 
 
+def number(x: float) -> str:
+    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
+
+
 def ratio(x: float) -> str:
     return f"{x:.0f}" if x >= 100 else f"{x:.1f}" if x >= 10 else f"{x:.2f}"
 
@@ -29,7 +33,9 @@ def ratio(x: float) -> str:
 def section(result: dict) -> str:
     machine = result["machine"]
     lines = [f"## {result['title']}", ""]
-    lines += ["| case | ours | peer | peer's time | ratio | quartiles | asked for |", "|---|--:|---|--:|--:|--:|--:|"]
+    if result["rows"]:
+        lines.append("| case | ours | peer | peer's time | ratio | quartiles | asked for |")
+        lines.append("|---|--:|---|--:|--:|--:|--:|")
     for row in result["rows"]:
         target = f"≥ {row['target']:g}" if row.get("target") is not None else ""
         spread = f"{ratio(row['ratio_low'])} – {ratio(row['ratio_high'])}"
@@ -38,10 +44,10 @@ def section(result: dict) -> str:
             f"{duration(row['peer_s'])} | **{ratio(row['ratio'])}** | {spread} | {target} |"
         )
     if result.get("figures"):
-        lines += ["", "| figure | value | asked for |", "|---|--:|--:|"]
+        lines += [""] * bool(result["rows"]) + ["| figure | value | asked for |", "|---|--:|--:|"]
         for figure in result["figures"]:
             case = figure["case"].replace("|", "\\|")
-            lines.append(f"| {case} | {figure['value']:.3g} {figure['unit']} | {figure.get('target') or ''} |")
+            lines.append(f"| {case} | {number(figure['value'])} {figure['unit']} | {figure.get('target') or ''} |")
     for table in result.get("tables", []):
         lines += ["", f"**{table['title']}**", "", "| " + " | ".join(table["columns"]) + " |"]
         lines.append("|" + "---|" * len(table["columns"]))
@@ -56,10 +62,15 @@ def section(result: dict) -> str:
     return "\n".join(lines)
 
 
-def write_report() -> Path:
+def page() -> str:
+    """The whole page; docs/benchmarks.md includes it, and a test compares it with the file."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
+    return HEAD + "\n" + "\n\n".join(section(result) for result in results) + "\n"
+
+
+def write_report() -> Path:
     path = RESULTS.parent / "README.md"
-    path.write_text(HEAD + "\n" + "\n\n".join(section(result) for result in results) + "\n", encoding="utf-8")
+    path.write_text(page(), encoding="utf-8")
     return path
 
 

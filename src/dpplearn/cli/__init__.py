@@ -19,6 +19,7 @@ COMMANDS = {
     "info": ("dpplearn.cli.info", "Print the weights of a summarizer with standard errors."),
     "rouge": ("dpplearn.cli.rouge", "Score summaries against references with ROUGE."),
     "select": ("dpplearn.cli.select", "Choose items that score high and differ from each other."),
+    "serve": ("dpplearn.cli.serve", "Serve the page and the JSON API of the summarizer."),
     "summarize": ("dpplearn.cli.summarize", "Summarize documents, with reasons."),
     "train": ("dpplearn.cli.train", "Train a summarizer on clusters with reference summaries."),
 }

@@ -127,7 +127,7 @@ def check_encoding(encoding: str) -> None:
         raise ValueError(f"No encoding is called {encoding!r}. Examples are utf-8, latin-1 and cp1252.") from error
 
 
-def decode(data: bytes, file: Path, encoding: str) -> str:
+def decode(data: bytes, file: Path | str, encoding: str) -> str:
     check_encoding(encoding)
     try:
         return data.decode(encoding)
