@@ -265,6 +265,15 @@ def test_files_are_the_same_each_time(drawn, tmp_path):
         assert not re.search(rb"<dc:date>|CreationDate", first)
 
 
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_file_does_not_depend_on_those_written_before(drawn, tmp_path, name):
+    """matplotlib lays a figure out each time it is saved, with the engine of its settings if it has none."""
+    [alone] = saving.save(drawn[name], "alone", tmp_path, ["png"], dpi=40)
+    saving.save(drawn[name], "other", tmp_path, ["svg"])
+    [after] = saving.save(drawn[name], "after", tmp_path, ["png"], dpi=40)
+    assert alone.read_bytes() == after.read_bytes()
+
+
 def test_pages_have_the_width_of_columns(drawn):
     assert {round(float(figure.get_size_inches()[0]), 2) for figure in drawn.values()} <= {3.35, 6.9}
 

@@ -74,7 +74,6 @@ SETTINGS: Any = {  # Any: matplotlib types the keys, others in each release
     "xtick.major.size": 2.5,
     "ytick.major.size": 2.5,
     "patch.linewidth": 0.6,
-    "figure.constrained_layout.use": True,
     "text.hinting": "none",  # letters stand in the PNG where they stand in the PDF
     "pdf.fonttype": 42,  # TrueType: text stays text
     "svg.fonttype": "path",  # a reader of the SVG need not have the font

@@ -92,7 +92,6 @@ def draw() -> Figure:
     sentences = summary.read.sentences
     marks = {sentence: i for i, sentence in enumerate(summary.sentences)}
     figure = Figure(figsize=(TWO_COLUMNS, HEIGHT / 72))
-    figure.set_layout_engine("none")
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set(xlim=(0, WIDTH), ylim=(HEIGHT, 0))
     ax.axis("off")

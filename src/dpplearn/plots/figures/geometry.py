@@ -108,8 +108,7 @@ def frame(ax: Axes, low: tuple[float, float], high: tuple[float, float], text: s
 @style()
 def draw() -> Figure:
     """Volumes in (a), and two items before and after a change of quality in (b) and of similarity in (c)."""
-    figure = Figure(figsize=(TWO_COLUMNS, 4.1))
-    figure.set_layout_engine("none")  # titles run over several panels
+    figure = Figure(figsize=(TWO_COLUMNS, 4.1))  # no layout engine: titles run over several panels
     grid = figure.add_gridspec(2, 12, left=0.01, right=0.99, top=0.94, bottom=0.11, hspace=0.4, wspace=0.2)
     above = [figure.add_subplot(grid[0, 4 * i : 4 * i + 4]) for i in range(3)]
     below = [figure.add_subplot(grid[1, 3 * i : 3 * i + 3]) for i in range(4)]

@@ -41,11 +41,10 @@ def panels() -> list[Panel]:
 
 @style()
 def draw() -> Figure:
-    # a layout engine would leave the cubes little room; matplotlib's types lack "none"
-    figure = Figure(figsize=(TWO_COLUMNS, 7.0), layout="none")  # type: ignore[arg-type]
+    figure = Figure(figsize=(TWO_COLUMNS, 7.0))  # a layout engine would leave the cubes little room
     axes = figure.subplots(2, 2, subplot_kw={"projection": "3d", "computed_zorder": False}).ravel()
-    figure.subplots_adjust(left=0.01, right=0.95, bottom=0.04, top=0.97, wspace=0.06, hspace=0.26)
-    for ax, panel, height in zip(axes, panels(), (1.0, 1.0, 1.09, 1.09), strict=True):
+    figure.subplots_adjust(left=0.01, right=0.95, bottom=0.04, top=0.96, wspace=0.06, hspace=0.26)
+    for ax, panel, height in zip(axes, panels(), (1.04, 1.04, 1.09, 1.09), strict=True):
         show(ax, panel.surfaces, panel.view)
         ax.set_title(panel.title, y=height)
     above = [Patch(color=colour, label=f"entry 111 = {entry:g}") for entry, colour in ENTRIES.items()]

@@ -54,6 +54,9 @@ def save(
     """
     paths = {kind: Path(folder) / f"{name}.{check_choice(kind, 'formats', FORMATS)}" for kind in formats}
     with style():  # matplotlib makes ticks when it draws, by the settings of that moment
+        if figure.get_layout_engine() is not None:  # laid out once: each time moves square axes a little
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
         for kind, path in paths.items():
             with replace_file(path, "wb") as file:
                 figure.savefig(file, format=kind, metadata=METADATA[kind], dpi=dpi)
