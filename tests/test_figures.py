@@ -96,9 +96,11 @@ def test_volumes_of_one_two_and_three(drawn):
 
 
 def test_quality_raises_and_similarity_lowers_every_set_they_should():
-    for (before, after), sign in ((geometry.QUALITY, 1), (geometry.SIMILARITY, -1)):
-        old, new = pmf(before @ before.T), pmf(after @ after.T)
-        assert sign * (new[0, 1] - old[0, 1]) > 0
+    old, new = (pmf(B @ B.T) for B in geometry.QUALITY)
+    for Y in old:  # of the second item
+        assert (new[Y] > old[Y]) == (1 in Y)
+    old, new = (pmf(B @ B.T) for B in geometry.SIMILARITY)
+    assert new[0, 1] < old[0, 1]
     q = [np.linalg.norm(B, axis=1) for B in geometry.SIMILARITY]
     np.testing.assert_allclose(q[0], q[1])  # only the angle changes
     first, second = geometry.QUALITY

@@ -208,3 +208,6 @@ def test_bad_input():
         fit_mrf_to(DPP(np.eye(21)))
     with pytest.raises(ValueError, match="tol must be positive"):
         fit_dpp_to([0.5, 0.5], tol=0.0)
+    for tol in ("small", np.nan, np.inf):
+        with pytest.raises(TypeError, match="tol must be a finite number"):
+            fit_mrf_to([0.5, 0.5], tol=tol)

@@ -58,6 +58,8 @@ def test_ends_of_the_range():
     assert pytest.approx(0.0, abs=1e-7) == pair_to_dpp(0.3, 0.4, 0.12).S  # independent
     assert pair_to_mrf(0.3, 0.4, 0.12).w12 == pytest.approx(0.0, abs=1e-12)
     assert pair_to_dpp(0.3, 0.4, 0.0).S == 1.0  # never together
+    assert pytest.approx(1.0) == pair_to_dpp(1e-200, 1e-200, 0.0).S  # nor where the product is no float
+    assert pytest.approx(np.sqrt(0.5), rel=1e-6) == pair_to_dpp(1e-7, 1e-7, 5e-15).S  # half the product
     assert pair_to_dpp(0.0, 0.4, 0.0).dpp().marginals == pytest.approx([0.0, 0.4])
     assert pair_to_mrf(0.5, 0.5, 0.4, repulsive=False).w12 == pytest.approx(4 * np.log(2))
     assert pair_to_mrf(0.5, 0.5, 0.4, repulsive=False).mrf().pair_probs()[0, 1] == pytest.approx(0.4)
@@ -68,6 +70,8 @@ def test_ends_of_the_range():
     [
         (lambda: pair_to_dpp(0.5, 0.5, 0.3), r"at most p1 p2 = 0.25, equation \(13\), found 0.3.*only negative"),
         (lambda: pair_to_mrf(0.5, 0.5, 0.3), "repulsive=False"),
+        (lambda: pair_to_dpp(1e-7, 1e-7, 1e-13), r"at most p1 p2 = 1e-14"),  # ten times the product
+        (lambda: pair_to_mrf(1e-7, 1e-7, 1e-13), r"at most p1 p2 = 1e-14"),
         (lambda: pair_to_dpp(0.5, 0.5, 0.6), "no distribution of two items"),
         (lambda: pair_to_dpp(0.9, 0.9, 0.7), "no distribution of two items"),
         (lambda: pair_to_dpp(0.6, 0.4, 0.0), "one of the items is always chosen.*from_marginal"),

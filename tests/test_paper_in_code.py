@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from brute import pmf, random_kernel, subsets
-from dpplearn import DPP
+from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn.kernels import L_to_K
+from dpplearn.summarize.centrality import mean_similarity
 
 TESTS = Path(__file__).parent
 PAGE = (TESTS.parent / "docs" / "paper-in-code.md").read_text(encoding="utf-8")
@@ -86,3 +87,26 @@ def test_equation_10(rng):
         equation = np.linalg.det(L[np.ix_(Y, Y)]) / np.linalg.det(L + ones)
         assert np.exp(given.log_prob(B)) == pytest.approx(equation)
         assert equation == pytest.approx(P[tuple(Y)] / having)
+
+
+@pytest.mark.parametrize("d", [3, 8])  # a low-rank DPP, and one of a full kernel
+def test_equations_14_to_16(d, rng):
+    """P(Y | X) is proportional to det(L_Y(X)), L_ij = q_i phi_i . phi_j q_j, q_i = exp(theta . f_i / 2)."""
+    F, phi = rng.standard_normal((5, 2)), rng.standard_normal((5, d))
+    phi /= np.linalg.norm(phi, axis=1, keepdims=True)
+    x = ItemSet(F, phi=phi)
+    model = ConditionalDPP().fit([x, x], [[0, 3], [1, 2]])
+    q = np.array([np.exp(model.theta_ @ f / 2) for f in F])
+    np.testing.assert_allclose(model.quality(x), q)
+    L = np.array([[q[i] * (phi[i] @ phi[j]) * q[j] for j in range(5)] for i in range(5)])
+    np.testing.assert_allclose(model.dpp(x).L, L, atol=1e-12)
+    for Y, p in pmf(L).items():
+        if len(Y) <= d:
+            assert np.exp(model.log_prob([x], [Y])[0]) == pytest.approx(p)
+
+
+def test_mean_similarity(rng):
+    """Section 7.2: the average cosine to all other sentences."""
+    C = rng.random((5, 5))
+    others = [[C[i, j] for j in range(5) if j != i] for i in range(5)]
+    np.testing.assert_allclose(mean_similarity(C), np.mean(others, axis=1))

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from brute import random_kernel
 from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, LowRankDPP
 from dpplearn.decoding import greedy_map
+from dpplearn.mrf import PairwiseMRF
 from dpplearn.plots import plot_kernel, plot_marginals, plot_selection, plot_weights
 from dpplearn.plots.style import BLUE, SETTINGS, VERMILION, style
 from dpplearn.summarize import Summarizer
@@ -121,7 +122,8 @@ def test_kernel_errors(kernel, options, error, message):
 
 def test_marginals_are_the_distributions(dpp, rng):
     low_rank = LowRankDPP(rng.random((7, 3)))
-    for distribution in (dpp, low_rank, KDPP(dpp, 2)):
+    mrf = PairwiseMRF([0.5, -0.5], [[0.0, -1.0], [-1.0, 0.0]])
+    for distribution in (dpp, low_rank, KDPP(dpp, 2), mrf):
         np.testing.assert_array_equal(heights(plot_marginals(distribution)), distribution.marginals)
     np.testing.assert_array_equal(heights(plot_marginals([0.1, 1.0, 0.0])), [0.1, 1.0, 0.0])
     np.testing.assert_array_equal(heights(plot_marginals(np.zeros(3))), np.zeros(3))

@@ -217,7 +217,7 @@ class Determinantal(Frozen, ABC):
         return frozen(np.append(sum_of_coins(self.spectrum.p), np.zeros(self.n - self.spectrum.p.size)))
 
     def entropy(self, n_samples: int = 100_000, rng: Seed = None) -> Estimate:
-        """- sum of P(Y) log P(Y) in nats: exact up to 20 items, beyond that estimated from samples.
+        """H = -sum of P(Y) log P(Y) in nats: exact up to 20 items, beyond that estimated from samples.
 
         Returns
         -------

@@ -46,7 +46,8 @@ class PairwiseMRF(Frozen):
     w : array of shape (n,)
         Weight of each item, of any sign.
     W : array of shape (n, n)
-        Weight w_ij of each pair: symmetric, zeros on the diagonal, none positive.
+        Weight w_ij of each pair: symmetric, zeros on the diagonal, none positive, all finite. A pair that must not
+        occur has -1000: its probability is then 0 as a float.
     repulsive : bool
         False allows positive weights, of pairs that attract one another; no DPP has such pairs.
 
@@ -183,7 +184,7 @@ class PairwiseMRF(Frozen):
         return frozen(np.asarray(np.bincount(sizes(self.n), self.probabilities, self.n + 1), np.float64))
 
     def entropy(self) -> Estimate:
-        """- sum of P(Y) log P(Y) in nats, exact: its `standard_error` is 0."""
+        """H = -sum of P(Y) log P(Y) in nats, exact: its `standard_error` is 0."""
         return Estimate(max(-float(self.probabilities @ self._weighed[0]), 0.0), 0.0)
 
     # Sampling and conditioning

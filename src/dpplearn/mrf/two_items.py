@@ -11,7 +11,7 @@ from dpplearn._checks import FloatArray, check_vector
 from dpplearn.dpp import DPP
 from dpplearn.mrf.pairwise import PairwiseMRF
 
-ROUNDING = 1e-12  # a joint probability above the product by this much is still taken for the product
+ROUNDING = 1e-12  # a joint probability above the product by this share of it is still taken for the product
 
 
 class PairProbs(NamedTuple):
@@ -60,15 +60,17 @@ def pair_to_dpp(p1: float, p2: float, p12: float) -> QualitySimilarity:
            [0.1, 0.5]])
     """
     neither, one, two, _ = check_pair(p1, p2, p12)
-    covariance = repulsion(p1, p2, p12, "a DPP has only negative correlations; no kernel gives this")
+    check_repulsion(p1, p2, p12, "a DPP has only negative correlations; no kernel gives this")
     if neither <= 0.0:
         raise ValueError(
             f"p1 + p2 - p12 must be below 1 for q to be finite, found {p1 + p2 - p12:.6g}: one of the items is always "
             "chosen. DPP.from_marginal([[p1, k], [k, p2]]) with k = sqrt(p1 p2 - p12) needs no q."
         )
     q = np.sqrt(np.array([one, two]) / neither)
-    both = one * two
-    return QualitySimilarity(q, float(np.sqrt(min(covariance / both, 1.0))) if both > 0.0 else 0.0)
+    if min(one, two) == 0.0:
+        return QualitySimilarity(q, 0.0)
+    square = (p1 - p12 / p2) / one * (p2 / two)  # (p1 p2 - p12) / (one two), whose products may underflow
+    return QualitySimilarity(q, float(np.sqrt(min(max(square, 0.0), 1.0))))
 
 
 def pair_to_mrf(p1: float, p2: float, p12: float, *, repulsive: bool = True) -> PairWeights:
@@ -85,7 +87,7 @@ def pair_to_mrf(p1: float, p2: float, p12: float, *, repulsive: bool = True) -> 
     """
     atoms = np.array(check_pair(p1, p2, p12))
     if repulsive:
-        repulsion(p1, p2, p12, "a repulsive MRF has only negative ones; pass repulsive=False for w12 > 0")
+        check_repulsion(p1, p2, p12, "a repulsive MRF has only negative ones; pass repulsive=False for w12 > 0")
     if atoms.min() <= 0.0:
         name = ("{}", "{1}", "{2}", "{1, 2}")[int(atoms.argmin())]
         raise ValueError(
@@ -172,7 +174,7 @@ def check_pair(p1: float, p2: float, p12: float) -> tuple[float, float, float, f
     """P of {}, {1}, {2} and {1, 2}; raises where one of them is negative."""
     p1, p2, p12 = (check_number(p, name, 0.0, 1.0) for p, name in ((p1, "p1"), (p2, "p2"), (p12, "p12")))
     low, high = max(p1 + p2 - 1.0, 0.0), min(p1, p2)
-    if not low - ROUNDING <= p12 <= high + ROUNDING:
+    if not low - ROUNDING <= p12 <= high * (1 + ROUNDING):
         raise ValueError(
             f"p12 must lie between max(p1 + p2 - 1, 0) = {low:.6g} and min(p1, p2) = {high:.6g}, found {p12:.6g}: "
             "no distribution of two items has these probabilities."
@@ -181,14 +183,13 @@ def check_pair(p1: float, p2: float, p12: float) -> tuple[float, float, float, f
     return max((1.0 - p1) - (p2 - p12), 0.0), max(p1 - p12, 0.0), max(p2 - p12, 0.0), p12
 
 
-def repulsion(p1: float, p2: float, p12: float, reason: str) -> float:
-    """p1 p2 - p12, which equation (13) wants to be at least 0."""
-    if p12 > p1 * p2 + ROUNDING:
+def check_repulsion(p1: float, p2: float, p12: float, reason: str) -> None:
+    """Raise unless p12 <= p1 p2, equation (13)."""
+    if p12 > p1 * p2 * (1 + ROUNDING):  # of rare items too, whose product is far below any fixed bound
         raise ValueError(
             f"p12 must be at most p1 p2 = {p1 * p2:.6g}, equation (13), found {p12:.6g}. The correlation is positive: "
             f"{reason}."
         )
-    return max(p1 * p2 - p12, 0.0)
 
 
 def check_quality(q: ArrayLike) -> FloatArray:

@@ -15,22 +15,23 @@ from dpplearn.decoding import Selection
 from dpplearn.determinantal import Determinantal
 from dpplearn.implicit import ImplicitDPP
 from dpplearn.kdpp import KDPP
+from dpplearn.mrf import PairwiseMRF
 from dpplearn.plots.inputs import check_axes, check_chosen, check_labels, legend_above
 from dpplearn.plots.style import BLUE, VERMILION
 
 
 def plot_marginals(
-    dpp: Determinantal | KDPP | ArrayLike,
+    dpp: Determinantal | KDPP | PairwiseMRF | ArrayLike,
     ax: Axes | None = None,
     *,
     chosen: Items | Selection = (),
     labels: Sequence[str] | None = None,
 ) -> Axes:
-    """Show P(i in Y) = K_ii of every item as a bar, equation (2).
+    """Show P(i in Y) of every item as a bar: of a DPP K_ii, equation (2).
 
     Parameters
     ----------
-    dpp : DPP, LowRankDPP, KDPP or array of shape (n,)
+    dpp : DPP, LowRankDPP, KDPP, PairwiseMRF or array of shape (n,)
         A distribution, or the probabilities themselves, such as `ConditionalDPP.marginals` gives.
     ax : matplotlib axes, optional
         Where to draw; by default new axes.
@@ -74,12 +75,12 @@ def plot_marginals(
 
 def check_probabilities(dpp: Any) -> FloatArray:
     """One probability for each item."""
-    if isinstance(dpp, Determinantal | KDPP):
+    if isinstance(dpp, Determinantal | KDPP | PairwiseMRF):
         return dpp.marginals
     if isinstance(dpp, ImplicitDPP) or callable(getattr(dpp, "marginals", None)):
         raise TypeError(
-            f"dpp must be a DPP, LowRankDPP, KDPP or an array of probabilities, found {type(dpp).__name__}. "
-            "Of a ConditionalDPP, pass model.dpp(items) or model.marginals(items)."
+            "dpp must be a DPP, LowRankDPP, KDPP, PairwiseMRF or an array of probabilities, found "
+            f"{type(dpp).__name__}. Of a ConditionalDPP, pass model.dpp(items) or model.marginals(items)."
         )
     p = check_array(dpp, "marginals", 1)
     if p.size == 0:
