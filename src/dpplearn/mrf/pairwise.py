@@ -47,7 +47,7 @@ class PairwiseMRF(Frozen):
         Weight of each item, of any sign.
     W : array of shape (n, n)
         Weight w_ij of each pair: symmetric, zeros on the diagonal, none positive, all finite. A pair that must not
-        occur has -1000: its probability is then 0 as a float.
+        occur has -1000, which makes its probability 0 as a float unless w is as large.
     repulsive : bool
         False allows positive weights, of pairs that attract one another; no DPP has such pairs.
 

@@ -15,7 +15,8 @@ from dpplearn.plots.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, TWO_COL
 ENTRIES = {0.001: VERMILION, 0.25: GREEN, 0.5: BLUE, 0.75: GREY}  # the paper's red, green, blue and grey
 OVERLAY = 0.1
 FRONT, ORIGIN, SIDE = (28, 38), (-22, 228), (16, -22)  # elevation and azimuth of the panels
-FINE = 150  # steps: the triangles of surfaces that cross are sorted whole
+SMOOTH = 100  # steps along a side: facets do not show
+FINE = 300  # where surfaces cross, whose triangles are sorted whole
 
 
 class Panel(NamedTuple):
@@ -28,7 +29,10 @@ class Panel(NamedTuple):
 
 def panels() -> list[Panel]:
     """MRF, DPP, both where the entry 111 is 0.1, and the two sheets of the DPP there."""
-    nested = [[(factor_surface(model, x), colour) for x, colour in ENTRIES.items()] for model in ("mrf", "dpp")]
+    nested = [
+        [(factor_surface(model, x, resolution=SMOOTH), colour) for x, colour in ENTRIES.items()]
+        for model in ("mrf", "dpp")
+    ]
     mrf, front = (factor_surface(model, OVERLAY, resolution=FINE) for model in ("mrf", "dpp"))
     back = factor_surface("dpp", OVERLAY, sign=-1, resolution=FINE)
     return [
