@@ -8,6 +8,7 @@ how much the similarities that a DPP would need violate transitivity. Some twent
 import argparse
 import json
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -50,14 +51,14 @@ def make_mrf(field: str, kind: str, n: int, strength: float, rng: np.random.Gene
     return PairwiseMRF(w if field == "plain" else w - W.sum(axis=1) / 2, W)
 
 
-def study(cell: tuple[str, str, int, float, int]) -> dict[str, list[float]]:
-    """The measures of all MRFs of one cell."""
+def study(cell: tuple[str, str, int, float, int], starts: int = 6) -> dict[str, list[float]]:
+    """The measures of all MRFs of one cell; more starts include those of fewer."""
     field, kind, n, strength, repeats = cell
     rows = []
     for repeat in range(repeats):
         seed = [FIELDS.index(field), KINDS.index(kind), n, STRENGTHS.index(strength), repeat]
         mrf = make_mrf(field, kind, n, strength, np.random.default_rng(seed))
-        fit = fit_dpp_to(mrf, max_iter=5000, rng=repeat)
+        fit = fit_dpp_to(mrf, n_starts=starts, max_iter=5000, rng=repeat)
         p, joint = mrf.marginals, mrf.pair_probs()
         # KL(MRF || independent items): all the dependence there is
         dependence = float(-(p * np.log(p) + (1 - p) * np.log1p(-p)).sum() - mrf.entropy())
@@ -107,12 +108,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=OUT, help="JSON file of the figures")
     parser.add_argument("--repeats", type=int, default=10, help="MRFs of each kind, number of items and strength")
+    parser.add_argument("--starts", type=int, default=6, help="starts of each fit")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     grid = [(*cell, arguments.repeats) for cell in product(FIELDS, KINDS, ITEMS, STRENGTHS)]
-    cells = []
+    cells, search = [], partial(study, starts=arguments.starts)
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        for (field, kind, n, strength, _), measures in zip(grid, pool.map(study, grid), strict=True):
+        for (field, kind, n, strength, _), measures in zip(grid, pool.map(search, grid), strict=True):
             cells.append({"field": field, "kind": kind, "n": n, "strength": strength, **measures})
             means = ", ".join(f"{name} {np.mean(values):.4f}" for name, values in measures.items())
             print(f"{field:9s}{kind:8s}N = {n:2d}, strength {strength:5.2f}: {means}", flush=True)
