@@ -204,6 +204,7 @@ def test_weights_without_errors_have_no_intervals():
         ([1.0], {"names": ["a", "b"]}, ValueError, r"names must have one string per weight \(1\), found 2"),
         ([1.0], {"top": 0}, ValueError, "top must be at least 1"),
         ([1.0], {"level": 1}, ValueError, "level must be between 0 and 1"),
+        ([1.0], {"level": "high"}, ValueError, "level must be between 0 and 1, found 'high'"),
         ([], {}, ValueError, "nothing to draw"),
         ("weights", {}, TypeError, "theta must be an array of real numbers"),
     ],
