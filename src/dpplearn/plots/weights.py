@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -56,7 +55,7 @@ def plot_weights(
     """
     theta, error, known = read_weights(model, std)
     names = check_labels(names, theta.size, "names", "weight") or known
-    if not isinstance(level, Real) or not 0 < level < 1:
+    if not isinstance(level, int | float | np.floating) or not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, found {level!r}.")
     shown = np.arange(theta.size)
     if top is not None:
