@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -47,6 +48,16 @@ def plain_errors() -> Iterator[None]:
         yield
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
+
+
+def check_out(path: Path | None, option: str = "--out") -> None:
+    """A file can be written there: said before the work, not after it."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise ValueError(f"Cannot write {path}: it is a folder. Give the name of a file as {option}.")
+    if not path.parent.is_dir():
+        raise ValueError(f"Cannot write {path}: there is no folder {path.parent}. Make it, or give another {option}.")
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import first_run_notice, plain_errors, plain_warnings
+from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnings
 
 
 @click.command(name="train")
@@ -49,10 +49,7 @@ def command(
     from dpplearn.summarize.summarizer import Summarizer
 
     with plain_errors(), plain_warnings(), first_run_notice():
-        if out.is_dir():
-            raise ValueError(f"Cannot write {out}: it is a folder. Give the name of a file as --out.")
-        if not out.parent.is_dir():
-            raise ValueError(f"Cannot write {out}: there is no folder {out.parent}. Make it, or give another --out.")
+        check_out(out)
         summarizer = Summarizer(language=language, **settings)
         clusters = read_clusters(corpus, encoding=encoding, skip_bad=skip_bad)
         if language is not None:
