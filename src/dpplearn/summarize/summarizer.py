@@ -219,7 +219,8 @@ class Summarizer:
         dpp = self.dpp(read)
         cost, bound = costs(read.texts, unit), limit(budget, unit)
         pinned = check_subset(options["include"], len(cost), "include")
-        allowed = self._allowed(read, pinned, options["exclude"])
+        excluded = check_subset(options["exclude"], len(cost), "exclude")
+        allowed = self._allowed(read, pinned, excluded)
         options = {**options, "include": pinned, "exclude": ~allowed}
         note = ""
         items = np.empty(0, np.int64)
@@ -238,7 +239,9 @@ class Summarizer:
         chosen = tuple(read.sentences[i] for i in items)
         size = joined_length(lines, unit)
         names = self.features_.names
-        return Summary("\n".join(lines), chosen, size, budget, unit, note, items, read, self.theta_, names, dpp)
+        return Summary(
+            "\n".join(lines), chosen, size, budget, unit, note, items, read, self.theta_, names, dpp, excluded
+        )
 
     @staticmethod
     def _allowed(read: Featurized, pinned: IntArray, exclude: Items) -> npt.NDArray[np.bool_]:
