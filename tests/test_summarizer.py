@@ -236,7 +236,7 @@ def test_why_a_sentence_was_left_out(bundled):
     assert found[again] == "has the words of 1, sentence 1"
     assert found[long].startswith("longer than the budget: 104 of 11 words")
     assert found[near].endswith("% is said already")
-    assert found[other] == "weaker than every chosen sentence, and they leave 1 of 11 words"
+    assert found[other] == "weaker than every chosen sentence, and 1 of 11 words are left"
     _, found = reasons_of(bundled, texts, 11, include=[4], exclude=[0])
     assert found[storm] == "excluded"
     assert found[again] == "no room: takes 10, and 1 of 11 words are left"
@@ -261,7 +261,7 @@ def test_reasons_count_what_is_left(bundled):
                 assert f"takes {longer - summary.length:g}, and {budget - summary.length:g} of {budget} " in x.reason
             elif x.reason.startswith("weaker"):
                 assert x.quality < min(c.quality for c in summary.explain().chosen)
-                assert (longer > budget) == ("they leave" in x.reason)
+                assert (longer > budget) == ("are left" in x.reason)
             elif "said already" in x.reason:
                 assert x.redundancy >= 0.3
             else:

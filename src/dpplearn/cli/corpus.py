@@ -110,13 +110,15 @@ def usable(clusters: list[Cluster], corpus: Path) -> list[Cluster]:
 
 def warn_of_other_languages(clusters: list[Cluster], language: str | None) -> None:
     """A model reads all text in one language."""
+    from dpplearn.summarize.language import language_of
     from dpplearn.summarize.matching import ENGLISH, normal_language
 
-    ours = (None, language or ENGLISH)
-    others = sorted({str(c.language) for c in clusters if normal_language(c.language) not in ours})
+    ours = language or ENGLISH
+    found = [language_of(c) if ours == ENGLISH else normal_language(c.language) for c in clusters]
+    others = sorted({one for one in found if one not in (None, ours)})
     if others:
         click.echo(
-            f"Warning: the model is for {language or 'english'}, but there are clusters in {', '.join(others)}. "
-            "Choose clusters with --language.",
+            f"Warning: the model is for {ours}, but there are clusters in {', '.join(others)}. "
+            "Choose clusters with --language, and a model for theirs with --model.",
             err=True,
         )

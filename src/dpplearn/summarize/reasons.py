@@ -38,7 +38,7 @@ def reason(summary: Summary, i: int, redundancy: float) -> str:
     fits, q = needed <= summary.budget, summary.dpp.quality
     left = f"{max(summary.budget - summary.length, 0.0):g} of {summary.budget:g} {unit}"
     if q[i] < q[summary.items].min():
-        return "weaker than every chosen sentence" + ("" if fits else f", and they leave {left}")
+        return "weaker than every chosen sentence" + ("" if fits else f", and {left} are left")
     if not fits:
         return f"no room: takes {needed - summary.length:g}, and {left} are left"
     return "it would fit, but the set is better without it"

@@ -20,6 +20,7 @@ from dpplearn.learning.threads import blas_threads
 from dpplearn.summarize.baselines import Logistic
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized, SentenceFeatures
+from dpplearn.summarize.language import warn_unless_read
 from dpplearn.summarize.matching import match_words, normal_language
 from dpplearn.summarize.oracle import ORACLES, paper_oracle, rouge_oracle
 from dpplearn.summarize.summary import Summary
@@ -202,6 +203,8 @@ class Summarizer:
         budget = check_budget(self.budget if budget is None else budget, unit)
         decoder = self.decoder if decoder is None else check_choice(decoder, "decoder", DECODERS)
         options = {"diversity": diversity, "include": include, "exclude": exclude}
+        if isinstance(cluster, Cluster):
+            warn_unless_read(cluster, self.language)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
             return self._summarize(cluster, budget, unit, decoder, options)
 

@@ -16,6 +16,7 @@ from dpplearn.rouge import Rouge
 from dpplearn.summarize.baselines import fit_logistic
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized
+from dpplearn.summarize.language import foreign
 from dpplearn.summarize.matching import ENGLISH, normal_language
 from dpplearn.summarize.units import costs, limit
 
@@ -110,6 +111,13 @@ def settle_language(summarizer: Summarizer, clusters: Sequence[Cluster]) -> None
         )
     if summarizer.language is None and found:
         summarizer.language = found[0]
+    seen = None if summarizer.language else foreign(d.text for cluster in clusters for d in cluster.documents)
+    if seen is not None:
+        warnings.warn(
+            f"The clusters seem to be in {seen}, but words will be compared as English ones. "
+            "Say what they are in: pass language=, or --language.",
+            stacklevel=4,
+        )
 
 
 def make_model(rho: float, variance: float, **options: Any) -> ConditionalDPP:
