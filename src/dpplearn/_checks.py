@@ -109,14 +109,25 @@ def check_items(items: Items, n: int, name: str = "items") -> IntArray:
     if Y.size == 0:
         return np.empty(0, np.int64)
     if Y.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integers or be a boolean mask, found dtype {Y.dtype}.")
+        raise TypeError(
+            f"{name} must hold integers or be a boolean mask, found dtype {Y.dtype}.{_indicator(Y, n, name)}"
+        )
     if Y.min() < 0 or Y.max() >= n:
         bad = Y.min() if Y.min() < 0 else Y.max()
         raise IndexError(f"{name} must hold item numbers from 0 to {n - 1}, found {bad}.")
     values, counts = np.unique(Y, return_counts=True)
     if values.size < Y.size:
-        raise ValueError(f"{name} must not repeat items, but {values[counts > 1][0]} appears more than once.")
+        repeated = values[counts > 1][0]
+        hint = _indicator(Y, n, name)
+        raise ValueError(f"{name} must not repeat items, but {repeated} appears more than once.{hint}")
     return Y.astype(np.int64)
+
+
+def _indicator(Y: npt.NDArray[Any], n: int, name: str) -> str:
+    """A hint for those who give 0 or 1 for each item instead of the numbers of the chosen ones."""
+    if Y.size != n or Y.dtype.kind not in "iuf" or not np.isin(Y, (0, 1)).all():
+        return ""
+    return f" It looks like an indicator, 0 or 1 for each of the {n} items: pass np.flatnonzero({name})."
 
 
 def check_subset(subset: Items, n: int, name: str = "subset") -> IntArray:
