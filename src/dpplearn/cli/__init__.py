@@ -43,11 +43,14 @@ class LazyGroup(click.Group):
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn an error about the user's input into a message and exit code 1."""
+    """Turn an error about the user's input into a message and exit code 1, and Ctrl-C into a line and exit code 130."""
     try:
         yield
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt as stop:
+        click.echo(str(stop) or "Stopped.", err=True)
+        raise click.exceptions.Exit(130) from None
 
 
 def check_out(path: Path | None, option: str = "--out") -> None:

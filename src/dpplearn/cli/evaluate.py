@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dpplearn.cli import plain_errors, plain_warnings, usage_errors
+from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import PATH, Run, read_corpus, run_options, warn_of_other_languages
-from dpplearn.cli.tables import print_table_2, progress
+from dpplearn.cli.tables import print_table_2
 
 STOPPED = "Stopped. What is done is kept: run the same command with the same --out to go on."
 
@@ -71,7 +75,8 @@ def command(
         }  # fmt: skip
         folder = ResultsFolder(run.out, settings)
         tasks = [Task("model", (cluster,), tuple(names)) for cluster in clusters]
-        with stoppable(), progress("Summarizing") as report:
+        with keeping(run.out), bars() as show:
+            report = partial(show.stage, "Summarizing")
             made = make_summaries({"model": summarizer}, tasks, budget, unit, folder, jobs=run.jobs, report=report)
         rows, best = score_table(made, clusters, Scoring(budget, unit, summarizer.language))
         results, details = records(rows, best, settings)
@@ -112,13 +117,10 @@ def common(budget: float, unit: str, language: str | None) -> dict[str, Any]:
     }
 
 
-class stoppable:  # noqa: N801  # used like a function
-    """Ctrl-C becomes one line and exit code 130."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and issubclass(kind, KeyboardInterrupt):
-            click.echo(STOPPED, err=True)
-            raise click.exceptions.Exit(130)
+@contextmanager
+def keeping(out: Path | None) -> Iterator[None]:
+    """On Ctrl-C, say that what is done is kept, where it is."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(STOPPED if out is not None else "") from None

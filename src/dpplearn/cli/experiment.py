@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpplearn.cli import plain_errors, plain_warnings, usage_errors
+from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import PATH, Run, read_corpus, run_options
-from dpplearn.cli.evaluate import common, finish, stoppable
-from dpplearn.cli.tables import print_table_1, print_table_2, progress
+from dpplearn.cli.evaluate import common, finish, keeping
+from dpplearn.cli.tables import print_table_1, print_table_2
 
 if TYPE_CHECKING:
     from dpplearn.rouge import CorpusScore
@@ -116,10 +118,11 @@ def command(
                     models[f"{decoder} {topic}"] = Recipe({**settings, "decoder": decoder}, tuple(ours), topic, tune)
                     tasks.append(Task(f"{decoder} {topic}", held_out, systems_of))
             else:
-                with stoppable():
-                    models[decoder] = Summarizer(**settings, decoder=decoder).fit(ours, tune=tune)
+                with bars() as show:
+                    models[decoder] = Summarizer(**settings, decoder=decoder).fit(ours, tune=tune, verbose=show)
                 tasks += [Task(decoder, (cluster,), systems_of) for cluster in theirs]
-        with stoppable(), progress("Summarizing") as report:
+        with keeping(run.out), bars() as show:
+            report = partial(show.stage, "Summarizing")
             made = make_summaries(models, tasks, budget, unit, folder, jobs=run.jobs, report=report)
             oracle = oracle_texts(summarizer, ours)
         others, known = {}, {}

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnings
+from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import ENCODING, PATH, SKIP_BAD, read_corpus
 
 
@@ -52,7 +53,8 @@ def command(
         summarizer = Summarizer(language=language, **settings)
         clusters = read_corpus(corpus, encoding, skip_bad, language=language)
         click.echo(f"Read {len(clusters)} clusters from {corpus}.", err=True)
-        summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=True)
+        with bars() as show:
+            summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=show)
         summarizer.save(out)
     done = summarizer.training_
     click.echo(

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jobs, check_subset
 from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.dpp import DPP
+from dpplearn.learning.progress import Progress
 from dpplearn.learning.threads import blas_threads
 from dpplearn.summarize.baselines import Logistic
 from dpplearn.summarize.document import Cluster
@@ -119,7 +120,7 @@ class Summarizer:
         tune: bool = False,
         n_jobs: int | None = 1,
         backend: Any = None,
-        verbose: bool = False,
+        verbose: bool | Progress = False,
     ) -> Self:
         """Learn from clusters with reference summaries: features, oracle extracts, weights.
 
