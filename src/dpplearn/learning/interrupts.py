@@ -10,10 +10,10 @@ from multiprocessing import resource_tracker
 
 @contextmanager
 def deaf_children() -> Iterator[None]:
-    """Processes started here never see Ctrl-C, from their first instruction on; this one sees it a moment later.
+    """Processes started here never see Ctrl-C, from their first instruction on; this one sees it at once or afterwards.
 
-    A blocked signal stays blocked in what is started meanwhile, and waits for the one that blocked it. A handler set by
-    the child would come too late: it is seconds before its imports are done, and each would print a traceback.
+    A signal that this thread blocks stays blocked in what it starts meanwhile. A handler set by the child would come
+    too late: it is seconds before its imports are done, and each would print a traceback.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
