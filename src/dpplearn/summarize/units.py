@@ -55,6 +55,8 @@ def count_words(text: str) -> int:
     --------
     >>> count_words("The bridge is closed."), count_words("大桥2024年关闭。"), count_words("สะพานปิด")
     (4, 6, 2)
+    >>> count_words("The capital is 北京.")
+    4
     """
     if text.isascii() or _UNSPACED.search(text) is None:
         return len(text.split())
@@ -62,8 +64,8 @@ def count_words(text: str) -> int:
 
 
 def _count_chunk(chunk: str) -> int:
-    """Words in a text without spaces."""
-    if _UNSPACED.search(chunk) is None:
+    """Words in a text without spaces; one of up to four characters is a word, such as a name quoted in English."""
+    if len(_UNSPACED.findall(chunk)) <= _LETTERS_A_WORD:
         return 1
     count = 0
     for piece in _PIECE.finditer(chunk):
