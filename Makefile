@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 HOSTS := .venv-integrations
 
-.PHONY: venv demo model test lint typecheck pytest test-integrations bench docs clean
+.PHONY: venv demo model test lint typecheck pytest test-integrations bench figures docs clean
 
 venv: $(STAMP)
 
@@ -48,8 +48,14 @@ $(HOSTS)/.installed: pyproject.toml
 bench: venv
 	$(BIN)/python -m benchmarks
 
+# The pictures of docs/figures.md and the README; those that show times measure them on this machine.
+figures: venv
+	$(BIN)/dpplearn figures --out docs/assets/figures --format png --dpi 150
+	cp docs/assets/figures/points.png docs/assets/figure1.png
+
+# Offline; a warning (a page, link or anchor that is not there) is an error. scripts/ has our Markdown extension.
 docs: venv
-	$(BIN)/zensical build --clean
+	PYTHONPATH=scripts $(BIN)/zensical build --clean --strict
 
 clean:
 	rm -rf .venv $(HOSTS) build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,9 @@
 """Adapters whose framework is not installed have no docstrings to run; tests/integrations says so when it skips."""
 
+import os
 from importlib.util import find_spec
+
+os.environ["MPLBACKEND"] = "Agg"  # no window, whatever the machine
 
 FRAMEWORKS = {"langchain_core": "langchain", "llama_index": "llamaindex", "haystack": "haystack"}
 collect_ignore = [

@@ -56,10 +56,15 @@ def section(result: dict) -> str:
     return "\n".join(lines)
 
 
-def write_report() -> Path:
+def page() -> str:
+    """The whole page; docs/benchmarks.md includes it, and a test compares it with the file."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
+    return HEAD + "\n" + "\n\n".join(section(result) for result in results) + "\n"
+
+
+def write_report() -> Path:
     path = RESULTS.parent / "README.md"
-    path.write_text(HEAD + "\n" + "\n\n".join(section(result) for result in results) + "\n", encoding="utf-8")
+    path.write_text(page(), encoding="utf-8")
     return path
 
 

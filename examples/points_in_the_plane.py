@@ -1,60 +1,46 @@
-"""Figure 1 of the paper: points drawn from a DPP keep apart, independent ones clump.
+"""Points in the plane, Figure 1 of the paper: points drawn from a DPP keep apart, independent ones clump.
 
-Run `python examples/points_in_the_plane.py --out figure1.png`.
+Of 2,000 random points in the unit square 100 are drawn, once by a k-DPP whose items are similar where they are near,
+once independently. The DPP's points are spread out, with no grid and no minimum distance: it is still a random set.
+The number that shows it is the mean distance from a point to the nearest other, over ten draws of each kind.
 """
 
-import argparse
-from pathlib import Path
-
-import matplotlib
 import numpy as np
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 
 from dpplearn import DPP, KDPP
 from dpplearn.kernels import rbf_similarity
+from dpplearn.plots.figures.points import nearest_distance
+from dpplearn.plots.style import BLUE, TWO_COLUMNS, VERMILION, new_figure, style
+from options import read_options
 
 
-def draw_points(candidates: int = 2000, count: int = 100, seed: int = 2):
-    """`count` of many random points from a k-DPP, and as many drawn independently."""
+def draw_points(candidates=2000, count=100, draws=10, seed=2):
+    """The points, sets of `count` of them from a k-DPP, and as many sets drawn independently."""
     rng = np.random.default_rng(seed)
     points = rng.random((candidates, 2))
-    # Similar where near: the closer two points are, the less often both are drawn.
-    kdpp = KDPP(DPP(rbf_similarity(points, length_scale=0.1) + 1e-6 * np.eye(candidates)), count)
-    apart = kdpp.sample(1, rng=rng)[0]
-    independent = rng.choice(candidates, size=count, replace=False)
-    return points[apart], points[independent]
+    L = rbf_similarity(points, length_scale=0.1) + 1e-6 * np.eye(candidates)  # a little on the diagonal: full rank
+    apart = KDPP(DPP(L), count).sample(draws, rng=rng)
+    independent = [rng.choice(candidates, size=count, replace=False) for _ in range(draws)]
+    return points, list(apart), independent
 
 
-def nearest_distance(points):
-    """Mean distance from a point to the nearest other."""
-    distance = np.linalg.norm(points[:, None] - points, axis=-1) + 9.0 * np.eye(len(points))
-    return distance.min(axis=1).mean()
-
-
-def plot(apart, independent, path):
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4.9), layout="constrained")
-    for ax, points, title in zip(axes, (apart, independent), ("DPP", "Independent"), strict=True):
-        ax.scatter(*points.T, s=26, color="#0072B2" if title == "DPP" else "#D55E00", linewidths=0)
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xticks=[], yticks=[], aspect="equal", title=title)
-        ax.set_xlabel(f"nearest neighbour {nearest_distance(points):.3f} away on average")
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Draw Figure 1: a DPP's points beside independent ones.")
-    parser.add_argument("--out", type=Path, default=Path("figure1.png"), help="PNG to write (default: figure1.png)")
-    path = parser.parse_args().out
-    if not path.parent.is_dir():
-        parser.error(f"the folder {path.parent} does not exist; make it, or give another --out")
-    apart, independent = draw_points()
-    plot(apart, independent, path)
-    print(f"Drew {len(apart)} points of 2,000 from a DPP, and as many independently.")
-    print(f"A point's nearest neighbour is {nearest_distance(apart):.3f} away on average in the DPP,")
-    print(f"and {nearest_distance(independent):.3f} in the independent draw. The picture is in {path}.")
+def main(save=None):
+    points, *kinds = draw_points()
+    means = [np.mean([nearest_distance(points[Y]) for Y in sets]) for sets in kinds]
+    print("The nearest other point is, on average,")
+    print(f"{means[0]:.3f} away in sets from the DPP, and")
+    print(f"{means[1]:.3f} away in sets drawn independently.")
+    if save:
+        with style():
+            figure, axes = new_figure(TWO_COLUMNS, 3.75, columns=2)
+            for ax, sets, title, color in zip(axes, kinds, ("DPP", "Independent"), (BLUE, VERMILION), strict=True):
+                ax.scatter(*points.T, s=1, color="0.8", linewidths=0)  # what was there to choose from
+                ax.scatter(*points[sets[0]].T, s=15, color=color, linewidths=0)
+                ax.set(xticks=[], yticks=[], aspect="equal", title=title)
+                ax.spines[:].set_visible(True)
+            figure.savefig(save, dpi=160)
+    return means
 
 
 if __name__ == "__main__":
-    main()
+    main(**read_options(__doc__))

@@ -27,6 +27,3 @@ def test_code_blocks(page, tmp_path, monkeypatch):
             namespace.update(test.globs)
         else:
             exec(compile("\n" * line + code, str(page), "exec"), namespace)
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
-        if "://" not in target:
-            assert (page.parent / target).exists(), f"{page.name} links to {target}, which does not exist"

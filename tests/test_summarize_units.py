@@ -75,7 +75,9 @@ def test_a_summary_of_some_words_is_short(budget):
         "市长说那座桥已经很旧，将会重建。",
         "火车星期三恢复运行。",
     ]
-    cluster = Cluster.from_texts(["".join(lines), "大桥已经很旧。火车全都停了。"], language="english")  # as the user insists
+    cluster = Cluster.from_texts(
+        ["".join(lines), "大桥已经很旧。火车全都停了。"], language="english"
+    )  # as the user insists
     summary = Summarizer.load().summarize(cluster, budget, "words", decoder="greedy")
     assert 0 < sum(c.isalpha() for c in summary.text) == summary.length <= budget
 

@@ -15,24 +15,30 @@ def mean_f1(gain, overlap, length, lengths):
 
 
 @jit
-def change_in_overlap(indptr, tokens, counts, references, have, i, sign, gain):
+def change_in_overlap(part, have, i, sign, gain):
     """gain[s] = what adding (sign 1) or taking away (-1) item i changes in sum of min(have, reference s)."""
+    indptr, tokens, counts, references, holders, where, held, _, _ = part
     for s in range(gain.size):
         gain[s] = 0.0
     for a in range(indptr[i], indptr[i + 1]):
-        row = references[tokens[a]]
-        now = have[tokens[a]]
+        t = tokens[a]
+        now = have[t]
         then = now + sign * counts[a]
-        for s in range(gain.size):
-            gain[s] += min(then, row[s]) - min(now, row[s])
+        if 4 * (holders[t + 1] - holders[t]) < gain.size:  # few references have the token: only those change
+            for b in range(holders[t], holders[t + 1]):
+                gain[where[b]] += min(then, held[b]) - min(now, held[b])
+        else:  # most do: a plain loop over all of them is faster
+            row = references[t]
+            for s in range(gain.size):
+                gain[s] += min(then, row[s]) - min(now, row[s])
 
 
 @jit
 def move(parts, have, overlap, length, i, sign, gain):
     """Add item i to the set, or take it away: counts, overlaps and lengths follow."""
     for p in range(len(parts)):
-        indptr, tokens, counts, references, _, own = parts[p]
-        change_in_overlap(indptr, tokens, counts, references, have[p], i, sign, gain)
+        indptr, tokens, counts, own = parts[p][0], parts[p][1], parts[p][2], parts[p][8]
+        change_in_overlap(parts[p], have[p], i, sign, gain)
         for s in range(gain.size):
             overlap[p, s] += gain[s]
         for a in range(indptr[i], indptr[i + 1]):
@@ -45,10 +51,10 @@ def utility_with(parts, weights, have, overlap, length, i, gain):
     """Mean utility of the set with item i added; i = -1 adds nothing."""
     value = 0.0
     for p in range(len(parts)):
-        indptr, tokens, counts, references, lengths, own = parts[p]
+        lengths, own = parts[p][7], parts[p][8]
         extra = 0.0
         if i >= 0:
-            change_in_overlap(indptr, tokens, counts, references, have[p], i, 1.0, gain)
+            change_in_overlap(parts[p], have[p], i, 1.0, gain)
             extra = own[i]
         else:
             gain[:] = 0.0
@@ -73,9 +79,11 @@ def best_addition(parts, weights, have, overlap, length, cost, left, alive, powe
 def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
     """From `start` (of which the first `fixed` items stay): add greedily, then swap, add and drop until none helps.
 
+    A part is (indptr, tokens, counts) of the items, the references' counts by token as a table and as a list of
+    (holders, where, held), lengths of the references, lengths of the items.
     alive (n,) marks the candidates outside the set. Returns the items and their mean utility.
     """
-    n, S = cost.size, parts[0][4].size
+    n, S = cost.size, parts[0][7].size
     have = [np.zeros(part[3].shape[0], np.float32) for part in parts]
     overlap, length = np.zeros((len(parts), S), np.float32), np.zeros(len(parts))
     gain = np.zeros(S, np.float32)

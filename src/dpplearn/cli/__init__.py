@@ -16,9 +16,11 @@ import click
 COMMANDS = {
     "evaluate": ("dpplearn.cli.evaluate", "Score every system on a corpus (Table 2)."),
     "experiment": ("dpplearn.cli.experiment", "Train, test and compare: Tables 1 and 2 of the paper."),
+    "figures": ("dpplearn.cli.figures", "Draw the figures of the paper, and ours."),
     "info": ("dpplearn.cli.info", "Print the weights of a summarizer with standard errors."),
     "rouge": ("dpplearn.cli.rouge", "Score summaries against references with ROUGE."),
     "select": ("dpplearn.cli.select", "Choose items that score high and differ from each other."),
+    "serve": ("dpplearn.cli.serve", "Serve the page and the JSON API of the summarizer."),
     "summarize": ("dpplearn.cli.summarize", "Summarize documents, with reasons."),
     "train": ("dpplearn.cli.train", "Train a summarizer on clusters with reference summaries."),
 }
@@ -96,6 +98,16 @@ def first_run_notice() -> Iterator[None]:
     note = "First run on this machine: compiling loops that this command needs; they are kept on disk."
     with say_when_compiling(lambda: click.echo(note, err=True)):
         yield
+
+
+@contextmanager
+def stoppable(message: str) -> Iterator[None]:
+    """Ctrl-C becomes one line and exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(message, err=True)
+        raise click.exceptions.Exit(130) from None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dpplearn.cli import plain_errors, plain_warnings, usage_errors
+from dpplearn.cli import plain_errors, plain_warnings, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import PATH, Run, read_corpus, run_options, warn_of_other_languages
 from dpplearn.cli.tables import print_table_2
@@ -75,7 +73,7 @@ def command(
         }  # fmt: skip
         folder = ResultsFolder(run.out, settings)
         tasks = [Task("model", (cluster,), tuple(names)) for cluster in clusters]
-        with keeping(run.out), bars() as show:
+        with stoppable(stopped(run)), bars() as show:
             report = partial(show.stage, "Summarizing")
             made = make_summaries({"model": summarizer}, tasks, budget, unit, folder, jobs=run.jobs, report=report)
         rows, best = score_table(made, clusters, Scoring(budget, unit, summarizer.language))
@@ -117,10 +115,6 @@ def common(budget: float, unit: str, language: str | None) -> dict[str, Any]:
     }
 
 
-@contextmanager
-def keeping(out: Path | None) -> Iterator[None]:
-    """On Ctrl-C, say that what is done is kept, where it is."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(STOPPED if out is not None else "") from None
+def stopped(run: Run) -> str:
+    """What to say on Ctrl-C."""
+    return "Stopped." if run.out is None else STOPPED

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpplearn.cli import plain_errors, plain_warnings, usage_errors
+from dpplearn.cli import plain_errors, plain_warnings, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import PATH, Run, read_corpus, run_options
-from dpplearn.cli.evaluate import common, finish, keeping
+from dpplearn.cli.evaluate import common, finish, stopped
 from dpplearn.cli.tables import print_table_1, print_table_2
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def command(
                 with bars() as show:
                     models[decoder] = Summarizer(**settings, decoder=decoder).fit(ours, tune=tune, verbose=show)
                 tasks += [Task(decoder, (cluster,), systems_of) for cluster in theirs]
-        with keeping(run.out), bars() as show:
+        with stoppable(stopped(run)), bars() as show:
             report = partial(show.stage, "Summarizing")
             made = make_summaries(models, tasks, budget, unit, folder, jobs=run.jobs, report=report)
             oracle = oracle_texts(summarizer, ours)

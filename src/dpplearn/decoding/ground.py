@@ -13,6 +13,7 @@ from scipy import sparse
 from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector
 from dpplearn._linalg import logdet, to_dense
 from dpplearn.decoding.diversity import check_diversity, diversified, exponents, quality_power
+from dpplearn.decoding.latest import Latest
 from dpplearn.decoding.normalizer import log_normalizer, similarities
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
@@ -62,6 +63,16 @@ class Kernel:
     def dpp(self) -> DPP:
         """The DPP with kernel L(d), to draw from."""
         return self.model if self.diversity == 0.5 else DPP(self.L)
+
+    @cached_property
+    def _given(self) -> Latest[DPP]:
+        return Latest()
+
+    def given(self, include: IntArray, exclude: IntArray) -> DPP:
+        """The DPP given what must be in and out; a second call with the same items finds its eigenvectors there."""
+        if not (include.size or exclude.size):
+            return self.dpp
+        return self._given.get((include.tobytes(), exclude.tobytes()), lambda: self.dpp.condition(include, exclude))
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,11 +178,15 @@ class Rows:
             return LowRankDPP(sparse.diags_array(self.scale) @ self.rows)
         return LowRankDPP(self.scale[:, None] * self.rows)
 
+    def given(self, include: IntArray, exclude: IntArray) -> DPP | LowRankDPP:
+        """The DPP given what must be in and out."""
+        return self.dpp.condition(include, exclude) if include.size or exclude.size else self.dpp
+
 
 Ground: TypeAlias = Kernel | Rows
 
-Model: TypeAlias = DPP | LowRankDPP | tuple[ArrayLike, Any] | Rows
-"""A DPP, a LowRankDPP, or (q, phi): qualities (n,) and features (n, d), dense or scipy sparse; or Rows, read before."""
+Model: TypeAlias = DPP | LowRankDPP | tuple[ArrayLike, Any] | Ground
+"""A DPP, a LowRankDPP, or (q, phi): qualities (n,) and features (n, d), dense or scipy sparse; or one read before."""
 
 
 def read_model(model: Model, diversity: float = 0.5) -> Ground:
@@ -183,7 +198,7 @@ def read_model(model: Model, diversity: float = 0.5) -> Ground:
         return Rows(model.B, model.quality, model.quality, model, d)
     if isinstance(model, tuple) and len(model) == 2:
         return read_rows(*model, d)
-    if isinstance(model, Rows):
+    if isinstance(model, Kernel | Rows):
         return model if d == model.diversity else replace(model, diversity=d)
     raise TypeError(
         "the model to decode must be a DPP, a LowRankDPP, or a tuple (q, phi) of qualities and features, "

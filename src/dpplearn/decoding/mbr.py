@@ -169,7 +169,7 @@ def draw_between(
         away = np.maximum(low - totals, totals - high)
         slack = 1e-9 * max(high, 1.0)  # the sums are differences of running sums
         for s in np.flatnonzero(away <= slack)[: count - len(kept)]:
-            kept.append(np.union1d(source.items[indices[indptr[s] : indptr[s + 1]]], source.include))
+            kept.append(np.sort(np.concatenate([source.items[indices[indptr[s] : indptr[s + 1]]], source.include])))
         if away.min() < gap:
             gap, nearest = float(away.min()), float(totals[away.argmin()])
         drawn += batch
@@ -178,7 +178,9 @@ def draw_between(
         f"none of {drawn} samples cost between {low:g} and {high:g}; the nearest cost {nearest:g}. "
         "Widen [min_cost, max_cost]"
     )
-    return Subsets.from_lists(kept, ground.n), "" if kept else note
+    ends = np.cumsum([0, *(Y.size for Y in kept)])
+    references = Subsets._of(ends, np.concatenate([np.empty(0, np.int64), *kept]), ground.n)  # drawn, so right
+    return references, "" if kept else note
 
 
 def as_greedy(ground: Ground, limits: Limits, references: Subsets, value: float, why: str) -> ConsensusSelection:

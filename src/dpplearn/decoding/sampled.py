@@ -192,12 +192,11 @@ class Source:
 
         Sets are scored under e^fill L.
         """
-        dpp: DPP | LowRankDPP = ground.dpp
+        dpp: DPP | LowRankDPP = ground.given(limits.include, limits.exclude)
         base = limits.total(limits.include)
         items = np.arange(ground.n)
         if limits.include.size or limits.exclude.size:
             _, _, items = check_remaining(ground.n, limits.include, limits.exclude)
-            dpp = dpp.condition(limits.include, limits.exclude)
         cost = limits.cost[items]
         if target is None:
             tables, size = dpp._alias_tables, dpp.expected_size

@@ -50,11 +50,12 @@ class CountUtility:
         summed = sparse.csr_array(chosen @ C)
         used = np.flatnonzero(np.asarray(summed.sum(axis=0)).ravel() > 0)
         kept = sparse.csr_array(C[:, used])
-        lookup = np.ascontiguousarray(summed[:, used].toarray().T, dtype=np.float32)
+        by_token = sparse.csr_array(summed[:, used].T, dtype=np.float32)
         lengths = np.asarray(summed.sum(axis=1), np.float64).ravel() + 1e-12  # no tokens at all: 0 / 1e-12
         return (
             kept.indptr.astype(np.int64), kept.indices.astype(np.int64), kept.data.astype(np.float32),
-            lookup, lengths, totals,
+            by_token.toarray(), by_token.indptr.astype(np.int64), by_token.indices.astype(np.int64), by_token.data,
+            lengths, totals,
         )  # fmt: skip
 
     def _medoid(self, limits: Limits, references: Subsets, parts: tuple[Any, ...]) -> IntArray | None:
@@ -62,11 +63,9 @@ class CountUtility:
         from dpplearn._loops.consensus import build
 
         best, found = -np.inf, None
+        weights, nobody = np.array(self.weights), np.zeros(limits.cost.size, np.uint8)
         for start in feasible_references(limits, references):
-            nobody = np.zeros(limits.cost.size, np.uint8)
-            _, value = build(
-                parts, np.array(self.weights), limits.cost, limits.room, limits.k, start, start.size, nobody, 0.0, 0
-            )
+            _, value = build(parts, weights, limits.cost, limits.room, limits.k, start, start.size, nobody, 0.0, 0)
             if value > best:
                 best, found = float(value), start
         return found
@@ -145,11 +144,16 @@ def climb(
 
 def feasible_references(limits: Limits, references: Subsets) -> list[IntArray]:
     """Distinct references that fit, in the order drawn, with the items to include first; the first 64 are looked at."""
-    starts = [
-        np.concatenate([limits.include, np.setdiff1d(Y, limits.include)]).astype(np.int64)
-        for Y in list(references.counts())[:64]
-    ]
-    return [start for start in starts if limits.fits(start) and not np.isin(start, limits.exclude).any()]
+    excluded = np.zeros(references.n, np.bool_)
+    excluded[limits.exclude] = True
+    starts = []
+    for key in list(references.counts())[:64]:
+        Y = np.array(key, np.int64)
+        if limits.include.size:
+            Y = np.concatenate([limits.include, np.setdiff1d(Y, limits.include)])
+        if limits.fits(Y) and not excluded[Y].any():
+            starts.append(Y)
+    return starts
 
 
 def check_utility(utility: Any, n: int) -> CountUtility | SetUtility:

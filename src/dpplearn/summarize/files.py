@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +17,12 @@ _KINDS = {
     b"%PDF": "a PDF file",
     b"PK\x03\x04": "a zip archive (such as a Word file)",
     b"\xd0\xcf\x11\xe0": "an Office file",
+    b"\x1f\x8b": "a gzip file",
 }
+_CHARSETS = re.compile(
+    r"ascii|utf-(?:8|16|32)(?:-sig|-le|-be)?|iso8859-\d+|cp\d+|koi8-[rtu]|gb\w+|hz|big5\w*|shift_jis\w*|euc_\w+|"
+    r"iso2022_\w+|johab|mac-\w+|tis-620|kz1048|ptcp154"
+)
 
 
 class SkippedWarning(UserWarning):
@@ -68,7 +75,26 @@ def read_lines(path: Path) -> Iterator[bytes]:
         raise ValueError(f"{path} must be a whole gzip file, but cannot be unpacked: {error}.") from error
 
 
-def to_text(data: bytes, path: Path, encoding: str | None = None, fallback: str | None = None) -> str:
+def check_charset(charset: str, path: Path | str) -> str:
+    """An encoding that a document may declare: one of those that texts are kept in, whatever else Python can decode.
+
+    Punycode and its like are no such encodings, and take quadratic time.
+
+    Examples
+    --------
+    >>> check_charset("Windows-1252", "a.html")
+    'cp1252'
+    """
+    try:
+        name = codecs.lookup(charset).name
+    except (LookupError, ValueError):
+        name = ""
+    if not _CHARSETS.fullmatch(name):
+        raise ValueError(f"{path} must be in a known encoding, but declares {charset!r:.60}. Save it as UTF-8.")
+    return name
+
+
+def to_text(data: bytes, path: Path | str, encoding: str | None = None, fallback: str | None = None) -> str:
     """Decode the bytes of a text file.
 
     UTF-8, unless a byte order mark or `encoding` says otherwise; bytes that are not UTF-8 are then decoded as

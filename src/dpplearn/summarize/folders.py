@@ -13,7 +13,7 @@ from dpplearn.rouge.files import entries
 from dpplearn.summarize.blocks import is_date, is_title
 from dpplearn.summarize.document import Cluster, Document
 from dpplearn.summarize.duc import is_sgml, parse_sgml
-from dpplearn.summarize.files import peek, read_bytes, to_text
+from dpplearn.summarize.files import check_charset, peek, read_bytes, to_text
 from dpplearn.summarize.markup import html_to_text, markdown_to_text
 
 TEXT = (".txt", ".text")
@@ -39,15 +39,26 @@ def read_document(path: Path, encoding: str | None = None) -> list[Document]:
 
     A text file's first line is its title if it reads like one and stands apart, and the line under it its date.
     """
-    data = read_bytes(path)
-    name = path.name.removesuffix(".gz")
+    return parse_document(read_bytes(path), path.name.removesuffix(".gz"), path, encoding)
+
+
+def parse_document(data: bytes, name: str, place: Path | str, encoding: str | None = None) -> list[Document]:
+    """The documents in the bytes of a file, told apart by its name and content; errors call it by its place.
+
+    Examples
+    --------
+    >>> parse_document(b"<title>Rain</title><p>It rained.", "a.html", "a.html")
+    [Document(id='a.html', text='It rained.', title='Rain', date=None, role=None)]
+    """
     if is_sgml(data):
-        return parse_sgml(to_text(data, path, encoding, fallback="latin-1"), name)
-    kind = suffix_of(path)
+        return parse_sgml(to_text(data, place, encoding, fallback="latin-1"), name)
+    kind = suffix_of(Path(name))
     if kind in HTML and encoding is None:
         declared = _CHARSET.search(data[:2048])
         encoding = declared[1].decode("ascii") if declared else None
-    source = to_text(data, path, encoding)
+        if encoding is not None:
+            check_charset(encoding, place)
+    source = to_text(data, place, encoding)
     if kind in HTML or _HTML_OPENING.match(source):
         text, title = html_to_text(source)
         return [Document(name, text, title)]

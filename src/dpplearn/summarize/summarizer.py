@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import resources
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -24,11 +23,13 @@ from dpplearn.summarize.features import Featurized, SentenceFeatures
 from dpplearn.summarize.language import warn_unless_read
 from dpplearn.summarize.matching import match_words, normal_language
 from dpplearn.summarize.oracle import ORACLES, paper_oracle, rouge_oracle
+from dpplearn.summarize.prepared import Prepared
 from dpplearn.summarize.summary import Summary
 from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut, joined_length, limit, unit_name
 
 TARGETS = ("each", "all")
 DECODERS = ("consensus", "greedy", "sample")
+SAMPLES = 1_000_000  # sets that the decoder "sample" draws
 
 
 class Summarizer:
@@ -171,9 +172,32 @@ class Summarizer:
         read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
         return DPP.from_quality(np.exp(read.F @ self.theta_ / 2), read.similarity(self.rho_))
 
+    def prepare(self, cluster: Cluster | Featurized) -> Prepared:
+        """All that summaries of a cluster have in common, so that many of them take one reading.
+
+        Examples
+        --------
+        >>> from dpplearn.summarize import Cluster, Summarizer
+        >>> summarizer = Summarizer.load()
+        >>> ready = summarizer.prepare(Cluster.example())
+        >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
+        [1, 2]
+        """
+        if isinstance(cluster, Cluster):
+            warn_unless_read(cluster, self.language)
+        return self._prepared(cluster)
+
+    def _prepared(self, cluster: Cluster | Featurized | Prepared) -> Prepared:
+        if not isinstance(cluster, Prepared):
+            read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
+            return Prepared(read, self.dpp(read), self.theta_, self.language, self.bigrams)
+        if cluster.theta is not self.theta_:
+            raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
+        return cluster
+
     def summarize(
         self,
-        cluster: Cluster | Featurized,
+        cluster: Cluster | Featurized | Prepared,
         budget: float | None = None,
         unit: Unit | None = None,
         *,
@@ -181,6 +205,7 @@ class Summarizer:
         diversity: float = 0.5,
         include: Items = (),
         exclude: Items = (),
+        n_samples: int = SAMPLES,
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
@@ -190,6 +215,7 @@ class Summarizer:
         Parameters
         ----------
         cluster : Cluster
+            Or what `prepare` made of it.
         budget, unit
             Default: those the model was trained for.
         decoder : str, optional
@@ -198,12 +224,14 @@ class Summarizer:
             0 is quality alone, 1 similarity alone, 0.5 the learned model.
         include, exclude : item numbers, optional
             Sentences that must be in or out, as numbered in `features_.read(cluster).sentences`.
+        n_samples : int
+            Sets drawn by the decoder "sample".
         """
         self._check_fitted()
         unit = self.unit if unit is None else check_unit(unit)
         budget = check_budget(self.budget if budget is None else budget, unit)
         decoder = self.decoder if decoder is None else check_choice(decoder, "decoder", DECODERS)
-        options = {"diversity": diversity, "include": include, "exclude": exclude}
+        options = {"diversity": diversity, "include": include, "exclude": exclude, "n_samples": n_samples}
         if isinstance(cluster, Cluster):
             warn_unless_read(cluster, self.language)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
@@ -211,7 +239,7 @@ class Summarizer:
 
     def _summarize(
         self,
-        cluster: Cluster | Featurized,
+        cluster: Cluster | Featurized | Prepared,
         budget: float,
         unit: Unit,
         decoder: str,
@@ -219,17 +247,17 @@ class Summarizer:
         overrun: float = 0.0,
     ) -> Summary:
         """As `summarize`; sampled and consensus sets may cost `overrun` more, for a scorer that trims (section 7.3)."""
-        read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
-        dpp = self.dpp(read)
-        cost, bound = costs(read.texts, unit), limit(budget, unit)
+        ready = self._prepared(cluster)
+        read, dpp = ready.read, ready.dpp
+        cost, bound = ready.costs(unit), limit(budget, unit)
         pinned = check_subset(options["include"], len(cost), "include")
         excluded = check_subset(options["exclude"], len(cost), "exclude")
-        allowed = self._allowed(read, pinned, excluded)
+        allowed = self._allowed(ready, pinned, excluded)
         options = {**options, "include": pinned, "exclude": ~allowed}
         note = ""
         items = np.empty(0, np.int64)
         if cost[allowed].min() <= bound + 1e-9 or pinned.size:
-            items = np.sort(self._decode(dpp, read, cost, bound, decoder, options, overrun))
+            items = np.sort(self._decode(ready, cost, bound, decoder, options, overrun))
         while items.size and joined_length([read.texts[i] for i in items], unit) > budget + overrun:
             loose = np.setdiff1d(items, pinned)  # a unit that counts joints too: the least of them goes
             if loose.size == 0:
@@ -248,14 +276,14 @@ class Summarizer:
         )
 
     @staticmethod
-    def _allowed(read: Featurized, pinned: IntArray, exclude: Items) -> npt.NDArray[np.bool_]:
+    def _allowed(ready: Prepared, pinned: IntArray, exclude: Items) -> npt.NDArray[np.bool_]:
         """Which sentences may be chosen: not the excluded, and of those with the same words only one."""
-        n = len(read.sentences)
+        n = ready.n
         allowed = np.ones(n, np.bool_)
         allowed[check_subset(exclude, n, "exclude")] = False
         seen: set[str] = set()
         for i in [*pinned.tolist(), *np.setdiff1d(np.flatnonzero(allowed), pinned).tolist()]:
-            key = " ".join(sorted(read.words[i]))
+            key = ready.said[i]
             if key in seen and i not in pinned:
                 allowed[i] = False
             seen.add(key)
@@ -265,8 +293,7 @@ class Summarizer:
 
     def _decode(
         self,
-        dpp: DPP,
-        read: Featurized,
+        ready: Prepared,
         cost: FloatArray,
         bound: float,
         decoder: str,
@@ -274,11 +301,12 @@ class Summarizer:
         overrun: float,
     ) -> IntArray:
         """Items that fit: by the decoder asked for, and by the greedy one where that finds none."""
+        model = ready.kernel(options["diversity"])
+        n_samples = options.pop("n_samples", SAMPLES)
         items: IntArray = np.empty(0, np.int64)
         if decoder == "consensus":
-            utility = self._agreement(read.texts)
             items = consensus(
-                dpp, cost, bound + overrun, utility=utility, min_cost=0.8 * bound, max_cost=1.2 * bound,
+                model, cost, bound + overrun, utility=ready.agreement, min_cost=0.8 * bound, max_cost=1.2 * bound,
                 rng=self.random_state, **options,
             ).subset  # fmt: skip
         elif decoder == "sample":
@@ -286,21 +314,13 @@ class Summarizer:
             near = bound - overrun / 3 if overrun else 0.97 * bound
             for low in (near, 0.85 * bound, 0.0):
                 found = sampled_map(
-                    dpp, cost, bound + overrun, min_cost=low, tilt=True, rng=self.random_state, **options
-                )
+                    model, cost, bound + overrun, min_cost=low, tilt=True, n_samples=n_samples,
+                    rng=self.random_state, **options,
+                )  # fmt: skip
                 if found.subset.size:
                     items = found.subset
                     break
-        return items if items.size else greedy_map(dpp, cost, bound, **options).subset
-
-    def _agreement(self, texts: Sequence[str]) -> list[tuple[float, FloatArray]]:
-        """What consensus decoding compares sets by: words, and pairs of words in a row."""
-        said = [self.match_words(text) for text in texts]
-        parts = [(1.0 - self.bigrams, match_counts(said))]
-        if self.bigrams > 0.0:
-            pairs = [[f"{a} {b}" for a, b in pairwise(one)] for one in said]
-            parts.append((self.bigrams, match_counts(pairs)))
-        return parts
+        return items if items.size else greedy_map(model, cost, bound, **options).subset
 
     def summarize_many(
         self, clusters: Sequence[Cluster], budget: float | None = None, unit: Unit | None = None, *,
@@ -332,16 +352,3 @@ class Summarizer:
             with resources.as_file(resources.files("dpplearn.summarize") / "data" / "english.json") as bundled:
                 return load_summarizer(cls, bundled)
         return load_summarizer(cls, path)
-
-
-def match_counts(texts: Sequence[Sequence[str]]) -> FloatArray:
-    """Token counts of each sentence, one column per word of the cluster."""
-    columns: dict[str, int] = {}
-    for text in texts:
-        for word in text:
-            columns.setdefault(word, len(columns))
-    counts = np.zeros((len(texts), max(len(columns), 1)))
-    for row, text in zip(counts, texts, strict=True):
-        for word in text:
-            row[columns[word]] += 1
-    return counts

@@ -113,6 +113,22 @@ class Explanation:
         return f"{self.documents[sentence.document]}, sentence {sentence.position}"
 
 
+def contributions(names: tuple[str, ...], terms: FloatArray) -> dict[str, float]:
+    """The terms theta_j f_ij of log q_i^2 that are not 0, by feature, largest first."""
+    given = {name: float(x) for name, x in zip(names, terms, strict=True) if x != 0.0}
+    return dict(sorted(given.items(), key=lambda item: -abs(item[1])))
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The number of a sentence left out, that of the chosen one most like it, their cosine, and the share covered."""
+
+    item: int
+    similar_to: int
+    similarity: float
+    redundancy: float
+
+
 def shorten(text: str, width: int = 76) -> str:
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 
@@ -155,27 +171,45 @@ class Summary:
             Chosen(self.read.sentences[i], float(q[i]), float(marginals[i]), self._contributions(int(i)))
             for i in self.items
         )
-        rest = np.setdiff1d(np.argsort(-q), self.items)
-        rest = rest[np.argsort(-q[rest], kind="stable")][:10]
-        left_out = []
-        if self.items.size and rest.size:
-            S = self.dpp.similarity
-            left = schur_complement(S, rest, self.items).diagonal() if self._spans else np.zeros(rest.size)
-            for i, share in zip(rest, left, strict=True):
-                j = self.items[self.read.C[i, self.items].argmax()]
-                sentences = self.read.sentences
-                said, why = float(1.0 - share), reason(self, int(i), float(1.0 - share))
-                left_out.append(LeftOut(sentences[i], float(q[i]), sentences[j], float(self.read.C[i, j]), said, why))
+        sentences = self.read.sentences
+        left_out = tuple(
+            LeftOut(
+                sentences[x.item],
+                float(q[x.item]),
+                sentences[x.similar_to],
+                x.similarity,
+                x.redundancy,
+                reason(self, x.item, x.redundancy),
+            )
+            for x in self.coverage(self.best_left_out())
+        )
         documents = tuple(document.id for document in self.read.cluster.documents)
-        return Explanation(chosen, tuple(left_out), documents)
+        return Explanation(chosen, left_out, documents)
+
+    def best_left_out(self, most: int = 10) -> IntArray:
+        """The sentences not chosen that have the highest quality, best first."""
+        q = self.dpp.quality
+        rest = np.setdiff1d(np.arange(q.size), self.items)
+        return rest[np.argsort(-q[rest], kind="stable")][:most]
+
+    def coverage(self, items: IntArray) -> tuple[Coverage, ...]:
+        """How far the summary covers sentences that are not in it."""
+        if not (self.items.size and items.size):
+            return ()
+        S = self.dpp.similarity
+        left = schur_complement(S, items, self.items).diagonal() if self._spans else np.zeros(items.size)
+        nearest = self.items[self.read.C[np.ix_(items, self.items)].argmax(axis=1)]
+        return tuple(
+            Coverage(int(i), int(j), float(self.read.C[i, j]), float(1.0 - share))
+            for i, j, share in zip(items, nearest, left, strict=True)
+        )
 
     @property
     def _spans(self) -> bool:
         return bool(self.dpp.log_prob(self.items) > -np.inf)
 
     def _contributions(self, i: int) -> dict[str, float]:
-        terms = {name: float(x) for name, x in zip(self.names, self.theta * self.read.F[i], strict=True) if x != 0.0}
-        return dict(sorted(terms.items(), key=lambda item: -abs(item[1])))
+        return contributions(self.names, self.theta * self.read.F[i])
 
     def explain(self) -> Explanation:
         """Why these sentences, and not others."""

@@ -1,4 +1,4 @@
-"""The measures of examples/apple_search.py, by enumeration, and a small run of it."""
+"""The measures of scripts/search_study.py, by enumeration, and a small run of it."""
 
 import importlib.util
 from itertools import permutations
@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-PATH = Path(__file__).parent.parent / "examples" / "apple_search.py"
+PATH = Path(__file__).parent.parent / "scripts" / "search_study.py"
 
 
 @pytest.fixture(scope="module")
 def apple():
-    spec = importlib.util.spec_from_file_location("apple_search", PATH)
+    spec = importlib.util.spec_from_file_location("search_study", PATH)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -13,7 +13,7 @@ The knob of each of the last three is set to what gives the best alpha-nDCG@10 o
 
 Prints the table of docs/search.md and writes its figure.
 
-    python examples/apple_search.py --out search.png
+    python scripts/search_study.py --out search.png
 """
 
 from __future__ import annotations

@@ -1,0 +1,178 @@
+"""The server under load: a process of its own on loopback, and many clients that move the sliders at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import numpy as np
+import psutil
+
+from benchmarks.timing import write
+
+COMMAND = [sys.executable, "-c", "from dpplearn.cli import main; main()", "serve", "--port", "0"]
+
+
+@dataclass
+class Connection:
+    """HTTP/1.1 with keep-alive, and no more of it than is needed: the clients share the machine with the server."""
+
+    host: str
+    port: int
+    streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def request(self, method: str, path: str, body: object = None) -> tuple[int, dict[str, str], bytes]:
+        if self.streams is None:
+            self.streams = await asyncio.open_connection(self.host, self.port)
+        reader, writer = self.streams
+        data = b"" if body is None else json.dumps(body).encode()
+        head = f"{method} {path} HTTP/1.1\r\nHost: {self.host}\r\nContent-Length: {len(data)}\r\n"
+        kind = "" if body is None else "Content-Type: application/json\r\n"
+        writer.write(f"{head}{kind}\r\n".encode() + data)
+        lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        headers = {
+            name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:] if line)
+        }
+        answer = await reader.readexactly(int(headers.get("content-length", 0)))
+        if headers.get("connection") == "close":
+            self.close()
+        return int(lines[0].split()[1]), headers, answer
+
+    def close(self) -> None:
+        if self.streams is not None:
+            self.streams[1].close()
+        self.streams = None
+
+
+@dataclass
+class Load:
+    """What clients saw, and what the server took."""
+
+    seconds: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    health: list[float] = field(default_factory=list)
+    memory: list[float] = field(default_factory=list)
+    took: float = 0.0
+
+
+def options(rng: random.Random) -> dict:
+    """A place of the sliders, and sometimes a pin or a ban."""
+    asked: dict = {"budget": rng.randrange(50, 201, 5), "diversity": rng.randrange(21) / 20}
+    if rng.random() < 0.2:
+        asked["include" if rng.random() < 0.5 else "exclude"] = [rng.randrange(74)]
+    return asked
+
+
+async def client(where: tuple[str, int], cluster: str, seed: int, end: float, load: Load) -> None:
+    """Select again and again, waiting where the server says so."""
+    rng, connection = random.Random(seed), Connection(*where)
+    while time.monotonic() < end:
+        start = time.perf_counter()
+        status, headers, _ = await connection.request("POST", f"/api/v1/clusters/{cluster}/select", options(rng))
+        load.statuses[status] += 1
+        if status == 200:
+            load.seconds.append(time.perf_counter() - start)
+        elif status == 429:
+            await asyncio.sleep(int(headers["retry-after"]) * (0.5 + rng.random()))
+    connection.close()
+
+
+async def watch(where: tuple[str, int], process: psutil.Process, end: float, load: Load) -> None:
+    """Ask for the health ten times a second, and look at the memory."""
+    connection = Connection(*where)
+    while time.monotonic() < end:
+        start = time.perf_counter()
+        status, _, _ = await connection.request("GET", "/api/v1/health")
+        load.health.append(time.perf_counter() - start)
+        assert status == 200, f"/health answered {status}"
+        load.memory.append(process.memory_info().rss / 2**20)
+        await asyncio.sleep(0.1)
+    connection.close()
+
+
+async def press(where: tuple[str, int], process: psutil.Process, clients: int, seconds: float) -> Load:
+    connection, load = Connection(*where), Load()
+    _, _, answer = await connection.request("GET", "/api/v1/example")
+    documents = json.loads(answer)["documents"]
+    status, _, answer = await connection.request("POST", "/api/v1/clusters", {"documents": documents})
+    assert status == 201, answer
+    cluster, start = json.loads(answer)["id"], time.monotonic()
+    end = start + seconds
+    crowd = [client(where, cluster, seed, end, load) for seed in range(clients)]
+    await asyncio.gather(watch(where, process, end, load), *crowd)
+    load.took = time.monotonic() - start
+    connection.close()
+    return load
+
+
+def alone(where: tuple[str, int]) -> list[float]:
+    """Times of one client that moves the sliders, nobody else being there."""
+    return asyncio.run(press(where, psutil.Process(), 1, 3.0)).seconds
+
+
+def percentile(values: list[float], q: float) -> float:
+    return float(np.percentile(values, q))
+
+
+def figures_of(load: Load, clients: int, seconds: float) -> list[dict]:
+    case = f"{clients} clients for {seconds:g} s"
+    errors = sum(count for status, count in load.statuses.items() if status not in (200, 429))
+    quarter = max(len(load.memory) // 4, 1)
+    growth = float(np.median(load.memory[-quarter:]) - np.median(load.memory[quarter : 2 * quarter] or load.memory))
+    return [
+        {"case": f"{case}: select, p50", "value": 1e3 * percentile(load.seconds, 50), "unit": "ms"},
+        {"case": f"{case}: select, p95", "value": 1e3 * percentile(load.seconds, 95), "unit": "ms"},
+        {"case": f"{case}: selections per second", "value": len(load.seconds) / load.took, "unit": "/s"},
+        {"case": f"{case}: answered 429, with Retry-After", "value": load.statuses[429], "unit": "requests"},
+        {"case": f"{case}: other errors", "value": errors, "unit": "requests", "target": "0"},
+        {"case": f"{case}: health, p95", "value": 1e3 * percentile(load.health, 95), "unit": "ms"},
+        {"case": f"{case}: memory at the end", "value": load.memory[-1], "unit": "MiB"},
+        {"case": f"{case}: growth of memory from the second quarter to the last", "value": growth, "unit": "MiB"},
+    ]
+
+
+def run(quick: bool = False) -> dict:
+    seconds = 3.0 if quick else 30.0
+    process = subprocess.Popen(COMMAND, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if line.startswith("Ready at "))
+        address = urlsplit(line.split()[2])
+        where, watched = (str(address.hostname), int(address.port or 80)), psutil.Process(process.pid)
+        one = alone(where)
+        figures = [
+            {"case": "1 client: select, p50", "value": 1e3 * percentile(one, 50), "unit": "ms"},
+            {"case": "1 client: select, p95", "value": 1e3 * percentile(one, 95), "unit": "ms", "target": "< 100"},
+        ]
+        for clients in (50, 200):
+            load = asyncio.run(press(where, watched, clients, seconds))
+            figures += figures_of(load, clients, seconds)
+        process.terminate()
+        assert process.wait(60) == 0, "the server did not end by itself"
+    finally:
+        process.kill()
+        process.wait()
+        if process.stderr is not None:
+            process.stderr.close()
+    notes = [
+        "`dpplearn serve` in a process of its own, on the same machine as the clients, which take part of its cores. "
+        "Each client posts `select` on the example cluster (8 documents, 74 sentences) with the default decoder and "
+        "random places of the sliders, a fifth of them with a pin or a ban, and waits for each answer before the next; "
+        "after a 429 it waits as Retry-After says.",
+        "Times are from sending a request to the end of its answer, with the wait in the queue; 429s are not in them.",
+    ]
+    return {"name": "web", "title": "The server under load", "rows": [], "figures": figures, "notes": notes}
+
+
+if __name__ == "__main__":
+    result = run(quick="--quick" in sys.argv)
+    print(write(result))
+    for figure in result["figures"]:
+        print(f"{figure['case']:76s} {figure['value']:10.1f} {figure['unit']}")

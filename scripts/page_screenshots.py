@@ -1,0 +1,133 @@
+"""The page's pictures in docs/assets, taken from a running server in a real browser.
+
+python scripts/page_screenshots.py [folder]
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from urllib.error import URLError
+
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "assets"
+PORT = 8793
+URL = f"http://127.0.0.1:{PORT}/"
+MOST_BYTES = 250_000
+DESK, PHONE = {"width": 1440, "height": 900}, {"width": 360, "height": 760}
+
+
+def save(folder: Path, name: str, shot: bytes) -> None:
+    """As few colours as the eye needs: interfaces are flat, so that 256 are many."""
+    image = Image.open(io.BytesIO(shot)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    path = folder / f"page-{name}.png"
+    image.save(path, optimize=True)
+    size = path.stat().st_size
+    print(f"{path.name}: {size / 1e3:.0f} KB")
+    if size > MOST_BYTES:
+        raise SystemExit(f"{path} has {size} bytes, more than {MOST_BYTES}.")
+
+
+def new_page(browser: Browser, viewport: dict[str, int], scheme: str = "light", scale: float = 1) -> Page:
+    context = browser.new_context(
+        viewport=viewport,  # type: ignore[arg-type]
+        color_scheme=scheme,  # type: ignore[arg-type]
+        device_scale_factor=scale,
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.goto(URL)
+    return page
+
+
+def settle(page: Page) -> None:
+    expect(page.locator("#work")).to_have_attribute("data-settled", "true", timeout=60_000)
+
+
+def example(page: Page) -> Page:
+    page.locator("#example").click()
+    settle(page)
+    return page
+
+
+def decide(page: Page) -> None:
+    """A pin, a ban, and some more room."""
+    sentence(page, "At least one man was killed").focus()
+    page.keyboard.press("p")
+    sentence(page, "Engineers who inspected Halvern Dam").focus()
+    page.keyboard.press("b")
+    page.locator("#budget-range").fill("150")
+    settle(page)
+    page.locator("#main").focus()
+    page.evaluate("scrollTo(0, 0)")
+
+
+def sentence(page: Page, start: str) -> Locator:
+    return page.locator(".s", has_text=start).first
+
+
+def shoot(browser: Browser, folder: Path) -> None:
+    page = new_page(browser, DESK)
+    save(folder, "start", page.screenshot())
+    example(page)
+    save(folder, "light", page.screenshot())
+
+    page = example(new_page(browser, DESK, "dark"))
+    decide(page)
+    sentence(page, "In all, 6,200 residents").click()
+    save(folder, "dark", page.screenshot())
+
+    page = example(new_page(browser, PHONE, scale=2))
+    save(folder, "phone", page.screenshot())
+
+    page = example(new_page(browser, DESK, scale=2))
+    decide(page)
+    panel = page.locator("section", has=page.locator("#map"))
+    page.locator("#map .point.again").first.focus()
+    save(folder, "map", panel.screenshot())
+
+    page = new_page(browser, {"width": 1100, "height": 900})
+    page.locator("#files").set_input_files(
+        [
+            {"name": "monday.txt", "mimeType": "text/plain", "buffer": b"Rain fell for a week. The river rose." * 40},
+            {"name": "tuesday.doc", "mimeType": "application/msword", "buffer": bytes(range(128, 256)) * 90},
+        ]
+    )
+    page.locator("#submit").click()
+    expect(page.locator(".draft-problem")).to_be_visible()
+    save(folder, "error", page.screenshot())
+
+
+def main(folder: Path = FOLDER) -> None:
+    path = shutil.which("chromium")
+    if path is None:
+        raise SystemExit("Chromium is not installed: apt-get install chromium.")
+    code = f"from dpplearn.cli import main; main(['serve', '--port', '{PORT}'])"
+    server = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        while True:
+            try:
+                urllib.request.urlopen(f"{URL}api/v1/health").close()
+                break
+            except URLError:
+                if server.poll() is not None:
+                    raise SystemExit("The server did not start.") from None
+                time.sleep(0.2)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+            shoot(browser, folder)
+            browser.close()
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:2]))

@@ -1,0 +1,49 @@
+"""dpplearn figures: the figures of the paper and ours, as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dpplearn.cli import first_run_notice, plain_errors, stoppable, usage_errors
+from dpplearn.plots import import_plots
+from dpplearn.plots.figures import FIGURES, FORMATS, NUMBERS, figure_names
+
+
+@click.command(name="figures")
+@click.argument("names", nargs=-1)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("figures"), show_default=True,
+              help="Folder to write to; it is made if need be.")  # fmt: skip
+@click.option("--format", "formats", type=click.Choice(FORMATS), multiple=True, help="One or more.  [default: all]")
+@click.option("--dpi", type=click.IntRange(10, 1200), default=200, show_default=True, help="Dots per inch of the PNG.")
+@click.option("--list", "only_list", is_flag=True, help="Print the names and what each shows, and draw nothing.")
+def command(names: tuple[str, ...], out: Path, formats: tuple[str, ...], dpi: int, only_list: bool) -> None:
+    """Draw the figures NAMES, or all: numbers of the paper's, or names that --list prints.
+
+    Each is written as PDF, SVG and PNG. Those that show times measure them on this machine while you wait.
+    """
+    with usage_errors():
+        asked = figure_names(names)
+    if only_list:
+        numbers = {name: number for number, name in NUMBERS.items()}
+        for name in asked:
+            click.echo(f"{numbers.get(name, ''):1}  {name:12}  {FIGURES[name][1]}")
+        return
+    from dpplearn.cli.bars import bars
+
+    try:
+        saving = import_plots("dpplearn.plots.figures.saving")
+    except ImportError as error:
+        raise click.ClickException(str(error)) from error
+    written: list[Path] = []
+    try:
+        with plain_errors(), stoppable("Stopped. Figures already written are complete."), first_run_notice():
+            folder = saving.check_folder(out)
+            with bars() as show:
+                for done, name in enumerate(asked):
+                    show.stage("Drawing", done, len(asked))
+                    written += saving.save(saving.draw(name), name, folder, formats or FORMATS, dpi)
+    finally:  # after the bar, which would take what goes to standard output for its own
+        for path in written:
+            click.echo(path)

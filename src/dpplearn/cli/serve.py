@@ -1,0 +1,91 @@
+"""dpplearn serve: the page and the JSON API of the summarizer."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dpplearn.cli import first_run_notice, plain_errors
+
+
+@click.command(name="serve")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
+@click.option("--model", type=click.Path(path_type=Path), help="A model file.  [default: the English one inside]")
+@click.option("--workers", type=click.IntRange(1, 64), help="Requests worked on at once.  [default: cores, at most 4]")
+@click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
+def command(host: str, port: int, model: Path | None, workers: int | None, open_browser: bool) -> None:
+    """Serve the page and the JSON API until Ctrl-C.
+
+    The server listens at 127.0.0.1, where only this machine reaches it, unless --host says otherwise. It has no
+    authentication: put one in front of it where others can reach it.
+    """
+    try:
+        from dpplearn.web import Settings, create_app
+        from dpplearn.web.server import serve
+    except ModuleNotFoundError as error:
+        raise click.ClickException(
+            f"dpplearn serve needs the package {error.name}. Install it with: pip install 'dpplearn[web]'"
+        ) from None
+
+    given: dict[str, Any] = {"model": model} | ({} if workers is None else {"workers": workers})
+    with plain_errors(), bind(host, port) as listener:
+        url = address(listener, host)
+        if not is_loopback(host):
+            given["hosts"] = None
+            click.echo(
+                f"Warning: {host} may be reached from other machines, and the server has no authentication. Whoever "
+                "reaches it may use it.",
+                err=True,
+            )
+        app = create_app(Settings(**given))
+        with first_run_notice():
+            serve(
+                app,
+                listener,
+                ready=lambda: click.echo(f"Ready at {url} (Ctrl-C ends it).", err=True),
+                browser=url if open_browser else None,
+            )
+        click.echo("Ended.", err=True)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches the address.
+
+    >>> is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket at the address, or why there is none."""
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError:
+        raise ValueError(f"--host must be an address or a name of this machine; {host!r} is none.") from None
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(where)
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        if error.errno in (98, 48, 10048):  # in use: Linux, macOS, Windows
+            raise ValueError(f"Port {port} of {host} is in use. Give another as --port, or 0 for any.") from None
+        raise ValueError(f"Cannot listen at port {port} of {host}: {error.strerror}.") from None
+    return listener
+
+
+def address(listener: socket.socket, host: str) -> str:
+    """What to type into a browser."""
+    port = listener.getsockname()[1]
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}/"

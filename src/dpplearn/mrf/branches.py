@@ -1,0 +1,100 @@
+"""E[log P(Y)] of a DPP over all 2^n subsets at once, and its gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from dpplearn._checks import FloatArray
+
+EDGE = 1e-10  # eigenvalues of K stay this far from 0 and 1: this much, for each, the divergence may be too large
+LEAST = 1e-15  # a conditional probability below this is rounding: constant there, so that a line search steps back
+
+
+def expected_log_prob(K: FloatArray, masses: list[tuple[FloatArray, FloatArray]]) -> tuple[float, FloatArray]:
+    """Sum of P(Y) log P_K(Y) over all subsets Y, and its gradient with respect to the symmetric K.
+
+    Item by item, down both branches: given the choices on the items before, the first entry a of what K has become is
+    the chance that item i is in, and 1 - a that it is out. The rest of K loses v v^T / a with the item and gains
+    v v^T / (1 - a) without it. So level i holds 2^i matrices of n - i rows, some six numbers a subset in all; the
+    gradient goes the same way back.
+    """
+    n = len(K)
+    levels, value = [K[None]], 0.0
+    for taken, left in masses:
+        A = levels[-1]
+        chance, rest, v = chances(A), A[:, 1:, 1:], A[:, 1:, 0]
+        value += float(taken @ np.log(chance) + left @ np.log1p(-chance))
+        outer = v[:, :, None] * v[:, None, :]
+        levels.append(
+            np.concatenate([rest + outer / (1 - chance)[:, None, None], rest - outer / chance[:, None, None]])
+        )
+    G = np.zeros((1 << n, 0, 0))
+    for i in range(n - 1, -1, -1):
+        A, (taken, left) = levels[i], masses[i]
+        chance, v = chances(A), A[:, 1:, 0]
+        without, within = G[: 1 << i], G[1 << i :]
+        r_in, r_out = v / chance[:, None], v / (1 - chance)[:, None]
+        to_in, to_out = np.einsum("sjk,sk->sj", within, r_in), np.einsum("sjk,sk->sj", without, r_out)
+        slope = taken / chance - left / (1 - chance)
+        slope += np.einsum("sj,sj->s", to_in, r_in) + np.einsum("sj,sj->s", to_out, r_out)
+        G = np.empty_like(A)
+        G[:, 1:, 1:] = without + within
+        G[:, 1:, 0] = G[:, 0, 1:] = to_out - to_in
+        G[:, 0, 0] = np.where(chance == A[:, 0, 0], slope, 0.0)
+    return value, G[0]
+
+
+def chances(A: FloatArray) -> FloatArray:
+    """First diagonal entries, kept off 0 and 1."""
+    return np.clip(A[:, 0, 0], LEAST, 1 - LEAST)
+
+
+def branch_masses(p: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+    """For each item i, and each of the 2^i choices on the items before: P(these, and i in Y), P(these, and i not)."""
+    out = []
+    while p.size > 1:  # the last item first: the upper half has it, and is then added to the lower
+        half = p.size // 2
+        out.append((p[half:], p[:half]))
+        p = p[:half] + p[half:]
+    return out[::-1]
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """KL(target || DPP) and its gradient, as a function of the upper triangle x of M, where K = sin(M)^2.
+
+    The eigenvalues sin(m)^2 are in [0, 1] for every symmetric M and reach both ends, where the closest DPP often lies,
+    at a finite M. They are kept EDGE away from the ends, so that L exists and no subset is excluded.
+    """
+
+    masses: list[tuple[FloatArray, FloatArray]]
+    negative_entropy: float
+    n: int
+
+    def parameters(self, L: FloatArray) -> FloatArray:
+        """x of the DPP with likelihood kernel L."""
+        lam, V = linalg.eigh(L)
+        p = np.clip(lam / (1 + lam), EDGE, 1 - EDGE)
+        M = (V * np.arcsin(np.sqrt((p - EDGE) / (1 - 2 * EDGE)))) @ V.T
+        return np.asarray(M[np.triu_indices(self.n)])
+
+    def eigenpairs(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues and eigenvectors of M."""
+        M = np.zeros((self.n, self.n))
+        M[np.triu_indices(self.n)] = x
+        return linalg.eigh(M.T, lower=True)
+
+    def K(self, m: FloatArray, V: FloatArray) -> FloatArray:
+        return (V * (EDGE + (1 - 2 * EDGE) * np.sin(m) ** 2)) @ V.T
+
+    def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
+        m, V = self.eigenpairs(x)
+        value, G = expected_log_prob(self.K(m, V), self.masses)
+        # dK = V (D o (V^T dM V)) V^T with D_ij = (sin(a)^2 - sin(b)^2) / (a - b) = sin(a + b) sin(a - b) / (a - b)
+        D = (1 - 2 * EDGE) * np.sin(m[:, None] + m) * np.sinc((m[:, None] - m) / np.pi)
+        gradient = V @ (D * (V.T @ G @ V)) @ V.T
+        gradient = 2 * gradient - np.diag(gradient.diagonal())  # an entry off the diagonal is there twice
+        return self.negative_entropy - value, -gradient[np.triu_indices(self.n)]

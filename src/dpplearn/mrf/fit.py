@@ -1,0 +1,213 @@
+"""The DPP closest to a distribution over subsets, and the MRF closest to it, in KL divergence."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpplearn._checks import FloatArray, Seed, check_int, check_rng
+from dpplearn.dpp import DPP
+from dpplearn.mrf.branches import Divergence, branch_masses
+from dpplearn.mrf.pairwise import PairwiseMRF
+from dpplearn.mrf.starts import dpp_starts, mrf_starts, tree_signs
+from dpplearn.mrf.states import SetDistribution, moments, probabilities_of, quadratic_sums
+
+Model = TypeVar("Model", DPP, PairwiseMRF)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit(Generic[Model]):
+    """The closest model found, and how it was reached.
+
+    Attributes
+    ----------
+    model : DPP or PairwiseMRF
+    divergence : float
+        KL(target || model) in nats.
+    converged : bool
+        Whether the gradient fell below the tolerance.
+    gradient : float
+        Largest entry of the gradient at the end, of those that no bound holds back.
+    iterations : int
+    divergences : tuple of float
+        What each start reached, the closest one first; one entry for an MRF, whose problem is convex.
+    """
+
+    model: Model
+    divergence: float
+    converged: bool
+    gradient: float
+    iterations: int
+    divergences: tuple[float, ...]
+
+
+def fit_mrf_to(
+    target: SetDistribution | ArrayLike, *, repulsive: bool = True, tol: float = 1e-6, max_iter: int = 2000
+) -> Fit[PairwiseMRF]:
+    """The pairwise MRF (11) closest to a distribution: least KL(target || MRF).
+
+    The problem is convex. Without bounds the closest MRF has the target's marginals and pair probabilities; with
+    `repulsive`, w_ij <= 0, those of the pairs with w_ij < 0. Where the target has marginals of 0 or 1, or pairs that
+    never occur together, the closest MRF lies at infinity, and large finite weights come within the tolerance of it.
+
+    Parameters
+    ----------
+    target : DPP, KDPP, PairwiseMRF, or array of 2^n probabilities
+        At most 20 items. Bit i of a position in the array says whether item i is in the subset.
+    repulsive : bool
+        Whether the weights of pairs must not be positive.
+    tol : float
+        Largest entry of the gradient, a difference of probabilities, to stop at.
+    max_iter : int
+
+    Returns
+    -------
+    Fit
+        With `model`, `divergence` and `converged`.
+
+    Examples
+    --------
+    >>> from dpplearn import DPP
+    >>> fit = fit_mrf_to(DPP([[1.0, 0.6], [0.6, 1.0]]))  # two items: equivalent, equation (13)
+    >>> fit.model.W[0, 1].round(4), round(fit.divergence, 8)  # log(1 - 0.6^2)
+    (np.float64(-0.4463), 0.0)
+    """
+    p = probabilities_of(target)
+    check_options(tol, max_iter)
+    wanted = moments(p)
+    n = len(wanted)
+    rows, columns = np.triu_indices(n, 1)
+    aim = np.concatenate([wanted.diagonal(), wanted[rows, columns]])
+
+    def weights(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        W = np.zeros((n, n))
+        W[rows, columns] = W[columns, rows] = x[n:]
+        return x[:n], W
+
+    def loss(x: FloatArray) -> tuple[float, FloatArray]:
+        scores = quadratic_sums(*weights(x))
+        top = scores.max()
+        np.exp(scores - top, out=scores)
+        total = scores.sum()
+        found = moments(scores / total)
+        # KL = log of the normalizer - x . E_target[statistics] - entropy of the target
+        value = top + np.log(total) - x @ aim
+        return float(value), np.concatenate([found.diagonal(), found[rows, columns]]) - aim
+
+    bounds = [(None, None)] * n + [(None, 0.0 if repulsive else None)] * rows.size
+    start = min(mrf_starts(p, repulsive), key=lambda x: loss(x)[0])
+    x, steps = minimize(loss, start, bounds, tol, max_iter)
+    gradient = loss(x)[1]
+    held = (x >= 0.0) & (gradient < 0.0) & (np.arange(x.size) >= n) & repulsive
+    model = PairwiseMRF(*weights(x), repulsive=repulsive)
+    # from all probabilities: differences of large terms would leave 1e-14 or worse
+    seen = p > 0.0
+    divergence = float(p[seen] @ (np.log(p[seen]) - model._weighed[0][seen]))
+    return finish(model, divergence, float(np.abs(gradient[~held]).max(initial=0.0)), tol, steps)
+
+
+def fit_dpp_to(
+    target: SetDistribution | ArrayLike,
+    *,
+    n_starts: int = 6,
+    rng: Seed = 0,
+    tol: float = 1e-6,
+    max_iter: int = 2000,
+) -> Fit[DPP]:
+    """The DPP closest to a distribution: least KL(target || DPP).
+
+    The problem is not convex, so it is solved from several starts: the kernels that agree with the target on its sets
+    of at most three items and on its marginals of at most three, as far as a kernel can; independent items; and random
+    changes of these, also of their signs. L-BFGS moves the matrix M of K = sin(M)^2, from the best start down to `tol`,
+    from the others until a step gains less than 1e-9. In `divergences`, several starts that reached the same value are
+    a sign, not a proof, that it is the least. Ten items take about a second, twenty some minutes.
+
+    The kernel returned has positive entries between the items most alike: changing the signs of an item's row and
+    column changes no probability.
+
+    Parameters
+    ----------
+    target : PairwiseMRF, KDPP, DPP, or array of 2^n probabilities
+        At most 20 items. Bit i of a position in the array says whether item i is in the subset.
+    n_starts : int
+    rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
+        For the random starts.
+    tol : float
+        Largest entry of the gradient with respect to M to stop at.
+    max_iter : int
+        For each start.
+
+    Returns
+    -------
+    Fit
+        With `model`, `divergence`, `converged` and `divergences`.
+
+    Examples
+    --------
+    >>> from dpplearn.mrf import PairwiseMRF
+    >>> W = [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]]  # item 1 repels 0 and 2, which ignore each other
+    >>> fit = fit_dpp_to(PairwiseMRF([0.0, 0.0, 0.0], W))
+    >>> round(fit.divergence, 4), fit.converged
+    (0.0358, True)
+    >>> fit.model.similarity.round(2)  # the DPP makes the others alike too: it is transitive
+    array([[1.  , 0.92, 0.68],
+           [0.92, 1.  , 0.92],
+           [0.68, 0.92, 1.  ]])
+    """
+    p = probabilities_of(target)
+    n = p.size.bit_length() - 1
+    n_starts, generator = check_int(n_starts, "n_starts", low=1), check_rng(rng)
+    check_options(tol, max_iter)
+    seen = p[p > 0.0]
+    loss = Divergence(branch_masses(p), float(seen @ np.log(seen)), n)
+    found = []
+    for L in dpp_starts(p, n_starts, generator):
+        x, steps = minimize(loss, loss.parameters(L), None, tol, max_iter, least_gain=1e-9)
+        found.append((loss(x)[0], steps, x))
+    found.sort(key=lambda run: run[0])
+    _, before, x = found[0]  # only the best is worth the long way to the tolerance
+    x, steps = minimize(loss, x, None, tol, max_iter)
+    value, gradient = loss(x)
+    K = loss.K(*loss.eigenpairs(x))
+    signs = tree_signs(K)
+    model = DPP.from_marginal(signs[:, None] * K * signs)
+    others = tuple(max(run[0], 0.0) for run in found[1:])
+    return finish(model, value, float(np.abs(gradient).max()), tol, before + steps, others)
+
+
+def check_options(tol: float, max_iter: int) -> None:
+    """Raise unless both are positive."""
+    check_int(max_iter, "max_iter", low=1)
+    if not tol > 0.0:
+        raise ValueError(f"tol must be positive, found {tol!r}.")
+
+
+def minimize(
+    loss: object, start: FloatArray, bounds: object, tol: float, max_iter: int, least_gain: float = 0.0
+) -> tuple[FloatArray, int]:
+    """L-BFGS to a gradient below tol / 10, as far as rounding allows, or until a step gains less than `least_gain`."""
+    from scipy import optimize  # here: importing it costs more than all of dpplearn
+
+    options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": least_gain, "gtol": tol / 10, "maxcor": 30}
+    result = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return np.asarray(result.x), int(result.nit)
+
+
+def finish(
+    model: Model, divergence: float, gradient: float, tol: float, iterations: int, others: tuple[float, ...] = ()
+) -> Fit[Model]:
+    """The record; a warning where the gradient is too large."""
+    converged = gradient <= tol
+    if not converged:
+        warnings.warn(
+            f"The closest {type(model).__name__} was not reached: the gradient is {gradient:.2g} after {iterations} "
+            f"steps, with tol={tol:g}. Raise max_iter, or tol if the divergence is accurate enough.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    divergence = max(divergence, 0.0)
+    return Fit(model, divergence, converged, gradient, iterations, (divergence, *others))

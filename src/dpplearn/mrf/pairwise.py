@@ -1,0 +1,253 @@
+"""The repulsive pairwise Markov random field of section 3, by enumeration."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpplearn._checks import (
+    FloatArray,
+    IntArray,
+    Items,
+    Seed,
+    check_array,
+    check_int,
+    check_items,
+    check_rng,
+    check_square,
+    check_subset,
+    check_vector,
+    read_only,
+)
+from dpplearn.determinantal import Frozen, check_ground_set, check_remaining, frozen
+from dpplearn.estimate import Estimate
+from dpplearn.mrf.states import (
+    check_enumerable,
+    moments,
+    positions_to_subsets,
+    quadratic_sums,
+    sizes,
+    subsets_to_positions,
+)
+from dpplearn.subsets import Subsets
+
+
+class PairwiseMRF(Frozen):
+    """Pairwise log-linear model of a subset, with repulsion between items, equation (11).
+
+    A subset Y has probability proportional to exp(sum of w_i over Y + sum of w_ij over the pairs in Y). All answers are
+    sums over the 2^n subsets, so n is at most 20; a `DPP` answers the same questions for thousands of items.
+
+    Parameters
+    ----------
+    w : array of shape (n,)
+        Weight of each item, of any sign.
+    W : array of shape (n, n)
+        Weight w_ij of each pair: symmetric, zeros on the diagonal, none positive.
+    repulsive : bool
+        False allows positive weights, of pairs that attract one another; no DPP has such pairs.
+
+    Attributes
+    ----------
+    items : int array of shape (n,)
+        Original number of each item; differs from 0 ... n-1 after `condition`.
+
+    See Also
+    --------
+    fit_dpp_to : the closest DPP.
+
+    Examples
+    --------
+    >>> W = [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]]  # item 1 repels both others
+    >>> mrf = PairwiseMRF([0.0, 0.0, 0.0], W)
+    >>> mrf.marginals.round(3)
+    array([0.402, 0.216, 0.402])
+    >>> mrf.pair_probs().round(3)
+    array([[0.402, 0.01 , 0.196],
+           [0.01 , 0.216, 0.01 ],
+           [0.196, 0.01 , 0.402]])
+    >>> mrf.sample(3, rng=0)[0]
+    array([2])
+    """
+
+    w: FloatArray
+    W: FloatArray
+    repulsive: bool
+    items: IntArray
+
+    def __init__(self, w: ArrayLike, W: ArrayLike, *, repulsive: bool = True) -> None:
+        pairs = check_pair_weights(W)
+        unary = check_vector(w, "w", len(pairs))
+        if repulsive:
+            check_repulsive(pairs)
+        with np.errstate(over="ignore"):
+            largest = np.abs(unary).sum() + np.abs(pairs).sum()
+        if not np.isfinite(largest):
+            raise ValueError("w and W must be small enough for their sums to be floats.")
+        self._keep(unary, pairs, repulsive, np.arange(len(pairs)))
+
+    def _keep(self, w: FloatArray, W: FloatArray, repulsive: bool, items: IntArray) -> None:
+        read_only(w, W, items)
+        self._set(w=w, W=W, repulsive=bool(repulsive), items=items)
+
+    @property
+    def n(self) -> int:
+        """Number of items, N in the paper."""
+        return int(self.w.size)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        return f"<PairwiseMRF on {self.n} items>"
+
+    # Probabilities
+
+    @cached_property
+    def _weighed(self) -> tuple[FloatArray, float]:
+        """log P(Y) of all subsets, and the log of the sum that normalizes them."""
+        scores = quadratic_sums(self.w, self.W)
+        top = float(scores.max())
+        log_normalizer = top + float(np.log(np.exp(scores - top).sum()))
+        scores -= log_normalizer
+        return frozen(scores), log_normalizer
+
+    @property
+    def log_normalizer(self) -> float:
+        """log of the sum over all subsets of exp(sum of w_i + sum of w_ij)."""
+        return self._weighed[1]
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """P(Y) of all 2^n subsets; bit i of a position says whether item i is in Y.
+
+        Examples
+        --------
+        >>> PairwiseMRF([0.0, 0.0], [[0.0, -1.0], [-1.0, 0.0]]).probabilities.round(3)  # {}, {0}, {1}, {0, 1}
+        array([0.297, 0.297, 0.297, 0.109])
+        """
+        return frozen(np.exp(self._weighed[0]))
+
+    @overload
+    def log_prob(self, subset: Subsets) -> FloatArray: ...
+    @overload
+    def log_prob(self, subset: Items) -> float: ...
+    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
+        """log P(Y = subset), equation (11); for Subsets, an array with one value for each."""
+        if isinstance(subset, Subsets):
+            return np.asarray(self._weighed[0][subsets_to_positions(check_ground_set(subset, self.n))])
+        Y = check_subset(subset, self.n)
+        return float(self._weighed[0][np.left_shift(1, Y).sum()])
+
+    def prob(self, include: Items = (), exclude: Items = ()) -> float:
+        """P(every item of `include` is in Y and none of `exclude` is); sharing an item makes it 0."""
+        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
+        if np.intersect1d(A, B).size:
+            return 0.0
+        where: list[int | slice] = [slice(None)] * self.n
+        for i in A:
+            where[self.n - 1 - i] = 1  # the first axis is the highest bit
+        for i in B:
+            where[self.n - 1 - i] = 0
+        return min(float(self.probabilities.reshape((2,) * self.n)[tuple(where)].sum()), 1.0)
+
+    def inclusion_prob(self, A: Items) -> float:
+        """P(A in Y): all items of A are chosen, and perhaps others."""
+        return self.prob(include=check_subset(A, self.n, "A"))
+
+    @cached_property
+    def _moments(self) -> FloatArray:
+        return frozen(np.clip(moments(self.probabilities), 0.0, 1.0))
+
+    @cached_property
+    def marginals(self) -> FloatArray:
+        """P(i in Y) for every item."""
+        return frozen(self._moments.diagonal().copy())
+
+    def pair_probs(self, items: Items | None = None) -> FloatArray:
+        """P(i, j in Y) for all pairs of `items` (default: of all items); on the diagonal, P(i in Y)."""
+        A = np.arange(self.n) if items is None else check_items(items, self.n, "items")
+        return np.array(self._moments[np.ix_(A, A)])
+
+    @property
+    def expected_size(self) -> float:
+        """E|Y|, the sum of the marginals."""
+        return float(self.marginals.sum())
+
+    @cached_property
+    def size_pmf(self) -> FloatArray:
+        """P(|Y| = k) for k = 0 ... n."""
+        return frozen(np.asarray(np.bincount(sizes(self.n), self.probabilities, self.n + 1), np.float64))
+
+    def entropy(self) -> Estimate:
+        """- sum of P(Y) log P(Y) in nats, exact: its `standard_error` is 0."""
+        return Estimate(max(-float(self.probabilities @ self._weighed[0]), 0.0), 0.0)
+
+    # Sampling and conditioning
+
+    def sample(self, size: int = 1, rng: Seed = None) -> Subsets:
+        """Draw independent subsets, exactly, from the list of all probabilities.
+
+        Parameters
+        ----------
+        size : int
+            How many; 0 gives no subsets.
+        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
+            The same seed gives the same subsets.
+        """
+        size, generator = check_int(size, "size"), check_rng(rng)
+        totals = np.cumsum(self.probabilities)
+        drawn = np.searchsorted(totals, generator.random(size) * totals[-1], side="right")
+        last = int(np.flatnonzero(self.probabilities)[-1])  # rounding never draws what cannot be
+        return positions_to_subsets(np.minimum(drawn, last), self.n)
+
+    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
+        """The MRF of the remaining items, given that `include` is in Y and `exclude` is not.
+
+        An included item adds its pair weights to the weights of the others; an excluded one only leaves.
+
+        Returns
+        -------
+        PairwiseMRF
+            On the items in neither set, numbered from 0; `items` tells what each was called at the start.
+
+        Examples
+        --------
+        >>> mrf = PairwiseMRF([1.0, 2.0], [[0.0, -3.0], [-3.0, 0.0]])
+        >>> mrf.condition(include=[0]).w
+        array([-1.])
+        """
+        A, _, rest = check_remaining(self.n, include, exclude)
+        other = type(self).__new__(type(self))
+        w = self.w[rest] + self.W[np.ix_(rest, A)].sum(axis=1)
+        other._keep(w, self.W[np.ix_(rest, rest)], self.repulsive, self.items[rest])
+        return other
+
+
+def check_pair_weights(W: ArrayLike) -> FloatArray:
+    """A symmetric matrix of at most 20 items with zeros on its diagonal."""
+    pairs = check_array(W, "W", 2)
+    triangular = not np.triu(pairs).any() or not np.tril(pairs).any()
+    if pairs.shape[0] == pairs.shape[1] and pairs.any() and triangular:
+        raise ValueError("W must be symmetric, but holds each pair once (it is triangular). Pass W + W.T.")
+    pairs = check_square(pairs, "W")
+    check_enumerable(len(pairs))
+    if pairs.diagonal().any():
+        i = int(np.flatnonzero(pairs.diagonal())[0])
+        raise ValueError(
+            f"W must have zeros on its diagonal, but W[{i}, {i}] is {pairs[i, i]:.3g}. Add it to w[{i}]: y_i^2 = y_i."
+        )
+    return pairs
+
+
+def check_repulsive(W: FloatArray) -> None:
+    """Raise where a pair attracts."""
+    if W.max() > 0.0:
+        i, j = (int(k) for k in np.unravel_index(int(W.argmax()), W.shape))
+        raise ValueError(
+            f"W must hold repulsions, w_ij <= 0, but items {i} and {j} attract: W[{i}, {j}] is {W[i, j]:.3g}. "
+            "Pass np.minimum(W, 0) to drop attractions, or repulsive=False to keep them."
+        )

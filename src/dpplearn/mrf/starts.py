@@ -1,0 +1,124 @@
+"""Where to start looking for the closest DPP and the closest MRF."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from scipy import linalg
+
+from dpplearn._checks import FloatArray
+from dpplearn.mrf.states import inclusion_probs
+
+EDGE = 1e-3  # eigenvalues of a start stay this far from 0 and, for K, from 1
+
+
+def dpp_starts(p: FloatArray, count: int, rng: np.random.Generator) -> list[FloatArray]:
+    """`count` positive definite likelihood kernels.
+
+    From the target's marginals, from its small sets, nearly independent items (exactly so would be a stationary point),
+    then random changes of the first two.
+    """
+    n = p.size.bit_length() - 1
+    included = inclusion_probs(p)
+    known = [from_marginals(included)]
+    if p[0] > 1e-100:  # products of three ratios to it stay finite
+        known.append(from_small_sets(p))
+    marginals = np.clip(included[np.left_shift(1, np.arange(n))], EDGE, 1 - EDGE)
+    r = np.sqrt(marginals / (1 - marginals))
+    noise = 0.1 * rng.standard_normal((n, n))
+    starts = [*known, r[:, None] * unit_diagonal(np.eye(n) + noise + noise.T) * r]
+    while len(starts) < count:
+        L = known[len(starts) % len(known)]
+        q = np.sqrt(L.diagonal())
+        flips = np.triu(np.where(rng.random((n, n)) < 0.3, -1.0, 1.0), 1)
+        noise = np.triu(0.3 * rng.standard_normal((n, n)), 1)
+        S = L / q[:, None] / q * (flips + flips.T + np.eye(n)) + noise + noise.T
+        starts.append(q[:, None] * unit_diagonal(S) * q)
+    return starts[:count]
+
+
+def mrf_starts(p: FloatArray, repulsive: bool) -> list[FloatArray]:
+    """Weights (w_i, then w_ij for i < j) of independent items, and those that give the sets of at most two items.
+
+    The second are exact for a target that is such an MRF.
+    """
+    n = p.size.bit_length() - 1
+    bits = np.left_shift(1, np.arange(n))
+    rows, columns = np.triu_indices(n, 1)
+    marginals = np.clip(inclusion_probs(p)[bits], 1e-6, 1 - 1e-6)
+    starts = [np.concatenate([np.log(marginals / (1 - marginals)), np.zeros(rows.size)])]
+    if p[0] > 0.0 and p[bits].min() > 0.0:
+        with np.errstate(divide="ignore"):
+            one, two = (np.log(p[sets]) - np.log(p[0]) for sets in (bits, bits[rows] | bits[columns]))
+        pairs = np.where(np.isfinite(two), two - one[rows] - one[columns], -30.0)
+        starts.append(np.concatenate([one, np.minimum(pairs, 0.0) if repulsive else pairs]))
+    return starts
+
+
+def from_marginals(included: FloatArray) -> FloatArray:
+    """L of the K with K_ii = P_i and K_ij^2 = P_i P_j - P_ij, signs by P_ijk; eigenvalues forced into (0, 1).
+
+    det(K_ijk) = P_ijk tells K_ij K_jk K_ik, and so which triples of signs have a negative product. For a target that is
+    a DPP this is its K, but where triples do not tell all signs.
+    """
+    K = from_minors(included)
+    lam, V = linalg.eigh(K)
+    lam = np.clip(lam, EDGE, 1 - EDGE)
+    return np.asarray((V * (lam / (1 - lam))) @ V.T)
+
+
+def from_small_sets(p: FloatArray) -> FloatArray:
+    """L with L_ii = P({i}) / P({}) and L_ij^2 = L_ii L_jj - P({i, j}) / P({}), signs by triples; made definite."""
+    L = from_minors(p / p[0])
+    q = np.sqrt(np.maximum(L.diagonal(), EDGE**2))
+    return np.asarray(q[:, None] * unit_diagonal(L / q[:, None] / q) * q)
+
+
+def from_minors(minor: FloatArray) -> FloatArray:
+    """The symmetric matrix whose principal minors of one, two and (by its signs) three rows are those given.
+
+    `minor` has 2^n entries; bit i of a position says whether row i is in the minor.
+    """
+    n = minor.size.bit_length() - 1
+    bits = np.left_shift(1, np.arange(n))
+    d = minor[bits]
+    A = np.sqrt(np.maximum(np.outer(d, d) - minor[bits[:, None] | bits], 0.0))  # magnitudes
+    np.fill_diagonal(A, 0.0)
+    three = minor[bits[:, None, None] | bits[:, None] | bits]
+    squares = d[:, None, None] * A**2
+    # det of three rows = d_i d_j d_k + 2 A_ij A_jk A_ik - d_i A_jk^2 - d_j A_ik^2 - d_k A_ij^2
+    product = three - np.einsum("i,j,k->ijk", d, d, d)
+    product += squares + squares.transpose(1, 0, 2) + squares.transpose(2, 1, 0)
+    signs = np.zeros((n, n))
+    # the largest entries first; each takes the sign that the triangles with two signs agree on, + where there are none
+    for i, j in sorted(combinations(range(n), 2), key=lambda pair: -A[pair]):
+        vote = float((product[i, j] * signs[i] * signs[j]).sum())
+        signs[i, j] = signs[j, i] = -1.0 if vote < 0.0 else 1.0
+    out = signs * A
+    np.fill_diagonal(out, d)
+    return out
+
+
+def tree_signs(L: FloatArray) -> FloatArray:
+    """+1 or -1 for each item, so that s_i L_ij s_j >= 0 along the tree of the largest similarities.
+
+    Changing signs so changes no minor of L.
+    """
+    q = np.sqrt(np.maximum(L.diagonal(), np.finfo(np.float64).tiny))
+    S = np.abs(L) / q[:, None] / q
+    signs = np.zeros(len(L))
+    signs[0] = 1.0
+    while not signs.all():
+        reach = np.where((signs != 0.0)[:, None] & (signs == 0.0), S, -1.0)
+        i, j = np.unravel_index(int(reach.argmax()), S.shape)
+        signs[j] = signs[i] if L[i, j] >= 0.0 else -signs[i]
+    return signs
+
+
+def unit_diagonal(S: FloatArray) -> FloatArray:
+    """A positive definite matrix with ones on the diagonal, near the symmetric S."""
+    lam, V = linalg.eigh(S)
+    near = (V * np.maximum(lam, EDGE * max(lam[-1], 1.0))) @ V.T
+    r = np.sqrt(near.diagonal())
+    return np.asarray(near / r[:, None] / r)

@@ -1,0 +1,164 @@
+"""Distributions over all 2^n subsets as one array: bit i of a position says whether item i is in the subset."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpplearn._checks import FloatArray, IntArray, check_array
+from dpplearn.determinantal import ENUMERABLE, Determinantal
+from dpplearn.subsets import Subsets
+
+
+@runtime_checkable
+class SetDistribution(Protocol):
+    """What the fits need of a distribution over the subsets of n items: a DPP, a k-DPP, an MRF or your own."""
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+
+    def log_prob(self, subset: Any) -> Any:
+        """log P(Y = subset); an array for Subsets."""
+
+
+def check_enumerable(n: int) -> int:
+    """A number of items whose subsets can all be listed."""
+    if n > ENUMERABLE:
+        raise ValueError(
+            f"This lists all 2^N subsets, which is done up to N = {ENUMERABLE} items; found {n}. "
+            "Use a DPP, whose probabilities, marginals and samples need no list: DPP(L) or DPP.from_quality(q, S)."
+        )
+    return n
+
+
+def check_probabilities(p: ArrayLike, name: str = "target") -> FloatArray:
+    """Probabilities of all 2^n subsets; a sum within 1e-8 of 1 is made 1."""
+    probabilities = check_array(p, name, 1)
+    n = max(probabilities.size.bit_length() - 1, 0)
+    if probabilities.size < 2 or probabilities.size != 1 << n:
+        raise ValueError(
+            f"{name} must hold the probability of each of the 2^N subsets of N >= 1 items, found {probabilities.size} "
+            "entries. Bit i of a position says whether item i is in the subset."
+        )
+    check_enumerable(n)
+    if probabilities.min() < 0.0:
+        at = int(probabilities.argmin())
+        raise ValueError(f"{name} must not be negative, but {name}[{at}] is {probabilities[at]:.3g}.")
+    total = float(probabilities.sum())
+    if abs(total - 1.0) > 1e-8:
+        raise ValueError(
+            f"{name} must sum to 1, found {total:.9g}. Pass {name} / {name}.sum() if that is what you mean."
+        )
+    return probabilities / total
+
+
+def probabilities_of(target: SetDistribution | ArrayLike, name: str = "target") -> FloatArray:
+    """P(Y) of all 2^n subsets under a distribution, or the array of them."""
+    if isinstance(target, SetDistribution):
+        n = check_enumerable(target.n)
+        known = getattr(target, "probabilities", None)  # an MRF has them all
+        if known is not None:
+            return check_probabilities(known, name)
+        if isinstance(target, Determinantal):
+            from dpplearn._loops.symmetric import all_probs
+
+            return check_probabilities(all_probs(np.array(target.K)), name)
+        return check_probabilities(np.exp(np.asarray(target.log_prob(all_subsets(n)))), name)
+    return check_probabilities(target, name)
+
+
+def all_subsets(n: int) -> Subsets:
+    """All 2^n subsets in the order of their positions."""
+    return positions_to_subsets(np.arange(1 << n), n)
+
+
+def positions_to_subsets(positions: IntArray, n: int) -> Subsets:
+    """The subsets whose items are the bits set in each position."""
+    bits = np.unpackbits(positions.astype("<u4").view(np.uint8).reshape(-1, 4), axis=1, bitorder="little")
+    rows, items = np.nonzero(bits[:, :n])
+    indptr = np.zeros(positions.size + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=positions.size), out=indptr[1:])
+    return Subsets._of(indptr, items.astype(np.int64), n)
+
+
+def subsets_to_positions(subsets: Subsets) -> IntArray:
+    """Sum of 2^i over the items i of each subset."""
+    sums = np.concatenate([[0], np.cumsum(np.left_shift(1, subsets.indices))])
+    return np.asarray(sums[subsets.indptr[1:]] - sums[subsets.indptr[:-1]], np.int64)
+
+
+def linear_sums(w: FloatArray) -> FloatArray:
+    """Sum of w_i over the items of each of the 2^n subsets, by doubling: one addition a subset."""
+    sums = np.zeros(1 << w.size)
+    for i, value in enumerate(w):
+        np.add(sums[: 1 << i], value, out=sums[1 << i : 2 << i])
+    return sums
+
+
+def quadratic_sums(w: FloatArray, W: FloatArray) -> FloatArray:
+    """Sum of w_i and of w_ij over the items and pairs of each of the 2^n subsets; three additions a subset."""
+    sums = np.zeros(1 << w.size)
+    for i, value in enumerate(w):  # with item i: what it adds is linear in the items before it
+        upper = sums[1 << i : 2 << i]
+        np.add(sums[: 1 << i], linear_sums(W[i, :i]), out=upper)
+        upper += value
+    return sums
+
+
+def moments(p: FloatArray) -> FloatArray:
+    """P(i, j in Y) for all pairs, P(i in Y) on the diagonal; about four additions a subset.
+
+    The upper half of the array is the last item's: it gives its row, and then is added to the lower half, which sums
+    the item out.
+    """
+    n = p.size.bit_length() - 1
+    out = np.empty((n, n))
+    for i in range(n - 1, -1, -1):
+        given = p[1 << i :]
+        out[i, i] = given.sum()
+        p = p[: 1 << i] + given
+        for j in range(i - 1, -1, -1):
+            out[i, j] = out[j, i] = given[1 << j :].sum()
+            given = given[: 1 << j] + given[1 << j :]
+    return out
+
+
+def inclusion_probs(p: FloatArray) -> FloatArray:
+    """P(A in Y) of all 2^n sets A: the sum over the supersets of each, one item at a time."""
+    sums = p.copy()
+    for i in range(p.size.bit_length() - 1):
+        halves = sums.reshape(-1, 2, 1 << i)
+        halves[:, 0] += halves[:, 1]
+    return sums
+
+
+def sizes(n: int) -> IntArray:
+    """Number of items in each of the 2^n subsets."""
+    return linear_sums(np.ones(n)).astype(np.int64)
+
+
+def kl_divergence(target: SetDistribution | ArrayLike, model: SetDistribution | ArrayLike) -> float:
+    """KL(target || model) = sum of P(Y) log(P(Y) / Q(Y)) over all subsets Y, in nats.
+
+    Infinite where the model excludes a subset that the target does not. Both are distributions on the same items, or
+    arrays of 2^n probabilities (bit i of a position says whether item i is in the subset).
+
+    Examples
+    --------
+    >>> fair, biased = [0.5, 0.5], [0.25, 0.75]  # one item: P(out), P(in)
+    >>> round(kl_divergence(fair, biased), 4)
+    0.1438
+    >>> kl_divergence(fair, [1.0, 0.0])
+    inf
+    """
+    p, q = probabilities_of(target), probabilities_of(model, "model")
+    if p.size != q.size:
+        found = f"{p.size.bit_length() - 1} and {q.size.bit_length() - 1}"
+        raise ValueError(f"target and model must be on the same number of items, found {found}.")
+    seen = p > 0.0
+    if (q[seen] == 0.0).any():
+        return np.inf
+    return max(float(p[seen] @ np.log(p[seen] / q[seen])), 0.0)

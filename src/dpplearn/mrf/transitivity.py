@@ -1,0 +1,167 @@
+"""The triangle inequality (12), and how far a distribution is from what it allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpplearn._checks import FloatArray, check_choice, check_square
+from dpplearn.dpp import DPP
+from dpplearn.lowrank import LowRankDPP
+from dpplearn.mrf.states import SetDistribution, moments, probabilities_of
+
+
+@dataclass(frozen=True)
+class TriangleCheck:
+    """Inequality (12) over all triples of items.
+
+    With the angle a_ij = arcsin sqrt(1 - S_ij^2) between the lines of two items, (12) says
+    sin a_ij + sin a_jk >= sin a_ik. The angles themselves obey a_ij + a_jk >= a_ik, which is stronger: for three items
+    it is also enough, that is, some choice of signs then makes S positive semidefinite.
+
+    Attributes
+    ----------
+    slack : float
+        The smallest left side minus right side of (12); negative where it is violated, inf without triples.
+    triple : (i, j, k) or None
+        Where that is; j is the item similar to both others.
+    violation, mean_violation : float
+        The largest and the mean over triples of how much (12) lacks, 0 where it holds.
+    angle_violation, mean_angle_violation : float
+        The same of a_ij + a_jk >= a_ik, in radians, at most pi / 2.
+    """
+
+    slack: float
+    triple: tuple[int, int, int] | None
+    violation: float
+    mean_violation: float
+    angle_violation: float
+    mean_angle_violation: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether no triple violates (12) by more than rounding."""
+        return self.slack >= -1e-7  # the sine of two like items is the root of a rounding error
+
+
+def triangle_inequality(S: ArrayLike | DPP | LowRankDPP) -> TriangleCheck:
+    """Check sqrt(1 - S_ij^2) + sqrt(1 - S_jk^2) >= sqrt(1 - S_ik^2), equation (12), for all triples.
+
+    It holds for every positive semidefinite kernel; the argument need not be one.
+
+    Parameters
+    ----------
+    S : array of shape (n, n) or a DPP
+        Similarities, or any symmetric matrix with a positive diagonal: S_ij is then S_ij / sqrt(S_ii S_jj).
+
+    Examples
+    --------
+    >>> check = triangle_inequality([[1.0, 0.9, 0.0], [0.9, 1.0, 0.9], [0.0, 0.9, 1.0]])  # alike, alike, not alike
+    >>> check.holds, check.triple, round(check.violation, 3)
+    (False, (0, 1, 2), 0.128)
+    >>> triangle_inequality([[1.0, 0.9, 0.7], [0.9, 1.0, 0.9], [0.7, 0.9, 1.0]]).holds
+    True
+    """
+    sines, angles = sines_and_angles(similarities_of(S))
+    n = len(sines)
+    if n < 3:
+        return TriangleCheck(np.inf, None, 0.0, 0.0, 0.0, 0.0)
+    slack, triple = np.inf, (0, 1, 2)
+    lacks: list[list[float]] = []  # per middle item: largest and sum, of sines and of angles
+    for j in range(n):  # n^2 numbers at a time
+        row = []
+        others = np.delete(np.arange(n), j)
+        i, k = (others[index] for index in np.triu_indices(n - 1, 1))
+        for measure in (sines, angles):
+            left = measure[i, j] + measure[j, k] - measure[i, k]
+            if measure is sines and left.min() < slack:
+                at = int(left.argmin())
+                slack, triple = float(left[at]), (int(i[at]), j, int(k[at]))
+            lack = np.maximum(-left, 0.0)
+            row += [float(lack.max()), float(lack.sum())]
+        lacks.append(row)
+    # at most one of the three inequalities of a triple is violated: two of them sum to twice a side
+    triples = n * (n - 1) * (n - 2) / 6
+    largest, totals = np.max(lacks, axis=0), np.sum(lacks, axis=0)
+    return TriangleCheck(
+        slack, triple, float(largest[0]), float(totals[1] / triples), float(largest[2]), float(totals[3] / triples)
+    )
+
+
+def implied_similarity(target: SetDistribution | ArrayLike, *, reading: str = "pairs") -> FloatArray:
+    """|S_ij| that a DPP would need in order to agree with a distribution on every pair of items.
+
+    With reading="pairs", from the marginals of the pair: K_ij^2 = P_i P_j - P_ij (equation 3), over P_i P_j. With
+    reading="factors", from the sets of at most two items: 1 - S_ij^2 = P({i, j}) P({}) / (P({i}) P({j})), which is
+    exp(w_ij) in an MRF (Figure 3). Both are exact for a DPP: the similarities of its K and of its L. Where the pair is
+    positively correlated, 0.
+
+    Examples
+    --------
+    >>> from dpplearn.mrf import PairwiseMRF
+    >>> mrf = PairwiseMRF([0.0, 0.0, 0.0], [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]])
+    >>> implied_similarity(mrf, reading="factors").round(3)
+    array([[1.   , 0.975, 0.   ],
+           [0.975, 1.   , 0.975],
+           [0.   , 0.975, 1.   ]])
+    """
+    check_choice(reading, "reading", ("pairs", "factors"))
+    p = probabilities_of(target)
+    n = p.size.bit_length() - 1
+    if reading == "pairs":
+        joint = moments(p)
+        single = joint.diagonal()
+        apart = np.outer(single, single)
+    else:
+        bits = np.left_shift(1, np.arange(n))
+        if p[0] <= 0.0:
+            raise ValueError('reading="factors" needs P({}) > 0, found 0. Use reading="pairs".')
+        single, joint = p[bits] / p[0], p[bits[:, None] | bits] / p[0]
+        apart = np.outer(single, single)
+    ratio = np.divide(joint, apart, out=np.ones_like(apart), where=apart > 0.0)  # 1 - S^2
+    S = np.sqrt(np.clip(1.0 - ratio, 0.0, 1.0))
+    np.fill_diagonal(S, 1.0)
+    return np.asarray(S)
+
+
+def transitivity(target: SetDistribution | ArrayLike, *, reading: str = "pairs") -> TriangleCheck:
+    """Inequality (12) for the similarities that a DPP would need: see `implied_similarity`.
+
+    For a DPP it holds. For an MRF, or any other distribution, a violation says that no DPP agrees with it on all pairs.
+
+    Examples
+    --------
+    >>> from dpplearn.mrf import PairwiseMRF
+    >>> W = [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]]  # item 1 repels 0 and 2, which ignore each other
+    >>> check = transitivity(PairwiseMRF([0.0, 0.0, 0.0], W), reading="factors")
+    >>> check.triple, round(check.violation, 3)  # 2 exp(-3/2) is less than 1
+    ((0, 1, 2), 0.554)
+    """
+    return triangle_inequality(implied_similarity(target, reading=reading))
+
+
+def similarities_of(S: ArrayLike | DPP | LowRankDPP) -> FloatArray:
+    """|S_ij| with ones on the diagonal, from similarities, a kernel or a DPP."""
+    if isinstance(S, SetDistribution) and not isinstance(S, DPP | LowRankDPP):
+        raise TypeError(f"S must be a matrix or a DPP, found a {type(S).__name__}. Use transitivity for other models.")
+    A = check_square(S.L if isinstance(S, DPP | LowRankDPP) else S, "S")
+    d = A.diagonal()
+    if d.min() <= 0.0:
+        i = int(d.argmin())
+        raise ValueError(f"S must have a positive diagonal, but S[{i}, {i}] is {d[i]:.3g}: an item without similarity.")
+    r = np.sqrt(d)
+    cosines = np.abs(A / r[:, None] / r)
+    if cosines.max() > 1.0 + 1e-8:
+        i, j = (int(k) for k in np.unravel_index(int(cosines.argmax()), cosines.shape))
+        raise ValueError(
+            f"S must have |S_ij| <= sqrt(S_ii S_jj), but S[{i}, {j}] is {A[i, j]:.3g} with S[{i}, {i}] = {d[i]:.3g} "
+            f"and S[{j}, {j}] = {d[j]:.3g}: no two vectors have this product."
+        )
+    return np.minimum(cosines, 1.0)
+
+
+def sines_and_angles(S: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """sqrt(1 - S_ij^2), and the angles of which these are the sines."""
+    return np.sqrt((1 - S) * (1 + S)), np.arccos(S)

@@ -1,0 +1,204 @@
+"""Two items: the DPP and the repulsive MRF are the same distributions, equation (13)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpplearn._checks import FloatArray, check_vector
+from dpplearn.dpp import DPP
+from dpplearn.mrf.pairwise import PairwiseMRF
+
+ROUNDING = 1e-12  # a joint probability above the product by this much is still taken for the product
+
+
+class PairProbs(NamedTuple):
+    """P(1 in Y), P(2 in Y) and P(1, 2 in Y)."""
+
+    p1: float
+    p2: float
+    p12: float
+
+
+class QualitySimilarity(NamedTuple):
+    """The DPP of two items: qualities q (2,) and similarity S >= 0; -S gives the same DPP."""
+
+    q: FloatArray
+    S: float
+
+    def dpp(self) -> DPP:
+        """The distribution itself."""
+        return DPP.from_quality(self.q, [[1.0, self.S], [self.S, 1.0]])
+
+
+class PairWeights(NamedTuple):
+    """The MRF of two items: weights w (2,) and the weight w12 of the pair."""
+
+    w: FloatArray
+    w12: float
+
+    def mrf(self) -> PairwiseMRF:
+        """The distribution itself."""
+        return PairwiseMRF(self.w, [[0.0, self.w12], [self.w12, 0.0]], repulsive=self.w12 <= 0.0)
+
+
+def pair_to_dpp(p1: float, p2: float, p12: float) -> QualitySimilarity:
+    """Qualities and similarity of the DPP with two marginals and a joint probability.
+
+    q_i^2 = P({i}) / P({}) and S^2 = (p1 p2 - p12) / (P({1}) P({2})), which exists exactly where p12 <= p1 p2, equation
+    (13).
+
+    Examples
+    --------
+    >>> q, S = pair_to_dpp(0.5, 0.5, 0.1)
+    >>> q.round(3), round(S, 3)
+    (array([2., 2.]), 0.968)
+    >>> QualitySimilarity(q, S).dpp().pair_probs().round(3)
+    array([[0.5, 0.1],
+           [0.1, 0.5]])
+    """
+    neither, one, two, _ = check_pair(p1, p2, p12)
+    covariance = repulsion(p1, p2, p12, "a DPP has only negative correlations; no kernel gives this")
+    if neither <= 0.0:
+        raise ValueError(
+            f"p1 + p2 - p12 must be below 1 for q to be finite, found {p1 + p2 - p12:.6g}: one of the items is always "
+            "chosen. DPP.from_marginal([[p1, k], [k, p2]]) with k = sqrt(p1 p2 - p12) needs no q."
+        )
+    q = np.sqrt(np.array([one, two]) / neither)
+    both = one * two
+    return QualitySimilarity(q, float(np.sqrt(min(covariance / both, 1.0))) if both > 0.0 else 0.0)
+
+
+def pair_to_mrf(p1: float, p2: float, p12: float, *, repulsive: bool = True) -> PairWeights:
+    """Weights of the MRF with two marginals and a joint probability.
+
+    w_i = log P({i}) - log P({}) and w12 = log P({1, 2}) + log P({}) - log P({1}) - log P({2}), which is not positive
+    exactly where p12 <= p1 p2, equation (13). All four subsets must be possible: the weights are finite.
+
+    Examples
+    --------
+    >>> w, w12 = pair_to_mrf(0.5, 0.5, 0.1)
+    >>> w.round(3), round(w12, 3)
+    (array([1.386, 1.386]), -2.773)
+    """
+    atoms = np.array(check_pair(p1, p2, p12))
+    if repulsive:
+        repulsion(p1, p2, p12, "a repulsive MRF has only negative ones; pass repulsive=False for w12 > 0")
+    if atoms.min() <= 0.0:
+        name = ("{}", "{1}", "{2}", "{1, 2}")[int(atoms.argmin())]
+        raise ValueError(
+            f"Every subset must be possible for the weights to be finite, but P({name}) is {atoms.min():.3g}. "
+            "A DPP may exclude a subset: see pair_to_dpp, or DPP.from_marginal where one of the items is always chosen."
+        )
+    neither, one, two, both = np.log(atoms)
+    w12 = float(both + neither - one - two)
+    return PairWeights(np.array([one - neither, two - neither]), min(w12, 0.0) if repulsive else w12)
+
+
+def dpp_to_pair(q: ArrayLike, S: float) -> PairProbs:
+    """Two marginals and the joint probability of the DPP with qualities q (2,) and similarity S.
+
+    Examples
+    --------
+    >>> [round(p, 3) for p in dpp_to_pair([2.0, 2.0], 0.5)]
+    [0.762, 0.762, 0.571]
+    """
+    quality, S = check_quality(q), check_number(S, "S", -1.0, 1.0)
+    with np.errstate(over="ignore"):
+        q1, q2 = quality**2
+        both = q1 * q2 * ((1.0 - S) * (1.0 + S))
+        total = 1.0 + q1 + q2 + both
+    if not np.isfinite(total):
+        raise ValueError(f"q must be small enough for q_1^2 q_2^2 to be a float, found {quality.tolist()}.")
+    return PairProbs(float((q1 + both) / total), float((q2 + both) / total), float(both / total))
+
+
+def mrf_to_pair(w: ArrayLike, w12: float, *, repulsive: bool = True) -> PairProbs:
+    """Two marginals and the joint probability of the MRF with weights w (2,) and w12.
+
+    Examples
+    --------
+    >>> [round(p, 3) for p in mrf_to_pair([0.0, 0.0], -np.log(2))]
+    [0.429, 0.429, 0.143]
+    """
+    unary = check_vector(w, "w", 2)
+    w12 = check_number(w12, "w12", -np.inf, np.inf)
+    P = PairwiseMRF(unary, [[0.0, w12], [w12, 0.0]], repulsive=repulsive).pair_probs()
+    return PairProbs(float(P[0, 0]), float(P[1, 1]), float(P[0, 1]))
+
+
+def dpp_to_mrf(q: ArrayLike, S: float) -> PairWeights:
+    """Weights of the MRF that is the DPP with qualities q (2,) and similarity S: w_i = 2 log q_i, w12 = log(1 - S^2).
+
+    Examples
+    --------
+    >>> w, w12 = dpp_to_mrf([1.0, 2.0], 0.5)
+    >>> w.round(3), round(w12, 3)
+    (array([0.   , 1.386]), -0.288)
+    """
+    quality, S = check_quality(q), check_number(S, "S", -1.0, 1.0)
+    if quality.min() == 0.0 or abs(S) == 1.0:
+        raise ValueError(
+            f"q must be positive and |S| below 1 for the weights to be finite, found q = {quality.tolist()} and "
+            f"S = {S:g}. The DPP excludes a subset, which an MRF does only in the limit w -> -inf."
+        )
+    return PairWeights(2 * np.log(quality), float(np.log1p(-S) + np.log1p(S)))
+
+
+def mrf_to_dpp(w: ArrayLike, w12: float) -> QualitySimilarity:
+    """The DPP that is the MRF with weights w (2,) and w12 <= 0: q_i = exp(w_i / 2), S = sqrt(1 - exp(w12)).
+
+    Examples
+    --------
+    >>> q, S = mrf_to_dpp([0.0, 1.386], -0.288)
+    >>> q.round(3), round(S, 3)
+    (array([1., 2.]), 0.5)
+    """
+    unary, w12 = check_vector(w, "w", 2), check_number(w12, "w12", -np.inf, np.inf)
+    if w12 > 0.0:
+        raise ValueError(
+            f"w12 must not be positive, found {w12:.3g}: the items attract, and a DPP has only negative correlations."
+        )
+    with np.errstate(over="ignore"):
+        quality_squared = np.exp(unary)
+    if not np.isfinite(quality_squared).all():
+        raise ValueError(f"w must be small enough for exp(w) to be a float, found {unary.tolist()}.")
+    return QualitySimilarity(np.exp(unary / 2), float(np.sqrt(-np.expm1(w12))))
+
+
+def check_pair(p1: float, p2: float, p12: float) -> tuple[float, float, float, float]:
+    """P of {}, {1}, {2} and {1, 2}; raises where one of them is negative."""
+    p1, p2, p12 = (check_number(p, name, 0.0, 1.0) for p, name in ((p1, "p1"), (p2, "p2"), (p12, "p12")))
+    low, high = max(p1 + p2 - 1.0, 0.0), min(p1, p2)
+    if not low - ROUNDING <= p12 <= high + ROUNDING:
+        raise ValueError(
+            f"p12 must lie between max(p1 + p2 - 1, 0) = {low:.6g} and min(p1, p2) = {high:.6g}, found {p12:.6g}: "
+            "no distribution of two items has these probabilities."
+        )
+    # (1 - p1) - (p2 - p12) rather than 1 - p1 - p2 + p12: no rounding of a sum above 1
+    return max((1.0 - p1) - (p2 - p12), 0.0), max(p1 - p12, 0.0), max(p2 - p12, 0.0), p12
+
+
+def repulsion(p1: float, p2: float, p12: float, reason: str) -> float:
+    """p1 p2 - p12, which equation (13) wants to be at least 0."""
+    if p12 > p1 * p2 + ROUNDING:
+        raise ValueError(
+            f"p12 must be at most p1 p2 = {p1 * p2:.6g}, equation (13), found {p12:.6g}. The correlation is positive: "
+            f"{reason}."
+        )
+    return max(p1 * p2 - p12, 0.0)
+
+
+def check_quality(q: ArrayLike) -> FloatArray:
+    return check_vector(q, "q", 2, low=0.0)
+
+
+def check_number(x: Any, name: str, low: float, high: float) -> float:
+    """A finite number in [low, high]."""
+    if isinstance(x, bool | np.bool_) or not isinstance(x, int | float | np.number) or not np.isfinite(x):
+        raise TypeError(f"{name} must be a finite number, found {x!r:.60}.")
+    if not low <= x <= high:
+        raise ValueError(f"{name} must lie between {low:g} and {high:g}, found {x:.6g}.")
+    return float(x)

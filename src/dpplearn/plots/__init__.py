@@ -1,0 +1,44 @@
+"""Pictures of kernels, marginals, weights and chosen sets, and the figures of the paper.
+
+`plot_kernel`, `plot_marginals`, `plot_weights` and `plot_selection` take matplotlib axes and return them;
+`dpplearn figures` draws what is in `dpplearn.plots.figures`. matplotlib is imported when one of them is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpplearn.plots.kernel import plot_kernel
+    from dpplearn.plots.marginals import plot_marginals
+    from dpplearn.plots.selection import plot_selection
+    from dpplearn.plots.weights import plot_weights
+
+__all__ = ["plot_kernel", "plot_marginals", "plot_selection", "plot_weights"]
+
+# name: the module it lives in
+LAZY = {
+    "plot_kernel": "kernel",
+    "plot_marginals": "marginals",
+    "plot_selection": "selection",
+    "plot_weights": "weights",
+}
+
+
+def import_plots(module: str) -> Any:
+    """A module of this package, or an error that says what to install."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "matplotlib":
+            raise
+        raise ImportError("dpplearn.plots needs matplotlib: pip install 'dpplearn[plots]'", name=error.name) from error
+
+
+def __getattr__(name: str) -> Any:
+    if name in LAZY:
+        return getattr(import_plots(f"dpplearn.plots.{LAZY[name]}"), name)
+    raise AttributeError(f"module 'dpplearn.plots' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,125 @@
+"""Figure 5: a cluster of documents with a reference summary and an extract, on the example that comes with dpplearn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from dpplearn.plots.style import LIGHT, TITLE_SIZE, TWO_COLUMNS, style
+from dpplearn.plots.textbox import LEADING, Word, draw_lines, words, wrap
+from dpplearn.summarize.document import Cluster, Document, Sentence
+from dpplearn.summarize.summarizer import Summarizer
+from dpplearn.summarize.summary import Summary
+
+BUDGET = 665  # bytes, as in section 7
+GROUNDS = ("#BFE0F2", "#FBD9A8", "#BCE5D5", "#F2CFE0", "#F7F2A0", "#D9D9D9", "#F4C7AC")  # tints of the palette
+NUMBERS = "①②③④⑤⑥⑦⑧⑨"
+WIDTH, HEIGHT = 72 * TWO_COLUMNS, 372.0  # points
+SIZE, HEAD, SMALL = 6.2, 6.8, 5.6
+PAD, GAP, TOP = 5.0, 8.0, 18.0
+
+
+def extract() -> Summary:
+    """What the bundled model takes from the example cluster."""
+    return Summarizer.load().summarize(Cluster.example(), BUDGET, "bytes")
+
+
+def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[Word]:
+    """A sentence's words; one of the extract is numbered, on a ground of its own."""
+    if sentence not in marks:
+        return words(sentence.text)
+    i = marks[sentence]
+    return words(f"{NUMBERS[i % len(NUMBERS)]} {sentence.text}", GROUNDS[i % len(GROUNDS)])
+
+
+def excerpt(sentences: Sequence[Sentence], marks: Mapping[Sentence, int], width: float, lines: int) -> list[list[Word]]:
+    """As much of a document as fits the lines: the sentences of the extract, then the first words; "…" for the rest."""
+    shown: list[list[Word]] = []
+    kept: dict[int, list[Word]] = {}
+    for sentence in sorted(sentences, key=lambda s: (s not in marks, s.position)):
+        text = marked(sentence, marks)
+        for count in range(len(text), 0, -1):  # all of it, or what there is room for
+            some = kept | {sentence.position: text[:count]}
+            wrapped = wrap(with_gaps(some, sentences, marks), width, SIZE)
+            if len(wrapped) <= lines:
+                shown, kept = wrapped, some
+                break
+        if count < len(text):
+            break
+    return shown
+
+
+def with_gaps(
+    kept: Mapping[int, list[Word]], sentences: Sequence[Sentence], marks: Mapping[Sentence, int]
+) -> list[Word]:
+    """The words kept of each sentence, in their order, with "…" once for what is left out in a row."""
+    text: list[Word] = []
+    for sentence in sentences:
+        part = kept.get(sentence.position, [])
+        text += part
+        if len(part) < len(marked(sentence, marks)) and (not text or text[-1].text != "…"):
+            text.append(Word("…"))
+    return text
+
+
+def card(ax: Axes, x: float, y: float, width: float, height: float) -> None:
+    ax.add_patch(Rectangle((x, y), width, height, fc="white", ec=LIGHT, lw=0.7, zorder=0))
+
+
+def draw_document(
+    ax: Axes, document: Document, sentences: Sequence[Sentence], marks: Mapping[Sentence, int], box: Sequence[float]
+) -> None:
+    x, y, width, height = box
+    card(ax, *box)
+    inside = width - 2 * PAD
+    down = draw_lines(
+        ax, wrap(words(document.title or ""), inside, HEAD, "bold"), x + PAD, y + PAD, HEAD, weight="bold"
+    )
+    down = draw_lines(ax, [words(f"{document.id.removesuffix('.txt')}, {document.date}")], x + PAD, down, SMALL,
+                      color="#5F5F5F")  # fmt: skip
+    room = int((y + height - PAD - down - 2) / (LEADING * SIZE))
+    draw_lines(ax, excerpt(sentences, marks, inside, room), x + PAD, down + 2, SIZE)
+
+
+@style()
+def draw() -> Figure:
+    """Articles at the left, one reference and the extract at the right; the extract is marked where it stands."""
+    summary = extract()
+    cluster = summary.read.cluster
+    sentences = summary.read.sentences
+    marks = {sentence: i for i, sentence in enumerate(summary.sentences)}
+    figure = Figure(figsize=(TWO_COLUMNS, HEIGHT / 72))
+    figure.set_layout_engine("none")
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(0, WIDTH), ylim=(HEIGHT, 0))
+    ax.axis("off")
+
+    column, across = 152.0, 2
+    rows = -(-len(cluster.documents) // across)
+    tall = (HEIGHT - TOP - (rows - 1) * GAP - 1) / rows
+    for k, document in enumerate(cluster.documents):
+        box = (1 + (column + GAP) * (k % across), TOP + (tall + GAP) * (k // across), column, tall)
+        draw_document(ax, document, [s for s in sentences if s.document == k], marks, box)
+    right = 1 + across * (column + GAP) + 6
+    wide = WIDTH - right - 1
+    reference = [wrap(words(line), wide - 2 * PAD, SIZE + 1) for line in cluster.references[0].splitlines()]
+    chosen = [wrap(marked(sentence, marks), wide - 2 * PAD, SIZE + 1) for sentence in summary.sentences]
+    y = TOP
+    for title, parts in (
+        (f"Reference summary, one of {len(cluster.references)}", reference),
+        (f"Extract, {summary.length:g} bytes", chosen),
+    ):
+        draw_lines(ax, [words(title)], right, y - TOP + 2, TITLE_SIZE)
+        height = 2 * PAD + sum(len(part) for part in parts) * LEADING * (SIZE + 1) + 3 * (len(parts) - 1)
+        card(ax, right, y, wide, height)
+        down = y + PAD
+        for part in parts:
+            down = draw_lines(ax, part, right + PAD, down, SIZE + 1) + 3
+        y += height + GAP + TOP
+    draw_lines(
+        ax, [words(f"Cluster of {len(cluster.documents)} articles, {len(sentences)} sentences")], 1, 2, TITLE_SIZE
+    )
+    return figure

@@ -1,0 +1,74 @@
+"""Figures as files: vector and PNG, the same bytes each time, each file whole or not there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from dpplearn._checks import check_choice
+from dpplearn.learning.files import replace_file
+from dpplearn.plots import import_plots
+from dpplearn.plots.figures import FIGURES, FORMATS, figure_names
+from dpplearn.plots.style import style
+
+# Without the date and matplotlib's version, so that a file changes only when the figure does.
+METADATA: dict[str, dict[str, None]] = {
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+}
+
+
+def draw(name: str) -> Figure:
+    """The figure of a name or of a number of the paper.
+
+    Examples
+    --------
+    >>> [round(float(inches), 1) for inches in draw("geometry").get_size_inches()]
+    [6.9, 4.1]
+    """
+    [name] = figure_names([name])
+    figure: Figure = import_plots(FIGURES[name][0]).draw()
+    return figure
+
+
+def save(
+    figure: Figure,
+    name: str,
+    folder: str | os.PathLike[str],
+    formats: Iterable[str] = FORMATS,
+    dpi: float = 200,
+) -> list[Path]:
+    """Write a figure to folder/name.pdf, .svg and .png, and return the paths; dpi is of the PNG.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in save(draw("2"), "geometry", folder, ["svg"])]
+    ['geometry.svg']
+    """
+    paths = {kind: Path(folder) / f"{name}.{check_choice(kind, 'formats', FORMATS)}" for kind in formats}
+    with style():  # matplotlib makes ticks when it draws, by the settings of that moment
+        for kind, path in paths.items():
+            with replace_file(path, "wb") as file:
+                figure.savefig(file, format=kind, metadata=METADATA[kind], dpi=dpi)
+    return list(paths.values())
+
+
+def check_folder(folder: str | os.PathLike[str]) -> Path:
+    """Make a folder if need be, and try whether files can be written there."""
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"Cannot write figures to {path}: it is a file. Give a folder as --out.")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise OSError(f"Cannot write figures to {path}: {error.strerror}. Give another folder as --out.") from error
+    return path

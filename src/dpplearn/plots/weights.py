@@ -1,0 +1,93 @@
+"""Learned weights with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from dpplearn._checks import FloatArray, check_array, check_int, check_vector
+from dpplearn.plots.inputs import check_axes, check_labels
+from dpplearn.plots.style import BLUE, LIGHT
+
+
+def plot_weights(
+    model: Any,
+    ax: Axes | None = None,
+    *,
+    std: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    top: int | None = None,
+    level: float = 0.95,
+) -> Axes:
+    """Show each weight as a dot on its interval theta +- z std, hollow where the interval holds 0.
+
+    Parameters
+    ----------
+    model : ConditionalDPP, Summarizer or array of shape (m,)
+        A fitted model, whose weights, standard errors and names are taken, or the weights theta.
+    ax : matplotlib axes, optional
+        Where to draw; by default new axes.
+    std : array of shape (m,), optional
+        Standard errors, where theta is given; without them there are no intervals.
+    names : m strings, optional
+        Names of the features, instead of the model's own.
+    top : int, optional
+        Only so many of the weights, those largest in absolute value, largest first; by default all, in their order.
+    level : float
+        Share of such intervals that would hold the true weight; z is 1.96 for 0.95.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> ax = plot_weights([0.2, -1.5, 0.9], std=[0.3, 0.5, 0.2], names=["length", "price", "rating"], top=2)
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['price', 'rating']
+    >>> [[round(float(x), 2) for x in line[:, 0]] for line in ax.collections[0].get_segments()]
+    [[-2.48, -0.52], [0.51, 1.29]]
+    """
+    theta, error, known = read_weights(model, std)
+    names = check_labels(names, theta.size, "names", "weight") or known
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, found {level!r}.")
+    shown = np.arange(theta.size)
+    if top is not None:
+        shown = np.argsort(-np.abs(theta), kind="stable")[: check_int(top, "top", low=1)]
+    ax = check_axes(ax)
+    rows, theta = np.arange(shown.size), theta[shown]
+    half = np.zeros(shown.size) if error is None else ndtri((1 + level) / 2) * error[shown]
+    sure = (np.abs(theta) > half) | (error is None)
+    ax.axvline(0, color=LIGHT, lw=0.8, zorder=0)
+    if error is not None:
+        ax.hlines(rows, theta - half, theta + half, colors=BLUE, lw=1.1)
+    ax.scatter(theta, rows, 15, np.where(sure, BLUE, "white"), edgecolors=BLUE, linewidths=1.1, zorder=3)
+    ax.set_yticks(rows, [names[i] for i in shown])
+    ax.set_ylim(shown.size - 0.4, -0.6)  # the first at the top
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["left", "top", "right"]].set_visible(False)
+    ax.set_xlabel(r"weight $\theta$" + (f" with {100 * level:g} % interval" if error is not None else ""))
+    return ax
+
+
+def read_weights(model: Any, std: ArrayLike | None) -> tuple[FloatArray, FloatArray | None, list[str]]:
+    """Weights, their standard errors if there are any, and names of the features."""
+    if hasattr(model, "_check_fitted"):  # an estimator of ours: before `fit` it says what to do
+        model._check_fitted()
+        if std is not None:
+            raise TypeError(f"std goes with an array of weights; a {type(model).__name__} has its own.")
+        names = model.features_.names if hasattr(model, "features_") else model.feature_names_in_
+        return model.theta_, model.theta_std_, [str(name) for name in names]
+    if hasattr(model, "fit"):
+        raise TypeError(f"model must be a ConditionalDPP, a Summarizer or an array, found {type(model).__name__}.")
+    theta = check_array(model, "theta", 1)
+    if theta.size == 0:
+        raise ValueError("theta has no weights: there is nothing to draw.")
+    error = None if std is None else check_vector(std, "std", theta.size, low=0.0)
+    return theta, error, [f"$\\theta_{{{i}}}$" for i in range(theta.size)]

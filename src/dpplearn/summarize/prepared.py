@@ -1,0 +1,84 @@
+"""A cluster made ready for many summaries: what does not depend on length, unit, decoder or pins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpplearn._checks import FloatArray
+from dpplearn.decoding.ground import Ground, read_model
+from dpplearn.decoding.latest import Latest
+from dpplearn.dpp import DPP
+from dpplearn.summarize.features import Featurized
+from dpplearn.summarize.matching import match_words
+from dpplearn.summarize.units import Unit, costs
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What `Summarizer.prepare` makes of a cluster: features, the DPP, and what consensus decoding compares sets by.
+
+    A summary of it is the summary of the cluster, without reading the cluster again.
+    """
+
+    read: Featurized
+    dpp: DPP
+    theta: FloatArray
+    language: str | None
+    bigrams: float
+    _costs: dict[Unit, FloatArray] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _kernel(self) -> Latest[Ground]:
+        return Latest()
+
+    def kernel(self, diversity: float) -> Ground:
+        """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
+        return self._kernel.get(diversity, lambda: read_model(self.dpp, diversity))
+
+    @property
+    def n(self) -> int:
+        """Number of candidate sentences."""
+        return len(self.read.sentences)
+
+    @cached_property
+    def said(self) -> tuple[str, ...]:
+        """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
+        return tuple(" ".join(sorted(words)) for words in self.read.words)
+
+    def costs(self, unit: Unit) -> FloatArray:
+        """What each sentence takes of a budget."""
+        if unit not in self._costs:
+            self._costs[unit] = costs(self.read.texts, unit)
+        return self._costs[unit]
+
+    @cached_property
+    def agreement(self) -> list[tuple[float, Any]]:
+        """What consensus decoding compares sets by: words, and pairs of words in a row."""
+        said = [match_words(text, self.language) for text in self.read.texts]
+        parts = [(1.0 - self.bigrams, match_counts(said))]
+        if self.bigrams > 0.0:
+            pairs = [[f"{a} {b}" for a, b in pairwise(one)] for one in said]
+            parts.append((self.bigrams, match_counts(pairs)))
+        return parts
+
+
+def match_counts(texts: Sequence[Sequence[str]]) -> Any:
+    """Token counts of each sentence, one column per word of the cluster, as a csr_array.
+
+    >>> match_counts([["rain", "fell"], ["rain", "rain"]]).toarray()
+    array([[1., 1.],
+           [2., 0.]])
+    """
+    columns: dict[str, int] = {}
+    found = [columns.setdefault(word, len(columns)) for text in texts for word in text]
+    rows = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
+    counts = sparse.csr_array((np.ones(len(found)), (rows, found)), shape=(len(texts), max(len(columns), 1)))
+    counts.sum_duplicates()
+    return counts

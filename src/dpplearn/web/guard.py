@@ -1,0 +1,121 @@
+"""What stands before every route: who may ask, which headers an answer carries, and what a bug looks like."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dpplearn.web.metrics import Metrics
+from dpplearn.web.problems import Problem
+from dpplearn.web.settings import Settings
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+}
+SAFE = ("GET", "HEAD", "OPTIONS")
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+log = logging.getLogger("dpplearn.web")
+
+
+class Guard:
+    """The outermost middleware."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+        self.app, self.hosts, self.metrics = app, settings.hosts, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        start, status = time.perf_counter(), 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        try:
+            check_host(scope, self.hosts)
+            check_origin(scope)
+            await self.app(scope, receive, answer)
+        except Problem as problem:
+            await problem.response(scope["path"])(scope, receive, answer)
+        except ClientDisconnect:
+            status = 499  # nobody is there to answer
+        except Exception as error:
+            log.error("%s at %s", type(error).__name__, where(error))  # no message: it may quote a document
+            if status == 0:
+                mistake = Problem("internal", "The request could not be answered. It is safe to try it again.")
+                await mistake.response(scope["path"])(scope, receive, answer)
+        finally:
+            method = scope["method"] if scope["method"] in METHODS else "other"
+            route = getattr(scope.get("route"), "path", "other")
+            self.metrics.observe(method, route, status or 499, time.perf_counter() - start)
+
+
+def where(error: BaseException) -> str:
+    """The places in the code that an error passed, innermost last."""
+    frames = traceback.extract_tb(error.__traceback__)[-6:]
+    return ", ".join(f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} {frame.name}" for frame in frames)
+
+
+def host_name(netloc: str) -> str:
+    """A Host header without its port, in lower case.
+
+    >>> [host_name(host) for host in ("LocalHost:8000", "[::1]:80", "[::1]", "127.0.0.1")]
+    ['localhost', '[::1]', '[::1]', '127.0.0.1']
+    """
+    name = netloc.strip().lower()
+    return name[: name.find("]") + 1] if name.startswith("[") else name.partition(":")[0]
+
+
+def check_host(scope: Scope, hosts: tuple[str, ...] | None) -> None:
+    """Refuse a name that is not the server's: a page elsewhere may let its own name resolve to 127.0.0.1."""
+    found = host_name(Headers(scope=scope).get("host", ""))
+    if hosts is not None and found not in hosts:
+        raise Problem(
+            "foreign-host",
+            f"The server answers to {', '.join(hosts)}, but the Host header says {found!r:.100}. Use one of those "
+            "names, or start the server with --host and the address it is reached at.",
+        )
+
+
+def check_origin(scope: Scope) -> None:
+    """Refuse what a page of another site sends: only programs and the server's own page may change anything."""
+    if scope["method"] in SAFE:
+        return
+    headers = Headers(scope=scope)
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
+    if origin is None and site not in ("cross-site", "same-site"):
+        return
+    default = {"http": ":80", "https": ":443"}
+    try:
+        parts = urlsplit(origin or "")
+        own, sent = headers.get("host", "").lower(), parts.netloc.lower()
+    except ValueError:
+        own, sent, parts = "own", "unreadable", urlsplit("")
+    port = default.get(parts.scheme, "")
+    if not sent or own.removesuffix(port) != sent.removesuffix(port):
+        raise Problem(
+            "foreign-origin", f"Requests from pages of {origin!r:.100} are refused. Use the server's own page."
+        )

@@ -1,0 +1,84 @@
+"""The OpenAPI schema: requests with examples, answers, and the problems of each route."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from dpplearn.web.problems import KINDS, MEDIA_TYPE, Problem
+from dpplearn.web.schema import NewCluster, ProblemDocument, Selection, Whole
+
+REF = "#/components/schemas/{model}"
+MODELS: tuple[type[BaseModel], ...] = (NewCluster, Selection, Whole, ProblemDocument)
+FORM = {
+    "type": "object",
+    "required": ["files"],
+    "properties": {
+        "files": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "string", "format": "binary"},
+            "description": "Text, Markdown, HTML or newswire files.",
+        },
+        "model": {"type": "string", "description": "A name from GET /models."},
+    },
+}
+
+
+def body(model: type[BaseModel], *, form: bool = False, required: bool = True) -> dict[str, Any]:
+    """The request body of a route."""
+    content: dict[str, Any] = {"application/json": {"schema": {"$ref": REF.format(model=model.__name__)}}}
+    if form:
+        content["multipart/form-data"] = {"schema": FORM}
+    return {"requestBody": {"required": required, "content": content}}
+
+
+def problems(*slugs: str) -> dict[int | str, dict[str, Any]]:
+    """What a route may answer instead, by status, with an example of each."""
+    grouped: dict[int, list[str]] = defaultdict(list)
+    for slug in slugs:
+        grouped[KINDS[slug][0]].append(slug)
+    return {
+        status: {
+            "description": " ".join(KINDS[slug][2] for slug in found),
+            "content": {
+                MEDIA_TYPE: {
+                    "schema": {"$ref": REF.format(model=ProblemDocument.__name__)},
+                    "examples": {
+                        slug: {"value": Problem(slug, KINDS[slug][2]).document("/api/v1/...")} for slug in found
+                    },
+                }
+            },
+            **(
+                {"headers": {"Retry-After": {"schema": {"type": "integer"}, "required": True}}} if status == 429 else {}
+            ),
+        }
+        for status, found in grouped.items()
+    }
+
+
+def describe(app: FastAPI) -> None:
+    """Give the application its schema, made when first asked for."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+            _, made = models_json_schema([(model, "validation") for model in MODELS], ref_template=REF)
+            components = found.setdefault("components", {}).setdefault("schemas", {})
+            components.update(made["$defs"])
+            for name in ("HTTPValidationError", "ValidationError"):  # FastAPI's own, which we never answer
+                components.pop(name, None)
+            for path in found["paths"].values():
+                for operation in path.values():
+                    answer = operation["responses"].get("422", {})
+                    if "application/json" in answer.get("content", {}):
+                        del operation["responses"]["422"]
+            app.openapi_schema = found
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's way to change it

@@ -1,0 +1,91 @@
+"""Sentences that must be in or out: whether that can be, and what it makes of the others' probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.summarize.prepared import Prepared
+from dpplearn.summarize.units import Unit, joined_length, unit_name
+from dpplearn.web.problems import Problem, invalid
+
+
+@dataclass(frozen=True, eq=False)
+class Pins:
+    """Pinned and banned sentences that some summary satisfies."""
+
+    include: IntArray
+    exclude: IntArray
+
+    @classmethod
+    def of(cls, ready: Prepared, include: Sequence[int], exclude: Sequence[int], budget: float, unit: Unit) -> Pins:
+        """Sentences that exist, do not contradict each other, and fit; or a problem that says what to change."""
+        n = ready.n
+        unknown = [
+            ((name, place), f"there is no sentence {i}: the cluster's are numbered 0 to {n - 1}.")
+            for name, given in (("include", include), ("exclude", exclude))
+            for place, i in enumerate(given)
+            if i >= n
+        ]
+        if unknown:
+            raise invalid(unknown)
+        A, B = np.unique(np.array(include, np.int64)), np.unique(np.array(exclude, np.int64))
+        both = np.intersect1d(A, B)
+        if both.size:
+            raise infeasible(f"{numbered(both)} cannot be both pinned and banned. Undo one of the two.")
+        if B.size == n:
+            raise infeasible(f"All {n} sentences are banned, so that none is left to choose. Allow some of them.")
+        if A.size:
+            check_pins(ready, A, budget, unit)
+        return cls(A, B)
+
+    @property
+    def key(self) -> tuple[bytes, bytes]:
+        """Equal for the same pins and bans."""
+        return self.include.tobytes(), self.exclude.tobytes()
+
+    def marginals(self, ready: Prepared) -> FloatArray:
+        """P(i in Y | include in Y, exclude not in Y) of every sentence: conditioning a DPP is exact, equation (10)."""
+        if not (self.include.size or self.exclude.size):
+            return ready.dpp.marginals
+        p = np.zeros(ready.n)
+        p[self.include] = 1.0
+        if self.include.size + self.exclude.size < ready.n:
+            given = ready.dpp.condition(self.include, self.exclude)
+            p[given.items] = given.marginals
+        return p
+
+
+def check_pins(ready: Prepared, A: IntArray, budget: float, unit: Unit) -> None:
+    """Whether the pinned sentences fit together: by length, and by the model."""
+    texts = ready.read.texts
+    size = joined_length([texts[i] for i in A], unit)
+    if size > budget:
+        what = f"The {A.size} pinned sentences take" if A.size > 1 else "The pinned sentence takes"
+        raise infeasible(
+            f"{what} {size:g} {unit_name(unit)}, more than the budget of {budget:g}. "
+            f"Raise the budget to {size:g} or unpin some."
+        )
+    seen: dict[str, int] = {}
+    for i in A.tolist():
+        if seen.setdefault(ready.said[i], i) != i:
+            twin = seen[ready.said[i]]
+            raise infeasible(f"Sentences {twin} and {i}, both pinned, have the same words. Unpin one of them.")
+    if ready.dpp.log_prob(A) == -np.inf:
+        raise infeasible(
+            f"{numbered(A)}, all pinned, have probability 0 together: the words of some are a mixture of the others'. "
+            "Unpin one of them."
+        )
+
+
+def numbered(items: IntArray, most: int = 8) -> str:
+    """A few sentences by their numbers."""
+    some = ", ".join(map(str, items[:most].tolist())) + (", ..." if items.size > most else "")
+    return f"Sentence {some}" if items.size == 1 else f"Sentences {some}"
+
+
+def infeasible(detail: str) -> Problem:
+    return Problem("infeasible", detail)

@@ -1,0 +1,120 @@
+"""A bounded pool of threads for the work that takes time: the event loop stays free to answer."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from typing import TypeVar
+
+from dpplearn.web.problems import Problem
+
+T = TypeVar("T")
+
+
+class Deadline:
+    """When a request must be answered; `check` is called between the stages of its work."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self.seconds, self.clock = seconds, clock
+        self.end = clock() + seconds
+
+    @property
+    def left(self) -> float:
+        return self.end - self.clock()
+
+    def check(self) -> None:
+        """Stop here if the time is over."""
+        if self.left <= 0:
+            raise self.problem()
+
+    def problem(self) -> Problem:
+        return Problem(
+            "time-limit",
+            f"The answer was not ready after {self.seconds:g} seconds, the limit max_seconds. Send fewer or shorter "
+            "documents, ask for the decoder greedy, or try again when the server is less busy.",
+            limit="max_seconds",
+            value=self.seconds,
+        )
+
+
+class Pool:
+    """At most `workers` functions run and `queue` wait; one more is refused with 429 and Retry-After.
+
+    A request that passes its deadline is answered at once, but its place stays taken until its work really ends, so
+    that no number of slow requests makes more work than there are workers.
+    """
+
+    def __init__(self, workers: int, queue: int) -> None:
+        self.workers, self.queue = workers, queue
+        self.taken = self.running = self.refused = self.timed_out = 0
+        self.mean = 0.05  # seconds that a piece of work takes, averaged over the latest
+        self._lock = Lock()
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="dpplearn-web")
+
+    @property
+    def waiting(self) -> int:
+        return max(self.taken - self.running, 0)
+
+    def check_room(self) -> None:
+        """Refuse now what would be refused once its body has arrived."""
+        if self.taken >= self.workers + self.queue:
+            self.refused += 1
+            raise self.busy()
+
+    def busy(self) -> Problem:
+        seconds = min(max(math.ceil(self.taken * self.mean / self.workers), 1), 30)
+        return Problem(
+            "busy",
+            f"{self.workers} requests are being worked on and {self.queue} are waiting, which is all there is room "
+            f"for. Try again in {seconds} s.",
+            headers={"Retry-After": str(seconds)},
+            limit="queue",
+            value=self.queue,
+        )
+
+    async def run(self, work: Callable[[], T], deadline: Deadline) -> T:
+        """The result of the work, done in a thread, or a problem if there is no room or no time."""
+        with self._lock:
+            self.check_room()
+            self.taken += 1
+        try:
+            future = self._threads.submit(self._do, work, deadline)
+        except BaseException:
+            self._free()
+            raise
+        future.add_done_callback(self._done)
+        waiter = asyncio.wrap_future(future)
+        try:
+            return await asyncio.wait_for(asyncio.shield(waiter), max(deadline.left, 0.0))
+        except TimeoutError:
+            future.cancel()  # where it has not begun, it never will
+            waiter.add_done_callback(lambda done: None if done.cancelled() else done.exception())  # nobody waits
+            self.timed_out += 1
+            raise deadline.problem() from None
+
+    def _do(self, work: Callable[[], T], deadline: Deadline) -> T:
+        with self._lock:
+            self.running += 1
+        start = time.perf_counter()
+        try:
+            deadline.check()
+            return work()
+        finally:
+            with self._lock:
+                self.running -= 1
+                self.mean += 0.1 * (time.perf_counter() - start - self.mean)
+
+    def _done(self, _: Future[T]) -> None:
+        self._free()
+
+    def _free(self) -> None:
+        with self._lock:
+            self.taken -= 1
+
+    def close(self) -> None:
+        """Finish what is running and what waits, then end the threads."""
+        self._threads.shutdown(wait=True)

@@ -1,0 +1,257 @@
+"""Requests and answers of the API, with examples."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Unit = Literal["words", "bytes", "sentences", "tokens"]
+Decoder = Literal["consensus", "greedy", "sample"]
+Label = Annotated[str, StringConstraints(max_length=200)]
+SentenceId = Annotated[int, Field(ge=0, le=1_000_000)]
+
+
+class Strict(BaseModel):
+    """A request: unknown members are refused, so that a misspelled one is not silently ignored."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class GivenDocument(Strict):
+    """A text of the request."""
+
+    text: str = Field(description="Plain text; blank lines separate paragraphs.", examples=["A storm hit the coast."])
+    id: Label | None = Field(None, description="A label, unique among the documents; its number if not given.")
+    title: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
+        None, description="Shown, but never part of a summary."
+    )
+
+
+STORM: list[Any] = [
+    {"id": "herald", "text": "A storm hit the coast on Friday. It sank ten fishing boats in the harbour."},
+    {"id": "post", "text": "Ten boats sank when a storm hit the coast. Schools stay closed on Monday."},
+]
+
+
+class NewCluster(Strict):
+    """Documents on one topic."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [{"documents": STORM}]})
+
+    documents: list[GivenDocument] = Field(min_length=1)
+    model: Label | None = Field(None, description="A name from GET /models; the default model if not given.")
+
+
+class Options(Strict):
+    """How long a summary is and how it is chosen."""
+
+    budget: float | None = Field(
+        None, ge=1, le=1_000_000, description="Length in the unit; by default 100 words, or that of the model."
+    )
+    unit: Unit | None = Field(None, description="Of the budget.")
+    diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
+    decoder: Decoder | None = Field(None, description="How the set is found; by default as the model has it.")
+
+
+class Selection(Options):
+    """Options of a selection from a cluster, with sentences that must be in or out."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"examples": [{"budget": 100, "unit": "words", "diversity": 0.5, "exclude": [0]}]},
+    )
+
+    include: list[SentenceId] = Field(default_factory=list, max_length=10_000, description="Sentences pinned.")
+    exclude: list[SentenceId] = Field(default_factory=list, max_length=10_000, description="Sentences banned.")
+
+
+class Whole(Options):
+    """Documents and options in one."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"examples": [{"documents": STORM, "budget": 15, "unit": "words"}]},
+    )
+
+    documents: list[GivenDocument] = Field(min_length=1)
+    model: Label | None = Field(None, description="A name from GET /models; the default model if not given.")
+
+
+class Document(BaseModel):
+    """A text as it was read."""
+
+    id: str
+    title: str
+    text: str
+
+
+class Example(BaseModel):
+    """The example cluster: articles on an invented event."""
+
+    title: str
+    documents: list[Document]
+
+
+class Length(BaseModel):
+    """What a sentence takes of a budget, by unit."""
+
+    words: int
+    bytes: int
+    sentences: int
+    tokens: int
+
+
+class Sentence(BaseModel):
+    """A sentence, where it stands, and what the model thinks of it."""
+
+    id: int = Field(description="Its number in the cluster, from 0.")
+    document: int = Field(description="Number of its document, from 0.")
+    position: int = Field(description="Its place in the document, from 1.")
+    start: int = Field(description="Offset of its first character in the document's text, in Unicode code points.")
+    end: int = Field(description="Offset after its last character.")
+    text: str
+    length: Length
+    quality: float = Field(description="q, the square root of L_ii.")
+    contributions: dict[str, float] = Field(description="Terms of log q^2 by feature, largest first; none is 0.")
+    x: float = Field(description="Place on the similarity map, from -1 to 1.")
+    y: float
+
+
+class Defaults(BaseModel):
+    """What `select` uses where nothing is given."""
+
+    budget: float
+    unit: Unit
+    diversity: float
+    decoder: Decoder
+
+
+class ClusterAnswer(BaseModel):
+    """A cluster that was read."""
+
+    id: str
+    model: str
+    expires_in: float = Field(description="Seconds that it is kept after its last use.")
+    documents: list[Document]
+    sentences: list[Sentence]
+    defaults: Defaults
+    notes: list[str]
+
+
+class Chosen(BaseModel):
+    """A sentence of the summary, and why."""
+
+    sentence: int
+    order: int = Field(description="Its place in the summary, from 1.")
+    pinned: bool
+    quality: float
+    marginal: float = Field(description="Probability that the model includes it, given what is pinned and banned.")
+    contributions: dict[str, float]
+
+
+class LeftOut(BaseModel):
+    """A good sentence that is not in the summary, because the summary covers it."""
+
+    sentence: int
+    similar_to: int = Field(description="The chosen sentence that is most like it.")
+    similarity: float = Field(description="Cosine between the two.")
+    redundancy: float = Field(description="Share of it that the summary as a whole covers.")
+    quality: float
+    marginal: float
+    contributions: dict[str, float]
+
+
+class SummaryHead(BaseModel):
+    """A summary."""
+
+    text: str = Field(description="One sentence per line.")
+    length: float
+    budget: float
+    unit: Unit
+    note: str
+
+
+class SelectionAnswer(SummaryHead):
+    """A summary of a cluster, with reasons."""
+
+    selected: list[Chosen]
+    redundant: list[LeftOut]
+    marginals: list[float] = Field(description="Of every sentence, given what is pinned and banned.")
+
+
+class Place(BaseModel):
+    """Where a sentence stands."""
+
+    document: int
+    position: int
+    start: int
+    end: int
+    text: str
+
+
+class PlacedChosen(Chosen, Place):
+    """A sentence of the summary, why, and where it stands."""
+
+
+class PlacedLeftOut(LeftOut, Place):
+    """A good sentence left out; here `similar_to` is an index into `selected`."""
+
+
+class WholeAnswer(SummaryHead):
+    """A summary of the documents of the request."""
+
+    selected: list[PlacedChosen]
+    redundant: list[PlacedLeftOut]
+
+
+class Model(BaseModel):
+    """A model that summaries can be made with."""
+
+    name: str
+    language: str | None
+    features: str
+    budget: float
+    unit: str
+    decoder: Decoder
+    trained_on: dict[str, Any]
+    default: bool
+
+
+class Models(BaseModel):
+    """All models of the server."""
+
+    models: list[Model]
+
+
+class Health(BaseModel):
+    """Whether the server lives, and how busy it is."""
+
+    status: Literal["ok"]
+    version: str
+    workers: int
+    running: int
+    waiting: int
+    clusters: int
+
+
+class ErrorPlace(BaseModel):
+    """A value that is not valid."""
+
+    pointer: str
+    detail: str
+
+
+class ProblemDocument(BaseModel):
+    """What went wrong and what to change (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    limit: str | None = Field(None, description="Name of the limit that was passed.")
+    value: float | None = Field(None, description="What the limit allows.")
+    errors: list[ErrorPlace] | None = None

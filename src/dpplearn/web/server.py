@@ -1,0 +1,55 @@
+"""Run the application on a socket until a signal, then finish what is running."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import webbrowser
+from collections.abc import Callable
+
+import uvicorn
+from fastapi import FastAPI
+
+
+class Server(uvicorn.Server):
+    """Says when it is ready: after the model was tried and its loops were compiled."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], browser: str | None) -> None:
+        super().__init__(config)
+        self.ready, self.browser = ready, browser
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self.ready()
+            if self.browser is not None:
+                await asyncio.to_thread(webbrowser.open, self.browser)
+
+
+def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None], browser: str | None = None) -> None:
+    """Serve until Ctrl-C or SIGTERM; requests that are running are answered first.
+
+    Parameters
+    ----------
+    app : FastAPI
+    listener : socket
+        Bound and listening.
+    ready : callable
+        Called once requests are answered.
+    browser : str, optional
+        An address to open then.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, lifespan="on", ws="none")
+    server = Server(config, ready, browser)
+    # uvicorn raises the signal again when it is done, and the default would end the process as if it had failed
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        server.run([listener])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if not server.started and not server.should_exit:
+        raise ValueError("The server could not start; the reason is above.")

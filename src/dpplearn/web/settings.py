@@ -1,0 +1,65 @@
+"""What a server allows: sizes, times, numbers. Each limit is named in the error of a request that passes it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+def default_workers() -> int:
+    """One worker per core, at most four: the loops and matrices of a selection use a core each."""
+    return max(1, min(4, os.cpu_count() or 1))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Limits of a server.
+
+    Parameters
+    ----------
+    model : path, optional
+        A model file to use by default, beside the English one that comes with dpplearn.
+    workers, queue : int
+        Requests that are worked on at once, and those that may wait; further ones are answered 429.
+    max_body_bytes, max_documents, max_document_characters, max_sentences : int
+        Of one request.
+    max_seconds : float
+        From the request's first byte to its answer.
+    max_clusters_bytes, cluster_seconds : int and float
+        Memory that clusters may take together, and how long one is kept after its last use.
+    samples : int
+        Sets drawn by the decoder "sample".
+    hosts : tuple of str, optional
+        Names under which the server may be reached, without ports; None for any. The default is loopback, so that
+        no page elsewhere reaches it by a name of its own that resolves to 127.0.0.1.
+
+    Examples
+    --------
+    >>> Settings(max_documents=3).max_documents
+    3
+    """
+
+    model: Path | None = None
+    workers: int = default_workers()
+    queue: int = 64
+    max_body_bytes: int = 4_000_000
+    max_documents: int = 100
+    max_document_characters: int = 500_000
+    max_sentences: int = 1_500
+    max_seconds: float = 30.0
+    max_clusters_bytes: int = 512_000_000
+    cluster_seconds: float = 3_600.0
+    samples: int = 50_000
+    hosts: tuple[str, ...] | None = LOOPBACK
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name in ("model", "hosts"):
+                continue
+            low = 0 if one.name == "queue" else 1 if one.type == "int" else 1e-3
+            if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value < float("inf"):
+                raise ValueError(f"{one.name} must be a number of at least {low:g}, found {value!r}.")

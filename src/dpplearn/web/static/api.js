@@ -1,0 +1,94 @@
+// The API: requests, its problem documents, and the server being busy or away.
+
+/** An answer that says what was wrong and what to change (RFC 9457). */
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.title || `The server answered ${status}`);
+    this.status = status;
+    this.type = body.type || "about:blank";
+    this.detail = body.detail || "The server gave no reason. Its log may say more.";
+    this.errors = Array.isArray(body.errors) ? body.errors : [];
+    this.limit = body.limit;
+  }
+
+  get clusterGone() {
+    return this.status === 404 && this.type.endsWith("/cluster-gone");
+  }
+}
+
+/** No answer at all. */
+export class Unreachable extends Error {}
+
+const base = new URL("api/v1/", document.baseURI);
+let notBefore = 0; // after a 429 no request leaves before this time
+export const onWait = { report: () => {} }; // told the seconds to wait, and 0 when the wait is over
+
+function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    }, { once: true });
+  });
+}
+
+function retryAfter(response) {
+  const seconds = Number(response.headers.get("Retry-After"));
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 60) : 1;
+}
+
+async function bodyOf(response) {
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    return {};
+  }
+}
+
+export async function request(method, path, { json, form, signal } = {}) {
+  for (;;) {
+    const wait = notBefore - Date.now();
+    if (wait > 0) {
+      onWait.report(wait / 1000);
+      await pause(wait, signal).finally(() => onWait.report(0));
+    }
+    let response;
+    try {
+      response = await fetch(new URL(path, base), {
+        method,
+        signal,
+        body: form || (json === undefined ? undefined : JSON.stringify(json)),
+        headers: json === undefined ? {} : { "Content-Type": "application/json" },
+      });
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new Unreachable("The server does not answer.", { cause: error });
+    }
+    if (response.status === 429) {
+      notBefore = Date.now() + 1000 * retryAfter(response);
+      continue;
+    }
+    const body = response.status === 204 ? null : await bodyOf(response);
+    if (!response.ok) throw new Problem(response.status, body);
+    return body;
+  }
+}
+
+export const getExample = (signal) => request("GET", "example", { signal });
+export const getModels = () => request("GET", "models");
+
+/** `source` is { documents, files, model }: what to post, kept so that it can be posted again. */
+export function postCluster(source, signal) {
+  if (!source.files) {
+    return request("POST", "clusters", { json: { documents: source.documents, model: source.model }, signal });
+  }
+  const form = new FormData();
+  for (const file of source.files) form.append("files", file, file.name);
+  if (source.model) form.append("model", source.model);
+  return request("POST", "clusters", { form, signal });
+}
+
+export const postSelect = (id, options, signal) =>
+  request("POST", `clusters/${encodeURIComponent(id)}/select`, { json: options, signal });

@@ -1,0 +1,200 @@
+// The page: which screen is shown, and what happens when something is asked, answered or refused.
+
+import { actions } from "./actions.js";
+import { getExample, getModels, onWait, postCluster, Problem, Unreachable } from "./api.js";
+import { closeCard, openCard, updateCard } from "./card.js";
+import { buildControls, clearErrors, listenControls, placeErrors } from "./controls.js";
+import { $, show } from "./dom.js";
+import { copy, download } from "./export.js";
+import { listenIntake, listModels, refuse } from "./intake.js";
+import { buildLists, inWords, updateLists } from "./lists.js";
+import { buildMap, listenMap, pointAt, updateMap } from "./map.js";
+import { notice, problem, say } from "./notice.js";
+import { Selecting } from "./selecting.js";
+import { buildSources, focusSentence, listenSources, updateSources } from "./sources.js";
+import { indexed, setRule, state } from "./state.js";
+import { listenTheme } from "./theme.js";
+
+const SCREENS = ["start", "loading", "work"];
+
+function screen(name) {
+  for (const id of SCREENS) $(id).hidden = id !== name;
+  document.body.dataset.screen = name;
+  $("change").hidden = name !== "work";
+  $("cluster-title").hidden = name !== "work";
+  $("back").hidden = !state.cluster;
+}
+
+// -- a cluster ------------------------------------------------------------------------------------------------------
+
+let loading = null;
+
+async function load(text, work) {
+  loading?.abort();
+  const controller = new AbortController();
+  loading = controller;
+  $("loading-text").textContent = text;
+  screen("loading");
+  $("stop").focus();
+  try {
+    await work(controller.signal);
+  } catch (error) {
+    if (loading !== controller || error.name === "AbortError") return;
+    screen("start");
+    $("submit").focus({ preventScroll: true });
+    if (error instanceof Problem) refuse(error);
+    else if (error instanceof Unreachable) {
+      refuse({ message: "The server does not answer", errors: [], detail: "Your documents are still here. Start the server again (dpplearn serve), then press the button again." });
+    } else throw error;
+  } finally {
+    if (loading === controller) loading = null;
+  }
+}
+
+function post(source, title) {
+  return load(`Reading ${title}…`, async (signal) => open(await postCluster(source, signal), source, title));
+}
+
+function example() {
+  return load("Reading the example…", async (signal) => {
+    const { title, documents } = await getExample(signal);
+    const source = { documents };
+    open(await postCluster(source, signal), source, title);
+  });
+}
+
+function open(cluster, source, title) {
+  selecting.reset();
+  Object.assign(state, { cluster, source, title, selection: null, pins: new Set(), bans: new Set() });
+  show($("cluster-title"), title);
+  document.title = `${title} · dpplearn`;
+  for (const note of cluster.notes) say(note);
+  $("cluster-notes").hidden = cluster.notes.length === 0;
+  $("cluster-notes").replaceChildren(...cluster.notes.map((note) => show(document.createElement("li"), note)));
+  buildControls();
+  buildLists();
+  buildSources();
+  buildMap();
+  problem($("select-problem"), null);
+  $("work").classList.add("waiting");
+  screen("work");
+  scrollTo(0, 0);
+  $("main").focus({ preventScroll: true });
+  selecting.ask();
+}
+
+/** The server had forgotten the cluster and has read it again: the same sentences, so that the page stays as it is. */
+function regained(cluster) {
+  const before = state.cluster.sentences;
+  state.cluster = cluster;
+  if (before.length === cluster.sentences.length && before.every((s, i) => s.text === cluster.sentences[i].text)) return;
+  Object.assign(state, { pins: new Set(), bans: new Set() }); // another model: the old numbers mean nothing
+  buildLists();
+  buildSources();
+  buildMap();
+}
+
+// -- a selection ----------------------------------------------------------------------------------------------------
+
+let away = 0; // how often in a row the server did not answer
+let retry = 0;
+
+/** Draw what changed. A button that went away with its sentence leaves the focus to the heading of its list. */
+function update() {
+  const heading = document.activeElement?.closest(".panel")?.querySelector("h2");
+  updateSources();
+  updateLists();
+  updateMap();
+  updateCard();
+  if (heading && document.activeElement === document.body) heading.focus({ preventScroll: true });
+}
+
+const selecting = new Selecting({
+  show(answer, milliseconds) {
+    state.selection = indexed(answer);
+    state.milliseconds = milliseconds;
+    away = 0;
+    clearTimeout(retry);
+    notice("");
+    clearErrors();
+    problem($("select-problem"), null);
+    $("work").classList.remove("waiting", "stale");
+    update();
+    say(inWords());
+  },
+  fail(error) {
+    $("work").classList.remove("waiting");
+    $("work").classList.add("stale");
+    if (error instanceof Problem) {
+      const rest = placeErrors(error.errors);
+      const placed = error.errors.length > rest.length && rest.length === 0;
+      problem($("select-problem"), placed ? null : error, rest);
+      return;
+    }
+    const seconds = Math.min(15, 2 ** away++);
+    clearTimeout(retry);
+    retry = setTimeout(() => selecting.ask(), 1000 * seconds);
+    const act = () => {
+      clearTimeout(retry);
+      selecting.ask();
+    };
+    notice(`The server does not answer. Trying again in ${seconds} s; what you see is the last answer.`, { label: "Try now", act });
+  },
+  settled: (whether) => ($("work").dataset.settled = whether),
+  busy: (whether) => $("work").setAttribute("aria-busy", String(whether)),
+  regained,
+});
+
+onWait.report = (seconds) =>
+  notice(seconds ? `The server is busy. Trying again in ${Math.max(1, Math.round(seconds))} s.` : "");
+
+Object.assign(actions, {
+  rule(id, rule) {
+    setRule(id, rule);
+    if (state.selection) update();
+    selecting.ask();
+  },
+  goTo(id) {
+    closeCard();
+    focusSentence(id, { flash: true });
+  },
+  open: openCard,
+  point: pointAt,
+});
+
+// -- listening ------------------------------------------------------------------------------------------------------
+
+listenTheme($("theme"));
+listenIntake({ post, example, arrived: () => document.body.dataset.screen === "work" && screen("start") });
+listenControls((how) => selecting.ask(how));
+listenSources();
+listenMap();
+$("change").addEventListener("click", () => {
+  closeCard();
+  screen("start");
+  $("paste-text").focus();
+});
+$("back").addEventListener("click", () => {
+  screen("work");
+  $("change").focus();
+});
+$("stop").addEventListener("click", () => {
+  loading?.abort();
+  screen(state.cluster ? "work" : "start");
+});
+$("clear").addEventListener("click", () => {
+  state.pins.clear();
+  state.bans.clear();
+  $("summary-title").focus();
+  selecting.ask();
+});
+$("copy").addEventListener("click", async () => {
+  $("copy-label").textContent = (await copy()) ? "Copied" : "Not permitted";
+  say($("copy-label").textContent);
+  setTimeout(() => ($("copy-label").textContent = "Copy"), 1600);
+});
+for (const button of document.querySelectorAll("[data-download]")) {
+  button.addEventListener("click", () => download(button.dataset.download));
+}
+getModels().then(listModels, () => {}); // without an answer the server's default model is used
+screen("start");

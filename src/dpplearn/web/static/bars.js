@@ -1,0 +1,63 @@
+// What a quality is made of: the terms of log q², those that raise it to the right of the axis, the others to the left.
+
+import { h } from "./dom.js";
+import { signed } from "./text.js";
+
+/** The widest reach to the left and to the right over all sentences: one scale for all bars. */
+export function scaleOf(sentences) {
+  let left = 0;
+  let right = 0;
+  for (const { contributions } of sentences) {
+    let [minus, plus] = [0, 0];
+    for (const value of Object.values(contributions)) value < 0 ? (minus -= value) : (plus += value);
+    left = Math.max(left, minus);
+    right = Math.max(right, plus);
+  }
+  const span = left + right || 1;
+  return { axis: (100 * left) / span, unit: 100 / span };
+}
+
+const terms = (contributions) => Object.entries(contributions).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+
+export function inWords(quality, contributions) {
+  const parts = terms(contributions).map(([name, value]) => `${name} ${signed(value)}`);
+  return `Quality ${quality.toFixed(2)}, made of ${parts.join(", ") || "nothing"}`;
+}
+
+/** One thin bar: segments stacked away from the axis, largest first, and a tick where they add up to. */
+export function bar(quality, contributions, scale) {
+  const box = h("div", { class: "bar", role: "img", "aria-label": inWords(quality, contributions) });
+  let [left, right, sum] = [scale.axis, scale.axis, 0];
+  for (const [name, value] of terms(contributions)) {
+    const width = Math.abs(value) * scale.unit;
+    const segment = h("i", { class: value < 0 ? "minus" : "plus", title: `${name} ${signed(value)}` });
+    if (value < 0) left -= width;
+    segment.style.left = `${value < 0 ? left : right}%`;
+    segment.style.width = `${width}%`;
+    if (value >= 0) right += width;
+    sum += value;
+    box.append(segment);
+  }
+  const axis = h("b", { class: "axis" });
+  axis.style.left = `${scale.axis}%`;
+  const total = h("b", { class: "total", title: `sum ${signed(sum)}` });
+  total.style.left = `${Math.min(100, Math.max(0, scale.axis + sum * scale.unit))}%`;
+  box.append(axis, total);
+  return box;
+}
+
+/** The same, a row for each term, with its number. */
+export function table(contributions) {
+  const rows = terms(contributions);
+  const widest = Math.max(...rows.map(([, value]) => Math.abs(value)), 1e-9);
+  return h("table", { class: "terms" },
+    h("caption", { class: "visually-hidden" }, "Terms of the logarithm of the quality, squared"),
+    h("tbody", {}, ...rows.map(([name, value]) => {
+      const segment = h("i", { class: value < 0 ? "minus" : "plus" });
+      const width = (50 * Math.abs(value)) / widest;
+      segment.style.left = `${value < 0 ? 50 - width : 50}%`;
+      segment.style.width = `${width}%`;
+      return h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "term-bar", "aria-hidden": "true" }, segment),
+        h("td", { class: "figure" }, signed(value)));
+    })));
+}

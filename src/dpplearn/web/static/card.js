@@ -1,0 +1,96 @@
+// The card of one sentence: pin or ban it, what was decided about it, and what its quality is made of.
+
+import { actions } from "./actions.js";
+import { table } from "./bars.js";
+import { $, bdi, h, icon } from "./dom.js";
+import { ruleOf, state, statusOf } from "./state.js";
+import { nameOf, percent, signed } from "./text.js";
+import { hideTip, place } from "./tip.js";
+
+const card = $("card");
+let openId = null;
+let anchor = null;
+
+export function openCard(id, element) {
+  hideTip();
+  if (card.matches(":popover-open")) card.hidePopover();
+  openId = id;
+  anchor = element;
+  fill();
+  card.showPopover();
+  if (!matchMedia("(max-width: 719px)").matches) {
+    place(card, element.getBoundingClientRect(), { below: true });
+  } else card.removeAttribute("style"); // a sheet at the foot of the window
+  anchor.setAttribute("aria-expanded", "true");
+  card.querySelector("[aria-pressed=true]").focus({ preventScroll: true });
+}
+
+/** Keep the open card true while the selection changes under it. */
+export function updateCard() {
+  if (openId === null || !card.matches(":popover-open")) return;
+  const focused = document.activeElement?.dataset?.rule;
+  fill();
+  if (focused) card.querySelector(`[data-rule=${focused}]`).focus({ preventScroll: true });
+}
+
+export const closeCard = () => card.matches(":popover-open") && card.hidePopover();
+
+const RULES = [["none", "No rule", null], ["pin", "Pin", "pin"], ["ban", "Ban", "ban"]];
+
+function fill() {
+  const sentence = state.cluster.sentences[openId];
+  const rule = ruleOf(openId);
+  const title = h("p", { id: "card-title", class: "card-title" }, `Sentence ${sentence.position} of `,
+    bdi(nameOf(state.cluster.documents[sentence.document], sentence.document)));
+  const close = h("button", { type: "button", class: "icon", "aria-label": "Close", on: { click: closeCard } }, icon("close"));
+  const buttons = RULES.map(([name, label, sign]) => h("button", {
+    type: "button", "data-rule": name, "aria-pressed": String(rule === name), on: { click: () => actions.rule(openId, name) },
+  }, sign && icon(sign), label));
+  const sum = Object.values(sentence.contributions).reduce((a, b) => a + b, 0);
+  card.replaceChildren(
+    h("div", { class: "card-head" }, title, close),
+    h("div", { class: "segmented rule", role: "group", "aria-label": "Your choice for this sentence" }, ...buttons),
+    h("ul", { class: "facts" }, ...facts()),
+    h("h3", {}, `Quality ${sentence.quality.toFixed(2)}`, h("small", {}, ` log q² = ${signed(sum)}, made of`)),
+    table(sentence.contributions),
+  );
+}
+
+function facts() {
+  const { chosen, again, pinned, banned, marginal } = statusOf(openId);
+  const items = [];
+  if (chosen) items.push(h("li", {}, `In the summary, sentence ${chosen.order}${pinned ? ", because you pinned it" : ""}.`));
+  else if (pinned) items.push(h("li", {}, "Pinned, but not in the summary: see the note there."));
+  if (banned) items.push(h("li", {}, "Kept out of the summary, because you banned it."));
+  if (again && !banned) {
+    const order = state.selection.chosen.get(again.similar_to)?.order;
+    items.push(h("li", {}, "Left out: ", h("button", { type: "button", class: "link", on: { click: () => jump(again.similar_to) } },
+      `similar ${again.similarity.toFixed(2)} to sentence ${order}`),
+    `. The summary already says ${percent(again.redundancy)} of it.`));
+  }
+  if (!chosen && !again && !banned && !pinned) items.push(h("li", {}, "Not in the summary."));
+  if (typeof marginal === "number" && !pinned && !banned) {
+    items.push(h("li", {}, `The model puts it into a summary with probability ${percent(marginal)}`
+      + `${state.pins.size + state.bans.size ? ", given your choices." : "."}`));
+  }
+  return items;
+}
+
+function jump(id) {
+  closeCard();
+  actions.goTo(id);
+}
+
+card.addEventListener("toggle", (event) => {
+  if (event.newState !== "closed") return;
+  anchor?.removeAttribute("aria-expanded");
+  openId = null;
+});
+card.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    event.preventDefault();
+    const back = anchor;
+    closeCard();
+    back?.focus({ preventScroll: true });
+  }
+});

@@ -1,0 +1,86 @@
+// The summary to take along: copied, or as a text, Markdown or JSON file made here in the page.
+
+import { state } from "./state.js";
+import { nameOf } from "./text.js";
+
+const escapeMarkdown = (text) => text.replace(/([\\`*_{}[\]<>#|!~&])/g, "\\$1").replace(/\s+/g, " ");
+
+function place(id) {
+  const s = state.cluster.sentences[id];
+  return { document: nameOf(state.cluster.documents[s.document], s.document), position: s.position };
+}
+
+export function asText() {
+  return `${state.selection.text}\n`;
+}
+
+export function asMarkdown() {
+  const { selection, cluster } = state;
+  const { decoder, diversity } = state.options;
+  const lines = [`# Summary of ${cluster.documents.length} documents`, "",
+    `${selection.length} of ${selection.budget} ${selection.unit}; diversity ${diversity}, decoder ${decoder}.`, ""];
+  const texts = selection.text.split("\n");
+  for (const { sentence, order, pinned } of selection.selected) {
+    const { document, position } = place(sentence);
+    lines.push(`${order}. ${escapeMarkdown(texts[order - 1])} (*${escapeMarkdown(document)}*, sentence ${position}${pinned ? ", pinned" : ""})`);
+  }
+  if (selection.redundant.length) lines.push("", "## Left out", "");
+  for (const x of selection.redundant) {
+    const { document, position } = place(x.sentence);
+    lines.push(`- ${escapeMarkdown(cluster.sentences[x.sentence].text)} (*${escapeMarkdown(document)}*, sentence ${position}; `
+      + `similar ${x.similarity.toFixed(2)} to ${selection.chosen.get(x.similar_to)?.order})`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+export function asJson() {
+  const { selection, cluster, options } = state;
+  const located = (x) => {
+    const { document, position, start, end, text } = cluster.sentences[x.sentence];
+    return { ...x, document, position, start, end, text };
+  };
+  return `${JSON.stringify({
+    model: cluster.model,
+    options: { ...options, include: [...state.pins], exclude: [...state.bans] },
+    text: selection.text,
+    length: selection.length,
+    budget: selection.budget,
+    unit: selection.unit,
+    note: selection.note,
+    documents: cluster.documents.map(({ id, title }) => ({ id, title })),
+    selected: selection.selected.map(located),
+    redundant: selection.redundant.map(located),
+  }, null, 2)}\n`;
+}
+
+const FORMATS = { txt: ["text/plain", asText], md: ["text/markdown", asMarkdown], json: ["application/json", asJson] };
+
+export function download(format) {
+  const [type, write] = FORMATS[format];
+  const url = URL.createObjectURL(new Blob([write()], { type: `${type};charset=utf-8` }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `summary.${format}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** Copy the summary; the clipboard's own interface exists only on secure origins, of which loopback is one. */
+export async function copy() {
+  if (navigator.clipboard) {
+    try {
+      await navigator.clipboard.writeText(state.selection.text);
+      return true;
+    } catch {
+      // not permitted: try the older way
+    }
+  }
+  const area = document.createElement("textarea");
+  area.value = state.selection.text;
+  area.className = "visually-hidden";
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}

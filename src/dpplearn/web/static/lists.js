@@ -1,0 +1,111 @@
+// The lists beside the documents: the summary, what was left out, and what the user decided.
+
+import { actions } from "./actions.js";
+import { bar, scaleOf } from "./bars.js";
+import { $, bdi, h, icon, plain, reconcile, show } from "./dom.js";
+import { ruleOf, state } from "./state.js";
+import { nameOf, number, percent, plural, shorten } from "./text.js";
+
+let scale = null;
+
+export function buildLists() {
+  scale = scaleOf(state.cluster.sentences);
+  for (const id of ["summary", "again", "rules"]) $(id).replaceChildren();
+}
+
+const sentence = (id) => state.cluster.sentences[id];
+
+function go(id, text, name) {
+  const button = h("button", { type: "button", class: "go", dir: "auto", on: { click: () => actions.goTo(id) } });
+  show(button, text);
+  button.append(h("span", { class: "visually-hidden" }, ` ${name}`));
+  return button;
+}
+
+function ruleButton(id, rule, label) {
+  const toggle = () => actions.rule(id, ruleOf(id) === rule ? "none" : rule);
+  return h("button", { type: "button", class: "icon", "data-rule": rule, "aria-label": label, title: label, on: { click: toggle } },
+    icon(rule));
+}
+
+function listItem(id, ...after) {
+  const s = sentence(id);
+  return h("li", { on: { pointerenter: () => actions.point(id), pointerleave: () => actions.point(null) } },
+    h("div", { class: "item-text" }, go(id, s.text, "Show in its document.")),
+    h("div", { class: "item-foot" },
+      h("p", { class: "meta" }), ruleButton(id, "pin", "Pin this sentence"), ruleButton(id, "ban", "Ban this sentence")),
+    bar(s.quality, s.contributions, scale), ...after);
+}
+
+function press(item, id) {
+  for (const button of item.querySelectorAll("[data-rule]")) {
+    button.setAttribute("aria-pressed", String(ruleOf(id) === button.dataset.rule));
+  }
+}
+
+export function updateLists() {
+  const { selection } = state;
+  const lines = selection.text.split("\n");
+  reconcile($("summary"), selection.selected, (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
+    const s = sentence(x.sentence);
+    const button = item.querySelector(".go");
+    const line = lines[x.order - 1] ?? s.text;
+    if (button.dataset.line !== line) {
+      button.dataset.line = line; // the only sentence of a tiny budget may be cut
+      const hint = button.lastElementChild;
+      show(button, line);
+      button.append(hint);
+    }
+    item.dataset.order = x.order;
+    item.toggleAttribute("data-pinned", state.pins.has(x.sentence));
+    const chance = state.pins.has(x.sentence) ? "pinned" : `${percent(x.marginal)} likely`;
+    item.querySelector(".meta").replaceChildren(bdi(nameOf(state.cluster.documents[s.document], s.document)),
+      h("span", {}, ` #${s.position} · ${chance}`));
+    press(item, x.sentence);
+  });
+  reconcile($("again"), selection.redundant, (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
+    const order = selection.chosen.get(x.similar_to)?.order;
+    item.querySelector(".meta").replaceChildren(
+      h("button", { type: "button", class: "link", on: { click: () => actions.goTo(x.similar_to) } },
+        `similar ${x.similarity.toFixed(2)} to sentence ${order}`),
+      ` · ${percent(x.redundancy)} said already`);
+    item.dataset.order = `≈${order}`;
+    press(item, x.sentence);
+  });
+  updateRules();
+
+  const count = selection.selected.length;
+  $("measure").textContent = `${number(selection.length)} of ${number(selection.budget)} ${selection.unit}`;
+  $("measure").title = `answered in ${Math.round(state.milliseconds)} ms`;
+  $("measure").dataset.milliseconds = state.milliseconds.toFixed(1);
+  $("meter").style.scale = `${Math.min(1, selection.length / selection.budget)} 1`;
+  $("note").hidden = !selection.note;
+  $("note").textContent = selection.note;
+  $("bars-hint").hidden = count === 0;
+  $("summary-empty").hidden = count > 0;
+  $("summary-empty").textContent = state.bans.size === state.cluster.sentences.length
+    ? "Every sentence is banned." : "No sentence fits into this budget. Give it more room.";
+  for (const button of document.querySelectorAll(".exports button")) button.disabled = count === 0;
+  $("again-count").textContent = selection.again.size ? plural(selection.again.size, "sentence") : "";
+  $("again-empty").hidden = selection.again.size > 0;
+  $("again-empty").textContent = count ? "No good sentence was left out for repeating the summary." : "Nothing to repeat yet.";
+}
+
+function updateRules() {
+  const rules = [...state.pins].map((id) => [id, "pin"]).concat([...state.bans].map((id) => [id, "ban"]));
+  reconcile($("rules"), rules, ([id, rule]) => `${rule}${id}`, ([id, rule]) => h("li", { "data-rule": rule },
+    icon(rule), h("span", { class: "visually-hidden" }, rule === "pin" ? "Pinned: " : "Banned: "),
+    go(id, shorten(sentence(id).text, 70), "Show in its document."),
+    h("button", { type: "button", class: "icon", "aria-label": plain(`Remove: ${shorten(sentence(id).text, 40)}`), on: { click: () => actions.rule(id, "none") } },
+      icon("close"))), () => {});
+  $("rules-empty").hidden = rules.length > 0;
+  $("clear").hidden = rules.length === 0;
+}
+
+/** The result in a sentence, for screen readers. */
+export function inWords() {
+  const { selection } = state;
+  const left = selection.again.size ? `, ${number(selection.again.size)} good ones left out as repetition` : "";
+  return `${plural(selection.selected.length, "sentence")}, ${number(selection.length)} of ${number(selection.budget)} `
+    + `${selection.unit}${left}. ${selection.note}`;
+}

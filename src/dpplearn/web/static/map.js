@@ -1,0 +1,158 @@
+// The similarity map: every sentence a point, the chosen ones numbered, the left out ones tied to what they repeat.
+
+import { actions } from "./actions.js";
+import { $, plain, svg } from "./dom.js";
+import { state, statusOf } from "./state.js";
+import { nameOf, shorten } from "./text.js";
+import { hideTip, showTip } from "./tip.js";
+
+const W = 320;
+const H = 250;
+const PAD = 14;
+const map = $("map");
+let points = [];
+let shown = [];
+let edges = null;
+let marks = null;
+let current = 0;
+let hot = null;
+
+let at = () => [W / 2, H / 2]; // where a sentence lies
+
+/** Fill the window with the points, as far as the same scale on both axes allows. */
+function fit(sentences) {
+  const reach = (values) => [Math.min(...values), Math.max(...values)];
+  const [left, right] = reach(sentences.map((s) => s.x));
+  const [low, high] = reach(sentences.map((s) => s.y));
+  const scale = Math.min((W - 2 * PAD) / (right - left || 1), (H - 2 * PAD) / (high - low || 1));
+  const [x0, y0] = [(left + right) / 2, (low + high) / 2];
+  return ({ x, y }) => [W / 2 + (x - x0) * scale, H / 2 - (y - y0) * scale];
+}
+
+export function buildMap() {
+  const { documents, sentences } = state.cluster;
+  const best = Math.max(...sentences.map((s) => s.quality), 1e-12);
+  const base = sentences.length > 300 ? 1.8 : 2.6;
+  at = fit(sentences);
+  edges = svg("g", { class: "edges" });
+  marks = svg("g", { class: "marks" });
+  points = sentences.map((sentence) => {
+    const [x, y] = at(sentence);
+    const name = nameOf(documents[sentence.document], sentence.document);
+    return svg("circle", {
+      cx: x.toFixed(1), cy: y.toFixed(1), r: (base + 2.2 * Math.sqrt(sentence.quality / best)).toFixed(1), class: "point",
+      role: "button", tabindex: "-1", "data-id": sentence.id,
+      "aria-label": plain(`${shorten(sentence.text)} (sentence ${sentence.position} of ${name})`),
+    });
+  });
+  shown = new Array(sentences.length).fill("");
+  map.setAttribute("viewBox", `0 0 ${W} ${H}`);
+  map.replaceChildren(edges, svg("g", { class: "points" }, ...points), marks);
+  current = 0;
+  if (points[0]) points[0].setAttribute("tabindex", "0");
+}
+
+export function updateMap() {
+  const { sentences } = state.cluster;
+  points.forEach((point, id) => {
+    const { chosen, again, banned, pinned } = statusOf(id);
+    const kind = `${banned ? "banned" : chosen ? "in" : again ? "again" : ""}${pinned ? " pinned" : ""}`;
+    if (shown[id] === kind) return;
+    shown[id] = kind;
+    point.setAttribute("class", `point ${kind}`);
+  });
+  const { selected, again } = state.selection;
+  const repeated = [...again.values()].filter((x) => !state.bans.has(x.sentence));
+  edges.replaceChildren(...repeated.map((x) => {
+    const [x1, y1] = at(sentences[x.sentence]);
+    const [x2, y2] = at(sentences[x.similar_to]);
+    return svg("line", { x1, y1, x2, y2, "data-from": x.sentence });
+  }));
+  marks.replaceChildren(
+    ...repeated.map(({ sentence }) => {
+      const [x, y] = at(sentences[sentence]);
+      return svg("path", { class: "again", d: `M${x} ${y - 5.5}l5.5 5.5-5.5 5.5-5.5-5.5z` });
+    }),
+    ...[...state.bans].map((id) => {
+      const [x, y] = at(sentences[id]);
+      return svg("path", { class: "banned", d: `M${x - 4} ${y - 4}l8 8m0-8l-8 8` });
+    }),
+    ...selected.map(({ sentence, order }) => {
+      const [x, y] = at(sentences[sentence]);
+      const number = svg("text", { x, y: y + 3.4 });
+      number.textContent = String(order);
+      const ring = state.pins.has(sentence) ? [svg("circle", { class: "ring", cx: x, cy: y, r: 11.5 })] : [];
+      return svg("g", { class: "in" }, ...ring, svg("circle", { cx: x, cy: y, r: 8.5 }), number);
+    }),
+  );
+}
+
+/** Mark the point of the sentence that is looked at elsewhere on the page. */
+export function pointAt(id) {
+  if (hot !== null) points[hot]?.classList.remove("hot");
+  hot = id;
+  if (id !== null) points[id]?.classList.add("hot");
+}
+
+function rove(id) {
+  points[current]?.setAttribute("tabindex", "-1");
+  current = id;
+  points[id].setAttribute("tabindex", "0");
+}
+
+const DIRECTIONS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+/** The nearest point on the side of the key; what lies off the axis counts double. */
+function target(id, key) {
+  const { sentences } = state.cluster;
+  if (key === "Home") return 0;
+  if (key === "End") return sentences.length - 1;
+  const direction = DIRECTIONS[key];
+  if (!direction) return null;
+  const [dx, dy] = direction;
+  let [best, found] = [Infinity, id];
+  for (const other of sentences) {
+    const [x, y] = [other.x - sentences[id].x, other.y - sentences[id].y];
+    const along = x * dx + y * dy;
+    const distance = along + 2 * Math.abs(x * dy - y * dx);
+    if (other.id !== id && along > 1e-9 && distance < best) [best, found] = [distance, other.id];
+  }
+  return found;
+}
+
+export function listenMap() {
+  const idOf = (event) => (event.target.dataset?.id === undefined ? null : Number(event.target.dataset.id));
+  map.addEventListener("click", (event) => {
+    const id = idOf(event);
+    if (id === null) return;
+    rove(id);
+    actions.goTo(id);
+  });
+  map.addEventListener("keydown", (event) => {
+    const id = idOf(event);
+    if (id === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = target(id, event.key);
+    if (next !== null) {
+      event.preventDefault();
+      rove(next);
+      points[next].focus();
+    } else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      actions.goTo(id);
+    } else if (event.key === "Escape") hideTip();
+  });
+  const look = (event) => {
+    const id = idOf(event);
+    actions.point(id);
+    if (id === null) hideTip();
+    else showTip(id, points[id], shorten(state.cluster.sentences[id].text, 140));
+  };
+  const leave = () => {
+    hideTip();
+    actions.point(null);
+  };
+  map.addEventListener("pointerover", look);
+  map.addEventListener("pointerleave", leave);
+  map.addEventListener("focusin", look);
+  map.addEventListener("focusout", leave);
+}

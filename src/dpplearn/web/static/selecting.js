@@ -1,0 +1,103 @@
+// Asking for a selection. Sliders ask faster than anyone can answer, so at most one question is under way, and the
+// newest waits for its turn: dragging shows what there is on the way, and an answer never replaces a newer one.
+
+import { Problem, postCluster, postSelect, Unreachable } from "./api.js";
+import { request, state } from "./state.js";
+
+const DEBOUNCE = 5; // milliseconds: what one movement changes is asked once
+const PATIENCE = 5_000; // a question this old is given up when there is a newer one; the server would still work on it
+const SLOW = 150; // a question this old is shown to be under way
+
+export class Selecting {
+  /** `show(answer, milliseconds)`, `fail(error)`, `regained(cluster)` when it was forgotten; `busy(whether)` after a
+   * while, and `settled(whether)` at once: nothing is asked that is not shown. */
+  constructor({ show, fail, regained, busy, settled }) {
+    Object.assign(this, { show, fail, regained, busy, settled });
+    this.asked = 0; // number of the newest question
+    this.shown = 0; // number of the newest question answered
+    this.under = null; // the question under way
+    this.timer = 0;
+  }
+
+  /** `instead`: nobody waits for the question under way any more (it was for another decoder). */
+  ask({ instead = false } = {}) {
+    this.asked++;
+    this.askedAt = performance.now();
+    this.settled(false);
+    if (instead) this.drop();
+    this.schedule(DEBOUNCE);
+  }
+
+  drop() {
+    this.under?.controller.abort();
+    this.settle(null);
+  }
+
+  settle(under) {
+    clearTimeout(this.slow);
+    this.busy(false);
+    this.under = under;
+    if (under) this.slow = setTimeout(() => this.busy(true), SLOW);
+  }
+
+  /** Forget everything under way: the cluster is another one. */
+  reset() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.drop();
+    this.shown = this.asked;
+  }
+
+  schedule(delay) {
+    if (!this.timer) {
+      this.timer = setTimeout(() => {
+        this.timer = 0;
+        this.fire();
+      }, delay);
+    }
+  }
+
+  fire() {
+    if (this.under) {
+      const left = this.under.since + PATIENCE - performance.now();
+      if (left > 0) return this.schedule(left); // it asks again by itself when answered before that
+      this.drop();
+    }
+    const under = { controller: new AbortController(), since: performance.now(), number: this.asked, askedAt: this.askedAt };
+    this.settle(under);
+    this.answer(under);
+  }
+
+  async answer(under) {
+    try {
+      const answer = await this.select(under.controller.signal);
+      if (this.under === under && under.number > this.shown) {
+        this.shown = under.number;
+        this.show(answer, performance.now() - under.askedAt);
+        if (under.number === this.asked) this.settled(true);
+      }
+    } catch (error) {
+      if (this.under !== under || error.name === "AbortError") return;
+      this.settle(null);
+      if (!(error instanceof Problem || error instanceof Unreachable)) throw error;
+      this.fail(error);
+    }
+    if (this.under !== under) return;
+    this.settle(null);
+    if (this.asked > this.shown) {
+      clearTimeout(this.timer);
+      this.timer = 0;
+      this.fire();
+    }
+  }
+
+  async select(signal) {
+    try {
+      return await postSelect(state.cluster.id, request(), signal);
+    } catch (error) {
+      if (!error.clusterGone) throw error;
+      this.regained(await postCluster(state.source, signal)); // the page still holds the documents
+      return postSelect(state.cluster.id, request(), signal);
+    }
+  }
+}

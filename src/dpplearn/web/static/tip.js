@@ -1,0 +1,41 @@
+// One line about the sentence under the pointer or the focus.
+
+import { $, bdi, h } from "./dom.js";
+import { describe } from "./state.js";
+
+const tip = $("tip");
+let anchor = null;
+
+/** `lead` is document text to show first: on the map a point does not say which sentence it is. */
+export function showTip(id, element, lead = "") {
+  const text = describe(id);
+  if (!(text || lead) || $("card").matches(":popover-open")) return hideTip();
+  anchor?.removeAttribute("aria-describedby");
+  anchor = element;
+  anchor.setAttribute("aria-describedby", "tip");
+  tip.replaceChildren(...(lead ? [h("span", { class: "tip-lead", dir: "auto" }, bdi(lead))] : []), text);
+  tip.hidden = false;
+  place(tip, element.getClientRects()[0] || element.getBoundingClientRect());
+}
+
+export function hideTip() {
+  anchor?.removeAttribute("aria-describedby");
+  anchor = null;
+  tip.hidden = true;
+}
+
+/** Put a fixed box above `rect`, or below where there is no room, inside the window. */
+export function place(box, rect, { below = false } = {}) {
+  const margin = 8;
+  const width = box.offsetWidth;
+  const height = box.offsetHeight;
+  const left = Math.max(margin, Math.min(rect.left, innerWidth - width - margin));
+  const above = rect.top - height - margin;
+  const under = rect.bottom + margin;
+  const fitsBelow = under + height <= innerHeight - margin;
+  const top = (below && fitsBelow) || above < margin ? Math.max(margin, Math.min(under, innerHeight - height - margin)) : above;
+  box.style.left = `${left}px`;
+  box.style.top = `${top}px`;
+}
+
+addEventListener("scroll", hideTip, { passive: true });

@@ -1,0 +1,179 @@
+"""The repulsive pairwise MRF against enumeration in plain Python."""
+
+from math import exp, log
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from brute import event, subsets
+from brute_mrf import brute_pmf, position, random_mrf
+from dpplearn import DPP, KDPP, LowRankDPP, Subsets
+from dpplearn.mrf import PairwiseMRF, kl_divergence
+from dpplearn.mrf.states import all_subsets, inclusion_probs, moments, probabilities_of, subsets_to_positions
+
+
+@pytest.fixture(params=[(1, True), (2, True), (5, True), (6, False)], ids=str)
+def case(request, rng):
+    n, repulsive = request.param
+    mrf = random_mrf(n, rng, repulsive=repulsive)
+    return mrf, brute_pmf(mrf.w.tolist(), mrf.W.tolist())
+
+
+def test_probabilities_are_those_of_equation_11(case):
+    mrf, pmf = case
+    assert mrf.probabilities.shape == (1 << mrf.n,)
+    for Y, p in pmf.items():
+        assert mrf.probabilities[position(Y)] == pytest.approx(p, rel=1e-12)
+        assert mrf.log_prob(Y) == pytest.approx(log(p), rel=1e-12)
+    assert exp(-mrf.log_normalizer) == pytest.approx(pmf[()], rel=1e-12)
+    many = Subsets.from_lists(list(pmf), mrf.n)
+    np.testing.assert_allclose(mrf.log_prob(many), np.log(list(pmf.values())), rtol=1e-12)
+
+
+def test_marginals_pairs_and_events(case):
+    mrf, pmf = case
+    for i in range(mrf.n):
+        assert mrf.marginals[i] == pytest.approx(event(pmf, [i]), rel=1e-12)
+        for j in range(mrf.n):
+            assert mrf.pair_probs()[i, j] == pytest.approx(event(pmf, {i, j}), rel=1e-12)
+    for Y in subsets(mrf.n):
+        assert mrf.inclusion_prob(Y) == pytest.approx(event(pmf, Y), rel=1e-12)
+        others = [i for i in range(mrf.n) if i not in Y][::2]
+        assert mrf.prob(Y, others) == pytest.approx(event(pmf, Y, others), rel=1e-12)
+    assert mrf.prob([0], [0]) == 0.0
+    last = mrf.n - 1
+    np.testing.assert_array_equal(mrf.pair_probs([last, 0] if last else [0]).diagonal()[0], mrf.marginals[last])
+
+
+def test_sizes_and_entropy(case):
+    mrf, pmf = case
+    sizes = [sum(p for Y, p in pmf.items() if len(Y) == k) for k in range(mrf.n + 1)]
+    np.testing.assert_allclose(mrf.size_pmf, sizes, rtol=1e-12)
+    assert mrf.expected_size == pytest.approx(sum(k * p for k, p in enumerate(sizes)), rel=1e-12)
+    assert mrf.entropy() == pytest.approx(-sum(p * log(p) for p in pmf.values()), rel=1e-12)
+    assert mrf.entropy().standard_error == 0.0
+
+
+def test_condition_agrees_with_the_definition(rng):
+    mrf = random_mrf(6, rng)
+    pmf = brute_pmf(mrf.w.tolist(), mrf.W.tolist())
+    given_ = mrf.condition(include=[4, 1], exclude=[2])
+    assert given_.items.tolist() == [0, 3, 5]
+    for Y in subsets(3):
+        whole = tuple(sorted([1, 4, *(int(given_.items[i]) for i in Y)]))
+        assert given_.prob(Y, [i for i in range(3) if i not in Y]) == pytest.approx(
+            pmf[whole] / event(pmf, [1, 4], [2]), rel=1e-12
+        )
+    assert given_.condition(include=[1]).items.tolist() == [0, 5]
+
+
+def test_draws_follow_the_probabilities(rng):
+    mrf = random_mrf(4, rng)
+    draws = mrf.sample(20_000, rng=rng)
+    counts = np.bincount(subsets_to_positions(draws), minlength=16)
+    assert chisquare(counts, 20_000 * mrf.probabilities).pvalue > 1e-3
+    assert mrf.sample(50, rng=7) == mrf.sample(50, rng=7)
+    assert len(mrf.sample(0, rng=0)) == 0
+
+
+def test_draws_never_hold_what_cannot_be():
+    mrf = PairwiseMRF([800.0, 0.0, -800.0], np.zeros((3, 3)))  # item 0 always, item 2 never, to the last bit
+    draws = mrf.sample(2000, rng=0)
+    assert draws.inclusion_counts()[0] == 2000
+    assert draws.inclusion_counts()[2] == 0
+
+
+def test_extreme_weights_stay_finite():
+    W = np.array([[0.0, -1e5], [-1e5, 0.0]])
+    mrf = PairwiseMRF([1e5, 1e5], W)
+    np.testing.assert_allclose(mrf.probabilities, [0.0, 1 / 3, 1 / 3, 1 / 3])
+    assert mrf.entropy() == pytest.approx(log(3))
+
+
+def test_twenty_items_as_a_sum_of_independent_halves(rng):
+    """Items in two blocks that do not interact: probabilities are products, which needs no enumeration of 2^20."""
+    a, b = random_mrf(10, rng), random_mrf(10, rng)
+    W = np.block([[a.W, np.zeros((10, 10))], [np.zeros((10, 10)), b.W]])
+    mrf = PairwiseMRF(np.concatenate([a.w, b.w]), W)
+    np.testing.assert_allclose(mrf.marginals, np.concatenate([a.marginals, b.marginals]), rtol=1e-9)
+    np.testing.assert_allclose(mrf.size_pmf, np.convolve(a.size_pmf, b.size_pmf), rtol=1e-9)
+    assert mrf.inclusion_prob([2, 7, 15]) == pytest.approx(a.inclusion_prob([2, 7]) * b.inclusion_prob([5]), rel=1e-9)
+    assert mrf.entropy() == pytest.approx(a.entropy() + b.entropy(), rel=1e-9)
+
+
+@given(st.integers(1, 6), st.integers(0, 2**32 - 1))
+def test_moments_and_inclusion_of_any_distribution(n, seed):
+    p = np.random.default_rng(seed).dirichlet(np.ones(1 << n))
+    pmf = {Y: p[position(Y)] for Y in subsets(n)}
+    included, found = inclusion_probs(p), moments(p)
+    for Y in subsets(n):
+        assert included[position(Y)] == pytest.approx(event(pmf, Y), rel=1e-9)
+        if 1 <= len(Y) <= 2:
+            assert found[Y[0], Y[-1]] == pytest.approx(event(pmf, Y), rel=1e-9)
+
+
+def test_probabilities_of_every_distribution(rng):
+    B = rng.standard_normal((5, 2))
+    for distribution in (DPP(B @ B.T + np.eye(5)), LowRankDPP(B), KDPP(DPP(B @ B.T), 2), random_mrf(5, rng)):
+        expected = np.exp([distribution.log_prob(Y) for Y in all_subsets(5)])
+        np.testing.assert_allclose(probabilities_of(distribution), expected, atol=1e-14)
+
+
+def test_kl_divergence_from_the_definition(rng):
+    p, q = rng.dirichlet(np.ones(8)), rng.dirichlet(np.ones(8))
+    assert kl_divergence(p, q) == pytest.approx(sum(a * log(a / b) for a, b in zip(p, q, strict=True)))
+    assert kl_divergence(p, p) == 0.0
+    with pytest.raises(ValueError, match="same number of items, found 3 and 2"):
+        kl_divergence(p, np.full(4, 0.25))
+
+
+def test_objects_are_frozen(rng):
+    mrf = random_mrf(3, rng)
+    with pytest.raises(AttributeError, match="frozen"):
+        mrf.w = np.zeros(3)
+    for array in (mrf.w, mrf.W, mrf.probabilities, mrf.marginals):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("w", "W", "options", "message"),
+    [
+        (np.zeros(25), np.zeros((25, 25)), {}, r"up to N = 20 items; found 25. Use a DPP"),
+        (np.zeros(3), [[0, 0, 0.3], [0, 0, 0], [0.3, 0, 0]], {}, r"items 0 and 2 attract: W\[0, 2\] is 0.3"),
+        (np.zeros(2), [[0, -1], [0, 0]], {}, r"triangular.*W \+ W.T"),
+        (np.zeros(2), [[0, -1], [-2, 0]], {}, "must be symmetric"),
+        (np.zeros(2), [[-1, 0], [0, 0]], {}, r"W\[0, 0\] is -1. Add it to w\[0\]"),
+        (np.zeros(3), np.zeros((2, 2)), {}, r"one entry per item \(2\), found 3"),
+        ([0, np.nan], np.zeros((2, 2)), {}, "must be finite"),
+        ([1e308, 1e308], np.zeros((2, 2)), {}, "sums to be floats"),
+        (np.zeros(0), np.zeros((0, 0)), {}, "at least one"),
+    ],
+)
+def test_bad_input(w, W, options, message):
+    with pytest.raises(ValueError, match=message):
+        PairwiseMRF(w, W, **options)
+
+
+def test_attraction_is_allowed_when_asked_for():
+    mrf = PairwiseMRF([0.0, 0.0], [[0.0, 2.0], [2.0, 0.0]], repulsive=False)
+    assert mrf.pair_probs()[0, 1] > mrf.marginals.prod()
+
+
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [
+        (np.ones(3) / 3, "each of the 2\\^N subsets.*found 3"),
+        ([1.0], "found 1 entries"),
+        ([0.5, 0.6], "must sum to 1, found 1.1"),
+        ([1.5, -0.5], r"must not be negative, but target\[1\]"),
+        (np.full(1 << 21, 0.5**21), "up to N = 20 items; found 21"),
+        (DPP(np.eye(30)), "up to N = 20 items; found 30"),
+    ],
+)
+def test_bad_distributions(p, message):
+    with pytest.raises(ValueError, match=message):
+        probabilities_of(p)

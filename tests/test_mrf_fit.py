@@ -1,0 +1,210 @@
+"""The closest DPP and the closest MRF: gradients, exactness inside the family, optimality outside it."""
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+from brute import pmf, random_kernel, subsets
+from brute_mrf import position, random_mrf
+from dpplearn import DPP, KDPP
+from dpplearn.mrf import PairwiseMRF, fit_dpp_to, fit_mrf_to, kl_divergence, pair_to_dpp, pair_to_mrf
+from dpplearn.mrf.branches import EDGE, Divergence, branch_masses, expected_log_prob
+from dpplearn.mrf.starts import from_marginals, from_small_sets, tree_signs
+from dpplearn.mrf.states import inclusion_probs, moments
+
+
+def brute_probabilities(L):
+    out = np.empty(1 << len(L))
+    for Y, p in pmf(L).items():
+        out[position(Y)] = p
+    return out
+
+
+def divergence_of(p):
+    return Divergence(branch_masses(p), float(p @ np.log(p)), p.size.bit_length() - 1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_expected_log_prob_is_the_sum_over_subsets(n, rng):
+    L, p = random_kernel(n, rng), rng.dirichlet(np.ones(1 << n))
+    value, _ = expected_log_prob(DPP(L).K, branch_masses(p))
+    assert value == pytest.approx(p @ np.log(brute_probabilities(L)), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 5])
+def test_gradient_agrees_with_finite_differences(n, rng):
+    loss = divergence_of(rng.dirichlet(np.ones(1 << n)))
+    x = loss.parameters(random_kernel(n, rng) + 0.1 * np.eye(n))
+    steps = approx_fprime(x, lambda y: loss(y)[0], 1e-7)
+    np.testing.assert_allclose(loss(x)[1], steps, atol=2e-5)
+    # equal eigenvalues of M, where the divided differences are derivatives
+    x = loss.parameters(2.0 * np.eye(n))
+    np.testing.assert_allclose(loss(x)[1], approx_fprime(x, lambda y: loss(y)[0], 1e-7), atol=2e-5)
+
+
+def test_gradient_is_zero_at_the_target(rng):
+    L = random_kernel(5, rng) + 0.1 * np.eye(5)
+    loss = divergence_of(brute_probabilities(L))
+    value, gradient = loss(loss.parameters(L))
+    assert abs(value) < 1e-9
+    assert np.abs(gradient).max() < 1e-7
+
+
+@pytest.mark.parametrize("start", [from_marginals, from_small_sets])
+def test_starts_recover_a_dpp_with_mixed_signs(start, rng):
+    L = random_kernel(5, rng) + 0.3 * np.eye(5)
+    assert (np.triu(L, 1) < 0).any()
+    p = brute_probabilities(L)
+    found = start(inclusion_probs(p) if start is from_marginals else p)
+    np.testing.assert_allclose(brute_probabilities(found), p, atol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "rank"), [(2, None), (3, None), (4, 2), (6, None), (7, 3)])
+def test_a_dpp_is_found_again(n, rank, rng):
+    L = random_kernel(n, rng, rank=rank)
+    fit = fit_dpp_to(brute_probabilities(L))
+    assert fit.converged
+    assert fit.divergence < 1e-8
+    np.testing.assert_allclose(fit.model.K**2, DPP(L).K ** 2, atol=1e-4)
+    signs, wanted = tree_signs(fit.model.K), tree_signs(DPP(L).K)
+    assert (signs == 1.0).all()  # what is returned has the signs of the tree already
+    if rank is None:
+        np.testing.assert_allclose(fit.model.L, wanted[:, None] * L * wanted, atol=1e-3)
+
+
+@pytest.mark.parametrize("n", [1, 3, 6])
+def test_an_mrf_is_found_again(n, rng):
+    mrf = random_mrf(n, rng)
+    fit = fit_mrf_to(mrf)
+    assert fit.converged
+    assert fit.divergence < 1e-12
+    np.testing.assert_allclose(fit.model.w, mrf.w, atol=1e-5)
+    np.testing.assert_allclose(fit.model.W, mrf.W, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_items_are_exact_both_ways(seed):
+    rng = np.random.default_rng(seed)
+    p1, p2 = rng.uniform(0.1, 0.9, 2)
+    p12 = rng.uniform(max(p1 + p2 - 1, 0), p1 * p2)
+    dpp, mrf = pair_to_dpp(p1, p2, p12).dpp(), pair_to_mrf(p1, p2, p12).mrf()
+    to_dpp, to_mrf = fit_dpp_to(mrf), fit_mrf_to(dpp)
+    assert max(to_dpp.divergence, to_mrf.divergence, kl_divergence(dpp, mrf)) < 1e-12
+    np.testing.assert_allclose(to_dpp.model.L, dpp.L, rtol=1e-4)
+    np.testing.assert_allclose(to_mrf.model.W, mrf.W, rtol=1e-4)
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_the_divergence_is_that_of_the_model_returned(n, rng):
+    mrf = random_mrf(n, rng, strength=3.0)
+    fit = fit_dpp_to(mrf)
+    assert fit.divergence == pytest.approx(kl_divergence(mrf, fit.model), rel=1e-6)
+    assert fit.divergence == pytest.approx(kl_divergence(mrf, np.exp([fit.model.log_prob(Y) for Y in ordered(n)])))
+    assert fit.divergences[0] == fit.divergence
+    assert list(fit.divergences) == sorted(fit.divergences)
+    back = fit_mrf_to(fit.model)
+    assert back.divergence == pytest.approx(kl_divergence(fit.model, back.model), rel=1e-6)
+
+
+def ordered(n):
+    return sorted(subsets(n), key=position)
+
+
+def test_no_kernel_nearby_is_closer(rng):
+    """Outside the family: random steps away from the closest DPP all increase the divergence."""
+    mrf = random_mrf(4, rng, strength=2.0)
+    fit = fit_dpp_to(mrf)
+    for size in (1e-3, 1e-2, 0.1, 0.5):
+        for _ in range(25):
+            lam, V = np.linalg.eigh(fit.model.K)
+            noise = size * rng.standard_normal((4, 4))
+            K = (V * lam) @ V.T + noise + noise.T
+            lam, V = np.linalg.eigh(K)
+            K = (V * np.clip(lam, EDGE, 1 - EDGE)) @ V.T
+            assert kl_divergence(mrf, DPP.from_marginal(K)) >= fit.divergence - 1e-10
+
+
+def test_the_free_mrf_has_the_moments_of_its_target(rng):
+    target = rng.dirichlet(np.ones(32))
+    fit = fit_mrf_to(target, repulsive=False)
+    assert fit.converged
+    np.testing.assert_allclose(fit.model.pair_probs(), moments(target), atol=1e-6)
+    assert (fit.model.W > 0).any()
+
+
+def test_the_repulsive_mrf_satisfies_the_conditions_of_its_bounds(rng):
+    """At the optimum, w_ij < 0 matches P_ij; where w_ij = 0, more of the pair is wanted than there is."""
+    target = random_mrf(5, rng, repulsive=False)
+    fit = fit_mrf_to(target)
+    lack = target.pair_probs() - fit.model.pair_probs()
+    assert np.abs(lack.diagonal()).max() < 1e-6
+    held = (fit.model.W == 0.0) & ~np.eye(5, dtype=bool)
+    assert held.any()
+    assert lack[held].min() > -1e-6
+    assert np.abs(lack[~held]).max() < 1e-6
+    assert fit.divergence > fit_mrf_to(target, repulsive=False).divergence
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        np.eye(8)[5],  # one subset alone
+        np.eye(8)[0],
+        np.array([0.0, 0.5, 0.5, 0.0]),  # exactly one of two items
+        KDPP(DPP(np.eye(4) + 0.3), 2),
+        DPP(np.diag([0.0, 1.0, 2.0])),  # an item that is never chosen
+    ],
+    ids=["single", "empty", "either", "k-dpp", "never"],
+)
+def test_targets_that_exclude_subsets(target):
+    fit = fit_dpp_to(target)
+    assert fit.converged
+    assert fit.divergence < (0.06 if isinstance(target, KDPP) else 1e-8)
+    assert fit_mrf_to(target).divergence < 1e-5
+
+
+def test_an_empty_set_that_hardly_ever_is():
+    """P({}) of 1e-300: ratios to it are floats, their products are not."""
+    mrf = PairwiseMRF(np.full(3, 230.0), np.full((3, 3), -1.0) + np.eye(3))
+    fit = fit_dpp_to(mrf)
+    assert fit.converged
+    assert fit.divergence < 1e-8
+    np.testing.assert_allclose(fit_mrf_to(mrf).model.probabilities, mrf.probabilities, atol=1e-6)
+
+
+def test_positive_correlation_is_out_of_reach():
+    """Two items that come together: the closest DPP and the closest repulsive MRF are independent items."""
+    target = np.array([0.4, 0.1, 0.1, 0.4])
+    mutual_information = float(target @ np.log(target / 0.25))
+    assert fit_dpp_to(target).divergence == pytest.approx(mutual_information, abs=1e-9)
+    assert fit_mrf_to(target).divergence == pytest.approx(mutual_information, abs=1e-9)
+
+
+def test_same_seed_same_fit(rng):
+    mrf = random_mrf(4, rng)
+    assert fit_dpp_to(mrf, rng=3).divergences == fit_dpp_to(mrf, rng=3).divergences
+
+
+def test_relabelling_the_items_changes_nothing(rng):
+    mrf, order = random_mrf(4, rng, strength=2.0), rng.permutation(4)
+    other = PairwiseMRF(mrf.w[order], mrf.W[np.ix_(order, order)])
+    a, b = fit_dpp_to(mrf), fit_dpp_to(other)
+    assert a.divergence == pytest.approx(b.divergence, abs=1e-9)
+    np.testing.assert_allclose(a.model.marginals[order], b.model.marginals, atol=1e-5)
+
+
+def test_what_does_not_converge_says_so(rng):
+    mrf = random_mrf(6, rng, strength=2.0)
+    with pytest.warns(RuntimeWarning, match=r"closest DPP was not reached.*Raise max_iter"):
+        assert not fit_dpp_to(mrf, max_iter=1).converged
+    with pytest.warns(RuntimeWarning, match="closest PairwiseMRF was not reached"):
+        assert not fit_mrf_to(rng.dirichlet(np.ones(32)), max_iter=1).converged
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="n_starts must be at least 1"):
+        fit_dpp_to([0.5, 0.5], n_starts=0)
+    with pytest.raises(ValueError, match="up to N = 20 items; found 21"):
+        fit_mrf_to(DPP(np.eye(21)))
+    with pytest.raises(ValueError, match="tol must be positive"):
+        fit_dpp_to([0.5, 0.5], tol=0.0)

@@ -1,0 +1,284 @@
+"""Two items (13), three items (Figures 3 and 4), and the triangle inequality (12)."""
+
+from math import exp
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brute import random_kernel
+from brute_mrf import random_mrf
+from dpplearn import DPP
+from dpplearn.mrf import (
+    PairwiseMRF,
+    dpp_to_mrf,
+    dpp_to_pair,
+    factor_surface,
+    implied_similarity,
+    kl_divergence,
+    mrf_to_dpp,
+    mrf_to_pair,
+    pair_to_dpp,
+    pair_to_mrf,
+    ternary_factors,
+    transitivity,
+    triangle_inequality,
+)
+from dpplearn.mrf.ternary import PAIRS, STATES, symmetric
+
+PROBABILITY = st.floats(0.02, 0.98)
+
+
+@given(PROBABILITY, PROBABILITY, st.floats(0.0, 1.0))
+def test_two_items_round_trip(p1, p2, share):
+    low = max(p1 + p2 - 1, 0.0)
+    p12 = low + (0.01 + 0.99 * share) * (p1 * p2 - low)  # negative correlation, every subset possible
+    for there in (dpp_to_pair(*pair_to_dpp(p1, p2, p12)), mrf_to_pair(*pair_to_mrf(p1, p2, p12))):
+        assert there == pytest.approx((p1, p2, p12), rel=1e-6, abs=1e-9)
+    q, S = pair_to_dpp(p1, p2, p12)
+    assert mrf_to_dpp(*dpp_to_mrf(q, S))[0] == pytest.approx(q, rel=1e-9)
+    assert mrf_to_dpp(*dpp_to_mrf(q, S))[1] == pytest.approx(S, abs=1e-7)
+
+
+@given(st.floats(-5, 5), st.floats(-5, 5), st.floats(-8, 0))
+def test_two_items_are_one_distribution(w1, w2, w12):
+    mrf = PairwiseMRF([w1, w2], [[0.0, w12], [w12, 0.0]])
+    dpp = mrf_to_dpp([w1, w2], w12).dpp()
+    assert kl_divergence(mrf, dpp) < 1e-9
+    assert mrf.marginals.prod() >= mrf.pair_probs()[0, 1] - 1e-12  # (13)
+
+
+def test_the_sign_of_the_similarity_does_not_matter():
+    assert dpp_to_pair([1.0, 2.0], 0.7) == dpp_to_pair([1.0, 2.0], -0.7)
+    assert dpp_to_mrf([1.0, 2.0], 0.7).w12 == dpp_to_mrf([1.0, 2.0], -0.7).w12
+
+
+def test_ends_of_the_range():
+    assert pytest.approx(0.0, abs=1e-7) == pair_to_dpp(0.3, 0.4, 0.12).S  # independent
+    assert pair_to_mrf(0.3, 0.4, 0.12).w12 == pytest.approx(0.0, abs=1e-12)
+    assert pair_to_dpp(0.3, 0.4, 0.0).S == 1.0  # never together
+    assert pair_to_dpp(0.0, 0.4, 0.0).dpp().marginals == pytest.approx([0.0, 0.4])
+    assert pair_to_mrf(0.5, 0.5, 0.4, repulsive=False).w12 == pytest.approx(4 * np.log(2))
+    assert pair_to_mrf(0.5, 0.5, 0.4, repulsive=False).mrf().pair_probs()[0, 1] == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pair_to_dpp(0.5, 0.5, 0.3), r"at most p1 p2 = 0.25, equation \(13\), found 0.3.*only negative"),
+        (lambda: pair_to_mrf(0.5, 0.5, 0.3), "repulsive=False"),
+        (lambda: pair_to_dpp(0.5, 0.5, 0.6), "no distribution of two items"),
+        (lambda: pair_to_dpp(0.9, 0.9, 0.7), "no distribution of two items"),
+        (lambda: pair_to_dpp(0.6, 0.4, 0.0), "one of the items is always chosen.*from_marginal"),
+        (lambda: pair_to_mrf(0.3, 0.4, 0.0), r"P\(\{1, 2\}\) is 0"),
+        (lambda: pair_to_dpp(1.2, 0.4, 0.0), "p1 must lie between 0 and 1"),
+        (lambda: dpp_to_mrf([1.0, 1.0], 1.0), "S. below 1"),
+        (lambda: dpp_to_mrf([0.0, 1.0], 0.5), "q must be positive"),
+        (lambda: dpp_to_pair([1.0, 1.0], 1.5), "S must lie between -1 and 1"),
+        (lambda: dpp_to_pair([1e200, 1e200], 0.0), "small enough"),
+        (lambda: mrf_to_dpp([0.0, 0.0], 0.5), "w12 must not be positive"),
+        (lambda: mrf_to_dpp([2000.0, 0.0], -0.5), "small enough"),
+        (lambda: mrf_to_pair([0.0, 0.0], 0.5), "items 0 and 1 attract"),
+    ],
+)
+def test_bad_pairs(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("number", ["0.5", None, np.nan, True])
+def test_probabilities_are_numbers(number):
+    with pytest.raises(TypeError, match="p1 must be a finite number"):
+        pair_to_dpp(number, 0.5, 0.1)
+
+
+def test_ternary_factors_are_the_models_without_their_node_potentials(rng):
+    """Figure 3: P(Y) divided by P of the empty set and by the node potentials of its items."""
+    mrf, L = random_mrf(3, rng), random_kernel(3, rng)
+    dpp = DPP(L)
+    S = [dpp.similarity[pair] for pair in PAIRS]
+    table = ternary_factors([mrf.W[pair] for pair in PAIRS], S)
+    assert table.states == STATES
+    for state, of_mrf, of_dpp in zip(table.states, table.mrf, table.dpp, strict=True):
+        Y = [i for i in range(3) if state[i] == "1"]
+        nodes = exp(sum(mrf.w[i] for i in Y)), np.prod(dpp.quality[Y] ** 2)
+        assert of_mrf == pytest.approx(exp(mrf.log_prob(Y) - mrf.log_prob([])) / nodes[0])
+        assert of_dpp == pytest.approx(exp(dpp.log_prob(Y) - dpp.log_prob([])) / nodes[1])
+    assert table.mrf[:4].tolist() == table.dpp[:4].tolist() == [1.0] * 4
+    assert str(table).count("\n") == 9
+
+
+@pytest.mark.parametrize(
+    ("w", "S", "message"),
+    [
+        ((-1, 0.5, 0), (0, 0, 0), "items 0 and 2 attract"),
+        ((0, 0, 0), (0.9, 0.9, 0.0), "no three unit vectors have the products"),
+        ((0, 0, 0), (1.1, 0, 0), "no three unit vectors"),
+        ((0, 0), (0, 0, 0), r"one entry per item \(3\), found 2"),
+    ],
+)
+def test_bad_factors(w, S, message):
+    with pytest.raises(ValueError, match=message):
+        ternary_factors(w, S)
+
+
+@pytest.mark.parametrize("entry", [0.001, 0.1, 0.25, 0.5, 0.75])
+@pytest.mark.parametrize(("model", "sign"), [("mrf", 1), ("dpp", 1), ("dpp", -1)])
+def test_points_on_the_surfaces_are_realized(model, sign, entry):
+    """A point, turned into a model, gives the entries back: Figure 4."""
+    surface = factor_surface(model, entry, sign=sign, resolution=6)
+    for point, parameters in zip(surface.points, surface.parameters, strict=True):
+        if model == "mrf":
+            built = PairwiseMRF(np.zeros(3), np.minimum(symmetric(parameters), 0.0))
+        else:
+            built = DPP(symmetric(parameters) + np.eye(3))  # q = 1
+            assert sign * parameters.prod() >= 0.0
+        ratios = [exp(built.log_prob(Y) - built.log_prob([])) for Y in ([0, 1], [0, 2], [1, 2], [0, 1, 2])]
+        np.testing.assert_allclose(ratios, [*point, entry], rtol=1e-8)
+    assert surface.points.min() > 0.0
+    assert surface.points.max() <= 1.0
+
+
+def test_the_closed_surface_covers_the_hole_and_bulges_outwards():
+    """The two sheets of the DPP meet in a triangle in the plane x + y + z = 2 + entry, and lie on either side of it."""
+    entry = 0.1
+    front, back = (factor_surface("dpp", entry, sign=sign, resolution=12) for sign in (1, -1))
+    rim = (front.parameters == 0.0).any(axis=1)
+    np.testing.assert_allclose(front.points[rim], back.points[rim], atol=1e-12)
+    np.testing.assert_allclose(front.points[rim].sum(axis=1), 2 + entry)
+    corners = {tuple(p) for p in front.points.round(9).tolist() if p.count(1.0) == 2 or max(p) > 1 - 1e-9}
+    assert {(1.0, 1.0, entry), (1.0, entry, 1.0), (entry, 1.0, 1.0)} <= corners
+    assert (front.points[~rim].sum(axis=1) < 2 + entry).all()
+    assert (back.points[~rim].sum(axis=1) > 2 + entry).all()
+
+
+def test_surfaces_come_together_where_repulsion_is_weak():
+    """As the entry 111 grows the surfaces of the two models meet; as it falls to 0 they part."""
+
+    def gap(entry):
+        mrf, dpp = (factor_surface(model, entry, resolution=30).points for model in ("mrf", "dpp"))
+        distance = np.linalg.norm(mrf[:, None] - dpp, axis=-1)
+        return max(distance.min(axis=0).max(), distance.min(axis=1).max())  # Hausdorff
+
+    gaps = [gap(entry) for entry in (0.001, 0.25, 0.5, 0.75)]
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[0] > 0.4
+    assert gaps[-1] < 0.05
+
+
+def test_triangles_cover_the_grid_once():
+    surface = factor_surface("mrf", 0.5, resolution=5)
+    assert len(surface.points) == 21
+    assert len(surface.triangles) == 25
+    edges = np.sort(surface.triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    _, counts = np.unique(edges, axis=0, return_counts=True)
+    assert (counts == 1).sum() == 15  # the rim
+    assert counts.max() == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (("ising", 0.5), {}, "must be one of 'mrf', 'dpp'"),
+        (("mrf", 0.0), {}, "neither included"),
+        (("mrf", 1.5), {}, "between 0 and 1"),
+        (("mrf", 0.5), {"sign": -1}, "second sheet of the DPP"),
+        (("dpp", 0.5), {"sign": 0}, "sign must be 1"),
+        (("dpp", 0.5), {"resolution": 0}, "resolution must be at least 1"),
+    ],
+)
+def test_bad_surfaces(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        factor_surface(*arguments, **options)
+
+
+@given(st.integers(3, 7), st.integers(0, 2**32 - 1), st.sampled_from([None, 1, 2]))
+def test_every_kernel_satisfies_the_triangle_inequality(n, seed, rank):
+    L = random_kernel(n, np.random.default_rng(seed), rank=rank)
+    check = triangle_inequality(L)
+    assert check.holds
+    assert check.angle_violation < 1e-6
+
+
+@given(st.integers(3, 5), st.integers(0, 2**32 - 1))
+def test_a_dpp_implies_its_own_similarities(n, seed):
+    dpp = DPP(random_kernel(n, np.random.default_rng(seed)) + 0.1 * np.eye(n))
+    np.testing.assert_allclose(implied_similarity(dpp, reading="factors"), np.abs(dpp.similarity), atol=1e-5)
+    d = np.sqrt(dpp.marginals)
+    np.testing.assert_allclose(implied_similarity(dpp), np.abs(dpp.K / d / d[:, None]), atol=1e-5)
+    for reading in ("pairs", "factors"):
+        assert transitivity(dpp, reading=reading).mean_angle_violation < 1e-4
+
+
+def test_violation_by_hand():
+    S = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.6], [0.0, 0.6, 1.0]])  # sines .6, .8, 1
+    assert triangle_inequality(S).slack == pytest.approx(0.4)  # (12) holds: .6 + .8 - 1
+    check = triangle_inequality(np.array([[1.0, 0.96, 0.0], [0.96, 1.0, 0.8], [0.0, 0.8, 1.0]]))  # sines .28, .6, 1
+    assert check.slack == pytest.approx(-0.12)
+    assert check.violation == pytest.approx(0.12)
+    assert check.mean_violation == pytest.approx(0.12)
+    assert check.triple == (0, 1, 2)
+    assert check.angle_violation == pytest.approx(np.pi / 2 - np.arcsin(0.28) - np.arcsin(0.6))
+
+
+def test_all_triples_are_looked_at(rng):
+    S = np.clip(rng.uniform(-1, 1, (6, 6)), -1, 1)
+    S = np.triu(S, 1) + np.triu(S, 1).T + np.eye(6)
+    s = np.sqrt(1 - S**2)
+    slacks = {
+        (i, j, k): s[i, j] + s[j, k] - s[i, k]
+        for i in range(6)
+        for j in range(6)
+        for k in range(i + 1, 6)
+        if j not in (i, k)
+    }
+    check = triangle_inequality(S)
+    assert check.slack == pytest.approx(min(slacks.values()))
+    assert check.triple == min(slacks, key=slacks.get)
+    assert check.mean_violation == pytest.approx(sum(max(-x, 0) for x in slacks.values()) / 20)
+
+
+def test_angles_decide_for_three_items(rng):
+    """Three similarities are those of vectors, for some signs, exactly where no angle exceeds the sum of the others."""
+    outcomes = set()
+    for _ in range(300):
+        S = symmetric(rng.uniform(0, 1, 3)) + np.eye(3)
+        possible = np.linalg.eigvalsh(S)[0] >= 0  # all positive: the best of all signs
+        assert possible == (triangle_inequality(S).angle_violation == 0.0)
+        outcomes.add(possible)
+    assert outcomes == {True, False}
+
+
+def test_mrf_of_the_paper_violates_transitivity():
+    """One item strongly anti-correlated with both others, these not with each other: section 3."""
+    mrf = PairwiseMRF(np.zeros(3), symmetric([-3.0, 0.0, -3.0]))
+    check = transitivity(mrf, reading="factors")
+    assert check.triple == (0, 1, 2)
+    assert check.violation == pytest.approx(1 - 2 * np.exp(-1.5))
+    assert not transitivity(mrf).holds
+
+
+def test_an_mrf_has_no_similarities_of_its_own():
+    with pytest.raises(TypeError, match=r"found a PairwiseMRF\. Use transitivity"):
+        triangle_inequality(PairwiseMRF(np.zeros(3), np.zeros((3, 3))))
+
+
+def test_fewer_than_three_items_have_no_triangle():
+    assert triangle_inequality(np.eye(2)).holds
+    assert triangle_inequality(np.eye(2)).triple is None
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: triangle_inequality([[1.0, 2.0], [2.0, 1.0]]), r"S\[0, 1\] is 2.*no two vectors"),
+        (lambda: triangle_inequality([[0.0, 0.0], [0.0, 1.0]]), "positive diagonal"),
+        (lambda: triangle_inequality([[1.0, 0.5], [0.4, 1.0]]), "symmetric"),
+        (lambda: transitivity([0.0, 1.0], reading="factors"), r"needs P\(\{\}\) > 0"),
+        (lambda: transitivity([0.5, 0.5], reading="both"), "must be one of"),
+    ],
+)
+def test_bad_similarities(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,308 @@
+"""The plots show the numbers they are given, on the axes they are given, and leave the user's settings alone."""
+
+import subprocess
+import sys
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+
+from brute import random_kernel
+from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, LowRankDPP
+from dpplearn.decoding import greedy_map
+from dpplearn.plots import plot_kernel, plot_marginals, plot_selection, plot_weights
+from dpplearn.plots.style import BLUE, SETTINGS, VERMILION, style
+from dpplearn.summarize import Summarizer
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def dpp(rng):
+    return DPP(random_kernel(6, rng))
+
+
+@pytest.fixture
+def model(rng):
+    X = [
+        ItemSet(rng.standard_normal((5, 3)), phi=rng.standard_normal((5, 4)), names=["a", "b", "c"]) for _ in range(20)
+    ]
+    return ConditionalDPP().fit(X, [[0, 2]] * 20)
+
+
+def image(ax):
+    return np.asarray(ax.images[0].get_array())
+
+
+def heights(ax):
+    """Of the bars, from left to right."""
+    return np.array([bar.get_height() for bar in sorted(ax.patches, key=lambda bar: bar.get_x())])
+
+
+def segments(ax):
+    """Ends of the intervals, from the top."""
+    return np.array([line[:, 0] for line in ax.collections[0].get_segments()])
+
+
+# plot_kernel
+
+
+def test_kernel_of_a_dpp(dpp):
+    S = dpp.L / np.sqrt(np.outer(dpp.L.diagonal(), dpp.L.diagonal()))
+    for which, expected in {None: dpp.L, "L": dpp.L, "K": dpp.K, "S": S}.items():
+        np.testing.assert_allclose(image(plot_kernel(dpp, which=which)), expected, atol=1e-12)
+
+
+def test_kernel_of_low_rank_and_of_marginals(rng):
+    B = rng.random((5, 2))
+    np.testing.assert_allclose(image(plot_kernel(LowRankDPP(B))), B @ B.T)
+    without_L = [[0.5, 0.5], [0.5, 0.5]]
+    np.testing.assert_allclose(image(plot_kernel(DPP.from_marginal(without_L))), without_L)
+
+
+def test_data_frames_are_arrays(rng):
+    p = pd.Series([0.2, 0.4], index=["a", "b"])
+    np.testing.assert_array_equal(heights(plot_marginals(p, labels=list(p.index))), p)
+    np.testing.assert_array_equal(image(plot_kernel(pd.DataFrame(np.eye(2)))), np.eye(2))
+    points = pd.DataFrame(rng.random((3, 2)))
+    np.testing.assert_array_equal(plot_selection(points).collections[0].get_offsets().data, points)
+    np.testing.assert_array_equal(plot_weights(p).collections[0].get_offsets().data[:, 0], p)
+
+
+def test_kernel_order_and_labels(dpp):
+    ax = plot_kernel(dpp, order=[4, 0, 2], labels=list("abcdef"))
+    np.testing.assert_array_equal(image(ax), dpp.L[np.ix_([4, 0, 2], [4, 0, 2])])
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["e", "a", "c"]
+
+
+def test_kernel_colours_start_at_zero_and_similarities_end_at_one():
+    assert plot_kernel([[0.5, 0.2], [0.2, 0.4]], which="S").images[0].get_clim() == (0.0, 1.0)
+    assert plot_kernel([[3.0, 1.0], [1.0, 2.0]]).images[0].get_clim() == (0.0, 3.0)
+    assert plot_kernel([[1.0, -3.0], [-3.0, 1.0]]).images[0].get_clim() == (-3.0, 3.0)  # white is 0
+    assert plot_kernel(np.zeros((2, 2))).images[0].get_clim() == (0.0, 1.0)
+
+
+def test_kernel_colorbar_can_be_left_out(dpp):
+    assert len(plot_kernel(dpp).figure.axes) == 2
+    assert len(plot_kernel(dpp, colorbar=False).figure.axes) == 1
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options", "error", "message"),
+    [
+        (np.zeros((2, 3)), {}, ValueError, r"kernel must be square .* found shape \(2, 3\)"),
+        ([[1.0, 0.0], [0.5, 1.0]], {"which": "S"}, ValueError, "S must be symmetric"),
+        ([[np.nan]], {}, ValueError, "must be finite"),
+        (KDPP(DPP(np.eye(2)), 1), {}, TypeError, r"pass the DPP it is made from, kdpp\.dpp"),
+        (ImplicitDPP(lambda a, b: np.ones((len(a), len(b))), 3), {}, TypeError, "ImplicitDPP holds no matrix"),
+        (np.eye(2), {"which": "C"}, ValueError, "which must be one of 'L', 'K', 'S'; found 'C'"),
+        (np.eye(2), {"order": [2]}, IndexError, "order must hold item numbers from 0 to 1, found 2"),
+        (np.eye(2), {"order": []}, ValueError, "order must name at least one item"),
+        (np.eye(2), {"labels": ["a"]}, ValueError, r"labels must have one string per item \(2\), found 1"),
+        (np.eye(2), {"labels": "ab"}, TypeError, "labels must be a list of strings"),
+    ],
+)
+def test_kernel_errors(kernel, options, error, message):
+    with pytest.raises(error, match=message):
+        plot_kernel(kernel, **options)
+    assert not plt.get_fignums()  # no empty figure is left behind
+
+
+# plot_marginals
+
+
+def test_marginals_are_the_distributions(dpp, rng):
+    low_rank = LowRankDPP(rng.random((7, 3)))
+    for distribution in (dpp, low_rank, KDPP(dpp, 2)):
+        np.testing.assert_array_equal(heights(plot_marginals(distribution)), distribution.marginals)
+    np.testing.assert_array_equal(heights(plot_marginals([0.1, 1.0, 0.0])), [0.1, 1.0, 0.0])
+    np.testing.assert_array_equal(heights(plot_marginals(np.zeros(3))), np.zeros(3))
+
+
+def test_marginals_mark_the_chosen_set(dpp):
+    chosen = greedy_map(dpp, k=2)
+    ax = plot_marginals(dpp, chosen=chosen)
+    marked = [round(bar.get_x() + bar.get_width() / 2) for bar in ax.patches if bar.get_fc() == to_rgba(VERMILION)]
+    assert marked == chosen.sorted_subset.tolist()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["chosen"]
+    np.testing.assert_array_equal(heights(ax), dpp.marginals)
+
+
+def test_marginals_of_many_items_leave_no_gaps(rng):
+    bars = plot_marginals(rng.random(150)).patches
+    assert {round(bar.get_width(), 9) for bar in bars} == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "message"),
+    [
+        ([0.5, 1.5], {}, ValueError, r"from 0 to 1, but marginals\[1\] is 1.5"),
+        ([-0.5, 0.5], {}, ValueError, r"marginals\[0\] is -0.5"),
+        ([], {}, ValueError, "nothing to draw"),
+        (np.eye(2), {}, ValueError, "1 dimension"),
+        (ConditionalDPP(), {}, TypeError, r"pass model\.dpp\(items\) or model\.marginals\(items\)"),
+        ([0.5], {"chosen": [1]}, IndexError, "chosen must hold item numbers from 0 to 0, found 1"),
+        ([0.5], {"labels": ["a", "b"]}, ValueError, r"one string per item \(1\), found 2"),
+    ],
+)
+def test_marginals_errors(given, options, error, message):
+    with pytest.raises(error, match=message):
+        plot_marginals(given, **options)
+
+
+# plot_weights
+
+
+def test_weights_have_their_intervals(model):
+    ax = plot_weights(model)
+    np.testing.assert_allclose(segments(ax), model.intervals(0.95))
+    np.testing.assert_allclose(segments(ax)[:, 1] - model.theta_, 1.959964 * model.theta_std_, rtol=1e-6)
+    np.testing.assert_array_equal(ax.collections[1].get_offsets().data[:, 0], model.theta_)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["a", "b", "c"]
+    np.testing.assert_allclose(segments(plot_weights(model, level=0.5)), model.intervals(0.5))
+
+
+def test_weights_of_a_summarizer_top_first():
+    summarizer = Summarizer.load()
+    ax = plot_weights(summarizer, top=4)
+    first = np.argsort(-np.abs(summarizer.theta_))[:4]
+    np.testing.assert_array_equal(ax.collections[1].get_offsets().data[:, 0], summarizer.theta_[first])
+    assert [text.get_text() for text in ax.get_yticklabels()] == [summarizer.features_.names[i] for i in first]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first at the top
+
+
+def test_weights_are_hollow_where_the_interval_holds_zero():
+    faces = plot_weights([1.0, 0.1, -0.5], std=[0.5, 0.5, 0.2]).collections[1].get_facecolors()
+    np.testing.assert_allclose(faces, [to_rgba(BLUE), to_rgba("white"), to_rgba(BLUE)])
+
+
+def test_weights_without_errors_have_no_intervals():
+    ax = plot_weights([1.0, -2.0], top=5)
+    assert len(ax.collections) == 1
+    np.testing.assert_array_equal(ax.collections[0].get_offsets().data[:, 0], [-2.0, 1.0])
+    assert ax.get_xlabel() == r"weight $\theta$"
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "message"),
+    [
+        (Summarizer(), {}, Exception, "fit|load"),
+        (ConditionalDPP(), {}, Exception, "not fitted"),
+        (Summarizer.load(), {"std": [1.0]}, TypeError, "a Summarizer has its own"),
+        ([1.0, 2.0], {"std": [1.0]}, ValueError, r"std must have one entry per item \(2\), found 1"),
+        ([1.0], {"std": [-1.0]}, ValueError, "std must not be below 0"),
+        ([1.0], {"names": ["a", "b"]}, ValueError, r"names must have one string per weight \(1\), found 2"),
+        ([1.0], {"top": 0}, ValueError, "top must be at least 1"),
+        ([1.0], {"level": 1}, ValueError, "level must be between 0 and 1"),
+        ([], {}, ValueError, "nothing to draw"),
+        ("weights", {}, TypeError, "theta must be an array of real numbers"),
+    ],
+)
+def test_weights_errors(given, options, error, message):
+    with pytest.raises(error, match=message):
+        plot_weights(given, **options)
+
+
+# plot_selection
+
+
+def test_selection_shows_places_quality_and_choice(rng):
+    points, q = rng.random((8, 2)), np.linspace(1.0, 3.0, 8)
+    ax = plot_selection(points, chosen=[6, 1], quality=q, labels=list("abcdefgh"))
+    rest, chosen = ax.collections
+    np.testing.assert_array_equal(chosen.get_offsets().data, points[[1, 6]])
+    np.testing.assert_array_equal(rest.get_offsets().data, points[[0, 2, 3, 4, 5, 7]])
+    np.testing.assert_allclose(chosen.get_sizes() / q[[1, 6]], rest.get_sizes()[0] / q[0])  # area in proportion
+    assert [text.get_text() for text in ax.texts] == ["b", "g"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["left out", "chosen"]
+
+
+def test_selection_without_choice_or_quality(rng):
+    ax = plot_selection(rng.random((3, 2)))
+    assert ax.get_legend() is None
+    assert len(set(ax.collections[0].get_sizes())) == 1
+    assert (plot_selection(rng.random((3, 2)), quality=np.zeros(3)).collections[0].get_sizes() > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("points", "options", "error", "message"),
+    [
+        (np.zeros((4, 3)), {}, ValueError, r"2 columns, found shape \(4, 3\)\. Project them first"),
+        (np.zeros((0, 2)), {}, ValueError, "one row per item"),
+        (np.zeros(4), {}, ValueError, "2 dimensions"),
+        (np.zeros((2, 2)), {"quality": [1.0, -1.0]}, ValueError, r"quality must not be below 0, but quality\[1\]"),
+        (np.zeros((2, 2)), {"quality": [1.0]}, ValueError, "one entry per item"),
+        (np.zeros((2, 2)), {"chosen": [0, 0]}, ValueError, "must not repeat items"),
+    ],
+)
+def test_selection_errors(points, options, error, message):
+    with pytest.raises(error, match=message):
+        plot_selection(points, **options)
+
+
+# All of them
+
+PLOTS = {
+    plot_kernel: np.eye(2),
+    plot_marginals: [0.5, 0.2],
+    plot_weights: [1.0, 2.0],
+    plot_selection: [[0.0, 1.0], [1.0, 0.0]],
+}
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+def test_axes_given_are_the_axes_returned(plot):
+    left, right = Figure().subplots(1, 2)
+    assert plot(PLOTS[plot], right) is right
+    assert not left.has_data()
+    assert not plt.get_fignums()
+    assert plot(PLOTS[plot]).figure.number == 1  # a new pyplot figure
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+def test_axes_must_be_axes(plot):
+    with pytest.raises(TypeError, match=r"ax must be matplotlib axes or None, found ndarray\. Pass one of them"):
+        plot(PLOTS[plot], Figure().subplots(1, 2))
+    with pytest.raises(TypeError, match="found Figure"):
+        plot(PLOTS[plot], Figure())
+
+
+def test_the_users_settings_stay():
+    matplotlib.rcParams["font.size"] = 17
+    try:
+        before = dict(matplotlib.rcParams)
+        for plot, data in PLOTS.items():
+            plot(data)
+        with style():
+            assert matplotlib.rcParams["font.size"] == SETTINGS["font.size"]
+        with pytest.raises(RuntimeError), style():
+            raise RuntimeError
+        assert dict(matplotlib.rcParams) == before
+    finally:
+        matplotlib.rcdefaults()
+
+
+def test_the_style_does_not_depend_on_the_users_settings():
+    with matplotlib.rc_context({"axes.grid": True}), style():
+        assert not matplotlib.rcParams["axes.grid"]
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_matplotlib_is_imported_late_and_missed_politely():
+    assert run("import dpplearn.plots.figures, sys; print('matplotlib' in sys.modules)") == "False\n"
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "try:\n    from dpplearn.plots import plot_kernel\nexcept ImportError as error:\n    print(error)"
+    )
+    assert run(code) == "dpplearn.plots needs matplotlib: pip install 'dpplearn[plots]'\n"

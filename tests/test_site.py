@@ -1,0 +1,213 @@
+"""The documentation site builds offline, says everything public, and no link in it or in the sources is broken."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from markdown.extensions.toc import slugify
+
+import dpplearn.kernels
+
+ROOT = Path(__file__).parent.parent
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [*DOCS, *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md"))]
+LOADS = ("script", "img", "iframe", "source", "audio", "video", "embed")  # by their src
+
+
+class Page(HTMLParser):
+    """The ids of a page, what it links to, what it loads, and its text outside code."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.ids, self.links, self.loads, self.text, self.inside = set(), [], [], [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.ids.add(found.get("id") or found.get("name"))
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        elif tag == "link" and found.get("rel") not in ("canonical", "prev", "next"):
+            self.loads.append(found["href"])
+        elif tag in LOADS and "src" in found:
+            self.loads.append(found["src"])
+        if tag in ("code", "script", "style", "pre"):
+            self.inside.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.inside[-1:] == [tag]:
+            self.inside.pop()
+
+    def handle_data(self, data):
+        if not self.inside:
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site as `make docs` builds it, from copies of what it is made of."""
+    here = tmp_path_factory.mktemp("site")
+    for name in ("docs", "examples", "scripts", "src"):
+        shutil.copytree(ROOT / name, here / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (here / "benchmarks").mkdir()
+    shutil.copy(ROOT / "benchmarks" / "README.md", here / "benchmarks")
+    shutil.copy(ROOT / "mkdocs.yml", here)
+    done = build(here)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return here / "site"
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+
+
+def build(folder):
+    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
+    environment = {"PYTHONPATH": f"{folder / 'scripts'}", "PATH": "/usr/bin:/bin", "NO_COLOR": "1"}
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def test_every_page_is_built_and_in_the_navigation(site):
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for path in DOCS:
+        name = path.relative_to(ROOT / "docs").as_posix()
+        assert re.search(rf": {re.escape(name)}$", navigation, re.MULTILINE), f"{name} is not in mkdocs.yml"
+        assert (site / name).with_suffix(".html").exists()
+
+
+def test_nothing_is_loaded_from_elsewhere(site, pages):
+    for path, page in pages.items():
+        for target in page.loads:
+            assert not urlsplit(target).netloc, f"{path.name} loads {target}"
+            if not target.startswith("data:"):
+                assert resolve(path, target, site).exists(), f"{path.name} loads {target}, which is not there"
+        html = path.read_text(encoding="utf-8")  # what would make the theme's script fetch its own
+        assert not re.search(r'class="[^"]*\b(mermaid|glightbox|pyodide|tabbed-ace)\b', html), path.name
+    for path in site.rglob("*.css"):
+        for target in re.findall(r"(?:url\(|@import\s+)[\"']?([^\"')]+)", path.read_text(encoding="utf-8")):
+            assert target.startswith(("data:", "#")) or not urlsplit(target).netloc, f"{path.name} loads {target}"
+
+
+def test_links_of_the_site(site, pages):
+    """Pages and anchors; other hosts cannot be asked here."""
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = resolve(path, link, site)
+            assert target.exists(), f"{path.name} links to {link}, which is not there"
+            if parts.fragment and target.suffix == ".html":
+                assert unquote(parts.fragment) in pages[target].ids, f"{path.name} links to {link}: no such anchor"
+
+
+def resolve(path, link, site):
+    name = unquote(urlsplit(link).path)
+    if not name:
+        return path
+    target = (site / name.lstrip("/") if name.startswith("/") else path.parent / name).resolve()
+    return target / "index.html" if target.is_dir() else target
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_of_the_sources(path):
+    """In the files themselves, as they are read on a code host: relative links and anchors of headings."""
+    text = without_code(path.read_text(encoding="utf-8"))
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc:
+            continue
+        target = path.parent / unquote(parts.path) if parts.path else path
+        assert target.exists(), f"{path.name} links to {link}, which is not there"
+        if parts.fragment:
+            assert parts.fragment in anchors(target), f"{path.name} links to {link}: no such heading"
+
+
+def anchors(path):
+    text = path.read_text(encoding="utf-8")
+    included = re.findall(r'^--8<-- "(.+)"$', without_code(text), re.MULTILINE)
+    text += "".join((ROOT / name).read_text(encoding="utf-8") for name in included)
+    titles = re.findall(r"^#+ (.+)$", without_code(text), re.MULTILINE)
+    return {slugify(re.sub(r"\[([^]]*)\]\([^)]*\)|[`*]", r"\1", title), "-") for title in titles}
+
+
+def without_code(text):
+    return re.sub(r"^( *)```.*?^\1```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_formulas_are_drawn(pages):
+    """Every formula is MathML, with no command left in it, and none is left as text."""
+    formulas = 0
+    for path, page in pages.items():
+        html = path.read_text(encoding="utf-8")
+        found = re.findall(r"<math.*?</math>", html, re.DOTALL)
+        formulas += len(found)
+        assert not any("\\" in formula for formula in found), path.name
+        assert "arithmatex" not in html, path.name
+        text = "".join(page.text)
+        assert not re.search(r"\\[(\[]|\$[^$\n]+\$|\\(frac|det|sum|theta)", text), path.name
+    assert formulas > 50
+
+
+def test_a_formula_that_cannot_be_drawn_stops_the_build(tmp_path):
+    shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("# Home\n\nA formula, $\\nosuchcommand x$.\n")
+    (tmp_path / "mkdocs.yml").write_text(
+        "site_name: x\nmarkdown_extensions:\n  - pymdownx.arithmatex:\n      generic: true\n  - mathml\n"
+    )
+    done = build(tmp_path)
+    assert done.returncode != 0
+    assert "nosuchcommand" in done.stdout + done.stderr
+    (tmp_path / "docs" / "index.md").write_text("# Home\n\nA [link](nowhere.md).\n")
+    done = build(tmp_path)
+    assert done.returncode != 0
+    assert "does not exist" in done.stdout + done.stderr
+
+
+def public_names():
+    """Names in __all__ of every package, the functions of `kernels`, and the adapters, with what each is."""
+    for module in (dpplearn, *map(importlib.import_module, packages())):
+        for name in getattr(module, "__all__", ()):
+            yield getattr(module, name), f"{module.__name__}.{name}"
+    for name, value in inspect.getmembers(dpplearn.kernels, inspect.isfunction):
+        if value.__module__ == "dpplearn.kernels":
+            yield value, f"dpplearn.kernels.{name}"
+    for path in (ROOT / "src" / "dpplearn" / "integrations").glob("[!_]*.py"):  # their frameworks are not installed
+        for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            yield name, f"dpplearn.integrations.{path.stem}.{name}"
+
+
+def packages():
+    return [f"dpplearn.{m.name}" for m in pkgutil.iter_modules(dpplearn.__path__) if not m.name.startswith("_")]
+
+
+def test_api_has_every_public_name(site, pages):
+    documented = set(re.findall(r"^::: (\S+)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.MULTILINE))
+    names = {}
+    for value, name in public_names():
+        names.setdefault(id(value), set()).add(name)
+    missing = [sorted(same) for same in names.values() if not same & documented]
+    assert not missing, f"api.md lacks {missing}"
+    ids = pages[site / "api.html"].ids
+    assert documented <= ids, f"no docstring was found for {sorted(documented - ids)}"
+
+
+def test_benchmark_tables_are_those_of_the_results():
+    sys.path.insert(0, str(ROOT))
+    try:
+        report = importlib.import_module("benchmarks.report")
+    finally:
+        sys.path.remove(str(ROOT))
+    assert report.page() == (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")

@@ -1,0 +1,157 @@
+"""The contract of the API: what it answers to requests that are right."""
+
+import numpy as np
+import pytest
+
+from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.summarize.text import one_line
+from dpplearn.web import Settings
+
+RTL = (
+    "\u202etpircs\u202c A storm 🌩️ hit Zürich <script>alert(1)</script> &lt;b&gt; today. \u05e9\u05dc\u05d5\u05dd came."
+)
+
+
+def test_the_example_is_the_bundled_cluster(client):
+    found = client.get("/api/v1/example").json()
+    assert [(d["id"], d["text"], d["title"]) for d in found["documents"]] == [
+        (d.id, d.text, d.title) for d in Cluster.example().documents
+    ]
+    assert found["title"]
+
+
+def test_a_cluster_has_sentences_with_places_and_reasons(example):
+    texts = [document["text"] for document in example["documents"]]
+    for i, sentence in enumerate(example["sentences"]):
+        assert sentence["id"] == i
+        source = texts[sentence["document"]][sentence["start"] : sentence["end"]]
+        assert " ".join(source.split()) == sentence["text"]
+        terms = list(sentence["contributions"].values())
+        assert terms == sorted(terms, key=lambda x: -abs(x))
+        assert 0.0 not in terms
+        assert np.isclose(np.exp(sum(terms) / 2), sentence["quality"])
+        assert sentence["length"]["words"] == len(sentence["text"].split())
+        assert sentence["length"]["bytes"] == len(sentence["text"].encode())
+        assert max(abs(sentence["x"]), abs(sentence["y"])) <= 1.0
+    assert example["defaults"] == {"budget": 100.0, "unit": "words", "diversity": 0.5, "decoder": "consensus"}
+    assert example["notes"] == []
+
+
+def test_a_cluster_is_found_again_until_it_is_deleted(client, is_problem):
+    answer = client.post("/api/v1/clusters", json={"documents": [{"text": "A storm hit. Rain fell."}]})
+    place = answer.headers["location"]
+    assert place == f"/api/v1/clusters/{answer.json()['id']}"
+    assert client.get(place).json() == answer.json()
+    assert client.delete(place).status_code == 204
+    for gone in (client.get(place), client.delete(place), client.post(f"{place}/select", json={})):
+        is_problem(gone, 404, "cluster-gone")
+
+
+@pytest.mark.parametrize("decoder", ["greedy", "consensus"])
+@pytest.mark.parametrize("options", [{}, {"budget": 400, "unit": "bytes"}, {"budget": 3, "unit": "sentences"}])
+def test_select_is_what_the_summarizer_says(select, decoder, options):
+    found = select(decoder=decoder, diversity=0.6, **options).json()
+    budget, unit = options.get("budget", 100), options.get("unit", "words")
+    summary = Summarizer.load().summarize(Cluster.example(), budget, unit, decoder=decoder, diversity=0.6)
+    assert found["text"] == summary.text
+    assert (found["length"], found["budget"], found["unit"]) == (summary.length, budget, unit)
+    assert [one["sentence"] for one in found["selected"]] == summary.items.tolist()
+    assert [one["order"] for one in found["selected"]] == list(range(1, len(summary.items) + 1))
+    for one, why in zip(found["selected"], summary.explain().chosen, strict=True):
+        assert np.isclose(one["marginal"], why.marginal)
+        assert np.isclose(one["quality"], why.quality)
+        assert one["contributions"] == pytest.approx(why.contributions)
+        assert not one["pinned"]
+    assert np.allclose(found["marginals"], summary.dpp.marginals)
+
+
+def test_the_redundant_are_covered_good_and_as_explained(select, example):
+    found = select(decoder="greedy", budget=200).json()
+    chosen = {one["sentence"] for one in found["selected"]}
+    median = np.median([sentence["quality"] for sentence in example["sentences"]])
+    summary = Summarizer.load().summarize(Cluster.example(), 200, "words", decoder="greedy")
+    explained = {x.sentence: x for x in summary.explain().left_out}
+    agreed = 0
+    assert found["redundant"]
+    for one in found["redundant"]:
+        assert one["sentence"] not in chosen
+        assert one["similar_to"] in chosen
+        assert one["redundancy"] >= 0.15
+        assert one["quality"] >= median
+        why = explained.get(summary.read.sentences[one["sentence"]])
+        if why is not None:
+            agreed += 1
+            assert np.isclose(one["redundancy"], why.redundancy)
+            assert np.isclose(one["similarity"], why.similarity)
+            assert summary.read.sentences[one["similar_to"]] == why.similar_to
+    assert agreed >= 2
+
+
+@pytest.mark.parametrize("decoder", ["greedy", "consensus", "sample"])
+def test_pinned_are_in_and_banned_are_out(select, decoder):
+    found = select(decoder=decoder, include=[40, 7], exclude=[0, 21, 31]).json()
+    chosen = {one["sentence"]: one["pinned"] for one in found["selected"]}
+    assert chosen[7]
+    assert chosen[40]
+    assert sum(chosen.values()) == 2
+    assert not {0, 21, 31} & set(chosen)
+    assert not {0, 21, 31} & {one["sentence"] for one in found["redundant"]}
+    assert found["length"] <= 100
+    assert [found["marginals"][i] for i in (7, 40, 0, 21, 31)] == [1, 1, 0, 0, 0]
+
+
+def test_summarize_is_both_in_one(client, example, select):
+    documents = [{"id": d["id"], "title": d["title"], "text": d["text"]} for d in example["documents"]]
+    options = {"budget": 120, "unit": "words", "diversity": 0.4}
+    whole = client.post("/api/v1/summarize", json={"documents": documents, **options}).json()
+    parts = select(**options).json()
+    for name in ("text", "length", "budget", "unit", "note"):
+        assert whole[name] == parts[name]
+    for one, part in zip(whole["selected"], parts["selected"], strict=True):
+        sentence = example["sentences"][part["sentence"]]
+        assert {name: one[name] for name in part} == part
+        for name in ("document", "position", "start", "end", "text"):
+            assert one[name] == sentence[name]
+    for one, part in zip(whole["redundant"], parts["redundant"], strict=True):
+        assert parts["selected"][one["similar_to"]]["sentence"] == part["similar_to"]
+
+
+def test_offsets_count_code_points_and_texts_come_back_unchanged(client):
+    answer = client.post("/api/v1/clusters", json={"documents": [{"id": "<i>", "title": "&amp;", "text": RTL}]}).json()
+    assert answer["documents"] == [{"id": "<i>", "title": "&amp;", "text": RTL}]
+    for sentence in answer["sentences"]:
+        assert one_line(RTL[sentence["start"] : sentence["end"]]) == sentence["text"]
+    assert any("<script>alert(1)</script>" in sentence["text"] for sentence in answer["sentences"])
+
+
+def test_models_health_and_an_empty_selection(client, example):
+    (model,) = client.get("/api/v1/models").json()["models"]
+    assert (model["name"], model["language"], model["default"]) == ("english", "english", True)
+    assert model["trained_on"]["clusters"] > 0
+    assert client.get("/api/v1/health").json()["status"] == "ok"
+    assert client.post(f"/api/v1/clusters/{example['id']}/select").status_code == 200  # all options have defaults
+
+
+def test_a_note_says_when_the_best_sentence_was_cut(client):
+    document = {"text": "A very long sentence that has many more than three words in it."}
+    found = client.post("/api/v1/summarize", json={"documents": [document], "budget": 3}).json()
+    assert found["text"] == "A very long"
+    assert "cut" in found["note"]
+
+
+def test_documents_without_sentences_are_noted(client):
+    documents = [{"text": "A storm hit the coast."}, {"id": "dots", "text": "..."}]
+    answer = client.post("/api/v1/clusters", json={"documents": documents}).json()
+    assert answer["notes"] == ["Document 'dots' has no sentence to choose."]
+
+
+def test_another_model_is_the_default_and_brings_its_budget(serving, tmp_path):
+    summarizer = Summarizer.load()
+    summarizer.save(tmp_path / "mine.json")
+    with serving(Settings(model=tmp_path / "mine.json")) as client:
+        assert [m["name"] for m in client.get("/api/v1/models").json()["models"]] == ["mine", "english"]
+        documents = [{"text": "A storm hit. Rain fell."}]
+        mine = client.post("/api/v1/clusters", json={"documents": documents}).json()
+        english = client.post("/api/v1/clusters", json={"documents": documents, "model": "english"}).json()
+    assert (mine["model"], mine["defaults"]["budget"]) == ("mine", summarizer.budget)
+    assert (english["model"], english["defaults"]["budget"]) == ("english", 100)

@@ -1,0 +1,117 @@
+"""Selection without HTTP: prepared clusters, conditional marginals, the map, pins that cannot be."""
+
+import numpy as np
+import pytest
+
+from brute import pmf
+from dpplearn.dpp import DPP
+from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.web.layout import similarity_map
+from dpplearn.web.pins import Pins
+from dpplearn.web.problems import Problem
+
+TEXTS = [
+    "A storm hit the coast on Friday. It sank ten boats. Schools stay closed. Ten boats sank in the storm.",
+    "It sank ten boats. The mayor spoke of a miracle on Friday.",
+]
+
+
+@pytest.fixture(scope="module")
+def summarizer():
+    return Summarizer.load()
+
+
+@pytest.fixture(scope="module")
+def ready(summarizer):
+    return summarizer.prepare(Cluster.from_texts(TEXTS))
+
+
+@pytest.mark.parametrize("decoder", ["greedy", "consensus", "sample"])
+def test_a_prepared_cluster_gives_the_same_summaries_in_any_order(summarizer, decoder):
+    cluster = Cluster.example()
+    ready = summarizer.prepare(cluster)
+    asked = [
+        (80, "words", 0.5, [], []),
+        (80, "words", 0.8, [3], [0]),
+        (300, "bytes", 0.2, [3], [0, 5]),
+        (4, "sentences", 1.0, [], [9]),
+    ]
+    for budget, unit, diversity, include, exclude in [*asked, *reversed(asked)]:
+        options = {"decoder": decoder, "diversity": diversity, "include": include, "exclude": exclude}
+        again = summarizer.summarize(ready, budget, unit, n_samples=2000, **options)
+        fresh = summarizer.summarize(cluster, budget, unit, n_samples=2000, **options)
+        assert again.text == fresh.text
+        assert again.to_dict() == fresh.to_dict()
+
+
+def test_a_cluster_prepared_by_another_model_is_refused(ready):
+    other = Summarizer.load()
+    with pytest.raises(ValueError, match="another summarizer"):
+        other.summarize(ready, 10, "words")
+
+
+def test_marginals_given_pins_and_bans_by_enumeration(ready):
+    probability = pmf(ready.dpp.L)
+    include, exclude = [3], [0]
+    pins = Pins.of(ready, include, exclude, 100, "words")
+    fits = {Y: p for Y, p in probability.items() if set(include) <= set(Y) and not set(exclude) & set(Y)}
+    total = sum(fits.values())
+    expected = [sum(p for Y, p in fits.items() if i in Y) / total for i in range(ready.n)]
+    assert np.allclose(pins.marginals(ready), expected, atol=1e-10)
+
+
+def test_marginals_where_every_sentence_is_pinned_or_banned(ready):
+    pins = Pins.of(ready, [2], [i for i in range(ready.n) if i != 2], 100, "words")
+    assert pins.marginals(ready).tolist() == [float(i == 2) for i in range(ready.n)]
+
+
+def test_a_twin_of_a_pinned_sentence_has_marginal_zero(ready):
+    texts = ready.read.texts
+    first, second = (i for i, text in enumerate(texts) if text == "It sank ten boats.")
+    marginals = Pins.of(ready, [first], [], 100, "words").marginals(ready)
+    assert marginals[second] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "budget", "message"),
+    [
+        ([1], [1], 100, "Sentence 1 cannot be both pinned and banned"),
+        ([], range(6), 100, "All 6 sentences are banned"),
+        ([0, 3], [], 9, "take 13 words, more than the budget of 9. Raise the budget to 13"),
+        ([1, 4], [], 100, "Sentences 1 and 4, both pinned, have the same words"),
+    ],
+)
+def test_pins_that_cannot_be(ready, include, exclude, budget, message):
+    with pytest.raises(Problem) as caught:
+        Pins.of(ready, list(include), list(exclude), budget, "words")
+    assert caught.value.slug == "infeasible"
+    assert message in caught.value.detail
+
+
+def test_pins_that_depend_on_each_other(summarizer):
+    # three directions in a plane; texts reach this only by rounding, so the kernel is made by hand
+    ready = summarizer.prepare(Cluster.from_texts(["Rain fell. Snow melted. Wind rose."]))
+    phi = np.array([[1.0, 0.0], [0.0, 1.0], [np.sqrt(0.5), np.sqrt(0.5)]])
+    flat = type(ready)(ready.read, DPP(phi @ phi.T), ready.theta, ready.language, ready.bigrams)
+    with pytest.raises(Problem) as caught:
+        Pins.of(flat, [0, 1, 2], [], 100, "words")
+    assert "probability 0 together" in caught.value.detail
+
+
+def test_the_map_keeps_the_distances_of_points_in_a_plane(rng):
+    angles = rng.uniform(0, 2 * np.pi, 12)
+    points = np.column_stack([np.cos(angles), np.sin(angles)])
+    found = similarity_map(points @ points.T)
+    ours = np.linalg.norm(found[:, None] - found[None], axis=-1)
+    true = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    factor = ours.max() / true.max()
+    assert np.allclose(ours, factor * true, atol=1e-7)
+    assert np.abs(found).max() == 1.0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_map_of_few_or_equal_sentences(n):
+    assert np.array_equal(similarity_map(np.ones((n, n))), np.zeros((n, 2)))
+    apart = similarity_map(np.eye(n))
+    assert np.isfinite(apart).all()
+    assert np.array_equal(apart, similarity_map(np.eye(n)))

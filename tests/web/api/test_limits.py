@@ -1,0 +1,228 @@
+"""Each limit holds, and is named in the error of a request that passes it."""
+
+import socket
+import threading
+import time
+
+import pytest
+
+from dpplearn.web import Settings
+from dpplearn.web.clusters import Clusters
+
+CLUSTERS, SUMMARIZE = "/api/v1/clusters", "/api/v1/summarize"
+SMALL = Settings(
+    max_body_bytes=4_000, max_documents=3, max_document_characters=1_000, max_sentences=10, max_seconds=20.0
+)
+
+
+@pytest.fixture(scope="module")
+def small(serving):
+    with serving(SMALL) as client:
+        yield client
+
+
+def documents(count, text="A storm hit."):
+    return {"documents": [{"text": text} for _ in range(count)]}
+
+
+@pytest.mark.parametrize("path", [CLUSTERS, SUMMARIZE])
+@pytest.mark.parametrize(
+    ("body", "limit"),
+    [
+        (documents(4), "max_documents"),
+        (documents(1, "x" * 1_001), "max_document_characters"),
+        (documents(1, "Rain fell. " * 11), "max_sentences"),
+        (documents(1, "x" * 5_000), "max_body_bytes"),
+    ],
+)
+def test_sizes(small, is_problem, path, body, limit):
+    found = is_problem(small.post(path, json=body), 413, "too-large")
+    assert found["limit"] == limit
+    assert found["value"] == getattr(SMALL, limit)
+    assert limit in found["detail"]
+
+
+def test_what_is_just_within_the_limits_passes(small):
+    assert small.post(CLUSTERS, json=documents(3)).status_code == 201
+    assert small.post(CLUSTERS, json=documents(1, "Rain fell. " * 10)).status_code == 201
+    assert small.post(CLUSTERS, json=documents(1, "x" * 1_000)).status_code == 201
+
+
+def test_a_chunked_body_is_not_read_past_the_limit(small, is_problem):
+    sent = 0
+
+    def endless():
+        nonlocal sent
+        while sent < 10_000_000:
+            sent += 1_000
+            yield b" " * 1_000
+
+    answer = small.post(SUMMARIZE, content=endless(), headers={"Content-Type": "application/json"})
+    found = is_problem(answer, 413, "too-large")
+    assert found["limit"] == "max_body_bytes"
+    assert small.service.intake.pending == 0
+
+
+def test_a_long_content_length_is_refused_before_its_body_comes(small):
+    with socket.create_connection(("127.0.0.1", small.base_url.port), timeout=20) as one:
+        one.sendall(
+            b"POST /api/v1/summarize HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 999999999999\r\n\r\n"
+        )
+        answer = one.recv(65536)
+    assert b" 413 " in answer.split(b"\r\n")[0]
+
+
+def test_too_many_files_and_a_long_file(small, is_problem):
+    four = [("files", (f"{i}.txt", b"A storm hit.")) for i in range(4)]
+    assert is_problem(small.post(CLUSTERS, files=four), 413, "too-large")["limit"] == "max_documents"
+    long = [("files", ("a.txt", b"x" * 1_001))]
+    assert is_problem(small.post(CLUSTERS, files=long), 413, "too-large")["limit"] == "max_document_characters"
+
+
+def test_a_body_that_comes_too_slowly(serving, is_problem):
+    def slow():
+        yield b"{"
+        time.sleep(0.6)
+        yield b"}"
+
+    with serving(Settings(max_seconds=0.2)) as client:
+        answer = client.post(SUMMARIZE, content=slow(), headers={"Content-Type": "application/json"})
+    assert is_problem(answer, 408, "too-slow")["limit"] == "max_seconds"
+
+
+def until(condition):
+    """Wait for a condition that is sure to come."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_request_past_the_time_limit_keeps_its_place_until_its_work_ends(serving, example, is_problem):
+    texts = [{"text": document["text"]} for document in example["documents"]]
+    settings = Settings(workers=1, queue=0, max_seconds=0.4, samples=4_000_000)
+    with serving(settings) as client:
+        cluster = client.post(CLUSTERS, json={"documents": texts}).json()["id"]
+        slow = client.post(f"{CLUSTERS}/{cluster}/select", json={"decoder": "sample"})
+        found = is_problem(slow, 504, "time-limit")
+        assert (found["limit"], found["value"]) == ("max_seconds", 0.4)
+        assert client.service.pool.taken == 1
+        busy = client.post(f"{CLUSTERS}/{cluster}/select", json={"decoder": "greedy"})
+        is_problem(busy, 429, "busy")
+        assert int(busy.headers["retry-after"]) >= 1
+        until(lambda: client.service.pool.taken == 0)
+        assert client.post(f"{CLUSTERS}/{cluster}/select", json={"decoder": "greedy"}).status_code == 200
+
+
+def test_a_full_queue_answers_429_and_health_answers_meanwhile(serving, example, is_problem):
+    texts = [{"text": document["text"]} for document in example["documents"]]
+    with serving(Settings(workers=1, queue=1, samples=3_000_000)) as client:
+        cluster = client.post(CLUSTERS, json={"documents": texts}).json()["id"]
+        path, answers = f"{CLUSTERS}/{cluster}/select", []
+        threads = [
+            threading.Thread(target=lambda: answers.append(client.post(path, json={"decoder": "sample"})))
+            for _ in range(2)
+        ]
+        for thread in threads:
+            thread.start()
+        until(lambda: client.service.pool.taken == 2)
+        health = client.get("/api/v1/health").json()
+        assert (health["status"], health["running"], health["waiting"]) == ("ok", 1, 1)
+        for refused in (client.post(path, json={}), client.post(SUMMARIZE, json={"documents": texts})):
+            assert is_problem(refused, 429, "busy")["limit"] == "queue"
+            assert int(refused.headers["retry-after"]) >= 1
+        for thread in threads:
+            thread.join()
+        assert [answer.status_code for answer in answers] == [200, 200]
+        metrics = client.get("/api/v1/metrics").text
+    assert "dpplearn_work_refused_total 2" in metrics
+    assert 'dpplearn_requests_total{method="POST",route="/api/v1/clusters/{id}/select",status="429"} 1' in metrics
+
+
+def test_metrics_are_well_formed_and_hold_no_text(client, example):
+    client.get("/api/v1/health")
+    client.get("/secret-path-of-a-user")
+    client.request("SECRET", "/")
+    text = client.get("/api/v1/metrics").text
+    assert "secret" not in text.lower()
+    assert example["id"] not in text
+    names = set()
+    for line in text.splitlines():
+        if line.startswith("# TYPE "):
+            names.add(line.split()[2])
+        elif not line.startswith("#"):
+            name, _, value = line.partition(" ")[0], None, float(line.rpartition(" ")[2])
+            assert value >= 0
+            assert any(name.startswith(one) for one in names)
+    rows = [line for line in text.splitlines() if 'bucket{route="/api/v1/health"' in line]
+    counts = [int(line.rpartition(" ")[2]) for line in rows]
+    assert counts == sorted(counts)
+    assert counts[-1] >= 1
+
+
+# The store of clusters, with a clock of the test's own
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_the_least_recently_used_makes_room():
+    store = Clusters(max_bytes=30, seconds=100, clock=Clock())
+    for name in "abc":
+        store.put(name, name.upper(), 10)
+    assert store.get("a") == "A"  # used: now b is the oldest
+    store.put("d", "D", 15)
+    assert [store.get(name) for name in "abcd"] == ["A", None, None, "D"]
+    assert (len(store), store.nbytes, store.evicted) == (2, 25, 2)
+
+
+def test_one_that_is_larger_than_all_room_is_kept_alone():
+    store = Clusters(max_bytes=30, seconds=100, clock=Clock())
+    store.put("a", "A", 10)
+    store.put("b", "B", 50)
+    assert (store.get("a"), store.get("b")) == (None, "B")
+
+
+def test_expiry_counts_from_the_last_use():
+    clock = Clock()
+    store = Clusters(max_bytes=30, seconds=100, clock=clock)
+    store.put("a", "A", 10)
+    store.put("b", "B", 10)
+    clock.now = 60.0
+    assert store.get("a") == "A"
+    clock.now = 110.0
+    assert store.get("b") is None
+    assert store.get("a") == "A"
+    clock.now = 210.0
+    store.expire()
+    assert (len(store), store.nbytes, store.expired) == (0, 0, 2)
+    assert not store.remove("a")
+
+
+def test_an_expired_cluster_is_gone_for_the_client(serving, is_problem):
+    with serving(Settings(cluster_seconds=50)) as client:
+        clock = client.service.clusters.clock = Clock()
+        answer = client.post(CLUSTERS, json=documents(2)).json()
+        assert answer["expires_in"] == 50
+        clock.now = 49.0
+        assert client.get(f"{CLUSTERS}/{answer['id']}").status_code == 200
+        clock.now = 99.5
+        is_problem(client.post(f"{CLUSTERS}/{answer['id']}/select", json={}), 404, "cluster-gone")
+
+
+def test_ids_cannot_be_guessed():
+    names = {Clusters.new_name() for _ in range(100)}
+    assert len(names) == 100
+    assert min(map(len, names)) >= 24
+
+
+@pytest.mark.parametrize("bad", [{"workers": 0}, {"queue": -1}, {"max_seconds": float("nan")}, {"max_sentences": True}])
+def test_settings_that_cannot_be(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        Settings(**bad)

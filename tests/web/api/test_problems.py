@@ -1,0 +1,183 @@
+"""Every request that is wrong gets a problem document that says what to change."""
+
+import pytest
+
+from dpplearn.web.problems import KINDS
+
+CLUSTERS, SUMMARIZE = "/api/v1/clusters", "/api/v1/summarize"
+DOCUMENTS = [{"text": "A storm hit the coast. Rain fell."}]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, "/documents"),
+        ({"documents": []}, "/documents"),
+        ({"documents": [{}]}, "/documents/0/text"),
+        ({"documents": [{"text": 3}]}, "/documents/0/text"),
+        ({"documents": [{"text": "Rain.", "colour": "red"}]}, "/documents/0/colour"),
+        ({"documents": [{"text": "Rain.", "id": "a"}, {"text": "Snow.", "id": "a"}]}, "/documents/1/id"),
+        ({"documents": [{"text": "Rain."}, {"text": "Snow.", "id": "1"}]}, "/documents/1/id"),
+        ({"documents": DOCUMENTS, "model": "french"}, "/model"),
+        ({"documents": DOCUMENTS, "a/b": 1}, "/a~1b"),
+        ([], ""),
+    ],
+)
+def test_a_cluster_that_is_not_valid(client, is_problem, body, pointer):
+    found = is_problem(client.post(CLUSTERS, json=body), 422, "invalid")
+    assert found["errors"][0]["pointer"] == pointer
+
+
+@pytest.mark.parametrize(
+    ("options", "pointer"),
+    [
+        ({"budget": 0}, "/budget"),
+        ({"budget": "100"}, "/budget"),
+        ({"budget": True}, "/budget"),
+        ({"budget": 10**7}, "/budget"),
+        ({"unit": "pages"}, "/unit"),
+        ({"diversity": 1.5}, "/diversity"),
+        ({"decoder": "magic"}, "/decoder"),
+        ({"include": [-1]}, "/include/0"),
+        ({"include": [1, 5000]}, "/include/1"),
+        ({"exclude": ["a"]}, "/exclude/0"),
+        ({"budgets": 100}, "/budgets"),
+    ],
+)
+def test_options_that_are_not_valid(select, is_problem, options, pointer):
+    found = is_problem(select(**options), 422, "invalid")
+    assert found["errors"][0]["pointer"] == pointer
+    assert found["errors"][0]["detail"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"include": [0], "exclude": [0]},
+        {"exclude": list(range(74))},
+        {"include": [0, 21, 31, 40], "budget": 50},
+    ],
+)
+def test_selections_that_cannot_be(select, is_problem, options):
+    is_problem(select(**options), 422, "infeasible")
+
+
+def test_documents_without_a_word(client, is_problem):
+    for text in ("", "...", "!!! ---"):
+        is_problem(client.post(CLUSTERS, json={"documents": [{"text": text}]}), 422, "nothing-to-choose")
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b'{"documents": [{"text": "\\ud800"}]}', b"nan"])
+def test_a_body_that_is_not_json(client, is_problem, body):
+    answer = client.post(SUMMARIZE, content=body, headers={"Content-Type": "application/json"})
+    is_problem(answer, 400, "malformed")
+
+
+@pytest.mark.parametrize("path", [CLUSTERS, SUMMARIZE])
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonp"])
+def test_a_body_of_the_wrong_type(client, is_problem, path, kind):
+    found = is_problem(client.post(path, content=b"{}", headers={"Content-Type": kind}), 415, "unsupported-media-type")
+    assert "application/json" in found["detail"]
+
+
+def test_a_selection_of_the_wrong_type(client, example, is_problem):
+    path = f"{CLUSTERS}/{example['id']}/select"
+    answer = client.post(path, content=b"{}", headers={"Content-Type": "text/plain"})
+    is_problem(answer, 415, "unsupported-media-type")
+
+
+def test_addresses_that_do_not_exist(client, is_problem):
+    for path in ("/nothing", "/api/v1", "/api/v2/health", "/static/nothing.js", "/static/", "/problems/nothing"):
+        is_problem(client.get(path), 404, "not-found")
+
+
+@pytest.mark.parametrize("path", ["/static/..%2fapp.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/%00"])
+def test_no_path_reaches_the_file_system(client, path):
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert "import" not in answer.text
+
+
+def test_methods_that_do_not_fit(client, is_problem):
+    for method, path, allowed in (
+        ("PUT", CLUSTERS, "POST"),
+        ("POST", "/api/v1/health", "GET"),
+        ("PATCH", f"{CLUSTERS}/x", "GET, DELETE"),
+        ("GET", f"{CLUSTERS}/x/select", "POST"),
+    ):
+        answer = client.request(method, path)
+        found = is_problem(answer, 405, "method-not-allowed")
+        assert answer.headers["allow"] == allowed
+        assert all(one in found["detail"] for one in allowed.split(", "))
+
+
+def test_requests_of_other_sites_are_refused(client, is_problem):
+    port = client.base_url.port
+    for headers in (
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": f"http://127.0.0.1:{port + 1}"},
+        {"Origin": "http://[broken"},
+        {"Sec-Fetch-Site": "cross-site"},
+    ):
+        is_problem(client.post(SUMMARIZE, json={"documents": DOCUMENTS}, headers=headers), 403, "foreign-origin")
+        is_problem(client.delete(f"{CLUSTERS}/x", headers=headers), 403, "foreign-origin")
+    own = {"Origin": f"http://127.0.0.1:{port}", "Sec-Fetch-Site": "same-origin"}
+    answer = client.post(SUMMARIZE, json={"documents": DOCUMENTS}, headers=own)
+    assert answer.status_code == 200
+    assert not any(name.startswith("access-control") for name in answer.headers)
+
+
+def test_other_names_of_the_host_are_refused(client, is_problem):
+    for host in ("evil.example", "127.0.0.1.evil.example", "evil.example:80", "localhost.evil.example"):
+        is_problem(client.get("/api/v1/example", headers={"Host": host}), 403, "foreign-host")
+    for host in ("localhost", "LOCALHOST:1", "[::1]:8000", "127.0.0.1"):
+        assert client.get("/api/v1/health", headers={"Host": host}).status_code == 200
+
+
+def test_every_answer_carries_the_security_headers(client, example):
+    paths = ("/", "/docs", "/docs/reference.css", "/api/v1/health", "/nothing", f"{CLUSTERS}/{example['id']}")
+    for answer in [client.get(path) for path in paths] + [
+        client.post(CLUSTERS),
+        client.get("/", headers={"Host": "x"}),
+    ]:
+        policy = answer.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        if answer.request.url.path.startswith("/api"):
+            assert answer.headers["cache-control"] == "no-store"
+
+
+def test_a_bug_is_a_problem_too_and_its_log_has_no_text(serving, is_problem, caplog):
+    with serving() as client:
+        client.service.engine.models["english"].theta_ = "secret words of a user"  # no array: the next request fails
+        is_problem(client.post(SUMMARIZE, json={"documents": [{"text": "A secret storm."}]}), 500, "internal")
+        assert client.get("/api/v1/health").status_code == 200
+    assert "dpplearn.web" in {record.name for record in caplog.records}
+    assert "secret" not in caplog.text
+
+
+def test_every_problem_is_explained(client):
+    page = client.get("/docs").text
+    for slug, (status, title, _) in KINDS.items():
+        answer = client.get(f"/problems/{slug}")
+        assert answer.status_code == 303
+        anchor = answer.headers["location"].partition("#")[2]
+        assert f'id="{anchor}"' in page
+        assert title in page
+        assert 400 <= status < 600
+
+
+def test_the_reference_loads_nothing_from_elsewhere(client):
+    page = client.get("/docs")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "://" not in page.text
+    assert "<script" not in page.text
+    assert "style=" not in page.text
+    for path in client.get("/api/v1/openapi.json").json()["paths"]:
+        assert path in page.text
+    again = client.get("/docs", headers={"If-None-Match": page.headers["etag"]})
+    assert again.status_code == 304

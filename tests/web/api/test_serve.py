@@ -1,0 +1,139 @@
+"""`dpplearn serve` as a process: it says when it is ready, ends when told, and finishes what is running."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from dpplearn.cli import main
+from dpplearn.cli.serve import address, bind, is_loopback
+
+COMMAND = [sys.executable, "-c", "from dpplearn.cli import main; main()", "serve"]
+
+
+class Served:
+    """The process, its address, and what it said."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([*COMMAND, "--port", "0", *arguments], stderr=subprocess.PIPE, text=True)
+        self.said, self.url = [], None
+        for line in self.process.stderr:
+            self.said.append(line)
+            ready = re.search(r"Ready at (\S+)", line)
+            if ready:
+                self.url = ready[1]
+                break
+
+    def __enter__(self):
+        assert self.url, "".join(self.said)
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.stderr.close()
+        self.process.wait()
+
+    def end(self, number):
+        """Send a signal; the exit code, and all that was said."""
+        self.process.send_signal(number)
+        self.said += self.process.stderr.readlines()
+        return self.process.wait(), "".join(self.said)
+
+
+def many_sentences(n):
+    words = [f"word{i * 7919 % 1009} storm{i * 31 % 127} river{i}" for i in range(n)]
+    return [{"text": " ".join(f"The {word} rose again." for word in words[a : a + 100])} for a in range(0, n, 100)]
+
+
+def test_sigterm_finishes_what_is_running():
+    with Served("--workers", "1") as served, httpx.Client(base_url=served.url, timeout=60) as client:
+        answers = []
+        slow = threading.Thread(  # some seconds of eigenvectors
+            target=lambda: answers.append(client.post("/api/v1/clusters", json={"documents": many_sentences(1_400)}))
+        )
+        slow.start()
+        while not client.get("/api/v1/health").json()["running"]:
+            time.sleep(0.01)
+        code, said = served.end(signal.SIGTERM)
+        slow.join()
+    assert answers[0].status_code == 201
+    assert len(answers[0].json()["sentences"]) == 1_400
+    assert code == 0
+    assert said.rstrip().endswith("Ended.")
+    assert "Traceback" not in said
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(served.url)
+
+
+def test_ctrl_c_ends_without_a_traceback():
+    with Served("--host", "localhost") as served:
+        assert served.url.startswith("http://localhost:")
+        code, said = served.end(signal.SIGINT)
+    assert code == 0
+    assert "Traceback" not in said
+    assert "Warning" not in said
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["serve", *arguments])
+
+
+def test_a_port_in_use():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        found = run("--port", port)
+    assert found.exit_code == 1
+    assert f"Port {port} of 127.0.0.1 is in use. Give another as --port" in found.output
+
+
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "300.1.1.1", "192.0.2.1"])
+def test_a_host_that_is_not_ours(host):
+    found = run("--host", host, "--port", "0")
+    assert found.exit_code == 1
+    assert host in found.output
+    assert "Traceback" not in found.output
+
+
+def test_a_model_that_cannot_be_read(tmp_path):
+    (tmp_path / "broken.json").write_text("{", encoding="utf-8")
+    for name in ("broken.json", "missing.json"):
+        found = run("--port", "0", "--model", str(tmp_path / name))
+        assert found.exit_code == 1
+        assert name in found.output
+        assert found.output.startswith("Error: ")
+
+
+@pytest.mark.parametrize("arguments", [["--port", "70000"], ["--workers", "0"], ["--port", "http"]])
+def test_options_out_of_range(arguments):
+    assert run(*arguments).exit_code == 2
+
+
+def test_the_extra_is_named_where_it_is_missing():
+    code = "import sys; sys.modules['fastapi'] = None; from dpplearn.cli import main; main()"
+    found = subprocess.run([sys.executable, "-c", code, "serve"], capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "pip install 'dpplearn[web]'" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_addresses():
+    assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "localhost.example")))
+    with bind("0.0.0.0", 0) as listener:
+        assert address(listener, "0.0.0.0") == f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+
+def test_other_hosts_are_warned_about_and_answered():
+    with Served("--host", "0.0.0.0") as served:
+        assert httpx.get(served.url + "api/v1/health", headers={"Host": "my.example"}).status_code == 200
+        code, said = served.end(signal.SIGTERM)
+    assert code == 0
+    assert "no authentication" in said

@@ -1,0 +1,114 @@
+"""Files in a form: what from_files reads, from memory; names are labels; what is no text is refused."""
+
+import gzip
+
+import pytest
+
+from dpplearn.summarize import Cluster
+from dpplearn.web.uploads import label
+
+CLUSTERS = "/api/v1/clusters"
+FILES = {
+    "a.txt": "Rain in Oslo\n8 May 2004\n\nIt rained all day. The river rose.",
+    "b.md": "# Snow\n\nIt *snowed* in [Bergen](x.md). Roads closed.",
+    "c.html": '<meta charset="utf-8"><title>Wind &amp; waves</title><p>It blew in Tromsø.<script>alert(1)</script>',
+    "d.sgml": "<DOC><DOCNO> X1 </DOCNO><HEADLINE>Ice</HEADLINE><TEXT>OSLO (AP) _ Ice formed. Ships met.</TEXT></DOC>",
+}
+
+
+def upload(client, *files, **fields):
+    return client.post(CLUSTERS, files=[("files", file) for file in files], data=fields)
+
+
+def test_files_are_read_as_from_disk(client, tmp_path):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    expected = Cluster.from_files(sorted(tmp_path.iterdir())).documents
+    answer = upload(client, *((name, text.encode()) for name, text in FILES.items()), model="english").json()
+    assert [(d["id"], d["title"], d["text"]) for d in answer["documents"]] == [
+        (d.id, d.title or "", d.text) for d in expected
+    ]
+    assert "alert" not in str(answer)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings_that_say_what_they_are(client, encoding):
+    answer = upload(client, ("a.txt", "Øl er dyrt. Regn er gratis.".encode(encoding))).json()
+    assert answer["documents"][0]["text"] == "Øl er dyrt. Regn er gratis."
+
+
+def test_a_charset_may_be_named(client, is_problem):
+    data = "Øl er dyrt.".encode("latin-1")
+    answer = upload(client, ("a.txt", data, "text/plain; charset=latin-1")).json()
+    assert answer["documents"][0]["text"] == "Øl er dyrt."
+    assert "Save it as UTF-8" in is_problem(upload(client, ("a.txt", data)), 422, "unreadable")["detail"]
+    for charset in ("punycode", "nothing", "rot13", "idna"):
+        is_problem(upload(client, ("a.txt", data, f"text/plain; charset={charset}")), 422, "unreadable")
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b"%PDF-1.7 ...", "a PDF file"),
+        (b"PK\x03\x04....", "a zip archive"),
+        (gzip.compress(b"Rain fell."), "a gzip file"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is binary"),
+        (b"Rain \0 fell.", "is binary"),
+        (b'<html><meta charset="punycode"><p>Rain.', "known encoding"),
+    ],
+)
+def test_what_is_no_text_is_refused(client, is_problem, data, found):
+    detail = is_problem(upload(client, ("holiday.html", data)), 422, "unreadable")["detail"]
+    assert found in detail
+    assert "holiday.html" in detail
+    assert "--encoding" not in detail
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("C:\\Windows\\win.txt", "win.txt"),
+        ("/dev/null", "null"),
+        ("a\u202egnp.txt", "agnp.txt"),
+        ("~", "~"),
+        ("..", ".."),
+        ("\n\t", "file 7"),
+        ("x" * 500, "x" * 200),
+    ],
+)
+def test_names_are_labels(name, shown):
+    assert label(name, 7) == shown
+
+
+def test_names_reach_no_file(client):
+    answer = upload(client, ("/etc/hostname", b"A storm hit."), ("../hostname", b"Rain fell.")).json()
+    assert [d["id"] for d in answer["documents"]] == ["hostname", "hostname (2)"]
+    assert [d["text"] for d in answer["documents"]] == ["A storm hit.", "Rain fell."]
+
+
+def test_forms_that_are_not_valid(client, is_problem):
+    one = ("files", ("a.txt", b"Rain fell."))
+    assert (
+        is_problem(client.post(CLUSTERS, files=[("other", ("a.txt", b"x"))]), 422, "invalid")["errors"][0]["pointer"]
+        == "/other"
+    )
+    is_problem(client.post(CLUSTERS, files=[one], data={"model": "french"}), 422, "invalid")
+    is_problem(
+        client.post(CLUSTERS, files=[one, ("model", (None, "english")), ("model", (None, "english"))]), 422, "invalid"
+    )
+    is_problem(client.post(CLUSTERS, files=[("files", (None, "no file name"))]), 422, "invalid")
+    for content_type in ("multipart/form-data", "multipart/form-data; boundary=x"):
+        answer = client.post(CLUSTERS, content=b"--y\r\n\r\n", headers={"Content-Type": content_type})
+        assert answer.status_code in (400, 422)
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_large_file_stays_in_memory(client, monkeypatch):
+    opened = []
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda *_, **__: opened.append(1))
+    text = "A storm hit the coast today. " * 200 + "\n\n" + "x" * 400_000
+    assert (
+        upload(client, ("a.txt", text.encode()), ("b.txt", text.encode()), ("c.txt", text.encode())).status_code == 201
+    )
+    assert not opened
