@@ -18,6 +18,8 @@ Features: TypeAlias = Any  # a float array or a scipy csr_array, one row per ite
 Items: TypeAlias = ArrayLike | Iterable[int]  # item numbers in any collection, or a boolean mask
 Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None
 
+LARGEST_QUALITY = float(np.sqrt(np.finfo(np.float64).max)) * (1 - 1e-8)  # S_ij may exceed 1 by rounding
+
 
 def check_array(x: Any, name: str, ndim: int) -> FloatArray:
     """A float64 array of `ndim` dimensions with finite entries; integers are converted."""
@@ -79,6 +81,14 @@ def check_vector(x: ArrayLike, name: str, n: int, *, low: float | None = None) -
         i = int(v.argmin())
         raise ValueError(f"{name} must not be below {low:g}, but {name}[{i}] is {v[i]:.3g}.")
     return v
+
+
+def check_quality(q: ArrayLike, n: int) -> FloatArray:
+    """Qualities that are not negative, and small enough for q_i S_ij q_j to be floats."""
+    q = check_vector(q, "q", n, low=0.0)
+    if q.max() > LARGEST_QUALITY:
+        raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
+    return q
 
 
 def check_items(items: Items, n: int, name: str = "items") -> IntArray:

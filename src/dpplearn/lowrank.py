@@ -16,6 +16,7 @@ from dpplearn._checks import (
     Items,
     check_features,
     check_items,
+    check_quality,
     check_subset,
     freeze_features,
     read_only,
@@ -24,7 +25,6 @@ from dpplearn._checks import (
 from dpplearn._graded import Factor, factor_rows, spectrum
 from dpplearn._linalg import WIDE, Spectrum, eigh_gram, logdet, project_out, to_dense
 from dpplearn.determinantal import Determinantal, check_ground_set, check_remaining, frozen, impossible
-from dpplearn.kernels import check_quality
 from dpplearn.subsets import Subsets
 
 TINY = 1e-140  # lengths whose squares have lost no digit
