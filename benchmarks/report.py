@@ -22,6 +22,10 @@ def duration(s: float) -> str:
     return f"{s * 1e9:.3g} ns"
 
 
+def number(x: float) -> str:
+    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
+
+
 def ratio(x: float) -> str:
     return f"{x:.0f}" if x >= 100 else f"{x:.1f}" if x >= 10 else f"{x:.2f}"
 
@@ -29,7 +33,9 @@ def ratio(x: float) -> str:
 def section(result: dict) -> str:
     machine = result["machine"]
     lines = [f"## {result['title']}", ""]
-    lines += ["| case | ours | peer | peer's time | ratio | quartiles | asked for |", "|---|--:|---|--:|--:|--:|--:|"]
+    if result["rows"]:
+        lines.append("| case | ours | peer | peer's time | ratio | quartiles | asked for |")
+        lines.append("|---|--:|---|--:|--:|--:|--:|")
     for row in result["rows"]:
         target = f"≥ {row['target']:g}" if row.get("target") is not None else ""
         spread = f"{ratio(row['ratio_low'])} – {ratio(row['ratio_high'])}"
@@ -38,10 +44,10 @@ def section(result: dict) -> str:
             f"{duration(row['peer_s'])} | **{ratio(row['ratio'])}** | {spread} | {target} |"
         )
     if result.get("figures"):
-        lines += ["", "| figure | value | asked for |", "|---|--:|--:|"]
+        lines += [""] * bool(result["rows"]) + ["| figure | value | asked for |", "|---|--:|--:|"]
         for figure in result["figures"]:
             case = figure["case"].replace("|", "\\|")
-            lines.append(f"| {case} | {figure['value']:.3g} {figure['unit']} | {figure.get('target') or ''} |")
+            lines.append(f"| {case} | {number(figure['value'])} {figure['unit']} | {figure.get('target') or ''} |")
     for table in result.get("tables", []):
         lines += ["", f"**{table['title']}**", "", "| " + " | ".join(table["columns"]) + " |"]
         lines.append("|" + "---|" * len(table["columns"]))

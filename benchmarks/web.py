@@ -80,6 +80,7 @@ async def client(where: tuple[str, int], cluster: str, seed: int, end: float, lo
         if status == 200:
             load.seconds.append(time.perf_counter() - start)
         elif status == 429:
+            connection.close()  # the server ends connections that are idle for some seconds
             await asyncio.sleep(int(headers["retry-after"]) * (0.5 + rng.random()))
     connection.close()
 

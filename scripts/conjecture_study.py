@@ -71,10 +71,12 @@ def study(cell: tuple[str, str, int, float, int]) -> dict[str, list[float]]:
                 float(np.maximum(correlation, 0.0).mean()),
             )
         )
-    return {
-        name: [float(f"{x:.3g}") for x in column]
-        for name, column in zip(MEASURES, zip(*rows, strict=True), strict=True)
-    }
+    return {name: [short(x) for x in column] for name, column in zip(MEASURES, zip(*rows, strict=True), strict=True)}
+
+
+def short(x: float) -> float:
+    """Three digits, and 0 for what is rounding: the file stays small."""
+    return 0.0 if x < 1e-6 else float(f"{x:.3g}")
 
 
 def summarize(cells: list[dict]) -> dict:
@@ -117,7 +119,7 @@ def main() -> None:
     result = {"summary": summarize(cells), "cells": cells}
     print(json.dumps(result["summary"], indent=1))
     with replace_file(arguments.out, "w") as file:
-        lines = ",\n".join(json.dumps(cell) for cell in cells)  # one line a cell
+        lines = ",\n".join(json.dumps(cell, separators=(",", ":")) for cell in cells)  # one line a cell
         file.write(f'{{"summary": {json.dumps(result["summary"])},\n"cells": [\n{lines}\n]}}\n')
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from brute import random_kernel
 from brute_decoding import best_set, clipped_f1, feasible, kernel, log_minor, random_problem
 from dpplearn import DPP, LowRankDPP, Subsets
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
@@ -351,3 +352,20 @@ def test_exact_trades_quality_for_volume_monotonically():
             assert len(chosen) == 3
             volumes.append(log_minor(S, chosen))
         assert (np.diff(volumes) >= -1e-9).all()
+
+
+def test_consensus_by_counts_is_consensus_by_the_definition_of_f1(rng):
+    # a token of every item, one of each item alone, and some between: the loop reads rare and common ones differently
+    n = 12
+    counts = np.hstack([np.ones((n, 1)), np.eye(n), rng.integers(0, 3, (n, 4)) * (rng.random((n, 4)) < 0.4)])
+    dpp, cost = DPP(random_kernel(n, rng)), rng.uniform(1, 3, n)
+    references = dpp.sample(300, rng=rng)
+
+    def f1(A, B):
+        a, b = counts[A].sum(axis=0), counts[B].sum(axis=0)
+        return 2 * np.minimum(a, b).sum() / (a.sum() + b.sum())
+
+    fast = consensus(dpp, cost, 8.0, utility=counts, samples=references, include=[2], exclude=[5])
+    slow = consensus(dpp, cost, 8.0, utility=f1, samples=references, include=[2], exclude=[5])
+    assert fast.sorted_subset.tolist() == slow.sorted_subset.tolist()
+    assert np.isclose(fast.utility, slow.utility, atol=1e-6)

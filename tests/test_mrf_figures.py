@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpplearn.mrf import PairwiseMRF, factor_surface, fit_dpp_to, ternary_factors, transitivity
+from dpplearn.mrf import PairwiseMRF, fit_dpp_to, ternary_factors, transitivity
 from dpplearn.plots.figures import conjecture, factors, realizable
 
 ROOT = Path(__file__).parent.parent
@@ -34,27 +34,28 @@ def test_the_formulas_of_figure_3_are_those_of_the_table(rng):
     }
     for column, formulas in ((table.mrf, factors.MRF_ENTRIES), (table.dpp, factors.DPP_ENTRIES)):
         for entry, formula in zip(column, formulas, strict=True):
-            code = formula.strip("$").replace("e^{", "exp(").replace("_{", "").replace("^2", "**2")
-            code = code.replace("S12S13S23", "*S12*S13*S23").replace("}", "")
+            code = formula.strip("$").replace("e^{", "exp(").replace("_{", "").replace("}", "").replace("^2", "**2")
+            code = code.replace("S12S13S23", "*S12*S13*S23")
             code += ")" * (code.count("(") - code.count(")"))
             assert eval(code, {"exp": np.exp, **names}) == pytest.approx(entry)
 
 
 def test_the_surfaces_of_figure_4():
+    """The entries 111 of the caption, for both models; the overlay and the closed surface at 0.1."""
+    mrf, dpp, both, closed = ([surface for surface, _ in panel.surfaces] for panel in realizable.panels())
+    assert [s.entry for s in mrf] == [s.entry for s in dpp] == [0.001, 0.25, 0.5, 0.75]
+    assert {s.entry for s in both + closed} == {0.1}
+    for surface in (*mrf, both[1]):
+        np.testing.assert_allclose(surface.points.prod(axis=1), surface.entry)
+        assert (surface.parameters <= 0).all()
+    for surface in (*dpp, both[0], *closed):
+        product = surface.parameters.prod(axis=1)
+        np.testing.assert_allclose(surface.points.sum(axis=1) - 2 + 2 * product, surface.entry)
+        assert (product <= 0).all() if surface is closed[1] else (surface.parameters >= 0).all()
     figure = realizable.draw()
     assert [ax.get_xlabel() + ax.get_ylabel() + ax.get_zlabel() for ax in figure.axes] == ["110101011"] * 4
-    assert list(realizable.ENTRIES) == [0.001, 0.25, 0.5, 0.75]
-    shown = [ax.collections[0]._vec for ax in figure.axes]
-    for corners, model in zip(shown[:2], ("mrf", "dpp"), strict=True):
-        surfaces = [factor_surface(model, entry) for entry in realizable.ENTRIES]
-        points = np.concatenate([surface.points[surface.triangles].reshape(-1, 3) for surface in surfaces])
-        np.testing.assert_allclose(corners[:3].T, points)
-    x, y, z = shown[3][:3]  # the closed surface: on it, xyz is no product but a determinant
-    S = np.sqrt(np.maximum(1 - np.stack([x, y, z]), 0.0))
-    plus, minus = (x + y + z - 2 + 2 * sign * S.prod(axis=0) for sign in (1, -1))
-    assert np.minimum(abs(plus - 0.1), abs(minus - 0.1)).max() < 1e-9
-    assert (abs(plus - 0.1) < 1e-9).any()
-    assert (abs(minus - 0.1) < 1e-9).any()
+    for ax, surfaces in zip(figure.axes, (mrf, dpp, both, closed), strict=True):
+        assert len(ax.collections[0].get_facecolor()) == sum(len(s.triangles) for s in surfaces)
 
 
 def test_the_lines_of_the_conjecture_are_those_of_the_study():
@@ -83,8 +84,8 @@ def test_the_study_can_be_repeated(monkeypatch):
     assert len(json.dumps(conjecture.read_study())) < 150_000
 
 
-def test_what_the_study_measures(rng):
-    """`missed` is a share of the dependence, which a DPP of independent items misses whole."""
+def test_repulsion_of_one_pair_alone_is_a_dpp(rng):
+    """What the study would find where it should find nothing."""
     W = np.zeros((3, 3))
     W[0, 1] = W[1, 0] = -2.0
     mrf = PairwiseMRF(rng.standard_normal(3), W)  # two items that repel and one apart: a DPP

@@ -364,3 +364,16 @@ def test_report_is_a_page_that_shows_text_as_text(bundled):
     assert "&lt;i&gt;x&lt;/i&gt;" in page
     assert "<mark" in page
     assert "http" not in page
+
+
+def test_coverage_by_sentences_that_repeat_each_other_is_that_of_one_of_them():
+    cluster = Cluster.from_texts(
+        ["It sank ten boats. Rain fell on the coast.", "It sank ten boats. Ten boats of the coast sank."]
+    )
+    summary = Summarizer.load().summarize(cluster, 3, "sentences")
+    first, second = (i for i, text in enumerate(summary.read.texts) if text == "It sank ten boats.")
+    rest = np.setdiff1d(np.arange(4), [first, second])
+    both = replace(summary, items=np.array([first, second])).coverage(rest)
+    one = replace(summary, items=np.array([first])).coverage(rest)
+    assert [x.redundancy for x in both] == pytest.approx([x.redundancy for x in one], abs=1e-9)
+    assert 0.0 < min(x.redundancy for x in both) < max(x.redundancy for x in both) < 1.0

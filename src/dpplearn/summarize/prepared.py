@@ -32,11 +32,8 @@ class Prepared:
     theta: FloatArray
     language: str | None
     bigrams: float
-    _costs: dict[Unit, FloatArray] = field(default_factory=dict, repr=False)
-
-    @cached_property
-    def _kernel(self) -> Latest[Ground]:
-        return Latest()
+    _costs: Latest[FloatArray] = field(default_factory=Latest, repr=False)
+    _kernel: Latest[Ground] = field(default_factory=Latest, repr=False)
 
     def kernel(self, diversity: float) -> Ground:
         """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
@@ -54,9 +51,7 @@ class Prepared:
 
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""
-        if unit not in self._costs:
-            self._costs[unit] = costs(self.read.texts, unit)
-        return self._costs[unit]
+        return self._costs.get(unit, lambda: costs(self.read.texts, unit))
 
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:

@@ -196,8 +196,12 @@ class Summary:
         """How far the summary covers sentences that are not in it."""
         if not (self.items.size and items.size):
             return ()
-        S = self.dpp.similarity
-        left = schur_complement(S, items, self.items).diagonal() if self._spans else np.zeros(items.size)
+        S, Y = self.dpp.similarity, self.items
+        if self._spans:
+            left = schur_complement(S, items, Y).diagonal()
+        else:  # the chosen depend on each other: what they span is what a subset of them does
+            A = S[np.ix_(items, Y)]
+            left = 1.0 - np.einsum("ij,jk,ik->i", A, np.linalg.pinv(S[np.ix_(Y, Y)], rcond=1e-10, hermitian=True), A)
         nearest = self.items[self.read.C[np.ix_(items, self.items)].argmax(axis=1)]
         return tuple(
             Coverage(int(i), int(j), float(self.read.C[i, j]), float(1.0 - share))

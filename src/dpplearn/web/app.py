@@ -23,6 +23,8 @@ from dpplearn.web.settings import Settings
 from dpplearn.web.static import Assets
 
 API = "/api/v1"
+# what may be wrong with any request that has a body
+BODY = ("malformed", "too-slow", "too-large", "unsupported-media-type", "invalid", "busy", "time-limit")
 
 
 def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # frozen
@@ -73,17 +75,21 @@ def routes(service: Service) -> APIRouter:
     """The routes under /api/v1."""
     router = APIRouter(prefix=API)
 
-    @router.get("/example", response_model=schema.Example, summary="The example cluster")
+    @router.get(
+        "/example",
+        response_model=schema.Example,
+        response_description="Its documents, ready to be posted.",
+        summary="The example cluster",
+    )
     async def example() -> Response:
-        return service.example
+        return as_json(service.example)
 
     @router.post(
         "/clusters",
         status_code=201,
         response_model=schema.ClusterAnswer,
-        responses=problems(
-            "malformed", "too-slow", "too-large", "unsupported-media-type", "invalid", "busy", "time-limit"
-        ),
+        responses=problems(*BODY, "unreadable", "nothing-to-choose"),
+        response_description="The cluster as it was read; `Location` is its address.",
         openapi_extra=body(schema.NewCluster, form=True),
         summary="Read documents",
     )
@@ -92,12 +98,22 @@ def routes(service: Service) -> APIRouter:
         return await service.add(request)
 
     @router.get(
-        "/clusters/{id}", response_model=schema.ClusterAnswer, responses=problems("cluster-gone"), summary="A cluster"
+        "/clusters/{id}",
+        response_model=schema.ClusterAnswer,
+        responses=problems("cluster-gone"),
+        response_description="The same as when it was posted.",
+        summary="A cluster",
     )
     async def get_cluster(id: str) -> Response:  # noqa: A002  # the name in the address
         return as_json(service.held(id).answer)
 
-    @router.delete("/clusters/{id}", status_code=204, responses=problems("cluster-gone"), summary="Forget a cluster")
+    @router.delete(
+        "/clusters/{id}",
+        status_code=204,
+        responses=problems("cluster-gone"),
+        response_description="It is forgotten.",
+        summary="Forget a cluster",
+    )
     async def delete_cluster(id: str) -> Response:  # noqa: A002  # the name in the address
         service.forget(id)
         return Response(status_code=204)
@@ -105,16 +121,8 @@ def routes(service: Service) -> APIRouter:
     @router.post(
         "/clusters/{id}/select",
         response_model=schema.SelectionAnswer,
-        responses=problems(
-            "malformed",
-            "cluster-gone",
-            "too-slow",
-            "too-large",
-            "unsupported-media-type",
-            "infeasible",
-            "busy",
-            "time-limit",
-        ),
+        responses=problems(*BODY, "cluster-gone", "infeasible"),
+        response_description="The summary, with reasons.",
         openapi_extra=body(schema.Selection, required=False),
         summary="Select sentences",
     )
@@ -125,9 +133,8 @@ def routes(service: Service) -> APIRouter:
     @router.post(
         "/summarize",
         response_model=schema.WholeAnswer,
-        responses=problems(
-            "malformed", "too-slow", "too-large", "unsupported-media-type", "invalid", "busy", "time-limit"
-        ),
+        responses=problems(*BODY, "nothing-to-choose"),
+        response_description="The summary, with reasons and places.",
         openapi_extra=body(schema.Whole),
         summary="Summarize documents",
     )
@@ -135,11 +142,16 @@ def routes(service: Service) -> APIRouter:
         """Read documents and select from them in one call; nothing is kept."""
         return await service.summarize(request)
 
-    @router.get("/models", summary="Models")
-    async def models() -> schema.Models:
-        return service.models
+    @router.get(
+        "/models",
+        response_model=schema.Models,
+        response_description="All that the server has loaded.",
+        summary="Models",
+    )
+    async def models() -> Response:
+        return as_json(service.models)
 
-    @router.get("/health", summary="Health")
+    @router.get("/health", response_description="It lives, and is so busy.", summary="Health")
     async def health() -> schema.Health:
         """Answered by the event loop, also while all workers are busy."""
         return service.health()
@@ -157,8 +169,8 @@ def routes(service: Service) -> APIRouter:
     return router
 
 
-def as_json(data: bytes, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return Response(data, status, headers, "application/json")
+def as_json(data: bytes) -> Response:
+    return Response(data, media_type="application/json")
 
 
 def add_page(app: FastAPI) -> None:

@@ -12,25 +12,41 @@ MEDIA_TYPE = "application/problem+json"
 
 # slug: (status, title, what it means)
 KINDS: dict[str, tuple[int, str, str]] = {
-    "malformed": (400, "The request cannot be read", "The body is not JSON, or not a multipart form."),
+    "malformed": (400, "The request cannot be read", "The body is not JSON in UTF-8, or not a multipart form."),
     "foreign-origin": (403, "Requests from other sites are refused", "A page of another site sent the request."),
     "foreign-host": (403, "The server is not known by this name", "The Host header names another machine."),
     "not-found": (404, "There is nothing here", "No route of the API has this address."),
-    "cluster-gone": (404, "The cluster is gone", "It expired, made room for newer ones, or never was: post it again."),
+    "cluster-gone": (
+        404,
+        "The cluster is gone",
+        "The cluster expired, made room for newer ones, or never was: post it again.",
+    ),
     "method-not-allowed": (405, "The method does not fit the address", "The header Allow lists those that do."),
-    "too-slow": (408, "The request took too long to arrive", "Its body was not complete within the time limit."),
-    "too-large": (413, "The request passes a limit", "`limit` names it, and `value` says how much is allowed."),
+    "too-slow": (
+        408,
+        "The request took too long to arrive",
+        "The body was not complete within the limit `max_seconds`.",
+    ),
+    "too-large": (
+        413,
+        "The request passes a limit",
+        "`limit` names the limit that was passed, and `value` says how much it allows.",
+    ),
     "unsupported-media-type": (415, "The body has the wrong type", "Send application/json or multipart/form-data."),
-    "invalid": (422, "The request is not valid", "`errors` lists the places as JSON pointers."),
-    "unreadable": (422, "A document cannot be read", "It is no text, or in an unknown encoding."),
+    "invalid": (422, "The request is not valid", "`errors` lists the values that are not valid, as JSON pointers."),
+    "unreadable": (422, "A document cannot be read", "A file is no text, or in an unknown encoding."),
     "nothing-to-choose": (422, "There is nothing to choose from", "The documents have no sentence with a word in it."),
     "infeasible": (422, "No summary satisfies this", "The pinned and banned sentences and the budget do not agree."),
-    "busy": (429, "The server is busy", "Its queue is full: try again after the seconds in Retry-After."),
+    "busy": (
+        429,
+        "The server is busy",
+        "All workers and the queue are taken: try again after the seconds in `Retry-After`.",
+    ),
     "internal": (500, "The server made a mistake", "This is a bug, not a matter of the request."),
     "time-limit": (
         504,
         "The request passes the time limit",
-        "`limit` names it: send less, or ask for a faster decoder.",
+        "The limit `max_seconds` was passed: send less, or ask for a faster decoder.",
     ),
 }
 

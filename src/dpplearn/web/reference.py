@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -36,7 +37,9 @@ def render(api: dict[str, Any]) -> str:
     """The whole page."""
     schemas = api["components"]["schemas"]
     operations = [
-        operation(method, path, spec) for path, methods in api["paths"].items() for method, spec in methods.items()
+        operation(method, path, spec, schemas)
+        for path, methods in api["paths"].items()
+        for method, spec in methods.items()
     ]
     links = "".join(
         f'<li><a href="#{anchor(method, path)}"><b>{method.upper()}</b> {escape(path)}</a>'
@@ -44,7 +47,7 @@ def render(api: dict[str, Any]) -> str:
         for method in methods
     )
     kinds = "".join(
-        f'<tr id="problem-{slug}"><td><code>/problems/{slug}</code><td>{status}<td>{escape(title)}<td>{escape(about)}'
+        f'<tr id="problem-{slug}"><td><code>/problems/{slug}</code><td>{status}<td>{escape(title)}<td>{prose(about)}'
         for slug, (status, title, about) in KINDS.items()
     )
     return (
@@ -70,7 +73,21 @@ def anchor(method: str, path: str) -> str:
     return escape(f"{method}{path}".replace("/", "-").replace("{", "").replace("}", ""), quote=True)
 
 
-def operation(method: str, path: str, spec: dict[str, Any]) -> str:
+def prose(text: str) -> str:
+    """Text in which `this` is code."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text))
+
+
+def example(value: object) -> str:
+    return f"<pre>{escape(json.dumps(value, indent=2, ensure_ascii=False))}</pre>"
+
+
+def named(spec: dict[str, Any]) -> str:
+    """The record that a schema refers to."""
+    return str(spec.get("$ref", "")).rpartition("/")[2]
+
+
+def operation(method: str, path: str, spec: dict[str, Any], schemas: dict[str, Any]) -> str:
     """One route: what it takes and what it answers."""
     parts = [
         f'<section id="{anchor(method, path)}"><h2><b>{method.upper()}</b> <code>{escape(path)}</code></h2>',
@@ -78,10 +95,11 @@ def operation(method: str, path: str, spec: dict[str, Any]) -> str:
     ]
     for kind, content in spec.get("requestBody", {}).get("content", {}).items():
         parts.append(f"<h3>Body: <code>{escape(kind)}</code></h3><p>{typed(content['schema'])}</p>")
+        parts += [example(value) for value in schemas.get(named(content["schema"]), {}).get("examples", [])]
     rows = []
     for status, answer in spec["responses"].items():
         found = [typed(content["schema"]) for content in answer.get("content", {}).values() if content.get("schema")]
-        rows.append(f"<tr><td>{escape(str(status))}<td>{escape(answer['description'])}<td>{', '.join(found)}")
+        rows.append(f"<tr><td>{escape(str(status))}<td>{prose(answer['description'])}<td>{', '.join(found)}")
     parts.append(f"<table><thead><tr><th>status<th>meaning<th>body</thead><tbody>{''.join(rows)}</tbody></table>")
     return "".join(parts) + "</section>"
 
@@ -91,13 +109,10 @@ def model(name: str, spec: dict[str, Any]) -> str:
     needed = spec.get("required", ())
     rows = "".join(
         f"<tr><td><code>{escape(member)}</code><td>{typed(about)}<td>{'' if member in needed else 'optional'}"
-        f"<td>{escape(about.get('description', ''))}"
+        f"<td>{prose(about.get('description', ''))}"
         for member, about in spec.get("properties", {}).items()
     )
-    examples = "".join(
-        f"<pre>{escape(json.dumps(example, indent=2, ensure_ascii=False))}</pre>"
-        for example in spec.get("examples", [])
-    )
+    examples = "".join(map(example, spec.get("examples", [])))
     return (
         f'<section id="model-{escape(name)}"><h2>{escape(name)}</h2><p>{escape(spec.get("description", ""))}</p>'
         f"<table><thead><tr><th>member<th>type<th><th>meaning</thead><tbody>{rows}</tbody></table>{examples}</section>"
@@ -107,7 +122,7 @@ def model(name: str, spec: dict[str, Any]) -> str:
 def typed(spec: dict[str, Any]) -> str:
     """A type in words, with links to records."""
     if "$ref" in spec:
-        name = escape(spec["$ref"].rpartition("/")[2])
+        name = escape(named(spec))
         return f'<a href="#model-{name}">{name}</a>'
     if "enum" in spec:
         return " | ".join(f"<code>{escape(json.dumps(value))}</code>" for value in spec["enum"])

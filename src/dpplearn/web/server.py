@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import signal
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable
 
@@ -25,7 +25,8 @@ class Server(uvicorn.Server):
         if self.started:
             self.ready()
             if self.browser is not None:
-                await asyncio.to_thread(webbrowser.open, self.browser)
+                # a browser of the terminal comes back only when it is left
+                threading.Thread(target=webbrowser.open, args=(self.browser,), daemon=True).start()
 
 
 def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None], browser: str | None = None) -> None:

@@ -42,12 +42,12 @@ class Service:
         self.clusters: Clusters[Kept] = Clusters(settings.max_clusters_bytes, settings.cluster_seconds)
         self.intake = Intake(settings)
         self.metrics = Metrics()
-        self.models = self.engine.describe()
+        self.models = self.engine.describe().model_dump_json().encode()  # nan as null
         documents = shown(Cluster.example().documents)
         answer = schema.Example(
             title="The Halvern Dam accident, eight articles on an invented event", documents=documents
         )
-        self.example = Response(answer.model_dump_json().encode(), media_type="application/json")
+        self.example = answer.model_dump_json().encode()
 
     async def work(self, request: Request, task: Callable[[bytes, Deadline], T]) -> T:
         """Read the body, then do the task in the pool; both within the time limit."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from email.message import Message
@@ -16,6 +17,7 @@ from dpplearn.summarize.folders import parse_document
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.settings import Settings
 
+logging.getLogger("python_multipart").setLevel(logging.ERROR)  # its warnings quote bytes of the body
 PARTS = 1_000
 LABEL = 200  # characters of a file's name that are kept
 

@@ -1,5 +1,8 @@
 """Selection without HTTP: prepared clusters, conditional marginals, the map, pins that cannot be."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -115,3 +118,38 @@ def test_the_map_of_few_or_equal_sentences(n):
     apart = similarity_map(np.eye(n))
     assert np.isfinite(apart).all()
     assert np.array_equal(apart, similarity_map(np.eye(n)))
+
+
+ODD = """
+from dpplearn._loops import consensus, greedy, scoring, spectral, symmetric
+from dpplearn.summarize.document import Document
+from dpplearn.web import Settings, schema
+from dpplearn.web.engine import Engine
+from dpplearn.web.pool import Deadline
+
+modules = (consensus, greedy, scoring, spectral, symmetric)
+loops = {f"{m.__name__}.{name}": f for m in modules for name, f in vars(m).items() if hasattr(f, "signatures")}
+compiled = lambda: {(name, str(s)) for name, f in loops.items() for s in f.signatures}
+engine = Engine(Settings())
+engine.warm()
+before = compiled()
+for texts in (["Rain fell."], ["Rain fell. Snow melted. Wind rose."], ["Rain fell. Snow melted.", "Rain fell."]):
+    reading = engine.read([Document(str(i), text) for i, text in enumerate(texts)], None, Deadline(60))
+    n = reading.ready.n
+    for decoder in ("greedy", "consensus", "sample"):
+        for diversity in (0.0, 0.3, 0.5, 0.8, 1.0):
+            last = {"include": [0], "exclude": [n - 1] * (n > 1)}
+            for pins in ({}, {"include": [0]}, {"exclude": list(range(n - 1))}, last):
+                for budget in (1, 2, 50):
+                    knobs = {"decoder": decoder, "diversity": diversity, "budget": budget, "unit": "sentences"}
+                    options = schema.Selection(**knobs, **pins)
+                    engine.find(reading, options, Deadline(60), samples=200)
+print(len(before), sorted(compiled() - before))
+"""
+
+
+def test_once_warm_no_selection_waits_for_a_compiler():
+    found = subprocess.run([sys.executable, "-c", ODD], capture_output=True, text=True, check=True).stdout
+    count, _, new = found.partition(" ")
+    assert int(count) > 10
+    assert new.strip() == "[]"

@@ -99,39 +99,68 @@ def until(condition):
         time.sleep(0.01)
 
 
-def test_a_request_past_the_time_limit_keeps_its_place_until_its_work_ends(serving, example, is_problem):
-    texts = [{"text": document["text"]} for document in example["documents"]]
-    settings = Settings(workers=1, queue=0, max_seconds=0.4, samples=4_000_000)
-    with serving(settings) as client:
-        cluster = client.post(CLUSTERS, json={"documents": texts}).json()["id"]
-        slow = client.post(f"{CLUSTERS}/{cluster}/select", json={"decoder": "sample"})
-        found = is_problem(slow, 504, "time-limit")
-        assert (found["limit"], found["value"]) == ("max_seconds", 0.4)
+@pytest.fixture
+def gate():
+    """Selections of a server begin when the gate opens: work that takes as long as the test wants."""
+    opened = threading.Event()
+
+    def hold(service):
+        find = service.engine.find
+
+        def after_the_gate(*arguments):
+            assert opened.wait(60)
+            return find(*arguments)
+
+        service.engine.find = after_the_gate
+        return opened
+
+    yield hold
+    opened.set()
+
+
+def test_a_request_past_the_time_limit_keeps_its_place_until_its_work_ends(serving, gate, is_problem):
+    with serving(Settings(workers=1, queue=0, max_seconds=1.5)) as client:
+        path = client.post(CLUSTERS, json=documents(2, "A storm hit. Rain fell.")).headers["location"] + "/select"
+        opened = gate(client.service)
+        found = is_problem(client.post(path, json={}), 504, "time-limit")
+        assert (found["limit"], found["value"]) == ("max_seconds", 1.5)
         assert client.service.pool.taken == 1
-        busy = client.post(f"{CLUSTERS}/{cluster}/select", json={"decoder": "greedy"})
-        is_problem(busy, 429, "busy")
-        assert int(busy.headers["retry-after"]) >= 1
+        is_problem(client.post(path, json={}), 429, "busy")
+        opened.set()
         until(lambda: client.service.pool.taken == 0)
-        assert client.post(f"{CLUSTERS}/{cluster}/select", json={"decoder": "greedy"}).status_code == 200
+        assert client.post(path, json={}).status_code == 200
+        assert "dpplearn_work_timed_out_total 1" in client.get("/api/v1/metrics").text
 
 
-def test_a_full_queue_answers_429_and_health_answers_meanwhile(serving, example, is_problem):
-    texts = [{"text": document["text"]} for document in example["documents"]]
-    with serving(Settings(workers=1, queue=1, samples=3_000_000)) as client:
-        cluster = client.post(CLUSTERS, json={"documents": texts}).json()["id"]
-        path, answers = f"{CLUSTERS}/{cluster}/select", []
-        threads = [
-            threading.Thread(target=lambda: answers.append(client.post(path, json={"decoder": "sample"})))
-            for _ in range(2)
-        ]
+def test_work_that_waited_too_long_never_begins(serving, gate, is_problem):
+    with serving(Settings(workers=1, queue=1, max_seconds=1.5)) as client:
+        path = client.post(CLUSTERS, json=documents(2)).headers["location"] + "/select"
+        opened, answers = gate(client.service), []
+        threads = [threading.Thread(target=lambda: answers.append(client.post(path, json={}))) for _ in range(2)]
         for thread in threads:
             thread.start()
-        until(lambda: client.service.pool.taken == 2)
+        for thread in threads:
+            thread.join()
+        assert [is_problem(answer, 504, "time-limit")["limit"] for answer in answers] == ["max_seconds"] * 2
+        until(lambda: client.service.pool.taken == 1)  # the one that waited is gone, the other still runs
+        opened.set()
+        until(lambda: client.service.pool.taken == 0)
+
+
+def test_a_full_queue_answers_429_and_health_answers_meanwhile(serving, gate, is_problem):
+    with serving(Settings(workers=1, queue=1)) as client:
+        path = client.post(CLUSTERS, json=documents(2)).headers["location"] + "/select"
+        opened, answers = gate(client.service), []
+        threads = [threading.Thread(target=lambda: answers.append(client.post(path, json={}))) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        until(lambda: client.service.pool.running == 1 and client.service.pool.taken == 2)
         health = client.get("/api/v1/health").json()
         assert (health["status"], health["running"], health["waiting"]) == ("ok", 1, 1)
-        for refused in (client.post(path, json={}), client.post(SUMMARIZE, json={"documents": texts})):
+        for refused in (client.post(path, json={}), client.post(SUMMARIZE, json=documents(1))):
             assert is_problem(refused, 429, "busy")["limit"] == "queue"
             assert int(refused.headers["retry-after"]) >= 1
+        opened.set()
         for thread in threads:
             thread.join()
         assert [answer.status_code for answer in answers] == [200, 200]

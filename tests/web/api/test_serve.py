@@ -60,7 +60,7 @@ def test_sigterm_finishes_what_is_running():
             target=lambda: answers.append(client.post("/api/v1/clusters", json={"documents": many_sentences(1_400)}))
         )
         slow.start()
-        while not client.get("/api/v1/health").json()["running"]:
+        while not client.get("/api/v1/health").json()["running"] and slow.is_alive():
             time.sleep(0.01)
         code, said = served.end(signal.SIGTERM)
         slow.join()

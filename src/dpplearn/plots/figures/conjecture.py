@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, MultipleLocator, NullLocator
 
 from dpplearn.plots.style import BLUE, GREEN, SEQUENTIAL, TWO_COLUMNS, VERMILION, new_figure, panel_title, style
 
@@ -51,7 +51,8 @@ def draw_divergence(ax: Axes, cells: list[dict[str, Any]]) -> None:
         means = [float(np.mean(cell["divergence"])) for cell in chosen]
         colour = SEQUENTIAL(0.3 + 0.7 * (n - sizes[0]) / (sizes[-1] - sizes[0]))
         ax.plot([cell["strength"] for cell in chosen], means, color=colour, marker="o", markersize=2.5, label=f"{n}")
-    ax.set(ylabel="KL(MRF || closest DPP), nats", ylim=(0, None))
+    ax.yaxis.set_major_locator(MultipleLocator(0.05))
+    ax.set(ylabel=r"KL(MRF $\Vert$ closest DPP), nats", ylim=(0, None))
     ax.legend(title="$N$", ncols=2, loc="upper left", reverse=True, columnspacing=0.8, handlelength=1.2)
     strength_axis(ax, cells)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -18,21 +18,36 @@ FRONT, ORIGIN, SIDE = (28, 38), (-22, 228), (16, -22)  # elevation and azimuth o
 FINE = 150  # steps: the triangles of surfaces that cross are sorted whole
 
 
+class Panel(NamedTuple):
+    """Surfaces in the unit cube, each with its colour, seen from an elevation and an azimuth."""
+
+    title: str
+    surfaces: list[tuple[FactorSurface, str]]
+    view: tuple[float, float]
+
+
+def panels() -> list[Panel]:
+    """MRF, DPP, both where the entry 111 is 0.1, and the two sheets of the DPP there."""
+    nested = [[(factor_surface(model, x), colour) for x, colour in ENTRIES.items()] for model in ("mrf", "dpp")]
+    mrf, front = (factor_surface(model, OVERLAY, resolution=FINE) for model in ("mrf", "dpp"))
+    back = factor_surface("dpp", OVERLAY, sign=-1, resolution=FINE)
+    return [
+        Panel("(a)  MRF", nested[0], FRONT),
+        Panel(r"(b)  DPP, $S_{ij}\geq 0$", nested[1], FRONT),
+        Panel(f"(c)  both at 111 = {OVERLAY:g}, seen from the origin", [(front, SKY), (mrf, ORANGE)], ORIGIN),
+        Panel(f"(d)  the closed DPP surface at 111 = {OVERLAY:g}", [(front, SKY), (back, PURPLE)], SIDE),
+    ]
+
+
 @style()
 def draw() -> Figure:
     # a layout engine would leave the cubes little room; matplotlib's types lack "none"
     figure = Figure(figsize=(TWO_COLUMNS, 7.0), layout="none")  # type: ignore[arg-type]
     axes = figure.subplots(2, 2, subplot_kw={"projection": "3d", "computed_zorder": False}).ravel()
     figure.subplots_adjust(left=0.01, right=0.95, bottom=0.04, top=0.97, wspace=0.06, hspace=0.26)
-    for ax, model, title in zip(axes[:2], ("mrf", "dpp"), ("(a)  MRF", r"(b)  DPP, $S_{ij}\geq 0$"), strict=True):
-        show(ax, [(factor_surface(model, entry), colour) for entry, colour in ENTRIES.items()], FRONT)
-        ax.set_title(title, y=1.0)
-    mrf, front = (factor_surface(model, OVERLAY, resolution=FINE) for model in ("mrf", "dpp"))
-    back = factor_surface("dpp", OVERLAY, sign=-1, resolution=FINE)
-    show(axes[2], [(front, SKY), (mrf, ORANGE)], ORIGIN)
-    axes[2].set_title(f"(c)  both at 111 = {OVERLAY:g}, seen from the origin", y=1.09)
-    show(axes[3], [(front, SKY), (back, PURPLE)], SIDE)
-    axes[3].set_title(f"(d)  the closed DPP surface at 111 = {OVERLAY:g}", y=1.09)
+    for ax, panel, height in zip(axes, panels(), (1.0, 1.0, 1.09, 1.09), strict=True):
+        show(ax, panel.surfaces, panel.view)
+        ax.set_title(panel.title, y=height)
     above = [Patch(color=colour, label=f"entry 111 = {entry:g}") for entry, colour in ENTRIES.items()]
     figure.legend(handles=above, loc="center", bbox_to_anchor=(0.5, 0.517), ncols=4)
     below = [
