@@ -3,17 +3,21 @@
 import { actions } from "./actions.js";
 import { table } from "./bars.js";
 import { $, bdi, h, icon } from "./dom.js";
+import { spanOf } from "./sources.js";
 import { ruleOf, state, statusOf } from "./state.js";
+import { explained } from "./terms.js";
 import { nameOf, percent, signed } from "./text.js";
 import { hideTip, place } from "./tip.js";
 
 const card = $("card");
 let openId = null;
 let anchor = null;
+let glossaryOpen = false;
 
 export function openCard(id, element) {
   hideTip();
   if (card.matches(":popover-open")) card.hidePopover();
+  anchor?.removeAttribute("aria-expanded");
   openId = id;
   anchor = element;
   fill();
@@ -35,7 +39,7 @@ export function updateCard() {
 
 export const closeCard = () => card.matches(":popover-open") && card.hidePopover();
 
-const RULES = [["none", "No rule", null], ["pin", "Pin", "pin"], ["ban", "Ban", "ban"]];
+const RULES = [["none", "Automatic", null], ["pin", "Pin", "pin"], ["ban", "Ban", "ban"]];
 
 function fill() {
   const sentence = state.cluster.sentences[openId];
@@ -53,7 +57,16 @@ function fill() {
     h("ul", { class: "facts" }, ...facts()),
     h("h3", {}, `Quality ${sentence.quality.toFixed(2)}`, h("small", {}, ` log q² = ${signed(sum)}, made of`)),
     table(sentence.contributions),
+    ...glossary(Object.keys(sentence.contributions)),
   );
+}
+
+function glossary(names) {
+  const lines = explained(names);
+  if (!lines.length) return [];
+  const toggle = (event) => (glossaryOpen = event.target.open);
+  return [h("details", { class: "hint glossary", open: glossaryOpen, on: { toggle } }, h("summary", {}, "What these words mean"),
+    h("ul", {}, ...lines.map((line) => h("li", {}, line))))];
 }
 
 function facts() {
@@ -84,12 +97,14 @@ function jump(id) {
 card.addEventListener("toggle", (event) => {
   if (event.newState !== "closed") return;
   anchor?.removeAttribute("aria-expanded");
+  // The bar that opened it may have left its list meanwhile: the sentence in its document is still there.
+  if (openId !== null && document.activeElement === document.body) spanOf(openId)?.focus({ preventScroll: true });
   openId = null;
 });
 card.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     event.preventDefault();
-    const back = anchor;
+    const back = anchor?.isConnected ? anchor : spanOf(openId);
     closeCard();
     back?.focus({ preventScroll: true });
   }
