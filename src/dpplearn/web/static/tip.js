@@ -24,7 +24,7 @@ export function hideTip() {
   tip.hidden = true;
 }
 
-/** Put a fixed box above `rect`, or below where there is no room, inside the window. */
+/** Put a fixed box above or below `rect`, or else beside it, inside the window. */
 export function place(box, rect, { below = false } = {}) {
   const margin = 8;
   const width = box.offsetWidth;
@@ -34,7 +34,9 @@ export function place(box, rect, { below = false } = {}) {
   const under = rect.bottom + margin;
   const fitsBelow = under + height <= innerHeight - margin;
   const top = (below && fitsBelow) || above < margin ? Math.max(margin, Math.min(under, innerHeight - height - margin)) : above;
-  box.style.left = `${left}px`;
+  const covers = above < margin && !fitsBelow; // a box too high for both stands beside, so that what it is about is seen
+  const side = [rect.right + margin, rect.left - width - margin].find((x) => x >= margin && x + width <= innerWidth - margin);
+  box.style.left = `${(covers && side) || left}px`;
   box.style.top = `${top}px`;
 }
 
