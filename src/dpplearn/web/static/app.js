@@ -13,7 +13,7 @@ import { notice, problem, say } from "./notice.js";
 import { Selecting } from "./selecting.js";
 import { isKept, keepChoices, keepCluster, kept, stillThere } from "./session.js";
 import { buildSources, focusSentence, listenSources, updateSources } from "./sources.js";
-import { indexed, setRule, state } from "./state.js";
+import { indexed, ruleOf, setRule, state } from "./state.js";
 import { listenTheme } from "./theme.js";
 import { forget, listenUndo, offer, remember } from "./undo.js";
 
@@ -175,6 +175,7 @@ onWait.report = (seconds) =>
 
 Object.assign(actions, {
   rule(id, rule) {
+    if (rule === ruleOf(id)) return;
     remember();
     setRule(id, rule);
     offer(rule, id);

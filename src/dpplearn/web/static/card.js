@@ -22,11 +22,14 @@ export function openCard(id, element) {
   anchor = element;
   fill();
   card.showPopover();
-  if (!matchMedia("(max-width: 719px)").matches) {
-    place(card, element.getBoundingClientRect(), { below: true });
-  } else card.removeAttribute("style"); // a sheet at the foot of the window
+  position();
   anchor.setAttribute("aria-expanded", "true");
   card.querySelector("[aria-pressed=true]").focus({ preventScroll: true });
+}
+
+function position() {
+  if (matchMedia("(max-width: 719px)").matches) card.removeAttribute("style"); // a sheet at the foot of the window
+  else place(card, anchor.getBoundingClientRect(), { below: true, beside: anchor.matches(".bar") }); // above a bar is its sentence
 }
 
 /** Keep the open card true while the selection changes under it. */
@@ -64,8 +67,12 @@ function fill() {
 function glossary(names) {
   const lines = explained(names);
   if (!lines.length) return [];
-  const toggle = (event) => (glossaryOpen = event.target.open);
-  return [h("details", { class: "hint glossary", open: glossaryOpen, on: { toggle } }, h("summary", {}, "What these words mean"),
+  const toggle = (event) => {
+    if (event.target.open === glossaryOpen) return; // it was drawn again
+    glossaryOpen = event.target.open;
+    if (anchor.isConnected) position(); // the card has another height now
+  };
+  return [h("details", { class: "hint glossary", "aria-label": "What these words mean", open: glossaryOpen, on: { toggle } }, h("summary", {}, "What these words mean"),
     h("ul", {}, ...lines.map((line) => h("li", {}, line))))];
 }
 

@@ -52,7 +52,8 @@ function addFiles(files) {
 
 /** Documents that are on the page already, so that one can add to them. */
 export function adopt(documents) {
-  drafts = documents.map(({ title, text }) => ({ key: ++count, title, text }));
+  const named = (id) => (/^Document \d+$/.test(id) ? "" : id); // the names of files; numbers are given anew
+  drafts = documents.map(({ id, title, text }) => ({ key: ++count, title: title || named(id), text }));
   changed();
   sent = true;
 }

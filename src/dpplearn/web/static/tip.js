@@ -24,8 +24,8 @@ export function hideTip() {
   tip.hidden = true;
 }
 
-/** Put a fixed box above or below `rect`, or else beside it, inside the window. */
-export function place(box, rect, { below = false } = {}) {
+/** Put a fixed box above or below `rect`, or beside it where that is asked for or leaves more to see. */
+export function place(box, rect, { below = false, beside = false } = {}) {
   const margin = 8;
   const width = box.offsetWidth;
   const height = box.offsetHeight;
@@ -34,10 +34,11 @@ export function place(box, rect, { below = false } = {}) {
   const under = rect.bottom + margin;
   const fitsBelow = under + height <= innerHeight - margin;
   const top = (below && fitsBelow) || above < margin ? Math.max(margin, Math.min(under, innerHeight - height - margin)) : above;
-  const covers = above < margin && !fitsBelow; // a box too high for both stands beside, so that what it is about is seen
+  const covers = above < margin && !fitsBelow; // too high for both: it would hide what it is about
   const side = [rect.right + margin, rect.left - width - margin].find((x) => x >= margin && x + width <= innerWidth - margin);
-  box.style.left = `${(covers && side) || left}px`;
-  box.style.top = `${top}px`;
+  const aside = side !== undefined && (beside || covers);
+  box.style.left = `${aside ? side : left}px`;
+  box.style.top = `${aside ? Math.max(margin, Math.min(rect.top - height / 2, innerHeight - height - margin)) : top}px`;
 }
 
 addEventListener("scroll", hideTip, { passive: true });
