@@ -5,10 +5,12 @@ weights, bin edges and document frequencies. With --check, prints scores by leav
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
 
+from dpplearn.learning.progress import Progress
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Summarizer, read_clusters
 
@@ -24,13 +26,16 @@ def make() -> Summarizer:
 
 def check(clusters) -> None:
     """ROUGE of each topic summarized by a model trained on the others."""
+    progress = Progress(sys.stderr.isatty())
     rows: dict[str, list] = {"greedy": [], "consensus": [], "sample": []}
-    for held_out in clusters:
+    for done, held_out in enumerate(clusters, 1):
         model = make().fit([cluster for cluster in clusters if cluster is not held_out])
         rouge = Rouge(list(held_out.references), list(METRICS), words=BUDGET)
         for decoder, scores in rows.items():
             result = rouge.score(model.summarize(held_out, decoder=decoder).text)
             scores.append([result[metric].f for metric in METRICS])
+        progress.stage("Topics", done, len(clusters))
+    progress.clear()
     for decoder, scores in rows.items():
         means = ", ".join(f"{m} F {100 * x:.2f}" for m, x in zip(METRICS, np.mean(scores, axis=0), strict=True))
         print(f"{decoder}: {means}")
@@ -49,11 +54,14 @@ def main() -> None:
     if arguments.check:
         check(clusters)
         return
-    model = make().fit(clusters)
+    model = make().fit(clusters, verbose=sys.stderr.isatty())
     model.training_["corpus"] = "MultiLing 2011 pilot, English (CC BY 3.0)"
     model.save(arguments.out)
     print(f"Trained on {len(clusters)} clusters; wrote {arguments.out} ({arguments.out.stat().st_size / 1024:.0f} KB).")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt as stop:
+        sys.exit(str(stop) or "Stopped.")

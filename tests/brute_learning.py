@@ -8,6 +8,8 @@ import numpy as np
 from brute import pmf, subsets
 from dpplearn.learning import ConditionalDPP, ItemSet
 
+THETA = np.array([-1.0, 0.8, -0.5])
+
 
 def random_items(n, m, rng, d=None, similarity=False, spread=1.0, **kwargs):
     """An instance with random features; a constant first."""

@@ -123,7 +123,9 @@ def test_what_needs_L_says_so():
     [
         ([0, 3], IndexError, "from 0 to 2, found 3"),
         ([-1], IndexError, "from 0 to 2, found -1"),
-        ([1, 1], ValueError, "repeat items, but 1 appears"),
+        ([1, 1], ValueError, r"repeat items, but 1 appears more than once\.$"),
+        ([0, 1, 1], ValueError, r"looks like an indicator, 0 or 1 for each of the 3 items: pass np\.flatnonzero\("),
+        ([0.0, 1.0, 0.0], TypeError, r"looks like an indicator.* pass np\.flatnonzero\("),
         ([True, False], ValueError, "mask must have length 3, found 2"),
         ([0.5], TypeError, "integers or be a boolean mask, found dtype float64"),
         ([[0, 1]], ValueError, r"one-dimensional, found shape \(1, 2\)"),
@@ -218,6 +220,27 @@ def test_quality():
         DPP.from_quality([1e200, 1.0], np.eye(2))
     with pytest.raises(ValueError, match="row 1 is zero"):
         LowRankDPP.from_quality([1.0, 1.0], [[1.0, 0.0], [0.0, 0.0]])
+
+
+def test_qualities_beyond_every_float():
+    for q in ([np.exp(360.0), 1.0], [1e308, 1e308]):
+        for make in (
+            lambda q: DPP.from_quality(q, np.eye(2)),
+            lambda q: LowRankDPP.from_quality(q, np.eye(2)),
+            lambda q: LowRankDPP.from_quality(q, sparse.eye_array(2)),
+        ):
+            with pytest.raises(ValueError, match=r"q_i\^2 to be a float, but its largest entry is"):
+                make(q)
+    q = [np.exp(352.0), 1.0]
+    assert LowRankDPP.from_quality(q, np.eye(2)).log_normalizer == pytest.approx(704 + np.log(2))
+
+
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array])
+@pytest.mark.parametrize("scale", [1e-100, 1e-160, 1e-300])
+def test_short_directions_are_directions(make, scale):
+    phi = np.array([[3.0, 4.0], [1.0, 0.0]])
+    expected = LowRankDPP.from_quality([2.0, 1.0], phi).L
+    np.testing.assert_allclose(LowRankDPP.from_quality([2.0, 1.0], make(scale * phi)).L, expected, rtol=1e-14)
 
 
 def test_features():

@@ -198,6 +198,47 @@ def test_odd_corpora(files, tmp_path, change, code, said):
     assert said in result.stderr
 
 
+def test_skip_bad_leaves_out_clusters_that_cannot_be_used(files, tmp_path):
+    folder, train, test = files
+
+    def bad(path):
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+        many = {"id": "1", "text": "\n\n".join(["It rained."] * 5001)}
+        records += [
+            {**records[0], "id": "bare", "references": []},
+            {**records[0], "id": "blank", "references": [" "], "documents": [{"id": "1", "text": "..."}]},
+            {**records[0], "id": "mute", "documents": [{"id": "1", "text": "..."}]},
+            {**records[0], "id": "vast", "documents": [many]},
+        ]
+        return write(tmp_path / path.name, records)
+
+    worse_train, worse_test = bad(train), bad(test)
+    commands = {
+        "train": ["train", worse_train, "--out", tmp_path / "m.json", "--budget", 300],
+        "evaluate": ["evaluate", worse_test, "--model", folder / "m.json", "--systems", "begin", "--jobs", 1],
+        "experiment": ["experiment", "--train", worse_train, "--test", worse_test, "--systems", "begin", "--jobs", 1],
+    }
+    for name, command in commands.items():
+        failed = run(*command)
+        assert failed.exit_code == 1, name
+        result = run(*command, "--skip-bad")
+        assert result.exit_code == 0, result.stderr
+        for said in (
+            "left out cluster bare of", "it has no reference summary.", "left out cluster blank of",
+            "it has no sentence and no reference summary.", "it has no sentence.", "at most 5,000 sentences",
+        ):  # fmt: skip
+            assert said in result.stderr
+    (tmp_path / "m.json").unlink()
+    good, few = run("train", train, *commands["train"][2:]), json.loads((tmp_path / "m.json").read_text())
+    assert good.exit_code == 0
+    assert run(*commands["train"], "--skip-bad").exit_code == 0
+    assert json.loads((tmp_path / "m.json").read_text()) == few
+    bare = write(tmp_path / "bare.jsonl", [{"id": "x", "documents": [{"id": "1", "text": "Rain."}]}])
+    result = run("train", bare, "--out", tmp_path / "m.json", "--skip-bad")
+    assert result.exit_code == 1
+    assert "none is left" in result.stderr
+
+
 def test_odd_options(files):
     folder, train, test = files
     unknown = run("evaluate", test, "--model", folder / "m.json", "--systems", "begin,lead")

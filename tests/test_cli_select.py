@@ -20,8 +20,8 @@ RECORDS = [
 ]
 
 
-def run(*args):
-    return CliRunner().invoke(main, ["select", *map(str, args)])
+def run(*args, stdin=None):
+    return CliRunner().invoke(main, ["select", *map(str, args)], input=stdin)
 
 
 def write_lines(path, records):
@@ -117,6 +117,106 @@ def test_out_is_written_at_once(jsonl, tmp_path):
     assert "there is no folder" in result.stderr
 
 
+@pytest.mark.parametrize("source", ["jsonl", "csv", "npz"])
+@pytest.mark.parametrize("target", ["jsonl", "csv", "npz", "NPZ"])
+def test_the_name_of_the_file_says_its_format(source, target, jsonl, tmp_path):
+    """What is written can be read again, and gives the same choice."""
+    if source != "jsonl":
+        assert run(jsonl, "-k", 4, "--out", tmp_path / f"items.{source}").exit_code == 0
+    given, out = tmp_path / f"items.{source}", tmp_path / f"chosen.{target}"
+    result = run(given, "--embedding", "vector", "-k", 2, "--out", out)
+    assert (result.exit_code, result.stdout) == (0, ""), result.stderr
+    if target == "csv":
+        rows = list(csv.DictReader(io.StringIO(out.read_text(encoding="utf-8"))))
+        assert [row["id"] for row in rows] == ["a", "c"]
+        assert json.loads(rows[1]["vector"]) == [0.0, 1.0]
+    if target == "npz" and source == "jsonl":
+        with np.load(out) as arrays:
+            assert arrays["vector"].tolist() == [[1.0, 0.0], [0.0, 1.0]]
+            assert arrays["score"].dtype.kind == "f"
+    assert ids(run(jsonl, "-k", 2)) == ["a", "c"]
+    again = json.loads(run(out, "--embedding", "vector", "-k", 2, "--json").stdout)
+    assert [chosen["item"] for chosen in again["selected"]] == [0, 1]
+
+
+def test_arrays_keep_their_types(tmp_path):
+    path, out = tmp_path / "items.npz", tmp_path / "chosen.npz"
+    E = np.eye(3, dtype=np.float32)
+    np.savez(path, embedding=E, score=np.array([1, 3, 2], np.int16))
+    assert run(path, "-k", 2, "--out", out).exit_code == 0
+    with np.load(out) as arrays:
+        assert arrays["item"].tolist() == [1, 2]
+        assert arrays["embedding"].dtype == np.float32
+        assert np.array_equal(arrays["embedding"], E[[1, 2]])
+        assert arrays["score"].dtype == np.int16
+
+
+@pytest.mark.parametrize(
+    ("records", "name"),
+    [
+        ([{"text": "a", "x": 1}, {"text": "b", "x": "one"}], "x"),
+        ([{"text": "a", "x": [1]}, {"text": "b", "x": [1, 2]}], "x"),
+        ([{"text": "a", "x": 1}, {"text": "b"}], "x"),
+        ([{"text": "a", "x": {"y": 1}}, {"text": "b", "x": {"y": 2}}], "x"),
+    ],
+)
+def test_what_no_array_can_hold(records, name, tmp_path):
+    path, out = write_lines(tmp_path / "items.jsonl", records), tmp_path / "chosen.npz"
+    result = run(path, "-k", 2, "--out", out)
+    assert result.exit_code == 1
+    assert f"The field {name!r} cannot be a NumPy array" in result.stderr
+    assert not out.exists()
+    out = tmp_path / "chosen.csv"  # an empty cell, or JSON
+    assert run(path, "-k", 2, "--out", out).exit_code == 0
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_what_cannot_be_written_is_said_before_the_work(jsonl, tmp_path, monkeypatch):
+    monkeypatch.setattr("dpplearn.cli.select.read_items", lambda *_: pytest.fail("read before the check"))
+    for name, options, message in [
+        ("chosen.txt", [], "must end in one of .jsonl, .csv, .parquet, .npz"),
+        ("chosen", [], "must end in one of"),
+        ("chosen.json", [], "give --json"),
+        ("chosen.jsonl", ["--json"], "must end in .json"),
+        ("nowhere/chosen.csv", [], "there is no folder"),
+    ]:
+        result = run(jsonl, "-k", 2, "--out", tmp_path / name, *options)
+        assert result.exit_code in (1, 2)
+        assert message in result.stderr
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "needs pyarrow" in run(jsonl, "-k", 2, "--out", tmp_path / "chosen.parquet").stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["items.jsonl"]
+
+
+def test_a_field_called_file(tmp_path):
+    path = write_lines(tmp_path / "items.jsonl", [{"text": "a", "file": "x"}, {"text": "b", "file": "y"}])
+    assert run(path, "-k", 2, "--out", tmp_path / "chosen.npz").exit_code == 0
+    with np.load(tmp_path / "chosen.npz") as arrays:
+        assert arrays["file"].tolist() == ["x", "y"]
+
+
+def test_standard_input(jsonl, tmp_path):
+    given = jsonl.read_text(encoding="utf-8")
+    result = run("-", "-k", 2, "--explain", stdin=given)
+    assert ids(result) == ["a", "c"]
+    assert "standard input, line 2: 0.82 similar to line 1." in result.stderr
+    table = "id,text,score\na,cats sat,3\nb,stocks fell,2\n"
+    result = run("-", "-k", 1, "--format", "csv", stdin=table)
+    assert result.stdout == "id,text,score\na,cats sat,3\n"
+    result = run("-", "-k", 1, stdin=table)
+    assert result.exit_code == 1
+    assert "standard input, line 1 must be a JSON object" in result.stderr
+    assert "give --format" in result.stderr
+    np.savez(tmp_path / "items.npz", embedding=np.eye(2))
+    result = run("-", "-k", 1, "--format", "npz", stdin=(tmp_path / "items.npz").read_bytes())
+    assert [json.loads(line)["item"] for line in result.stdout.splitlines()] == [0]
+    assert run("-", "-k", 1, "--json", "--out", tmp_path / "x.json", stdin=given).exit_code == 0
+    assert json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["selected"][0]["item"] == 0
+    text = tmp_path / "items.txt"
+    text.write_text(given, encoding="utf-8")
+    assert ids(run(text, "--format", "jsonl", "-k", 2)) == ["a", "c"]
+
+
 def test_no_scores_and_no_items(tmp_path):
     path = write_lines(tmp_path / "items.jsonl", [{"text": "a b"}, {"text": "a b"}, {"text": "c"}])
     result = run(path, "-k", 2)
@@ -184,6 +284,12 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"PK not a zip")
     assert "is not a file of NumPy arrays" in error(broken)
+    np.savez(broken, embedding=np.eye(9))
+    broken.write_bytes(broken.read_bytes()[:200])
+    assert "is not a file of NumPy arrays" in error(broken)
+    with broken.open("wb") as file:
+        np.save(file, np.eye(2))
+    assert "one array without a name" in error(broken)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "x.parquet").write_bytes(b"PAR1")
     assert "needs pyarrow" in error(tmp_path / "x.parquet")

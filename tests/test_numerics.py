@@ -8,7 +8,7 @@ import pytest
 
 from brute import random_kernel, subsets
 from dpplearn import DPP, KDPP, LowRankDPP
-from dpplearn._graded import factor_kernel, factor_rows
+from dpplearn._graded import factor_kernel, factor_rows, spectrum_wide
 from dpplearn._linalg import eigh_gram, logdet
 from dpplearn.kernels import L_to_K, rbf_similarity
 from dpplearn.sampling.kdpp import log_esp, vector_probs
@@ -91,6 +91,26 @@ def test_factors_keep_each_row(rng):
         assert pivots.size == 3
         np.testing.assert_allclose((T / q[:, None]) @ (T / q[:, None]).T, X @ X.T, atol=1e-9)
         np.testing.assert_array_equal(np.triu(T[pivots], 1), 0.0)
+
+
+@pytest.mark.parametrize("d", [4, 8, 12])
+@pytest.mark.parametrize("spread", [10.0, 60.0])
+def test_items_that_are_nearly_the_same(d, spread):
+    """Rows that differ by 1e-6 have half their digits in common, and the rest still decides."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        P = rng.standard_normal((8, d))
+        P[3] = P[0] + 1e-6 * rng.standard_normal(d)
+        P /= np.linalg.norm(P, axis=1, keepdims=True)
+        B = np.exp(rng.uniform(-spread / 2, spread / 2, 8))[:, None] * P
+        with mpmath.workdps(200):
+            rows = mpmath.matrix(B.tolist())
+            normal = rows.T * rows + mpmath.eye(d)
+            K = rows * mpmath.inverse(normal) * rows.T
+            truth, log_normalizer = [float(K[i, i]) for i in range(8)], float(mpmath.log(mpmath.det(normal)))
+        found = spectrum_wide(factor_rows(B))
+        np.testing.assert_allclose(found.V**2 @ found.p, truth, atol=1e-9)
+        assert found.log_normalizer == pytest.approx(log_normalizer, rel=1e-11)
 
 
 @pytest.mark.parametrize("spread", [50.0, 300.0, 600.0])

@@ -8,8 +8,9 @@ import pytest
 
 from dpplearn.decoding import greedy_map
 from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize.reasons import reason
 from dpplearn.summarize.report import html_report
-from dpplearn.summarize.units import costs, length, limit
+from dpplearn.summarize.units import costs, joined_length, length, limit
 
 
 def variations():
@@ -211,6 +212,60 @@ def test_explanations_add_up(bundled):
         assert x.similarity == pytest.approx(summary.read.C[i, summary.items].max())
     json.dumps(summary.to_dict())
     assert "Left out" in str(explanation)
+
+
+def reasons_of(bundled, texts, budget, unit="words", **options):
+    summary = bundled.summarize(Cluster.from_texts(texts), budget, unit, **options)
+    explanation = summary.explain()
+    assert [x["reason"] for x in explanation.to_dict()["left_out"]] == [x.reason for x in explanation.left_out]
+    for x in explanation.left_out:
+        assert x.reason in str(explanation)
+        assert x.reason.replace("'", "&#x27;") in html_report(summary)
+    return summary, {x.sentence.text: x.reason for x in explanation.left_out}
+
+
+def test_why_a_sentence_was_left_out(bundled):
+    storm = "The storm closed the bridge over the river on Monday."
+    again = "On Monday the storm closed the bridge over the river."
+    near = "The storm closed the bridge over the river on Monday night."
+    long = "Officials said that " + "the repair of the old stone pillars will take months and " * 9 + "cost millions."
+    other = "A school in the valley opened its hall to families."
+    texts = [storm, again, near, long, other]
+    first, found = reasons_of(bundled, texts, 11, include=[0])
+    assert first.items.tolist() == [0]
+    assert found[again] == "has the words of 1, sentence 1"
+    assert found[long].startswith("longer than the budget: 104 of 11 words")
+    assert found[near].endswith("% is said already")
+    assert found[other] == "weaker than every chosen sentence, and 1 of 11 words are left"
+    _, found = reasons_of(bundled, texts, 11, include=[4], exclude=[0])
+    assert found[storm] == "excluded"
+    assert found[again] == "no room: takes 10, and 1 of 11 words are left"
+    _, found = reasons_of(bundled, texts, 1, "sentences", include=[4])
+    assert found[storm] == "no room: takes 1, and 0 of 1 sentences are left"
+    # as if a decoder had stopped after one sentence, though others fit
+    alone = bundled.summarize(Cluster.from_texts(texts), 10, "sentences")
+    for item, other_item, expected in [(4, 0, "it would fit, but the set is better without it"),
+                                       (0, 4, "weaker than every chosen sentence")]:  # fmt: skip
+        stopped = replace(alone, items=np.array([item]), text=texts[item], length=1)
+        assert reason(stopped, other_item, 0.0) == expected
+
+
+def test_reasons_count_what_is_left(bundled):
+    """Every reason that names a length is true of it, in each unit and at each budget."""
+    for unit, budget in (("words", 60), ("bytes", 400), ("sentences", 2), ("tokens", 90), (len, 300)):
+        summary = bundled.summarize(Cluster.example(), budget, unit)
+        for x in summary.explain().left_out:
+            longer = joined_length([*(s.text for s in summary.sentences), x.sentence.text], unit)
+            if x.reason.startswith("no room"):
+                assert longer > budget
+                assert f"takes {longer - summary.length:g}, and {budget - summary.length:g} of {budget} " in x.reason
+            elif x.reason.startswith("weaker"):
+                assert x.quality < min(c.quality for c in summary.explain().chosen)
+                assert (longer > budget) == ("are left" in x.reason)
+            elif "said already" in x.reason:
+                assert x.redundancy >= 0.3
+            else:
+                assert longer <= budget
 
 
 def test_diversity_knob(bundled):

@@ -18,6 +18,8 @@ Features: TypeAlias = Any  # a float array or a scipy csr_array, one row per ite
 Items: TypeAlias = ArrayLike | Iterable[int]  # item numbers in any collection, or a boolean mask
 Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None
 
+LARGEST_QUALITY = float(np.sqrt(np.finfo(np.float64).max)) * (1 - 1e-8)  # S_ij may exceed 1 by rounding
+
 
 def check_array(x: Any, name: str, ndim: int) -> FloatArray:
     """A float64 array of `ndim` dimensions with finite entries; integers are converted."""
@@ -81,6 +83,14 @@ def check_vector(x: ArrayLike, name: str, n: int, *, low: float | None = None) -
     return v
 
 
+def check_quality(q: ArrayLike, n: int) -> FloatArray:
+    """Qualities that are not negative, and small enough for q_i S_ij q_j to be floats."""
+    q = check_vector(q, "q", n, low=0.0)
+    if q.max() > LARGEST_QUALITY:
+        raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
+    return q
+
+
 def check_items(items: Items, n: int, name: str = "items") -> IntArray:
     """Item numbers in 0 ... n-1, none twice, in the order given; a boolean mask of length n means where it is True."""
     if np.ma.isMaskedArray(items):
@@ -109,14 +119,25 @@ def check_items(items: Items, n: int, name: str = "items") -> IntArray:
     if Y.size == 0:
         return np.empty(0, np.int64)
     if Y.dtype.kind not in "iu":
-        raise TypeError(f"{name} must hold integers or be a boolean mask, found dtype {Y.dtype}.")
+        raise TypeError(
+            f"{name} must hold integers or be a boolean mask, found dtype {Y.dtype}.{_indicator(Y, n, name)}"
+        )
     if Y.min() < 0 or Y.max() >= n:
         bad = Y.min() if Y.min() < 0 else Y.max()
         raise IndexError(f"{name} must hold item numbers from 0 to {n - 1}, found {bad}.")
     values, counts = np.unique(Y, return_counts=True)
     if values.size < Y.size:
-        raise ValueError(f"{name} must not repeat items, but {values[counts > 1][0]} appears more than once.")
+        repeated = values[counts > 1][0]
+        hint = _indicator(Y, n, name)
+        raise ValueError(f"{name} must not repeat items, but {repeated} appears more than once.{hint}")
     return Y.astype(np.int64)
+
+
+def _indicator(Y: npt.NDArray[Any], n: int, name: str) -> str:
+    """A hint for those who give 0 or 1 for each item instead of the numbers of the chosen ones."""
+    if Y.size != n or Y.dtype.kind not in "iuf" or not np.isin(Y, (0, 1)).all():
+        return ""
+    return f" It looks like an indicator, 0 or 1 for each of the {n} items: pass np.flatnonzero({name})."
 
 
 def check_subset(subset: Items, n: int, name: str = "subset") -> IntArray:

@@ -1,8 +1,12 @@
 """Kernels whose items differ in quality by more than the sixteen digits that eigenvalues can hold.
 
 With q from e^-150 to e^150, or L scaled by 1e150, the eigenvalues of L near 1, which decide probabilities, are lost
-in the rounding of the largest. A triangular factor by pivots keeps each row to its own relative accuracy, and writes
-exact zeros where an item is a combination of larger ones.
+in the rounding of the largest. Two steps keep every item to its own relative accuracy:
+
+1. S = U U^T with U triangular in the order of the best item that is left, from rows (`reduced_rows`) or from S itself
+   (`reduced_similarity`), with exact zeros where an item is a combination of better ones. It takes log q, which may be
+   of any size.
+2. An orthogonal factor of [diag(q) U; I] (`stacked_qr`), which is all that probabilities and their derivatives need.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import numpy as np
 from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray, row_lengths
-from dpplearn._linalg import EPS, WIDE, Spectrum, eigh_psd
+from dpplearn._linalg import EPS, WIDE, Spectrum
 
 
 class Factor(NamedTuple):
@@ -29,47 +33,93 @@ class Factor(NamedTuple):
 
 
 def factor_kernel(L: FloatArray) -> Factor:
-    """Cholesky by pivots: always the item of which most is left, until nothing but rounding is left of any."""
-    whole = np.maximum(L.diagonal(), 0.0)
-    n = len(L)
-    left = whole.copy()
-    T = np.zeros((n, n))
-    pivots: list[int] = []
-    nothing = 8 * n * EPS * whole
-    while left.max() > 0.0:
-        j, t = int(left.argmax()), len(pivots)
-        column = L[:, j] - T[:, :t] @ T[j, :t]
-        column[left == 0.0] = 0.0  # exactly: these items are spanned, and what is here is rounding
-        column /= np.sqrt(left[j])
-        column[j] = np.sqrt(left[j])
-        T[:, t] = column
-        left -= column**2
-        left[left <= nothing] = 0.0
-        left[j] = 0.0
-        pivots.append(j)
-    return Factor(T[:, : len(pivots)].copy(), np.array(pivots, np.int64))
+    """The factor of L, from its entries."""
+    q = np.sqrt(np.maximum(L.diagonal(), 0.0))
+    unit = np.where(q > 0, q, 1.0)
+    with np.errstate(divide="ignore"):
+        U, pivots = reduced_similarity(L / unit[:, None] / unit, np.log(q))
+    return Factor(q[:, None] * U, pivots)
 
 
 def factor_rows(B: FloatArray) -> Factor:
-    """The same for L = B B^T, from the rows themselves, which know twice the digits of their products."""
-    whole = row_lengths(B)
-    rest, left = B.copy(), whole.copy()
-    T = np.zeros((len(B), min(B.shape)))
+    """The factor of L = B B^T from the rows themselves, which know twice the digits of their products."""
+    q = row_lengths(B)
+    with np.errstate(divide="ignore"):
+        U, pivots = reduced_rows(B / np.where(q > 0, q, 1.0)[:, None], np.log(q))
+    return Factor(q[:, None] * U, pivots)
+
+
+def reduced_similarity(S: FloatArray, log_q: FloatArray) -> Factor:
+    """U with S = U U^T, as `reduced_rows`: Cholesky by pivots, always the item of which most is left."""
+    n = len(S)
+    left = (log_q > -np.inf).astype(np.float64)
+    U = np.zeros((n, n))
     pivots: list[int] = []
-    nothing = 8 * B.shape[1] * EPS * whole
-    while left.max() > 0.0 and len(pivots) < T.shape[1]:
-        j, t = int(left.argmax()), len(pivots)
-        direction = rest[j] / left[j]
-        along = rest @ direction
-        along[left == 0.0] = 0.0
-        rest -= np.outer(along, direction)
-        T[:, t] = along
-        left = row_lengths(rest)
-        gone = left <= nothing
-        gone[j] = True
-        rest[gone], left[gone] = 0.0, 0.0
+    while left.max() > 0.0:
+        t, j = len(pivots), best(log_q, left)
+        column = S[:, j] - U[:, :t] @ U[j, :t]
+        column[left == 0.0] = 0.0  # exactly: these items are spanned, and what is here is rounding
+        column /= np.sqrt(left[j])
+        column[j] = np.sqrt(left[j])
+        U[:, t] = column
+        left -= column**2
+        left[left <= 8 * n * EPS] = 0.0
+        left[j] = 0.0
         pivots.append(j)
-    return Factor(T[:, : len(pivots)].copy(), np.array(pivots, np.int64))
+    return Factor(U[:, : len(pivots)].copy(), np.array(pivots, np.int64))
+
+
+def reduced_rows(unit: FloatArray, log_q: FloatArray) -> Factor:
+    """U' (n, rank) with U' U'^T = U U^T for rows of length 1, triangular in the order of the longest that is left.
+
+    Row i stands for q_i u_i. Reflections turn the longest remaining row into the next axis; where only rounding is left
+    of another row it is set to 0, for it depends on longer ones, such as a duplicate of larger quality. Left in, EPS
+    times its length would count as a direction, and might exceed all shorter rows.
+    """
+    n, d = unit.shape
+    # more columns than rows: a rotation brings the rows, each to EPS, into the first n
+    U = linalg.qr(unit.T, mode="r", check_finite=False)[0][:n].T.copy() if d > n else unit.copy()
+    pivots: list[int] = []
+    small = 8 * d * EPS
+    for k in range(U.shape[1]):
+        rest = U[:, k:]
+        size = row_lengths(rest)
+        gone = size <= small
+        rest[gone], size[gone] = 0.0, 0.0
+        if gone.all():
+            break
+        p = best(log_q, size**2)
+        v = rest[p].copy()
+        axis = -np.copysign(size[p], v[0])
+        v[0] -= axis
+        rest -= np.outer(rest @ v, v * (2 / (v @ v)))
+        rest[p] = 0.0
+        rest[p, 0] = axis
+        pivots.append(p)
+    # columns may have either sign: make the diagonal positive
+    U = U[:, : len(pivots)] * np.sign(U[pivots, range(len(pivots))])
+    return Factor(U, np.array(pivots, np.int64))
+
+
+def best(log_q: FloatArray, left: FloatArray) -> int:
+    """The item of which most is left: the largest q_i^2 left_i."""
+    return int(np.where(left > 0.0, log_q + np.log(np.where(left > 0.0, left, 1.0)) / 2, -np.inf).argmax())
+
+
+def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Q (n + d, d) and R with [B; I] P = Q R for a permutation P, so that R^T R = P^T (I + B^T B) P.
+
+    The upper part of Q has K = Q Q^T, the lower one (I + B^T B)^-1. Householder QR with columns pivoted and rows
+    sorted by length keeps every row's own relative accuracy (Cox and Higham, 1998), however much they differ in length.
+    """
+    n, d = B.shape
+    length = np.concatenate([np.abs(B).max(axis=1, initial=0.0), np.ones(d)])
+    order = np.argsort(-length, kind="stable")
+    stacked = np.concatenate([B, np.eye(d)])[order]
+    Q, R, _ = linalg.qr(stacked, mode="economic", pivoting=True, check_finite=False)
+    rows = np.empty_like(order)
+    rows[order] = np.arange(n + d)
+    return Q[rows], R
 
 
 def spectrum(lam: FloatArray, V: FloatArray, factor: Callable[[], Factor]) -> Spectrum:
@@ -80,90 +130,17 @@ def spectrum(lam: FloatArray, V: FloatArray, factor: Callable[[], Factor]) -> Sp
 
 
 def spectrum_wide(factor: Factor) -> Spectrum:
-    """The spectrum from a factor, to EPS absolutely, whatever the scale.
-
-    With P the pivots and X = T T_P^-1, which is the identity on P and moderate elsewhere, L = X L_P X^T, so that
-    K = X M^-1 X^T and det(L + I) = det(L_P) det(M) with M = L_P^-1 + X^T X: no number in it is large but
-    the inverse qualities, on M's diagonal, where a Cholesky factor does not mind.
-    """
-    T, pivots = factor
-    if pivots.size == 0:
-        return Spectrum(np.empty(0), np.empty((len(T), 0)), 0.0)
-    T_P = T[pivots]
-    X = linalg.solve_triangular(T_P, T.T, lower=True, trans="T", check_finite=False).T
-    X[pivots] = np.eye(pivots.size)
-    inverse = linalg.solve_triangular(T_P, np.eye(pivots.size), lower=True, check_finite=False)
-    M = inverse.T @ inverse + X.T @ X
-    d = np.sqrt(M.diagonal())
-    C = linalg.cholesky(M / d[:, None] / d, lower=True, check_finite=False)
-    W = linalg.solve_triangular(C, (X / d).T, lower=True, check_finite=False).T  # K = W W^T
-    U, sigma, _ = linalg.svd(W, full_matrices=False, check_finite=False)
+    """The spectrum from a factor, to EPS absolutely, whatever the scale."""
+    n = len(factor.T)
+    if factor.pivots.size == 0:
+        return Spectrum(np.empty(0), np.empty((n, 0)), 0.0)
+    Q, R = stacked_qr(factor.T)
+    U, sigma, _ = linalg.svd(Q[:n], full_matrices=False, check_finite=False)
     p = np.clip(sigma[::-1] ** 2, 0.0, 1.0)
-    log_det = 2 * float(np.log(T_P.diagonal()).sum() + np.log(d).sum() + np.log(C.diagonal()).sum())
-    return Spectrum(p, np.ascontiguousarray(U[:, ::-1]), log_det)
+    return Spectrum(p, np.ascontiguousarray(U[:, ::-1]), 2 * float(np.log(np.abs(R.diagonal())).sum()))
 
 
 def tilt_to_size(factor: Factor, k: int) -> float:
     """log c for which c L has about k eigenvalues above 1 and the rest below, by the sizes that the pivots show."""
     sizes = 2 * np.log(factor.T[factor.pivots].diagonal())
     return float(-(sizes[k - 1] + sizes[min(k, sizes.size - 1)]) / 2)
-
-
-def factor_similarity(S: FloatArray, log_length: FloatArray) -> FloatArray:
-    """U (n, rank) with S = U U^T, reduced as `reduced_rows` says."""
-    s, V = eigh_psd(S)
-    keep = s > 0
-    if not keep.any():
-        return np.zeros((len(S), 0))
-    # the entries of a vector of eigenvalue s are known to EPS / s
-    return reduced_rows(V[:, keep] * np.sqrt(s[keep]), log_length, 1 / np.sqrt(min(float(s[keep][0]), 1.0)))
-
-
-def independent_rows(unit: FloatArray, log_length: FloatArray) -> FloatArray:
-    """The same for rows of length 1 that stand for exp(log_length_i) u_i, reduced as `reduced_rows` says."""
-    U, sigma, _ = linalg.svd(unit, full_matrices=False, check_finite=False)
-    keep = sigma > max(unit.shape) * EPS * max(sigma[0], EPS)
-    return reduced_rows(U[:, keep] * sigma[keep], log_length)
-
-
-def reduced_rows(unit: FloatArray, log_length: FloatArray, noise: float = 1.0) -> FloatArray:
-    """U' (n, rank) with U' U'^T = U U^T for rows of length 1, triangular in the order of the longest that is left.
-
-    Row i stands for exp(log_length_i) u_i, and u_i is known to `noise` EPS. Reflections turn the longest remaining row
-    into the next axis; where only rounding is left of another row it is set to 0, for it depends on longer ones, such
-    as a duplicate of larger quality. Left in, EPS times its length would count as a direction, and might exceed all
-    shorter rows.
-    """
-    left = unit.copy()
-    small = min(8 * max(unit.shape) * EPS * noise, 1e-6)
-    for k in range(left.shape[1]):
-        rest = left[:, k:]
-        size = row_lengths(rest)
-        gone = size <= small
-        rest[gone] = 0.0
-        if gone.all():
-            return left[:, :k]
-        p = int(np.where(gone, -np.inf, log_length + np.log(np.where(gone, 1.0, size))).argmax())
-        v = rest[p].copy()
-        axis = -np.copysign(size[p], v[0])
-        v[0] -= axis
-        rest -= np.outer(rest @ v, v * (2 / (v @ v)))
-        rest[p] = 0.0
-        rest[p, 0] = axis
-    return left
-
-
-def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Q (n + d, d) and R with [B; I] P = Q R for a permutation P, so that R^T R = P^T (I + B^T B) P.
-
-    Householder QR with columns pivoted and rows sorted by length keeps every row's own relative
-    accuracy (Cox and Higham, 1998), however much the rows differ in length.
-    """
-    n, d = B.shape
-    length = np.concatenate([np.abs(B).max(axis=1, initial=0.0), np.ones(d)])
-    order = np.argsort(-length, kind="stable")
-    stacked = np.concatenate([B, np.eye(d)])[order]
-    Q, R, _ = linalg.qr(stacked, mode="economic", pivoting=True, check_finite=False)
-    rows = np.empty_like(order)
-    rows[order] = np.arange(n + d)
-    return Q[rows], R

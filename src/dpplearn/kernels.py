@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_array, check_features, check_rho, check_vector, row_lengths
+from dpplearn._checks import FloatArray, check_array, check_features, check_quality, check_rho, row_lengths
 from dpplearn._graded import factor_kernel, spectrum
 from dpplearn._linalg import check_kernel, check_similarity, eigh_psd, to_dense
 
@@ -55,12 +55,8 @@ def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:
 def from_quality(q: ArrayLike, S: ArrayLike) -> FloatArray:
     """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1."""
     S = check_similarity(S)
-    q = check_vector(q, "q", len(S), low=0.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        L = q[:, None] * S * q
-    if not np.isfinite(L).all():
-        raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
-    return np.asarray(L)
+    q = check_quality(q, len(S))
+    return np.asarray(q[:, None] * S * q)
 
 
 def L_to_K(L: ArrayLike) -> FloatArray:

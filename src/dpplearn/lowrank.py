@@ -16,8 +16,8 @@ from dpplearn._checks import (
     Items,
     check_features,
     check_items,
+    check_quality,
     check_subset,
-    check_vector,
     freeze_features,
     read_only,
     row_lengths,
@@ -27,6 +27,7 @@ from dpplearn._linalg import WIDE, Spectrum, eigh_gram, logdet, project_out, to_
 from dpplearn.determinantal import Determinantal, check_ground_set, check_remaining, frozen, impossible
 from dpplearn.subsets import Subsets
 
+TINY = 1e-140  # lengths whose squares have lost no digit
 LARGE = 20_000_000  # entries up to which a sparse B is made dense where that is faster
 
 
@@ -72,12 +73,11 @@ class LowRankDPP(Determinantal):
     def from_quality(cls, q: ArrayLike, phi: ArrayLike | sparse.sparray | sparse.spmatrix) -> Self:
         """Rows b_i = q_i phi_i / |phi_i|, equation (8)."""
         phi = check_features(phi, "phi")
-        q = check_vector(q, "q", phi.shape[0], low=0.0)
+        q = check_quality(q, phi.shape[0])
         lengths = row_lengths(phi)
-        if lengths.min() == 0.0:
-            raise ValueError(
-                f"phi must have no zero row, because a direction is needed; row {lengths.argmin()} is zero."
-            )
+        if lengths.min() < TINY:  # their squares are no floats: bring the largest entry of each row to 1 first
+            phi = unit_entries(phi)
+            lengths = row_lengths(phi)
         scale = q / lengths
         if sparse.issparse(phi):
             return cls._of(sparse.csr_array(sparse.diags_array(scale) @ phi), np.arange(len(q)))
@@ -177,3 +177,13 @@ class LowRankDPP(Determinantal):
 
     def _likelihood_entries(self) -> tuple[FloatArray, bool]:
         return np.ascontiguousarray(to_dense(self.B)), True
+
+
+def unit_entries(phi: Features) -> Features:
+    """Rows divided by their largest entry, none of which may be 0."""
+    largest = np.asarray(abs(phi).max(axis=1).toarray() if sparse.issparse(phi) else np.abs(phi).max(axis=1)).ravel()
+    if largest.min() == 0.0:
+        raise ValueError(f"phi must have no zero row, because a direction is needed; row {largest.argmin()} is zero.")
+    if not sparse.issparse(phi):
+        return phi / largest[:, None]
+    return sparse.csr_array((phi.data / np.repeat(largest, np.diff(phi.indptr)), phi.indices, phi.indptr), phi.shape)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -44,11 +45,24 @@ class LazyGroup(click.Group):
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn an error about the user's input into a message and exit code 1."""
+    """Turn an error about the user's input into a message and exit code 1, and Ctrl-C into a line and exit code 130."""
     try:
         yield
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt as stop:
+        click.echo(str(stop) or "Stopped.", err=True)
+        raise click.exceptions.Exit(130) from None
+
+
+def check_out(path: Path | None, option: str = "--out") -> None:
+    """A file can be written there: said before the work, not after it."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise ValueError(f"Cannot write {path}: it is a folder. Give the name of a file as {option}.")
+    if not path.parent.is_dir():
+        raise ValueError(f"Cannot write {path}: there is no folder {path.parent}. Make it, or give another {option}.")
 
 
 @contextmanager

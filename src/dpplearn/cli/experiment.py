@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpplearn.cli import plain_errors, plain_warnings, stoppable, usage_errors
-from dpplearn.cli.evaluate import PATH, STOPPED, common, corpus_options, read
-from dpplearn.cli.tables import print_table_1, print_table_2, progress
+from dpplearn.cli.bars import bars
+from dpplearn.cli.corpus import PATH, Run, read_corpus, run_options
+from dpplearn.cli.evaluate import common, finish, stopped
+from dpplearn.cli.tables import print_table_1, print_table_2
 
 if TYPE_CHECKING:
     from dpplearn.rouge import CorpusScore
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--train-split", help="Only clusters of this part of --train.")
 @click.option("--test-split", help="Only clusters of this part of --test.")
 @click.option("--language", help="Only clusters in this language.  [default: all are English]")
-@corpus_options
+@run_options
 def command(
     train: Path,
     test: Path | None,
@@ -48,12 +50,7 @@ def command(
     train_split: str | None,
     test_split: str | None,
     language: str | None,
-    only: str | None,
-    jobs: int,
-    out: Path | None,
-    as_json: bool,
-    encoding: str | None,
-    skip_bad: bool,
+    run: Run,
     **chosen: Any,
 ) -> None:
     """Train on one corpus, summarize another with every system, and print Tables 1 and 2 beside the paper's figures.
@@ -89,13 +86,13 @@ def command(
     settings |= {name: value for name, value in chosen.items() if value is not None}
     with plain_errors(), plain_warnings():
         summarizer = Summarizer(**settings)
-        ours = read(train, encoding, skip_bad, only, train_split, language)
+        ours = read(train, run, train_split, language)
         settle_language(summarizer, ours)
         settings["language"] = language = summarizer.language
         if leave_one_out or test is None:
             theirs = ours
         else:
-            theirs = read(test, encoding, skip_bad, only, test_split, language)
+            theirs = read(test, run, test_split, language)
             if test.resolve() == train.resolve() and train_split == test_split:
                 click.echo("Warning: --train and --test are the same file: scores say how well the model remembers. "
                            "Use --leave-one-out, or --train-split and --test-split.", err=True)  # fmt: skip
@@ -112,7 +109,7 @@ def command(
             "tune": tune,
             **common(budget, unit, language),
         }
-        folder = ResultsFolder(out, record)
+        folder = ResultsFolder(run.out, record)
         models: dict[str, Any] = {}
         tasks = []
         for decoder, systems_of in split_systems(names, settings).items():
@@ -121,16 +118,17 @@ def command(
                     models[f"{decoder} {topic}"] = Recipe({**settings, "decoder": decoder}, tuple(ours), topic, tune)
                     tasks.append(Task(f"{decoder} {topic}", held_out, systems_of))
             else:
-                with stoppable(STOPPED):
-                    models[decoder] = Summarizer(**settings, decoder=decoder).fit(ours, tune=tune)
+                with bars() as show:
+                    models[decoder] = Summarizer(**settings, decoder=decoder).fit(ours, tune=tune, verbose=show)
                 tasks += [Task(decoder, (cluster,), systems_of) for cluster in theirs]
-        with stoppable(STOPPED), progress("Summarizing") as report:
-            made = make_summaries(models, tasks, budget, unit, folder, jobs=jobs, report=report)
+        with stoppable(stopped(run)), bars() as show:
+            report = partial(show.stage, "Summarizing")
+            made = make_summaries(models, tasks, budget, unit, folder, jobs=run.jobs, report=report)
             oracle = oracle_texts(summarizer, ours)
         others, known = {}, {}
         if peers is not None:
-            others = read_peers(peers, [str(c.id) for c in theirs], encoding or "utf-8")
-            known = read_peers(peers, [str(c.id) for c in ours], encoding or "utf-8", required=False)
+            others = read_peers(peers, [str(c.id) for c in theirs], run.encoding or "utf-8")
+            known = read_peers(peers, [str(c.id) for c in ours], run.encoding or "utf-8", required=False)
         clash = sorted(set(others) & set(names))
         if clash:
             raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
@@ -153,16 +151,21 @@ def command(
         more = "" if len(shared) <= 5 else f"; and {len(shared) - 5} more clusters"
         click.echo(f"Warning: {len(shared)} of {len(theirs)} test clusters hold documents of the training corpus: "
                    f"{said}{more}.", err=True)  # fmt: skip
-    if as_json:
-        click.echo(json.dumps({**results, "details": details}, indent=2, ensure_ascii=False))
-    else:
+    if not run.as_json:
         print_table_1(first, PAPER_1, f"Table 1. {train.name}: {len(ours)} clusters, {budget:g} {unit}")
         print_table_2(rows, best, f"Table 2. {record['test']}: {len(theirs)} clusters, {budget:g} {unit}", PAPER_2)
         if without is not None:
             title = f"Table 2 without the {len(shared)} clusters that share documents with the training corpus"
             print_table_2(*without, title, PAPER_2)
-    if out is not None:
-        click.echo(f"Wrote {out}.", err=True)
+    finish(run, results, details)
+
+
+def read(corpus: Path, run: Run, split: str | None, language: str | None) -> list[Cluster]:
+    """The clusters asked for, with ids that differ and with references."""
+    from dpplearn.summarize.evaluation import check_clusters
+
+    clusters = read_corpus(corpus, run.encoding, run.skip_bad, only=run.only, split=split, language=language)
+    return check_clusters(clusters, str(corpus))
 
 
 def split_systems(names: list[str], settings: dict[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -30,7 +30,7 @@ def command(names: tuple[str, ...], out: Path, formats: tuple[str, ...], dpi: in
         for name in asked:
             click.echo(f"{numbers.get(name, ''):1}  {name:12}  {FIGURES[name][1]}")
         return
-    from dpplearn.cli.tables import progress
+    from dpplearn.cli.bars import bars
 
     try:
         saving = import_plots("dpplearn.plots.figures.saving")
@@ -40,9 +40,9 @@ def command(names: tuple[str, ...], out: Path, formats: tuple[str, ...], dpi: in
     try:
         with plain_errors(), stoppable("Stopped. Figures already written are complete."), first_run_notice():
             folder = saving.check_folder(out)
-            with progress("Drawing") as report:
+            with bars() as show:
                 for done, name in enumerate(asked):
-                    report(done, len(asked))
+                    show.stage("Drawing", done, len(asked))
                     written += saving.save(saving.draw(name), name, folder, formats or FORMATS, dpi)
     finally:  # after the bar, which would take what goes to standard output for its own
         for path in written:

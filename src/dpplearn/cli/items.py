@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import math
+import sys
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,29 +15,23 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray
-from dpplearn.rouge.files import read_text, records
+from dpplearn._checks import FloatArray
+from dpplearn.rouge.files import decode, json_lines
 
-SUFFIXES = (".jsonl", ".csv", ".parquet", ".npz")
+FORMATS = ("jsonl", "csv", "parquet", "npz")
+Source = Path | io.BytesIO  # a file, or standard input as it was read
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
     """Records in the order of the file, and where each was found."""
 
-    path: Path
+    name: str  # of the file, for messages
+    format: str
     records: list[dict[str, Any]]
     places: list[str]
     names: list[str] | None = None  # the first line of a CSV file
-
-    def write(self, subset: IntArray) -> str:
-        """Some of the records as lines: CSV if they came so, else JSON."""
-        if self.names is not None:
-            out = io.StringIO()
-            rows = ([self.records[i][name] for name in self.names] for i in subset)
-            csv.writer(out, lineterminator="\n").writerows([self.names, *rows])
-            return out.getvalue()
-        return "".join(json.dumps(self.records[i], ensure_ascii=False, default=plain) + "\n" for i in subset)
+    origin: Any = None  # the Arrow table or the NumPy arrays that they were read from
 
     def has(self, name: str) -> bool:
         """Whether the first record has the field."""
@@ -102,80 +98,102 @@ class Items:
         return number
 
 
-def read_items(path: Path, encoding: str = "utf-8") -> Items:
-    """Read a file of items by the end of its name."""
-    suffix = path.suffix.lower()
-    if suffix == ".jsonl":
-        return read_jsonl(path, encoding)
-    if suffix == ".csv":
-        return read_csv(path, encoding)
-    if suffix == ".parquet":
-        return read_parquet(path)
-    if suffix == ".npz":
-        return read_npz(path)
-    raise ValueError(f"{path} must end in one of {', '.join(SUFFIXES)}, so that its format is known.")
+def format_of(path: Path, what: str) -> str:
+    """The format that the end of a file's name says."""
+    if path.suffix.lower().removeprefix(".") in FORMATS:
+        return path.suffix.lower().removeprefix(".")
+    ends = ", ".join(f".{known}" for known in FORMATS)
+    raise ValueError(f"{path} must end in one of {ends}, so that its format is known. {what}")
 
 
-def read_jsonl(path: Path, encoding: str) -> Items:
+def read_items(path: Path, encoding: str = "utf-8", given: str | None = None) -> Items:
+    """Read items in the format given, or that the end of the file's name says; - is standard input, in JSON Lines."""
+    source: Source = path
+    if str(path) == "-":
+        name, source, found = "standard input", io.BytesIO(sys.stdin.buffer.read()), given or "jsonl"
+    else:
+        name, found = str(path), given or format_of(path, "Rename it, or say the format by --format.")
+    if found == "jsonl":
+        try:
+            return read_jsonl(source, name, encoding)
+        except ValueError as error:
+            if given is None and source is not path:
+                raise ValueError(f"{error} For another format than JSON Lines, give --format.") from error
+            raise
+    if found == "csv":
+        return read_csv(source, name, encoding)
+    return (read_parquet if found == "parquet" else read_npz)(source, name)
+
+
+def text_of(source: Source, name: str, encoding: str) -> str:
+    data = source.read_bytes() if isinstance(source, Path) else source.getvalue()
+    return decode(data, name, encoding).removeprefix("\ufeff")
+
+
+def read_jsonl(source: Source, name: str, encoding: str) -> Items:
     places, found = [], []
-    for place, record in records(path, encoding):
+    for place, record in json_lines(text_of(source, name, encoding), name):
         places.append(place)
         found.append(record)
-    return Items(path, found, places)
+    return Items(name, "jsonl", found, places)
 
 
-def read_csv(path: Path, encoding: str) -> Items:
-    text = read_text(path, encoding).removeprefix("\ufeff")
+def read_csv(source: Source, name: str, encoding: str) -> Items:
+    text = text_of(source, name, encoding)
     csv.field_size_limit(2**31 - 1)  # a cell may hold an embedding
     reader = csv.reader(io.StringIO(text, newline=""))
     names = next(reader, None)
     if names is not None and len(set(names)) < len(names):
-        raise ValueError(f"{path}, line 1: a name occurs twice among {', '.join(names)}. Rename one.")
+        raise ValueError(f"{name}, line 1: a name occurs twice among {', '.join(names)}. Rename one.")
     found, places = [], []
     start = reader.line_num + 1
     for cells in reader:
         if names is not None and cells:
             if len(cells) != len(names):
-                raise ValueError(f"{path}, line {start}: found {len(cells)} cells, and {len(names)} names in line 1.")
+                raise ValueError(f"{name}, line {start}: found {len(cells)} cells, and {len(names)} names in line 1.")
             found.append(dict(zip(names, cells, strict=True)))
-            places.append(f"{path}, line {start}")
+            places.append(f"{name}, line {start}")
         start = reader.line_num + 1
-    return Items(path, found, places, names)
+    return Items(name, "csv", found, places, names)
 
 
-def read_parquet(path: Path) -> Items:
+def need_pyarrow(what: str) -> Any:
+    """The module, or an error that says what to do without it."""
     try:
-        from pyarrow import ArrowException, parquet
+        import pyarrow.parquet
     except ImportError:
         raise ValueError(
-            f"Reading {path} needs pyarrow, which is not installed. "
-            "Run pip install pyarrow, or give .jsonl, .csv or .npz."
+            f"{what} needs pyarrow, which is not installed. Run pip install pyarrow, or give .jsonl, .csv or .npz."
         ) from None
+    return pyarrow
+
+
+def read_parquet(source: Source, name: str) -> Items:
+    pyarrow = need_pyarrow(f"Reading {name}")
     try:
-        found = parquet.read_table(path).to_pylist()
-    except ArrowException as error:
-        raise ValueError(f"{path} is not a Parquet file, or was cut short: {error}.") from None
-    return Items(path, found, [f"{path}, row {i} (from 0)" for i in range(len(found))])
+        table = pyarrow.parquet.read_table(source)
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"{name} is not a Parquet file, or was cut short: {error}.") from None
+    found = table.to_pylist()
+    return Items(name, "parquet", found, [f"{name}, row {i} (from 0)" for i in range(len(found))], origin=table)
 
 
-def read_npz(path: Path) -> Items:
+def read_npz(source: Source, name: str) -> Items:
     """Arrays with one row per item; each array is a field."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{path} is not a file of NumPy arrays that can be read without pickle: {error}.") from None
-    sizes = {name: array.shape[0] for name, array in arrays.items() if array.ndim}
+        with source.open("rb") if isinstance(source, Path) else source as stream:
+            file = np.load(stream, allow_pickle=False)
+            arrays = {key: file[key] for key in file.files}
+    except AttributeError:
+        raise ValueError(f"{name} holds one array without a name. Save arrays with np.savez.") from None
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{name} is not a file of NumPy arrays that can be read without pickle: {error}.") from None
+    sizes = {key: array.shape[0] for key, array in arrays.items() if array.ndim}
     if len(sizes) < len(arrays) or len(set(sizes.values())) > 1:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise ValueError(f"{path} must hold arrays with one row for each item, found {shapes}.")
+        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
+        raise ValueError(f"{name} must hold arrays with one row for each item, found {shapes}.")
     n = next(iter(sizes.values()), 0)
     # numbers and texts as Python's own; rows of embeddings stay views of their array
-    columns = {name: list(array) if array.ndim > 1 else array.tolist() for name, array in arrays.items()}
-    found = [{"item": i} | {name: column[i] for name, column in columns.items()} for i in range(n)]
-    return Items(path, found, [f"{path}, row {i} (from 0)" for i in range(n)])
-
-
-def plain(x: Any) -> Any:
-    """What JSON has no type for: arrays as lists, dates as text."""
-    return x.tolist() if isinstance(x, np.ndarray | np.generic) else str(x)
+    columns = {key: list(array) if array.ndim > 1 else array.tolist() for key, array in arrays.items()}
+    found = [{"item": i} | {key: column[i] for key, column in columns.items()} for i in range(n)]
+    return Items(name, "npz", found, [f"{name}, row {i} (from 0)" for i in range(n)], origin=arrays)

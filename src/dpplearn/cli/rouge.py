@@ -3,6 +3,7 @@
 import json
 import warnings
 from dataclasses import asdict
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from rich.table import Table
 from rich.text import Text as Styled
 
 from dpplearn.cli import plain_errors, usage_errors
+from dpplearn.cli.bars import bars
+from dpplearn.learning.progress import Progress
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
 from dpplearn.rouge.bootstrap import check_confidence
 from dpplearn.rouge.files import Candidates, References, check_encoding, read_candidates, read_references
@@ -83,7 +86,8 @@ def command(
         topics = {topic for texts in systems.values() for topic in texts}
         texts = read_references(references, topics, encoding)
         unmatched = find_unmatched(systems, texts)
-        scored = score_systems(systems, texts, options)
+        with bars() as show:
+            scored = score_systems(systems, texts, options, show)
         if not scored:
             raise ValueError(
                 f"No id of {candidates} is in {references}: found, for example, {min(topics)!r} in the one "
@@ -132,14 +136,18 @@ def report_uneven(scored: dict[str, CorpusScore]) -> None:
             click.echo(f"{first} - {second}: {what}: {said}", err=True)
 
 
-def score_systems(systems: Candidates, references: References, options: dict[str, Any]) -> dict[str, CorpusScore]:
+def score_systems(
+    systems: Candidates, references: References, options: dict[str, Any], show: Progress
+) -> dict[str, CorpusScore]:
     scored = {}
     for name, texts in sorted(systems.items()):
         shared = sorted(texts.keys() & references.keys())
         if shared:
             ours = {topic: texts[topic] for topic in shared}
             theirs = {topic: references[topic] for topic in shared}
-            scored[name] = score_corpus(ours, theirs, system=name, **options)
+            scored[name] = score_corpus(
+                ours, theirs, system=name, report=partial(show.stage, f"Scoring {name}"), **options
+            )
     return scored
 
 

@@ -10,8 +10,9 @@ import click
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn.cli import plain_errors
-from dpplearn.cli.items import Items, read_items
+from dpplearn.cli import check_out, plain_errors, usage_errors
+from dpplearn.cli.chosen import write_items
+from dpplearn.cli.items import FORMATS, Items, format_of, need_pyarrow, read_items
 from dpplearn.learning.files import replace_file
 from dpplearn.retrieval import DiverseSelection, diversify
 
@@ -19,7 +20,10 @@ EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("
 
 
 @click.command(name="select")
-@click.argument("items", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="ITEMS")
+@click.argument("items", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path), metavar="ITEMS")
+@click.option(
+    "--format", "given", type=click.Choice(FORMATS), help="Of ITEMS.  [default: as its name says; jsonl for -]"
+)
 @click.option("--score", metavar="FIELD", help="Relevance, in any unit.  [default: score, if there is such a field]")
 @click.option("--embedding", metavar="FIELD", help="List of numbers.  [default: embedding, if there is such a field]")
 @click.option("--text", metavar="FIELD", help="Text, compared by tf-idf.  [default: text, if there are no embeddings]")
@@ -34,13 +38,16 @@ EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("
     help="0: by score alone. 1: by similarity alone.",
 )
 @click.option("--explain", is_flag=True, help="Say why each item that was skipped was.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file, not to the screen.")
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object: places, gains and, with --explain, reasons."
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this file, in the format that its name says, not to the screen.",
 )
+@click.option("--json", "as_json", is_flag=True, help="One JSON object: places, gains and, with --explain, reasons.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Of the file.")
 def command(
     items: Path,
+    given: str | None,
     score: str | None,
     embedding: str | None,
     text: str | None,
@@ -56,8 +63,10 @@ def command(
     """Choose from ITEMS those that score high and differ from each other.
 
     ITEMS is a file of JSON Lines (.jsonl), .csv with names in its first line, .parquet (needs pyarrow), or .npz
-    with arrays of one row per item. Prints the chosen items as they came, in the order of selection. Without -k
-    and --budget, items are taken while they add something.
+    with arrays of one row per item; or - for standard input, read as JSON Lines unless --format says otherwise.
+    Prints the chosen items as they came (Parquet and arrays as JSON Lines), in the order of selection; --out FILE
+    takes the same four formats, and .json with --json. Without -k and --budget, items are taken while they add
+    something.
     """
     if embedding is not None and text is not None:
         raise click.UsageError("Give --embedding or --text, not both.")
@@ -65,24 +74,39 @@ def command(
         raise click.UsageError(
             "--budget needs --cost FIELD, what each item takes of it. For a number of items, give -k."
         )
+    with usage_errors():
+        wanted = None if out is None else format_to_write(out, as_json)
     with plain_errors():
-        found = read_items(items, encoding)
+        check_out(out)
+        found = read_items(items, encoding, given)
         scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
         costs = None if cost is None else read_costs(found, cost)
         chosen = diversify(vectors, scores, k=k, budget=budget, cost=costs, diversity=diversity)
         if as_json:
-            output = json.dumps(as_record(found, chosen, explain), indent=2, ensure_ascii=False) + "\n"
+            output = (json.dumps(as_record(found, chosen, explain), indent=2, ensure_ascii=False) + "\n").encode()
         else:
-            output = found.write(chosen.subset)
+            output = write_items(found, chosen.subset, wanted or ("csv" if found.format == "csv" else "jsonl"))
         if out is None:
             click.echo(output, nl=False)
         else:
-            with replace_file(out, "w") as file:
+            with replace_file(out, "wb") as file:
                 file.write(output)
     click.echo(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.", err=True)
     if explain and not as_json:
         for skipped in chosen.skipped:
             click.echo(f"{found.places[skipped.item]}: {describe(found, skipped)}.", err=True)
+
+
+def format_to_write(out: Path, as_json: bool) -> str:
+    """The format that the name of the file to write says, if it can be written."""
+    if as_json and out.suffix.lower() != ".json":
+        raise ValueError(f"With --json, the name of --out must end in .json, found {out}.")
+    if as_json:
+        return "json"
+    wanted = format_of(out, "For one JSON object in a file that ends in .json, give --json.")
+    if wanted == "parquet":
+        need_pyarrow(f"Writing {out}")
+    return wanted
 
 
 def field(items: Items, given: str | None, usual: tuple[str, ...]) -> str | None:
@@ -116,7 +140,7 @@ def read_vectors(items: Items, embedding: str | None, text: str | None) -> Any:
     name = field(items, text, TEXTS)
     if name is None:
         raise ValueError(
-            f"{items.path} has neither embeddings nor texts under the usual names. Fields found: "
+            f"{items.name} has neither embeddings nor texts under the usual names. Fields found: "
             f"{', '.join(items.records[0])}. Name one by --embedding or --text."
         )
     return tfidf(items.texts(name))
@@ -137,7 +161,7 @@ def describe(items: Items, skipped: Any) -> str:
     """The reason, with the place of the nearest item instead of its number."""
     if skipped.nearest < 0:
         return str(skipped.reason)
-    place = items.places[skipped.nearest].removeprefix(f"{items.path}, ")
+    place = items.places[skipped.nearest].removeprefix(f"{items.name}, ")
     return str(skipped.reason.replace(f"item {skipped.nearest}", place))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpplearn.cli import first_run_notice, plain_errors, plain_warnings
+from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnings
 
 if TYPE_CHECKING:
     from dpplearn.summarize.document import Cluster
@@ -47,9 +47,8 @@ def command(
     from dpplearn.summarize.summarizer import Summarizer
 
     with plain_errors(), plain_warnings(), first_run_notice():
+        check_out(html, "--html")
         cluster = read(files, encoding)
-        if html is not None and html.is_dir():
-            raise ValueError(f"Cannot write {html}: it is a folder. Give the name of a file as --html.")
         summarizer = Summarizer.load(model)
         if budget is None and unit is None and model is not None:
             budget, unit = summarizer.budget, str(summarizer.unit)

@@ -1,36 +1,19 @@
-"""Tables 1 and 2 on a terminal, and progress on standard error."""
+"""Tables 1 and 2 on a terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
-
-from dpplearn.summarize.evaluation import silent
 
 if TYPE_CHECKING:
     from dpplearn.rouge import CorpusScore
     from dpplearn.summarize.evaluation import Row
 
 COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"), ("rouge-su4", "f"))
-
-
-@contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar of clusters done, drawn only where standard error is a terminal."""
-    if not sys.stderr.isatty():
-        yield silent
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(what)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
 def console() -> Console:

@@ -5,11 +5,13 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import first_run_notice, plain_errors, plain_warnings
+from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnings
+from dpplearn.cli.bars import bars
+from dpplearn.cli.corpus import ENCODING, PATH, SKIP_BAD, read_corpus
 
 
 @click.command(name="train")
-@click.argument("corpus", type=click.Path(exists=True, path_type=Path))
+@click.argument("corpus", type=PATH)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Model file to write.")
 @click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries to learn from.")
 @click.option("--unit", type=click.Choice(["bytes", "words", "sentences"]), default="bytes", show_default=True)
@@ -27,8 +29,8 @@ from dpplearn.cli import first_run_notice, plain_errors, plain_warnings
 @click.option("--language", help="Of the corpus; clusters in other languages are left out.  [default: all are English]")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
 @click.option("--backend", type=click.Choice(["serial", "processes", "dask"]), help="[default: by --jobs]")
-@click.option("--encoding", help="Of the files.  [default: utf-8]")
-@click.option("--skip-bad", is_flag=True, help="Go on past clusters that cannot be read.")
+@ENCODING
+@SKIP_BAD
 def command(
     corpus: Path,
     out: Path,
@@ -44,28 +46,15 @@ def command(
 
     CORPUS is a JSON Lines file, a folder with one sub-folder per cluster, or a folder in the DUC layout.
     """
-    from dpplearn.summarize.corpora import read_clusters
-    from dpplearn.summarize.matching import normal_language
     from dpplearn.summarize.summarizer import Summarizer
 
     with plain_errors(), plain_warnings(), first_run_notice():
-        if out.is_dir():
-            raise ValueError(f"Cannot write {out}: it is a folder. Give the name of a file as --out.")
-        if not out.parent.is_dir():
-            raise ValueError(f"Cannot write {out}: there is no folder {out.parent}. Make it, or give another --out.")
+        check_out(out)
         summarizer = Summarizer(language=language, **settings)
-        clusters = read_clusters(corpus, encoding=encoding, skip_bad=skip_bad)
-        if language is not None:
-            wanted = (None, normal_language(language))
-            clusters = [cluster for cluster in clusters if normal_language(cluster.language) in wanted]
-            if not clusters:
-                raise ValueError(f"No cluster of {corpus} has the language {language!r}.")
-        if skip_bad:
-            for cluster in [cluster for cluster in clusters if not cluster.sentences()]:
-                click.echo(f"Warning: left out {cluster.name}: it has no sentence.", err=True)
-                clusters.remove(cluster)
+        clusters = read_corpus(corpus, encoding, skip_bad, language=language)
         click.echo(f"Read {len(clusters)} clusters from {corpus}.", err=True)
-        summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=True)
+        with bars() as show:
+            summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=show)
         summarizer.save(out)
     done = summarizer.training_
     click.echo(

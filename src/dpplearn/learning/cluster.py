@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from dpplearn._checks import check_jobs
+from dpplearn.learning.interrupts import deaf_children
 from dpplearn.learning.parallel import Backend, Part, Request, Source, Tick, answer, open_part
 from dpplearn.learning.threads import blas_threads
 
@@ -31,25 +32,28 @@ class Dask(Backend):
         self.n_shards, self.rho = len(sources), rho
         self.parts: list[Any] = []
         self._own: list[Any] = []
-        if client is None:
-            try:
-                client = dd.get_client()
-            except ValueError:
-                cluster = dd.LocalCluster(  # type: ignore[no-untyped-call]  # distributed has no types
-                    n_workers=check_jobs(None if n_jobs == 1 else n_jobs), threads_per_worker=1, dashboard_address=None
-                )
-                client = dd.Client(cluster)  # type: ignore[no-untyped-call]  # distributed has no types
-                self._own = [client, cluster]
-        self.client = client
         try:
+            self.client = client if client is not None else self._find(dd, n_jobs)
             # Tasks, never scatter: what a lost worker held is computed again from its task, and scattered data is gone.
             name = f"dpplearn-{uuid.uuid4().hex}"
             keys = [f"{name}-{k}" for k in range(self.n_shards)]
             with quiet():
-                self.parts = client.map(load, list(sources), rho=rho, key=keys, pure=False)
+                self.parts = self.client.map(load, list(sources), rho=rho, key=keys, pure=False)
         except BaseException:
             self.close()
             raise
+
+    def _find(self, dd: Any, n_jobs: int | None) -> Any:
+        """The current client, or that of a local cluster."""
+        try:
+            return dd.get_client()
+        except ValueError:
+            with deaf_children():  # stopped half-way, distributed would print its own tracebacks
+                jobs = check_jobs(None if n_jobs == 1 else n_jobs)
+                cluster = dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+                self._own = [cluster]
+                self._own = [dd.Client(cluster), cluster]
+            return self._own[0]
 
     def run(self, request: Request | None, tick: Tick) -> list[Any]:
         with quiet():

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from dpplearn.learning.fitting import Fitted, Settings, fit_weights, training_data
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.progress import Progress
 
 
 class ConditionalDPP(ConditionalPredictor):
@@ -47,7 +48,7 @@ class ConditionalDPP(ConditionalPredictor):
         Where instances are evaluated; None goes by `n_jobs`. The result is the same to 1e-9.
     verbose : bool
         Print a line for each iteration on standard error, with the log-likelihood and the largest entry of
-        the gradient; on a terminal, a bar moves in it while the instances are evaluated.
+        the gradient; on a terminal, one line with a bar that moves while the instances are evaluated.
     checkpoint : path, optional
         Write the weights there after each iteration; a fit that finds the file goes on from it. One file is
         for one fit: under cross_val_score or GridSearchCV leave it out, for every fold would find the file
@@ -96,7 +97,7 @@ class ConditionalDPP(ConditionalPredictor):
         learn_rho: bool = False,
         on_impossible: str = "error",
         backend: Any = None,
-        verbose: bool = False,
+        verbose: bool | Progress = False,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self.prior_variance = prior_variance

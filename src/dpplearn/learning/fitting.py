@@ -17,7 +17,7 @@ from dpplearn.learning.checkpoint import Checkpoint
 from dpplearn.learning.examples import check_examples
 from dpplearn.learning.likelihood import Terms
 from dpplearn.learning.parallel import Backend, Request, Survey, make_backend
-from dpplearn.learning.progress import Progress
+from dpplearn.learning.progress import Progress, as_progress
 from dpplearn.learning.rho import Point, maximize_over_rho
 from dpplearn.learning.shards import Shard
 from dpplearn.learning.solvers import RUNAWAY, Objective, Optimum, largest, lbfgs, newton, standard_errors
@@ -109,20 +109,21 @@ def fit_weights(
     start: FloatArray | None = None,
     backend: Any = None,
     n_jobs: int | None = 1,
-    verbose: bool = False,
+    verbose: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Fitted:
     """Maximize sum of w_t log P(Y_t | X_t) - sum of theta_j^2 / (2 variance_j) over theta, and over rho if asked to."""
-    progress = Progress(verbose)
+    progress = as_progress(verbose)
     try:
         # With rho to be learned, what is possible is asked at a rho > 0, which may make more targets so.
         rho = max(settings.rho, 0.3) if settings.learn_rho else settings.rho
         with make_backend(backend, n_jobs, data, rho) as engine:
             return _fit(engine, settings, start, progress, checkpoint)
     except KeyboardInterrupt:
+        stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
         kept = f" {checkpoint} holds the weights so far: fit again with it to go on." if checkpoint is not None else ""
-        raise KeyboardInterrupt(f"Stopped in iteration {progress.iteration + 1}.{kept}") from None
+        raise KeyboardInterrupt(stopped + kept) from None
 
 
 def _fit(

@@ -20,7 +20,7 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_rho, check_subset, check_vector
-from dpplearn._graded import factor_similarity, independent_rows, stacked_qr
+from dpplearn._graded import reduced_rows, reduced_similarity, stacked_qr
 from dpplearn._linalg import WIDE, logdet
 from dpplearn.learning.itemset import ItemSet
 
@@ -119,8 +119,8 @@ class Example:
     def _factor(self, rho: float, log_q: FloatArray) -> FloatArray:
         """Independent columns with S = rows rows^T, in which what depends on better items is exactly 0."""
         if self.items.phi is not None and self.items.phi.shape[1] <= 4 * self.items.n:
-            return independent_rows(self.items.similarity_rows(rho), log_q)
-        return factor_similarity(self._similarity(rho), log_q)
+            return reduced_rows(self.items.similarity_rows(rho), log_q).T
+        return reduced_similarity(self._similarity(rho), log_q).T
 
 
 def prefers_dual(items: ItemSet) -> bool:

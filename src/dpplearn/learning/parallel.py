@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from dpplearn._checks import FloatArray, check_choice, check_jobs
+from dpplearn.learning.interrupts import deaf_children
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Example, Terms
 from dpplearn.learning.shards import Shard, load_shard
@@ -182,12 +183,13 @@ class Processes(Backend):
         self.workers: list[tuple[Any, Any]] = []
         try:
             shares = spread([cost_of(source) for source in sources], n_jobs)
-            for _ in shares:
-                here, there = context.Pipe()
-                process = context.Process(target=serve, args=(there,), daemon=True)
-                process.start()
-                there.close()
-                self.workers.append((here, process))
+            with deaf_children():
+                for _ in shares:
+                    here, there = context.Pipe()
+                    process = context.Process(target=serve, args=(there,), daemon=True)
+                    process.start()
+                    there.close()
+                    self.workers.append((here, process))
             for (pipe, process), share in zip(self.workers, shares, strict=True):
                 self._send(pipe, process, ([(k, sources[k]) for k in share], rho))
         except BaseException:

@@ -1,4 +1,4 @@
-"""A line per iteration on standard error: how far it is, then the log-likelihood and the gradient."""
+"""How far a fit is, on standard error: one line that moves on a terminal, elsewhere a line per iteration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ WIDTH = 24
 
 
 class Progress:
-    """Prints nothing unless `verbose`; the bar moves only on a terminal.
+    """Prints nothing unless `verbose`. A subclass may show the same elsewhere: pass it as `verbose`.
 
     Examples
     --------
@@ -25,22 +25,47 @@ class Progress:
         self.verbose, self.stream = bool(verbose), stream or sys.stderr
         self.moving = self.verbose and self.stream.isatty()
         self.iteration = 0
+        self.last, self.width = "", 0  # the last iteration's line; what is on the screen
+
+    def stage(self, what: str, done: int, total: int) -> None:
+        """A part of the work that comes before or after the iterations, such as reading."""
+        if self.moving:
+            self._draw(f"{what}  {bar(done, total)}")
 
     def tick(self, done: int, total: int) -> None:
+        """Instances evaluated in this iteration."""
         if self.moving:
-            filled = WIDTH * done // total
-            bar = "#" * filled + "." * (WIDTH - filled)
-            print(f"\riteration {self.iteration + 1:3d}  {bar}", end="", file=self.stream, flush=True)
+            told = self.last.partition(f"  {bar(1, 1)}  ")[2]
+            self._draw(f"iteration {self.iteration + 1:3d}  {bar(done, total)}  {told}".rstrip())
 
     def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:
+        """An iteration is done."""
         self.iteration = iteration
-        if self.verbose:
-            line = (
-                f"iteration {iteration:3d}  {'#' * WIDTH}  log-likelihood {log_likelihood:.6f}  gradient {gradient:.1e}"
-            )
-            print(("\r" if self.moving else "") + line, file=self.stream, flush=True)
+        self.last = (
+            f"iteration {iteration:3d}  {bar(1, 1)}  log-likelihood {log_likelihood:.6f}  gradient {gradient:.1e}"
+        )
+        if self.moving:
+            self._draw(self.last)
+        elif self.verbose:
+            print(self.last, file=self.stream, flush=True)
 
     def clear(self) -> None:
-        """End a half-drawn line."""
+        """Leave the last iteration on the screen, and nothing half-drawn."""
         if self.moving:
-            print("\r" + " " * (WIDTH + 16), end="\r", file=self.stream, flush=True)
+            self._draw(self.last)
+            print(end="\n" if self.last else "", file=self.stream, flush=True)
+            self.last, self.width = "", 0
+
+    def _draw(self, line: str) -> None:
+        print("\r" + line.ljust(self.width), end="\r" if not line else "", file=self.stream, flush=True)
+        self.width = len(line)
+
+
+def bar(done: int, total: int) -> str:
+    filled = WIDTH * done // max(total, 1)
+    return "#" * filled + "." * (WIDTH - filled)
+
+
+def as_progress(verbose: bool | Progress) -> Progress:
+    """The object that shows progress, for a setting that may be one or say whether to make one."""
+    return verbose if isinstance(verbose, Progress) else Progress(verbose)

@@ -1,7 +1,7 @@
 """Scores of a system over a corpus."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -77,6 +77,7 @@ def score_corpus(
     resamples: int = 1000,
     jackknife: bool = False,
     system: str = "1",
+    report: Callable[[int, int], None] | None = None,
 ) -> CorpusScore:
     """Score a system over a corpus, with averages and confidence bounds as ROUGE-1.5.5 gives them.
 
@@ -100,6 +101,8 @@ def score_corpus(
         one reference fewer. ROUGE-1.5.5 treats the evaluations as independent, which narrows the bounds.
     system : str
         Name of the system, which takes part in the order.
+    report : callable, optional
+        Called after each topic with the number of topics done and of all.
 
     Returns
     -------
@@ -126,7 +129,7 @@ def score_corpus(
     evaluations: dict[str, dict[str, Score]] = {}
     topics: dict[str, str] = {}
     empty: dict[str, list[str]] = {"candidate": [], "reference": []}
-    for topic, candidate in candidates.items():
+    for done, (topic, candidate) in enumerate(candidates.items(), 1):
         reading = settings.read(as_bytes(candidate))
         given = [settings.read(reference) for reference in as_references(references[topic])]
         if not reading.tokens:
@@ -136,6 +139,8 @@ def score_corpus(
         for name, chosen in leave_one_out(topic, given) if jackknife else [(topic, given)]:
             topics[name] = topic
             evaluations[name] = Prepared(settings, chosen, vocabulary=[reading]).score([reading])[0]
+        if report is not None:
+            report(done, len(candidates))
     warn_of_empty_topics(empty, system, tokenizer)
     order = sorted(evaluations, key=lambda name: f"{name}.{system}".encode("utf-8", "surrogatepass"))
     # A row holds recall, precision and F of every metric.

@@ -141,9 +141,13 @@ def decode(data: bytes, file: Path | str, encoding: str) -> str:
 
 def records(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each record of a JSON Lines file with the place it was found, for messages."""
-    text = read_text(path, encoding).removeprefix("\ufeff")
-    for number, line in enumerate(text.split("\n"), 1):
-        where = f"{path}, line {number}"
+    yield from json_lines(read_text(path, encoding), path)
+
+
+def json_lines(text: str, name: Path | str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each record of a text in JSON Lines that was read from what `name` says."""
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        where = f"{name}, line {number}"
         if not line.strip():
             continue
         try:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dpplearn._checks import check_jobs
+from dpplearn.learning.interrupts import deaf_children
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.matching import ENGLISH
@@ -168,10 +169,16 @@ def _run(
         initializer=_start,
         initargs=(summarizers, budget, unit),
     )
+    others = set(multiprocessing.active_children())
     try:
-        futures = {pool.submit(_summaries, *task): task for task in left}
+        with deaf_children():
+            futures = {pool.submit(_summaries, *task): task for task in left}
         for future in as_completed(futures):
             yield futures[future][1], future.result()
+    except BaseException:  # Ctrl-C or an error: what the workers are at is of no use any more
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
         if before is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from dpplearn.summarize.reasons import REDUNDANT
 from dpplearn.summarize.summary import Summary
 from dpplearn.summarize.units import unit_name
 
@@ -27,7 +28,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     documents = summary.read.cluster.documents
     explanation = summary.explain()
     number = {(s.document, s.start): k for k, s in enumerate(summary.sentences, 1)}
-    again = {(x.sentence.document, x.sentence.start) for x in explanation.left_out if x.redundancy >= 0.3}
+    again = {(x.sentence.document, x.sentence.start) for x in explanation.left_out if x.redundancy >= REDUNDANT}
 
     def name(index: int) -> str:
         document = documents[index]
@@ -58,13 +59,14 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     if explanation.left_out:
         lines.append(
             "<h2>Good sentences left out</h2><table><tr><th>Sentence<th>Quality<th>Already said<th>Most like sentence"
+            "<th>Why left out"
         )
         for x in explanation.left_out:
             k = number[x.similar_to.document, x.similar_to.start]
             lines.append(
                 f"<tr><td>{escape(x.sentence.text)} <small>{name(x.sentence.document)}</small>"
                 f'<td class="n">{x.quality:.3f}'
-                f'<td class="n">{x.redundancy:.0%}<td class="n">{k} ({x.similarity:.2f} similar)'
+                f'<td class="n">{x.redundancy:.0%}<td class="n">{k} ({x.similarity:.2f} similar)<td>{escape(x.reason)}'
             )
         lines.append("</table>")
     lines.append('<h2>Sources</h2><p><small><mark>in the summary</mark> <mark class="again">good, but partly said '

@@ -15,10 +15,12 @@ import numpy.typing as npt
 from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jobs, check_subset
 from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.dpp import DPP
+from dpplearn.learning.progress import Progress
 from dpplearn.learning.threads import blas_threads
 from dpplearn.summarize.baselines import Logistic
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized, SentenceFeatures
+from dpplearn.summarize.language import warn_unless_read
 from dpplearn.summarize.matching import match_words, normal_language
 from dpplearn.summarize.oracle import ORACLES, paper_oracle, rouge_oracle
 from dpplearn.summarize.prepared import Prepared
@@ -119,7 +121,7 @@ class Summarizer:
         tune: bool = False,
         n_jobs: int | None = 1,
         backend: Any = None,
-        verbose: bool = False,
+        verbose: bool | Progress = False,
     ) -> Self:
         """Learn from clusters with reference summaries: features, oracle extracts, weights.
 
@@ -181,12 +183,14 @@ class Summarizer:
         >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
-        read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
-        return Prepared(read, self.dpp(read), self.theta_, self.language, self.bigrams)
+        if isinstance(cluster, Cluster):
+            warn_unless_read(cluster, self.language)
+        return self._prepared(cluster)
 
     def _prepared(self, cluster: Cluster | Featurized | Prepared) -> Prepared:
         if not isinstance(cluster, Prepared):
-            return self.prepare(cluster)
+            read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
+            return Prepared(read, self.dpp(read), self.theta_, self.language, self.bigrams)
         if cluster.theta is not self.theta_:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         return cluster
@@ -228,6 +232,8 @@ class Summarizer:
         budget = check_budget(self.budget if budget is None else budget, unit)
         decoder = self.decoder if decoder is None else check_choice(decoder, "decoder", DECODERS)
         options = {"diversity": diversity, "include": include, "exclude": exclude, "n_samples": n_samples}
+        if isinstance(cluster, Cluster):
+            warn_unless_read(cluster, self.language)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
             return self._summarize(cluster, budget, unit, decoder, options)
 
@@ -245,7 +251,8 @@ class Summarizer:
         read, dpp = ready.read, ready.dpp
         cost, bound = ready.costs(unit), limit(budget, unit)
         pinned = check_subset(options["include"], len(cost), "include")
-        allowed = self._allowed(ready, pinned, options["exclude"])
+        excluded = check_subset(options["exclude"], len(cost), "exclude")
+        allowed = self._allowed(ready, pinned, excluded)
         options = {**options, "include": pinned, "exclude": ~allowed}
         note = ""
         items = np.empty(0, np.int64)
@@ -264,7 +271,9 @@ class Summarizer:
         chosen = tuple(read.sentences[i] for i in items)
         size = joined_length(lines, unit)
         names = self.features_.names
-        return Summary("\n".join(lines), chosen, size, budget, unit, note, items, read, self.theta_, names, dpp)
+        return Summary(
+            "\n".join(lines), chosen, size, budget, unit, note, items, read, self.theta_, names, dpp, excluded
+        )
 
     @staticmethod
     def _allowed(ready: Prepared, pinned: IntArray, exclude: Items) -> npt.NDArray[np.bool_]:

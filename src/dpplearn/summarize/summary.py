@@ -13,6 +13,7 @@ from dpplearn._linalg import schur_complement
 from dpplearn.dpp import DPP
 from dpplearn.summarize.document import Sentence
 from dpplearn.summarize.features import Featurized
+from dpplearn.summarize.reasons import reason
 from dpplearn.summarize.units import Unit, unit_name
 
 
@@ -36,13 +37,14 @@ class Chosen:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A good sentence that is not in the summary, and the chosen one that it repeats most."""
+    """A good sentence that is not in the summary, why, and the chosen one that it repeats most."""
 
     sentence: Sentence
     quality: float
     similar_to: Sentence
     similarity: float
     redundancy: float
+    reason: str
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -51,6 +53,7 @@ class LeftOut:
             "similar_to": place(self.similar_to),
             "similarity": self.similarity,
             "redundancy": self.redundancy,
+            "reason": self.reason,
         }
 
 
@@ -77,7 +80,8 @@ class Explanation:
         `marginal` the probability K_ii that the model puts the sentence in a summary.
     left_out : tuple of LeftOut
         The best sentences not chosen, by quality. `similarity` is the cosine to `similar_to`, and `redundancy` the
-        share of the sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
+        share of the sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason`
+        says in a few words why it was left out.
     documents : tuple of str
         Ids of the cluster's documents, which the sentences number from 0.
     """
@@ -96,12 +100,12 @@ class Explanation:
             top = list(c.contributions.items())[:5]
             lines.append("                 " + ", ".join(f"{name} {value:+.2f}" for name, value in top))
         if self.left_out:
-            lines.append("Left out: quality, share that the summary covers, most like")
+            lines.append("Left out: quality, share that the summary covers, most like, why")
         for x in self.left_out:
             lines.append(
                 f"  {x.quality:7.3f}  {x.redundancy:4.0%}  {self.where(x.sentence)}: {shorten(x.sentence.text)}"
             )
-            lines.append(f"                 {x.similarity:.2f} similar to {self.where(x.similar_to)}")
+            lines.append(f"                 {x.similarity:.2f} similar to {self.where(x.similar_to)}; {x.reason}")
         return "\n".join(lines)
 
     def where(self, sentence: Sentence) -> str:
@@ -155,6 +159,7 @@ class Summary:
     theta: FloatArray = field(repr=False)
     names: tuple[str, ...] = field(repr=False)
     dpp: DPP = field(repr=False)
+    excluded: IntArray = field(repr=False)
 
     def __str__(self) -> str:
         return self.text
@@ -168,7 +173,14 @@ class Summary:
         )
         sentences = self.read.sentences
         left_out = tuple(
-            LeftOut(sentences[x.item], float(q[x.item]), sentences[x.similar_to], x.similarity, x.redundancy)
+            LeftOut(
+                sentences[x.item],
+                float(q[x.item]),
+                sentences[x.similar_to],
+                x.similarity,
+                x.redundancy,
+                reason(self, x.item, x.redundancy),
+            )
             for x in self.coverage(self.best_left_out())
         )
         documents = tuple(document.id for document in self.read.cluster.documents)

@@ -15,13 +15,13 @@ _MARKS += "\u0b01-\u0b03\u0b3c-\u0b57\u0b82\u0bbe-\u0bcd\u0bd7\u0c00-\u0c04\u0c3
 _MARKS += "\u0d00-\u0d03\u0d3b-\u0d4d\u0d57\u0d82\u0d83\u0dca-\u0ddf\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc"
 _MARKS += "\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u3099\u309a"
 # Scripts written without spaces: every character is a word.
-_SINGLE = "\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_LETTER = rf"[^\W\d_{_SINGLE}]"
+SINGLE = "\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_LETTER = rf"[^\W\d_{SINGLE}]"
 _WORD = re.compile(
-    rf"[{_SINGLE}]"
-    rf"|[0-9]+(?:[.,][0-9]+)*(?:[^\W_{_SINGLE}]|[{_MARKS}])*"  # 3.5, 1,200, 20th
+    rf"[{SINGLE}]"
+    rf"|[0-9]+(?:[.,][0-9]+)*(?:[^\W_{SINGLE}]|[{_MARKS}])*"  # 3.5, 1,200, 20th
     rf"|{_LETTER}(?:\.{_LETTER}(?![^\W_]))+(?:\.'s)?"  # U.S.
-    rf"|(?:[^\W_{_SINGLE}]|[{_MARKS}])+(?:'(?:[^\W_{_SINGLE}]|[{_MARKS}])+)*"  # don't
+    rf"|(?:[^\W_{SINGLE}]|[{_MARKS}])+(?:'(?:[^\W_{SINGLE}]|[{_MARKS}])+)*"  # don't
 )
 _THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _DROPPED = re.compile(f"[{INVISIBLE}\u200c\u200d]")

@@ -11,11 +11,13 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding import greedy_map
 from dpplearn.dpp import DPP
+from dpplearn.learning.progress import Progress, as_progress
 from dpplearn.learning.threads import blas_threads
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.baselines import fit_logistic
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.features import Featurized
+from dpplearn.summarize.language import foreign
 from dpplearn.summarize.matching import ENGLISH, normal_language
 from dpplearn.summarize.units import costs, limit
 
@@ -36,7 +38,7 @@ def train(
     tune: bool,
     n_jobs: int | None,
     backend: Any,
-    verbose: bool,
+    verbose: bool | Progress,
 ) -> None:
     """Fill in what `Summarizer.fit` promises."""
     if not clusters:
@@ -53,10 +55,14 @@ def train(
             "Add references, or leave these out."
         )
     settle_language(summarizer, clusters)
+    progress = as_progress(verbose)
     with blas_threads(0):
         features = summarizer.features_.fit(clusters)
-        read = [features.read(cluster) for cluster in clusters]
-        targets = [summarizer.training_targets(one) for one in read]
+        read, targets = [], []
+        for done, cluster in enumerate(clusters, 1):
+            read.append(features.read(cluster))
+            targets.append(summarizer.training_targets(read[-1]))
+            progress.stage("Reading clusters", done, len(clusters))
     empty = [one.cluster.name for one, target in zip(read, targets, strict=True) if not any(Y.size for Y in target)]
     if len(empty) == len(read):
         raise ValueError(
@@ -72,8 +78,8 @@ def train(
     items = [one.item_set(summarizer.unit, features.names) for one in read]
     rho, variance = summarizer.rho, summarizer.prior_variance
     if tune:
-        rho, variance = choose(summarizer, read, items, targets)
-    model = make_model(rho, variance, n_jobs=n_jobs, backend=backend, verbose=verbose)
+        rho, variance = choose(summarizer, read, items, targets, progress)
+    model = make_model(rho, variance, n_jobs=n_jobs, backend=backend, verbose=progress)
     X, y, weight = examples(items, targets, range(len(items)))
     model.fit(X, y, sample_weight=weight)
     summarizer.theta_, summarizer.theta_std_, summarizer.rho_ = model.theta_, model.theta_std_, float(model.rho_)
@@ -110,6 +116,13 @@ def settle_language(summarizer: Summarizer, clusters: Sequence[Cluster]) -> None
         )
     if summarizer.language is None and found:
         summarizer.language = found[0]
+    seen = None if summarizer.language else foreign(d.text for cluster in clusters for d in cluster.documents)
+    if seen is not None:
+        warnings.warn(
+            f"The clusters seem to be in {seen}, but words will be compared as English ones. "
+            "Say what they are in: pass language=, or --language.",
+            stacklevel=4,
+        )
 
 
 def make_model(rho: float, variance: float, **options: Any) -> ConditionalDPP:
@@ -120,7 +133,11 @@ def make_model(rho: float, variance: float, **options: Any) -> ConditionalDPP:
 
 
 def choose(
-    summarizer: Summarizer, read: Sequence[Featurized], items: Sequence[ItemSet], targets: Sequence[Sequence[IntArray]]
+    summarizer: Summarizer,
+    read: Sequence[Featurized],
+    items: Sequence[ItemSet],
+    targets: Sequence[Sequence[IntArray]],
+    progress: Progress,
 ) -> tuple[float, float]:
     """The prior variance at the given rho, then rho at that variance, by held-out ROUGE-1 F of greedy summaries.
 
@@ -131,14 +148,18 @@ def choose(
         raise ValueError("tune=True holds clusters out and needs at least two of them; found one.")
     folds = np.array_split(np.random.default_rng(summarizer.random_state).permutation(n), min(FOLDS, n))
     rouge = [rouge_of(summarizer, one.cluster) for one in read]
+    done = 0
 
     def held_out(rho: float, variance: float) -> float:
+        nonlocal done
         scores = []
         for fold in folds:
             rest = np.setdiff1d(np.arange(n), fold)
             X, y, weight = examples(items, targets, rest)
             model = make_model(rho, variance).fit(X, y, sample_weight=weight)
             scores += [rouge[t](greedy_text(summarizer, read[t], model.theta_, rho)) for t in fold]
+            done += 1
+            progress.stage("Tuning", done, len(folds) * (len(VARIANCES) + len(RHOS)))
         return float(np.mean(scores))
 
     variance = max(VARIANCES, key=lambda v: held_out(summarizer.rho, v))

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn.summarize.tokens import SINGLE
 
 Unit = str | Callable[[str], float]
 UNITS = ("bytes", "words", "sentences", "tokens")
+
+# Scripts written without spaces. A Chinese character or a Japanese kana counts as a word, as editors count them; Thai,
+# Lao, Khmer and Burmese words have about four letters (the signs above and below them not counted).
+_CHARACTERS = SINGLE + "\u3005-\u3007\uff66-\uff9d"
+_LETTERS = "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e45\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd\u0ec0-\u0ec4\u0edc-\u0edf"
+_LETTERS += "\u1000-\u102a\u1780-\u17b3"
+_RUN = rf"[{_LETTERS}](?:[{_LETTERS}]|[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ecd\u102b-\u103e\u17b4-\u17d3])*"
+_UNSPACED = re.compile(f"[{_CHARACTERS}{_LETTERS}]")
+_PIECE = re.compile(rf"(?P<run>{_RUN})|[{_CHARACTERS}]|[^{_CHARACTERS}{_LETTERS}]+")
+_LETTERS_A_WORD = 4
 
 
 def check_unit(unit: Unit) -> Unit:
@@ -35,8 +48,37 @@ def check_budget(budget: float, unit: Unit) -> float:
     return float(budget)
 
 
+def count_words(text: str) -> int:
+    """Words between spaces; in scripts without spaces each Chinese or Japanese character, and every four Thai letters.
+
+    Examples
+    --------
+    >>> count_words("The bridge is closed."), count_words("大桥2024年关闭。"), count_words("สะพานปิด")
+    (4, 6, 2)
+    >>> count_words("The capital is 北京.")
+    4
+    """
+    if text.isascii() or _UNSPACED.search(text) is None:
+        return len(text.split())
+    return sum(map(_count_chunk, text.split()))
+
+
+def _count_chunk(chunk: str) -> int:
+    """Words in a text without spaces; one of up to four characters is a word, such as a name quoted in English."""
+    if len(_UNSPACED.findall(chunk)) <= _LETTERS_A_WORD:
+        return 1
+    count = 0
+    for piece in _PIECE.finditer(chunk):
+        if piece["run"]:
+            letters = len(_UNSPACED.findall(piece["run"]))
+            count += -(-letters // _LETTERS_A_WORD)
+        else:
+            count += any(map(str.isalnum, piece[0]))  # punctuation between is no word
+    return count
+
+
 def length(text: str, unit: Unit) -> float:
-    """Length of a text; "tokens" are about four bytes each, as language models count them.
+    """Length of a text; "words" as `count_words`, "tokens" about four bytes each, as language models count them.
 
     Examples
     --------
@@ -48,7 +90,7 @@ def length(text: str, unit: Unit) -> float:
     if unit == "bytes":
         return len(text.encode())
     if unit == "words":
-        return len(text.split())
+        return count_words(text)
     if unit == "tokens":
         return -(-len(text.encode()) // 4)
     return 1
@@ -77,14 +119,23 @@ def cut(text: str, budget: float, unit: Unit) -> str:
     if unit == "sentences" or length(text, unit) <= budget:
         return text
     words = text.split()
-    low, high = 0, len(words)
-    while low < high:  # lengths grow with the words: bisect
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if length(" ".join(words[:middle]), unit) <= budget else (low, middle - 1)
-    if low:
-        return " ".join(words[:low])
-    low, high = 0, len(text)  # not even a word fits, or there are no spaces: by characters
+    low = _longest(len(words), lambda n: length(" ".join(words[:n]), unit) <= budget)
+    head = " ".join(words[:low])
+    rest = words[low] if low < len(words) else ""
+    if low and _UNSPACED.search(rest) is None:
+        return head
+    # not even a word fits, or words have no spaces between them: by characters, and signs stay with their letters
+    before, rest = (f"{head} ", rest) if low else ("", text)
+    end = _longest(len(rest), lambda n: length(before + rest[:n], unit) <= budget)
+    while 0 < end < len(rest) and unicodedata.category(rest[end]).startswith("M"):
+        end -= 1
+    return before + rest[:end] if end else head
+
+
+def _longest(n: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to n that fits, where less always fits too: by bisection."""
+    low, high = 0, n
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if length(text[:middle], unit) <= budget else (low, middle - 1)
-    return text[:low]
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from live import Seen
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 SCRIPT = "<script>window.hit = 1; alert(1)</script>"
 IMAGE = "<img src=x onerror='window.hit = 1'>"
@@ -105,3 +105,35 @@ def test_markdown_of_the_download_escapes_what_would_be_markup(seen: Seen) -> No
     line = next(one for one in lines if one.startswith("1. "))
     assert r"\*stars\* \[fell\](http://x.invalid) \<img" in line
     assert r"\`roof\` of the \# house" in line
+
+
+def test_names_of_features_and_problem_details_are_text(seen: Seen) -> None:
+    """A model of one's own names its features, and a problem may quote a document."""
+    name = f"{IMAGE} {RLO}evil"
+
+    def rename(route: Route) -> None:
+        answer = route.fetch()
+        cluster = answer.json()
+        for sentence in cluster["sentences"]:
+            sentence["contributions"] = {name: 9.0, **sentence["contributions"]}
+        route.fulfill(response=answer, json=cluster)
+
+    seen.page.route("**/api/v1/clusters", rename)
+    seen.load_example()
+    seen.find("#summary .bar").first.click()
+    expect(seen.find("#card .terms th").first).to_have_text(f"{IMAGE} RLOevil")
+    for attribute in ("aria-label", "title"):
+        script = f"(all) => all.map((one) => one.getAttribute('{attribute}'))"
+        shown = seen.find(f"#summary [{attribute}]").evaluate_all(script)
+        assert any(IMAGE in one for one in shown)
+        assert not any(RLO in one for one in shown)
+    seen.page.keyboard.press("Escape")
+
+    refusal = {"title": SCRIPT, "status": 422, "detail": name, "errors": [{"pointer": f"/x/{name}", "detail": name}]}
+    seen.expected = {422}
+    seen.page.route("**/select", lambda route: route.fulfill(status=422, json=refusal))
+    seen.find("#budget-range").fill("150")
+    expect(seen.find("#select-problem")).to_contain_text(SCRIPT)
+    assert RLO not in seen.find("#select-problem").inner_text()
+    assert seen.find("main img").count() == 0
+    assert seen.page.evaluate("window.hit") is None

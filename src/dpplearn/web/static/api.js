@@ -90,5 +90,7 @@ export function postCluster(source, signal) {
   return request("POST", "clusters", { form, signal });
 }
 
+export const getCluster = (id, signal) => request("GET", `clusters/${encodeURIComponent(id)}`, { signal });
+
 export const postSelect = (id, options, signal) =>
   request("POST", `clusters/${encodeURIComponent(id)}/select`, { json: options, signal });

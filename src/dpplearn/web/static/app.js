@@ -1,19 +1,21 @@
 // The page: which screen is shown, and what happens when something is asked, answered or refused.
 
 import { actions } from "./actions.js";
-import { getExample, getModels, onWait, postCluster, Problem, Unreachable } from "./api.js";
+import { getCluster, getExample, getModels, onWait, postCluster, Problem, Unreachable } from "./api.js";
 import { closeCard, openCard, updateCard } from "./card.js";
 import { buildControls, clearErrors, listenControls, placeErrors } from "./controls.js";
 import { $, show } from "./dom.js";
 import { copy, download } from "./export.js";
-import { listenIntake, listModels, refuse } from "./intake.js";
+import { adopt, chosenModel, listenIntake, listModels, refuse, unsent } from "./intake.js";
 import { buildLists, inWords, updateLists } from "./lists.js";
 import { buildMap, listenMap, pointAt, updateMap } from "./map.js";
 import { notice, problem, say } from "./notice.js";
 import { Selecting } from "./selecting.js";
+import { isKept, keepChoices, keepCluster, kept, stillThere } from "./session.js";
 import { buildSources, focusSentence, listenSources, updateSources } from "./sources.js";
-import { indexed, setRule, state } from "./state.js";
+import { indexed, ruleOf, setRule, state } from "./state.js";
 import { listenTheme } from "./theme.js";
+import { forget, listenUndo, offer, remember } from "./undo.js";
 
 const SCREENS = ["start", "loading", "work"];
 
@@ -29,6 +31,7 @@ function screen(name) {
 
 let loading = null;
 
+/** Show that something is read; whether it came to an end. */
 async function load(text, work) {
   loading?.abort();
   const controller = new AbortController();
@@ -38,14 +41,16 @@ async function load(text, work) {
   $("stop").focus();
   try {
     await work(controller.signal);
+    return true;
   } catch (error) {
-    if (loading !== controller || error.name === "AbortError") return;
+    if (loading !== controller || error.name === "AbortError") return false;
     screen("start");
     $("submit").focus({ preventScroll: true });
     if (error instanceof Problem) refuse(error);
     else if (error instanceof Unreachable) {
       refuse({ message: "The server does not answer", errors: [], detail: "Your documents are still here. Start the server again (dpplearn serve), then press the button again." });
     } else throw error;
+    return false;
   } finally {
     if (loading === controller) loading = null;
   }
@@ -58,20 +63,37 @@ function post(source, title) {
 function example() {
   return load("Reading the example…", async (signal) => {
     const { title, documents } = await getExample(signal);
-    const source = { documents };
+    const source = { documents, model: chosenModel() };
     open(await postCluster(source, signal), source, title);
   });
 }
 
-function open(cluster, source, title) {
+/** After a reload: the cluster that was on the page, which the server has or is given again. */
+function reopen(before) {
+  const { id, title, documents, model } = before;
+  const source = { documents, model };
+  adopt(documents);
+  return load("Reading your documents again…", async (signal) => {
+    const cluster = await getCluster(id, signal).catch((error) => {
+      if (!error.clusterGone) throw error;
+      return postCluster(source, signal);
+    });
+    open(cluster, source, title, before);
+  });
+}
+
+function open(cluster, source, title, before = {}) {
   selecting.reset();
+  forget();
   Object.assign(state, { cluster, source, title, selection: null, pins: new Set(), bans: new Set() });
   show($("cluster-title"), title);
   document.title = `${title} · dpplearn`;
-  for (const note of cluster.notes) say(note);
+  state.pins = stillThere(before.pins);
+  state.bans = stillThere(before.bans);
   $("cluster-notes").hidden = cluster.notes.length === 0;
   $("cluster-notes").replaceChildren(...cluster.notes.map((note) => show(document.createElement("li"), note)));
-  buildControls();
+  buildControls(before.options);
+  keepCluster();
   buildLists();
   buildSources();
   buildMap();
@@ -89,6 +111,7 @@ function regained(cluster) {
   state.cluster = cluster;
   if (before.length === cluster.sentences.length && before.every((s, i) => s.text === cluster.sentences[i].text)) return;
   Object.assign(state, { pins: new Set(), bans: new Set() }); // another model: the old numbers mean nothing
+  forget();
   buildLists();
   buildSources();
   buildMap();
@@ -110,8 +133,9 @@ function update() {
 }
 
 const selecting = new Selecting({
-  show(answer, milliseconds) {
-    state.selection = indexed(answer);
+  show(answer, milliseconds, body) {
+    const first = state.selection === null;
+    state.selection = indexed(answer, body);
     state.milliseconds = milliseconds;
     away = 0;
     clearTimeout(retry);
@@ -120,7 +144,8 @@ const selecting = new Selecting({
     problem($("select-problem"), null);
     $("work").classList.remove("waiting", "stale");
     update();
-    say(inWords());
+    say([...(first ? state.cluster.notes : []), inWords()].join(" "));
+    keepChoices();
   },
   fail(error) {
     $("work").classList.remove("waiting");
@@ -150,7 +175,10 @@ onWait.report = (seconds) =>
 
 Object.assign(actions, {
   rule(id, rule) {
+    if (rule === ruleOf(id)) return;
+    remember();
     setRule(id, rule);
+    offer(rule, id);
     if (state.selection) update();
     selecting.ask();
   },
@@ -164,15 +192,35 @@ Object.assign(actions, {
 
 // -- listening ------------------------------------------------------------------------------------------------------
 
-listenTheme($("theme"));
-listenIntake({ post, example, arrived: () => document.body.dataset.screen === "work" && screen("start") });
-listenControls((how) => selecting.ask(how));
-listenSources();
-listenMap();
-$("change").addEventListener("click", () => {
+function arrived() {
+  if (document.body.dataset.screen !== "work") return;
+  change();
+  $("submit").focus({ preventScroll: true });
+}
+
+function change() {
   closeCard();
   screen("start");
   $("paste-text").focus();
+}
+
+listenTheme($("theme"));
+listenIntake({ post, example, arrived });
+listenControls((how) => selecting.ask(how));
+listenSources();
+listenMap();
+listenUndo(() => {
+  if (state.selection) update();
+  selecting.ask();
+});
+$("change").addEventListener("click", change);
+$("brand").addEventListener("click", (event) => {
+  if (!state.cluster || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault(); // a reload would only bring back what is here
+  change();
+});
+addEventListener("beforeunload", (event) => {
+  if (unsent() || (state.cluster && !isKept())) event.preventDefault();
 });
 $("back").addEventListener("click", () => {
   screen("work");
@@ -181,10 +229,13 @@ $("back").addEventListener("click", () => {
 $("stop").addEventListener("click", () => {
   loading?.abort();
   screen(state.cluster ? "work" : "start");
+  $(state.cluster ? "change" : "submit").focus();
 });
 $("clear").addEventListener("click", () => {
+  remember();
   state.pins.clear();
   state.bans.clear();
+  offer("none");
   $("summary-title").focus();
   selecting.ask();
 });
@@ -198,3 +249,5 @@ for (const button of document.querySelectorAll("[data-download]")) {
 }
 getModels().then(listModels, () => {}); // without an answer the server's default model is used
 screen("start");
+const before = kept();
+if (before) reopen(before);

@@ -1,6 +1,6 @@
 // What a quality is made of: the terms of log q², those that raise it to the right of the axis, the others to the left.
 
-import { h } from "./dom.js";
+import { bdi, h, plain } from "./dom.js";
 import { signed } from "./text.js";
 
 /** The widest reach to the left and to the right over all sentences: one scale for all bars. */
@@ -20,17 +20,18 @@ export function scaleOf(sentences) {
 const terms = (contributions) => Object.entries(contributions).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
 
 export function inWords(quality, contributions) {
-  const parts = terms(contributions).map(([name, value]) => `${name} ${signed(value)}`);
+  const parts = terms(contributions).map(([name, value]) => `${plain(name)} ${signed(value)}`);
   return `Quality ${quality.toFixed(2)}, made of ${parts.join(", ") || "nothing"}`;
 }
 
-/** One thin bar: segments stacked away from the axis, largest first, and a tick where they add up to. */
-export function bar(quality, contributions, scale) {
-  const box = h("div", { class: "bar", role: "img", "aria-label": inWords(quality, contributions) });
+/** One thin bar: segments stacked away from the axis, largest first, and a tick where they add up to. It opens `open`. */
+export function bar(quality, contributions, scale, open) {
+  const box = h("button", { type: "button", class: "bar", "aria-haspopup": "dialog", "aria-label": inWords(quality, contributions) });
+  box.addEventListener("click", () => open(box));
   let [left, right, sum] = [scale.axis, scale.axis, 0];
   for (const [name, value] of terms(contributions)) {
     const width = Math.abs(value) * scale.unit;
-    const segment = h("i", { class: value < 0 ? "minus" : "plus", title: `${name} ${signed(value)}` });
+    const segment = h("i", { class: value < 0 ? "minus" : "plus", title: `${plain(name)} ${signed(value)}` });
     if (value < 0) left -= width;
     segment.style.left = `${value < 0 ? left : right}%`;
     segment.style.width = `${width}%`;
@@ -57,7 +58,7 @@ export function table(contributions) {
       const width = (50 * Math.abs(value)) / widest;
       segment.style.left = `${value < 0 ? 50 - width : 50}%`;
       segment.style.width = `${width}%`;
-      return h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "term-bar", "aria-hidden": "true" }, segment),
+      return h("tr", {}, h("th", { scope: "row" }, bdi(name)), h("td", { class: "term-bar", "aria-hidden": "true" }, segment),
         h("td", { class: "figure" }, signed(value)));
     })));
 }

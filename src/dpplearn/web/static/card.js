@@ -3,26 +3,33 @@
 import { actions } from "./actions.js";
 import { table } from "./bars.js";
 import { $, bdi, h, icon } from "./dom.js";
+import { spanOf } from "./sources.js";
 import { ruleOf, state, statusOf } from "./state.js";
+import { explained } from "./terms.js";
 import { nameOf, percent, signed } from "./text.js";
 import { hideTip, place } from "./tip.js";
 
 const card = $("card");
 let openId = null;
 let anchor = null;
+let glossaryOpen = false;
 
 export function openCard(id, element) {
   hideTip();
   if (card.matches(":popover-open")) card.hidePopover();
+  anchor?.removeAttribute("aria-expanded");
   openId = id;
   anchor = element;
   fill();
   card.showPopover();
-  if (!matchMedia("(max-width: 719px)").matches) {
-    place(card, element.getBoundingClientRect(), { below: true });
-  } else card.removeAttribute("style"); // a sheet at the foot of the window
+  position();
   anchor.setAttribute("aria-expanded", "true");
   card.querySelector("[aria-pressed=true]").focus({ preventScroll: true });
+}
+
+function position() {
+  if (matchMedia("(max-width: 719px)").matches) card.removeAttribute("style"); // a sheet at the foot of the window
+  else place(card, anchor.getBoundingClientRect(), { below: true, beside: anchor.matches(".bar") }); // above a bar is its sentence
 }
 
 /** Keep the open card true while the selection changes under it. */
@@ -35,7 +42,7 @@ export function updateCard() {
 
 export const closeCard = () => card.matches(":popover-open") && card.hidePopover();
 
-const RULES = [["none", "No rule", null], ["pin", "Pin", "pin"], ["ban", "Ban", "ban"]];
+const RULES = [["none", "Automatic", null], ["pin", "Pin", "pin"], ["ban", "Ban", "ban"]];
 
 function fill() {
   const sentence = state.cluster.sentences[openId];
@@ -53,7 +60,20 @@ function fill() {
     h("ul", { class: "facts" }, ...facts()),
     h("h3", {}, `Quality ${sentence.quality.toFixed(2)}`, h("small", {}, ` log q² = ${signed(sum)}, made of`)),
     table(sentence.contributions),
+    ...glossary(Object.keys(sentence.contributions)),
   );
+}
+
+function glossary(names) {
+  const lines = explained(names);
+  if (!lines.length) return [];
+  const toggle = (event) => {
+    if (event.target.open === glossaryOpen) return; // it was drawn again
+    glossaryOpen = event.target.open;
+    if (anchor.isConnected) position(); // the card has another height now
+  };
+  return [h("details", { class: "hint glossary", "aria-label": "What these words mean", open: glossaryOpen, on: { toggle } }, h("summary", {}, "What these words mean"),
+    h("ul", {}, ...lines.map((line) => h("li", {}, line))))];
 }
 
 function facts() {
@@ -84,12 +104,14 @@ function jump(id) {
 card.addEventListener("toggle", (event) => {
   if (event.newState !== "closed") return;
   anchor?.removeAttribute("aria-expanded");
+  // The bar that opened it may have left its list meanwhile: the sentence in its document is still there.
+  if (openId !== null && document.activeElement === document.body) spanOf(openId)?.focus({ preventScroll: true });
   openId = null;
 });
 card.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     event.preventDefault();
-    const back = anchor;
+    const back = anchor?.isConnected ? anchor : spanOf(openId);
     closeCard();
     back?.focus({ preventScroll: true });
   }

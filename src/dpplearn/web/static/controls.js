@@ -11,8 +11,9 @@ const DECODERS = {
 const UNITS = ["words", "sentences", "bytes", "tokens"];
 const REACH = { words: 500, sentences: 30, bytes: 3000, tokens: 650 }; // how far the slider goes, if there is so much text
 let totals = {};
+let reach = {}; // where the slider of each unit ends; a number beyond it can be typed
 
-export function buildControls() {
+export function buildControls(before = {}) {
   const { defaults, sentences } = state.cluster;
   totals = {};
   for (const { length } of sentences) {
@@ -22,24 +23,36 @@ export function buildControls() {
   $("decoder").replaceChildren(...Object.entries(DECODERS).map(([name, [label]]) => new Option(label, name)));
   Object.assign(state.options, { unit: "words", diversity: 0.5, decoder: "consensus", budget: 100 }, defaults);
   if (!totals[state.options.unit]) state.options.unit = "words";
+  const { budget, unit } = state.options;
+  reach = { ...REACH, [unit]: Math.max(REACH[unit], 2 * budget) };
+  for (const one of UNITS) reach[one] = Math.max(2, Math.min(reach[one], totals[one] || 2));
+  state.options.budget = Math.min(budget, Math.max(1, totals[unit] || 1)); // more than there is would be a dead slider
+  if (totals[before.unit]) Object.assign(state.options, before);
   showControls();
 }
 
 function showControls() {
   const { budget, unit, diversity, decoder } = state.options;
-  const reach = Math.max(2, Math.min(REACH[unit] || 500, totals[unit] || 500));
   const range = $("budget-range");
-  range.max = Math.max(reach, budget);
+  range.max = reach[unit];
   range.value = budget;
   range.setAttribute("aria-valuetext", `${budget} ${unit}`);
   if (document.activeElement !== $("budget")) $("budget").value = budget;
   $("unit").value = unit;
   $("diversity-range").value = diversity;
   if (document.activeElement !== $("diversity")) $("diversity").value = diversity;
+  $("diversity-range").setAttribute("aria-valuetext", `${diversity}: ${weighs(diversity)}`);
   fillTrack(range);
   fillTrack($("diversity-range"));
   $("decoder").value = decoder;
   $("decoder-about").textContent = DECODERS[decoder]?.[1] ?? "";
+}
+
+function weighs(diversity) {
+  if (diversity === 0.5) return "As the model learned it.";
+  if (diversity === 0) return "Only quality counts. Repetition is not avoided.";
+  if (diversity === 1) return "Only variety counts. Quality does not.";
+  return `${diversity < 0.5 ? "Quality" : "Variety"} counts more than the model learned.`;
 }
 
 function fillTrack(range) {

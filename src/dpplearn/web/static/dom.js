@@ -51,14 +51,16 @@ export function show(element, text) {
 
 export const bdi = (text) => show(document.createElement("bdi"), text);
 
-/** Keep one child of `list` per key, in order, reusing elements, so that focus and scroll survive an update. */
+/** Keep one child of `list` per key, in order, reusing elements, so that focus and scroll survive an update. What is
+ * gone goes first: then only what changed its place is moved, and moving an element takes the focus from it. */
 export function reconcile(list, items, key, create, update) {
+  const kept = new Set(items.map((item) => String(key(item))));
+  for (const child of [...list.children]) if (!kept.has(child.dataset.key)) child.remove();
   const known = new Map([...list.children].map((child) => [child.dataset.key, child]));
   let at = list.firstElementChild;
   for (const item of items) {
     const name = String(key(item));
     let child = known.get(name);
-    known.delete(name);
     if (!child) {
       child = create(item);
       child.dataset.key = name;
@@ -67,7 +69,6 @@ export function reconcile(list, items, key, create, update) {
     if (child === at) at = at.nextElementSibling;
     else list.insertBefore(child, at);
   }
-  for (const child of known.values()) child.remove();
 }
 
 export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

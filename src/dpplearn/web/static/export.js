@@ -1,9 +1,10 @@
 // The summary to take along: copied, or as a text, Markdown or JSON file made here in the page.
 
 import { state } from "./state.js";
-import { nameOf } from "./text.js";
+import { nameOf, plural } from "./text.js";
 
-const escapeMarkdown = (text) => text.replace(/([\\`*_{}[\]<>#|!~&])/g, "\\$1").replace(/\s+/g, " ");
+const escapeMarkdown = (text) => text.replace(/([\\`*_{}[\]<>#|!~&])/g, "\\$1").replace(/\s+/g, " ")
+  .replace(/^([-+]|\d+(?=[.)]))/, (start) => (/\d/.test(start) ? `${start}\\` : `\\${start}`)); // no list inside the list
 
 function place(id) {
   const s = state.cluster.sentences[id];
@@ -16,8 +17,8 @@ export function asText() {
 
 export function asMarkdown() {
   const { selection, cluster } = state;
-  const { decoder, diversity } = state.options;
-  const lines = [`# Summary of ${cluster.documents.length} documents`, "",
+  const { decoder, diversity } = selection.asked;
+  const lines = [`# Summary of ${plural(cluster.documents.length, "document")}`, "",
     `${selection.length} of ${selection.budget} ${selection.unit}; diversity ${diversity}, decoder ${decoder}.`, ""];
   const texts = selection.text.split("\n");
   for (const { sentence, order, pinned } of selection.selected) {
@@ -34,14 +35,14 @@ export function asMarkdown() {
 }
 
 export function asJson() {
-  const { selection, cluster, options } = state;
+  const { selection, cluster } = state;
   const located = (x) => {
     const { document, position, start, end, text } = cluster.sentences[x.sentence];
     return { ...x, document, position, start, end, text };
   };
   return `${JSON.stringify({
     model: cluster.model,
-    options: { ...options, include: [...state.pins], exclude: [...state.bans] },
+    options: selection.asked,
     text: selection.text,
     length: selection.length,
     budget: selection.budget,

@@ -1,12 +1,15 @@
 // The first screen: documents pasted, dropped or chosen, and the example.
 
 import { $, bdi, h, icon, plain } from "./dom.js";
+import { listenDrop } from "./dropping.js";
 import { problem } from "./notice.js";
 import { plural, size, wellFormed, words } from "./text.js";
 
 let drafts = []; // { key, file } or { key, title, text }
 let errors = new Map(); // draft key -> what the server said of it
 let count = 0;
+let sent = true; // whether the server has what is listed here
+const IN_MEMORY = 64_000_000; // bytes of files that are read before they are sent
 
 function render() {
   $("drafts").replaceChildren(...drafts.map((draft) => {
@@ -17,31 +20,51 @@ function render() {
       h("span", { class: "draft-name", dir: "auto" }, bdi(name)),
       h("span", { class: "muted" }, draft.file ? size(draft.file.size) : plural(words(draft.text), "word")),
       h("button", { type: "button", class: "icon", "aria-label": plain(`Remove ${name}`), on: { click: () => remove(draft.key) } }, icon("close")),
-      said ? h("p", { class: "draft-problem", dir: "auto" }, said) : null);
+      said ? h("p", { class: "draft-problem", dir: "auto" }, bdi(said)) : null);
   }));
   $("drafts").hidden = drafts.length === 0;
+  $("drafts-head").hidden = drafts.length < 2;
+  $("drafts-count").textContent = plural(drafts.length, "document");
+  $("drafts").querySelector(".bad")?.scrollIntoView({ block: "nearest" });
+}
+
+/** The list is another one: what was said of the old one is no longer true. */
+function changed() {
+  sent = false;
+  errors = new Map();
+  problem($("form-problem"), null);
+  render();
 }
 
 function remove(key) {
   const at = drafts.findIndex((draft) => draft.key === key);
   drafts.splice(at, 1);
-  errors = new Map();
-  problem($("form-problem"), null);
-  render();
+  changed();
   const rows = $("drafts").querySelectorAll("button");
   (rows[Math.min(at, rows.length - 1)] || $("paste-text")).focus();
 }
 
 function addFiles(files) {
   for (const file of files) drafts.push({ key: ++count, file });
-  errors = new Map();
-  problem($("form-problem"), null);
-  render();
+  changed();
+  $("drafts").lastElementChild?.scrollIntoView({ block: "nearest" });
 }
+
+/** Documents that are on the page already, so that one can add to them. */
+export function adopt(documents) {
+  const named = (id) => (/^Document \d+$/.test(id) ? "" : id); // the names of files; numbers are given anew
+  drafts = documents.map(({ id, title, text }) => ({ key: ++count, title: title || named(id), text }));
+  changed();
+  sent = true;
+}
+
+/** Whether a reload would lose something that was typed or chosen. */
+export const unsent = () => $("paste-text").value.trim() !== "" || (drafts.length > 0 && !sent);
+export const chosenModel = () => $("model").value || undefined;
 
 function addText(title, text) {
   drafts.push({ key: ++count, title: wellFormed(title.trim()), text: wellFormed(text) });
-  render();
+  changed();
 }
 
 function takePasted() {
@@ -51,14 +74,28 @@ function takePasted() {
   return true;
 }
 
-/** What to post: JSON where all was pasted; otherwise everything as files, in order. */
-function source() {
-  const model = $("model").value || undefined;
+/** Files as they are now, in memory: they can be posted again when they have changed or gone. */
+async function inMemory(draft) {
+  try {
+    return new File([await draft.file.arrayBuffer()], draft.file.name, { type: draft.file.type });
+  } catch {
+    errors.set(draft.key, "This cannot be read. It may be a folder, or it changed after you chose it: remove it and choose the file again.");
+    return null;
+  }
+}
+
+/** What to post: JSON where all was pasted; otherwise everything as files, in order. Null where a file is unreadable. */
+async function source() {
+  const model = chosenModel();
   if (!drafts.some((draft) => draft.file)) {
     return { model, documents: drafts.map(({ title, text }, i) => ({ id: `Document ${i + 1}`, title, text })) };
   }
-  return { model, files: drafts.map((draft, i) => draft.file
-    || new File([draft.text], `${draft.title || `pasted-${i + 1}`}.txt`, { type: "text/plain" })) };
+  const held = drafts.reduce((sum, { file }) => sum + (file?.size ?? 0), 0) <= IN_MEMORY;
+  const files = await Promise.all(drafts.map((draft, i) => {
+    if (draft.file) return held ? inMemory(draft) : draft.file;
+    return new File([draft.text], `${draft.title || `pasted-${i + 1}`}.txt`, { type: "text/plain" });
+  }));
+  return files.includes(null) ? null : { model, files };
 }
 
 /** Show a refusal: beside the document that it names, and under the form. */
@@ -68,12 +105,16 @@ export function refuse(error) {
     const match = /^\/(?:documents|files)\/(\d+)/.exec(pointer);
     if (match && drafts[Number(match[1])]) errors.set(drafts[Number(match[1])].key, detail);
   }
-  const named = error.type?.endsWith("/unreadable") && drafts.find(({ file }) => file && error.detail.includes(file.name));
-  if (named) errors.set(named.key, error.detail);
+  if (errors.size) return showBeside(error.message);
   render();
-  const beside = { message: error.message, detail: "What to change stands beside the document above." };
-  problem($("form-problem"), errors.size ? beside : error, errors.size ? [] : error.errors);
+  problem($("form-problem"), error, error.errors);
   $("form-problem").scrollIntoView({ block: "nearest" });
+}
+
+function showBeside(message) {
+  problem($("form-problem"), { message, detail: "What to change stands beside the document above." });
+  $("form-problem").scrollIntoView({ block: "nearest" });
+  render();
 }
 
 export function listModels({ models }) {
@@ -84,6 +125,11 @@ export function listModels({ models }) {
 
 export function listenIntake({ post, example, arrived }) {
   render();
+  $("drafts-clear").addEventListener("click", () => {
+    drafts = [];
+    changed();
+    $("paste-text").focus();
+  });
   $("add").addEventListener("click", () => {
     if (!takePasted()) problem($("form-problem"), { message: "Nothing to add yet", detail: "Paste a document into the field first." });
     else problem($("form-problem"), null);
@@ -94,7 +140,7 @@ export function listenIntake({ post, example, arrived }) {
     addFiles(event.target.files);
     event.target.value = "";
   });
-  $("form").addEventListener("submit", (event) => {
+  $("form").addEventListener("submit", async (event) => {
     event.preventDefault();
     takePasted();
     if (!drafts.length) {
@@ -103,29 +149,14 @@ export function listenIntake({ post, example, arrived }) {
       return;
     }
     problem($("form-problem"), null);
-    post(source(), plural(drafts.length, "document"));
+    errors = new Map();
+    const made = await source();
+    if (made) post(made, plural(drafts.length, "document")).then((done) => (sent = done));
+    else showBeside("A document cannot be read");
   });
   $("example").addEventListener("click", example);
-  listenDrop(arrived);
-}
-
-function listenDrop(arrived) {
-  let depth = 0;
-  const carries = (event) => event.dataTransfer?.types.includes("Files"); // text dropped into a field is the field's
-  const over = (on) => ($("drop").hidden = !on);
-  addEventListener("dragenter", (event) => {
-    if (carries(event) && ++depth) over(true);
-  });
-  addEventListener("dragleave", (event) => {
-    if (carries(event) && --depth <= 0) over(false);
-  });
-  addEventListener("dragover", (event) => carries(event) && event.preventDefault());
-  addEventListener("drop", (event) => {
-    if (!carries(event)) return;
-    event.preventDefault(); // the browser would leave the page for the file
-    depth = 0;
-    over(false);
-    addFiles(event.dataTransfer.files);
+  listenDrop((files) => {
     arrived();
+    addFiles(files);
   });
 }

@@ -7,9 +7,11 @@ import { ruleOf, state } from "./state.js";
 import { nameOf, number, percent, plural, shorten } from "./text.js";
 
 let scale = null;
+let before = null; // the answer shown last
 
 export function buildLists() {
   scale = scaleOf(state.cluster.sentences);
+  before = null;
   for (const id of ["summary", "again", "rules"]) $(id).replaceChildren();
 }
 
@@ -28,13 +30,13 @@ function ruleButton(id, rule, label) {
     icon(rule));
 }
 
-function listItem(id, ...after) {
+function listItem(id) {
   const s = sentence(id);
   return h("li", { on: { pointerenter: () => actions.point(id), pointerleave: () => actions.point(null) } },
     h("div", { class: "item-text" }, go(id, s.text, "Show in its document.")),
     h("div", { class: "item-foot" },
       h("p", { class: "meta" }), ruleButton(id, "pin", "Pin this sentence"), ruleButton(id, "ban", "Ban this sentence")),
-    bar(s.quality, s.contributions, scale), ...after);
+    bar(s.quality, s.contributions, scale, (box) => actions.open(id, box)));
 }
 
 function press(item, id) {
@@ -59,8 +61,9 @@ export function updateLists() {
     item.dataset.order = x.order;
     item.toggleAttribute("data-pinned", state.pins.has(x.sentence));
     const chance = state.pins.has(x.sentence) ? "pinned" : `${percent(x.marginal)} likely`;
-    item.querySelector(".meta").replaceChildren(bdi(nameOf(state.cluster.documents[s.document], s.document)),
-      h("span", {}, ` #${s.position} · ${chance}`));
+    const name = nameOf(state.cluster.documents[s.document], s.document);
+    item.querySelector(".meta").replaceChildren(h("span", {}, chance), ` · sentence ${s.position} of `, bdi(name));
+    item.querySelector(".meta").title = plain(name); // shown whole where it is cut
     press(item, x.sentence);
   });
   reconcile($("again"), selection.redundant, (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
@@ -68,27 +71,39 @@ export function updateLists() {
     item.querySelector(".meta").replaceChildren(
       h("button", { type: "button", class: "link", on: { click: () => actions.goTo(x.similar_to) } },
         `similar ${x.similarity.toFixed(2)} to sentence ${order}`),
-      ` · ${percent(x.redundancy)} said already`);
+      h("span", {}, `${percent(x.redundancy)} of it is said already`));
     item.dataset.order = `≈${order}`;
     press(item, x.sentence);
   });
   updateRules();
 
   const count = selection.selected.length;
+  if (selection !== before) $("news").textContent = `${plural(count, "sentence")}${newsSince(before, selection)}`;
+  before = selection;
   $("measure").textContent = `${number(selection.length)} of ${number(selection.budget)} ${selection.unit}`;
   $("measure").title = `answered in ${Math.round(state.milliseconds)} ms`;
   $("measure").dataset.milliseconds = state.milliseconds.toFixed(1);
   $("meter").style.scale = `${Math.min(1, selection.length / selection.budget)} 1`;
   $("note").hidden = !selection.note;
   $("note").textContent = selection.note;
-  $("bars-hint").hidden = count === 0;
+  $("bars-hint").hidden = $("chance-hint").hidden = count === 0;
   $("summary-empty").hidden = count > 0;
   $("summary-empty").textContent = state.bans.size === state.cluster.sentences.length
     ? "Every sentence is banned." : "No sentence fits into this budget. Give it more room.";
   for (const button of document.querySelectorAll(".exports button")) button.disabled = count === 0;
   $("again-count").textContent = selection.again.size ? plural(selection.again.size, "sentence") : "";
   $("again-empty").hidden = selection.again.size > 0;
+  $("again-hint").hidden = selection.again.size === 0;
   $("again-empty").textContent = count ? "No good sentence was left out for repeating the summary." : "Nothing to repeat yet.";
+}
+
+/** Whether the latest movement changed anything: a slider often does not. */
+function newsSince(old, now) {
+  if (!old) return "";
+  const fresh = now.selected.filter((x) => !old.chosen.has(x.sentence)).length;
+  const gone = old.selected.filter((x) => !now.chosen.has(x.sentence)).length;
+  if (!fresh && !gone) return ", the same as before";
+  return `: ${[fresh && `${fresh} new`, gone && `${gone} gone`].filter(Boolean).join(", ")}`;
 }
 
 function updateRules() {

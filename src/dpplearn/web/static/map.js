@@ -9,6 +9,7 @@ import { hideTip, showTip } from "./tip.js";
 const W = 320;
 const H = 250;
 const PAD = 14;
+const REACH = 12; // a hand need not hit a point, only come near it
 const map = $("map");
 let points = [];
 let shown = [];
@@ -120,10 +121,23 @@ function target(id, key) {
   return found;
 }
 
+/** The sentence whose point is nearest to the pointer, or null where none is near; marks are on top of points. */
+function nearest(event) {
+  const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(map.getScreenCTM().inverse());
+  let [best, found] = [REACH, null];
+  for (const sentence of state.cluster.sentences) {
+    const [px, py] = at(sentence);
+    const shows = state.selection?.chosen.has(sentence.id) ? 3 : state.selection?.again.has(sentence.id) ? 1.5 : 0;
+    const distance = Math.hypot(px - x, py - y) - shows;
+    if (distance < best) [best, found] = [distance, sentence.id];
+  }
+  return found;
+}
+
 export function listenMap() {
   const idOf = (event) => (event.target.dataset?.id === undefined ? null : Number(event.target.dataset.id));
   map.addEventListener("click", (event) => {
-    const id = idOf(event);
+    const id = event.detail ? nearest(event) : idOf(event); // a click that no pointer made has no place
     if (id === null) return;
     rove(id);
     actions.goTo(id);
@@ -141,18 +155,18 @@ export function listenMap() {
       actions.goTo(id);
     } else if (event.key === "Escape") hideTip();
   });
-  const look = (event) => {
-    const id = idOf(event);
+  let looked = null;
+  const look = (id) => {
+    map.classList.toggle("near", id !== null);
+    if (id === looked) return;
+    looked = id;
     actions.point(id);
     if (id === null) hideTip();
     else showTip(id, points[id], shorten(state.cluster.sentences[id].text, 140));
   };
-  const leave = () => {
-    hideTip();
-    actions.point(null);
-  };
-  map.addEventListener("pointerover", look);
+  const leave = () => look(null);
+  map.addEventListener("pointermove", (event) => look(nearest(event)));
   map.addEventListener("pointerleave", leave);
-  map.addEventListener("focusin", look);
+  map.addEventListener("focusin", (event) => look(idOf(event)));
   map.addEventListener("focusout", leave);
 }

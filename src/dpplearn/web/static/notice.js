@@ -1,6 +1,6 @@
 // What the page says about the server (a line under the header), and about what the server refused.
 
-import { $, h } from "./dom.js";
+import { $, bdi, h } from "./dom.js";
 
 const line = $("notice");
 
@@ -16,9 +16,9 @@ export function notice(text, button = null) {
 export function problem(box, error, errors = error?.errors ?? []) {
   box.hidden = !error;
   if (!error) return box.replaceChildren();
-  box.replaceChildren(h("strong", {}, error.message), h("p", { dir: "auto", class: "isolated" }, error.detail ?? ""),
-    ...(errors.length ? [h("ul", {}, ...errors.map((e) => h("li", { dir: "auto", class: "isolated" },
-      e.pointer ? h("code", {}, e.pointer) : null, ` ${e.detail}`)))] : []));
+  box.replaceChildren(h("strong", {}, error.message), h("p", { dir: "auto" }, bdi(error.detail ?? "")),
+    ...(errors.length ? [h("ul", {}, ...errors.map((e) => h("li", { dir: "auto" },
+      e.pointer ? h("code", {}, bdi(e.pointer)) : null, " ", bdi(e.detail ?? ""))))] : []));
 }
 
 let pending = 0;

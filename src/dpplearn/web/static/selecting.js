@@ -9,7 +9,7 @@ const PATIENCE = 5_000; // a question this old is given up when there is a newer
 const SLOW = 150; // a question this old is shown to be under way
 
 export class Selecting {
-  /** `show(answer, milliseconds)`, `fail(error)`, `regained(cluster)` when it was forgotten; `busy(whether)` after a
+  /** `show(answer, milliseconds, body)`, `fail(error)`, `regained(cluster)` when it was forgotten; `busy(whether)` after a
    * while, and `settled(whether)` at once: nothing is asked that is not shown. */
   constructor({ show, fail, regained, busy, settled }) {
     Object.assign(this, { show, fail, regained, busy, settled });
@@ -70,16 +70,19 @@ export class Selecting {
 
   async answer(under) {
     try {
-      const answer = await this.select(under.controller.signal);
+      const answer = await this.select(under);
       if (this.under === under && under.number > this.shown) {
         this.shown = under.number;
-        this.show(answer, performance.now() - under.askedAt);
+        this.show(answer, performance.now() - under.askedAt, under.body);
         if (under.number === this.asked) this.settled(true);
       }
     } catch (error) {
       if (this.under !== under || error.name === "AbortError") return;
-      this.settle(null);
-      if (!(error instanceof Problem || error instanceof Unreachable)) throw error;
+      if (!(error instanceof Problem || error instanceof Unreachable)) {
+        this.settle(null);
+        throw error;
+      }
+      this.shown = under.number; // answered, though not as hoped
       this.fail(error);
     }
     if (this.under !== under) return;
@@ -91,13 +94,16 @@ export class Selecting {
     }
   }
 
-  async select(signal) {
+  async select(under) {
+    const { signal } = under.controller;
+    under.body = request();
     try {
-      return await postSelect(state.cluster.id, request(), signal);
+      return await postSelect(state.cluster.id, under.body, signal);
     } catch (error) {
       if (!error.clusterGone) throw error;
       this.regained(await postCluster(state.source, signal)); // the page still holds the documents
-      return postSelect(state.cluster.id, request(), signal);
+      under.body = request();
+      return postSelect(state.cluster.id, under.body, signal);
     }
   }
 }

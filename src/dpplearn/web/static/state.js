@@ -23,11 +23,12 @@ export function statusOf(id) {
   };
 }
 
-/** The answer with its sentences by number. */
-export function indexed(answer) {
+/** The answer with its sentences by number, and what was asked: the controls may have moved on since. */
+export function indexed(answer, asked) {
   const selected = [...answer.selected].sort((a, b) => a.order - b.order);
   return {
     ...answer,
+    asked,
     selected,
     chosen: new Map(selected.map((x) => [x.sentence, x])),
     again: new Map(answer.redundant.map((x) => [x.sentence, x])),

@@ -22,7 +22,7 @@ export const number = (x, digits = 0) =>
 
 export const percent = (p) => (p > 0 && p < 0.005 ? "under 1%" : `${Math.round(100 * p)}%`);
 
-export const signed = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(2)}`;
+export const signed = (x) => `${Math.abs(x) < 0.005 ? "" : x < 0 ? "−" : "+"}${Math.abs(x).toFixed(2)}`;
 
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 

@@ -24,8 +24,8 @@ export function hideTip() {
   tip.hidden = true;
 }
 
-/** Put a fixed box above `rect`, or below where there is no room, inside the window. */
-export function place(box, rect, { below = false } = {}) {
+/** Put a fixed box above or below `rect`, or beside it where that is asked for or leaves more to see. */
+export function place(box, rect, { below = false, beside = false } = {}) {
   const margin = 8;
   const width = box.offsetWidth;
   const height = box.offsetHeight;
@@ -34,8 +34,11 @@ export function place(box, rect, { below = false } = {}) {
   const under = rect.bottom + margin;
   const fitsBelow = under + height <= innerHeight - margin;
   const top = (below && fitsBelow) || above < margin ? Math.max(margin, Math.min(under, innerHeight - height - margin)) : above;
-  box.style.left = `${left}px`;
-  box.style.top = `${top}px`;
+  const covers = above < margin && !fitsBelow; // too high for both: it would hide what it is about
+  const side = [rect.right + margin, rect.left - width - margin].find((x) => x >= margin && x + width <= innerWidth - margin);
+  const aside = side !== undefined && (beside || covers);
+  box.style.left = `${aside ? side : left}px`;
+  box.style.top = `${aside ? Math.max(margin, Math.min(rect.top - height / 2, innerHeight - height - margin)) : top}px`;
 }
 
 addEventListener("scroll", hideTip, { passive: true });

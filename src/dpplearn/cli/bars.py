@@ -1,0 +1,55 @@
+"""How far a command is: bars on standard error, only where that is a terminal, gone when the work is done."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from dpplearn.learning.progress import Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Rich
+
+WEIGHTS = "Learning weights"
+
+
+class Bars(Progress):
+    """A bar for each stage, drawn by rich."""
+
+    def __init__(self, rich: Rich) -> None:
+        super().__init__(False)
+        self.rich = rich
+        self.tasks: dict[str, int] = {}
+
+    def stage(self, what: str, done: int, total: int) -> None:
+        if what not in self.tasks:
+            self.tasks[what] = self.rich.add_task(what)
+        self.rich.update(self.tasks[what], completed=done, total=total)  # type: ignore[arg-type]  # an int there too
+
+    def tick(self, done: int, total: int) -> None:
+        self.stage(WEIGHTS, done, total)
+        said = f"{WEIGHTS}, iteration {self.iteration + 1}"
+        self.rich.update(self.tasks[WEIGHTS], description=said)  # type: ignore[arg-type]
+
+    def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:  # noqa: ARG002  # Progress's
+        self.iteration = iteration
+
+    def clear(self) -> None:
+        self.iteration = 0  # another fit may follow
+
+
+@contextmanager
+def bars() -> Iterator[Progress]:
+    """What shows how far the work is: nothing where nobody watches."""
+    if not sys.stderr.isatty():
+        yield Progress(False)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Rich
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Rich(*columns, console=Console(stderr=True), transient=True) as rich:
+        yield Bars(rich)

@@ -1,0 +1,44 @@
+"""Why a good sentence is not in a summary: the first of these reasons that holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpplearn.summarize.units import joined_length, unit_name
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.summary import Summary
+
+REDUNDANT = 0.3  # the share of a sentence that is said already, above which that is the reason
+
+
+def reason(summary: Summary, i: int, redundancy: float) -> str:
+    """Why sentence i was left out, in a few words.
+
+    It was excluded; has the words of another; is longer than the budget; is said already; is weaker than all that was
+    chosen; has no room beside that; or the decoder found the set better without it.
+    """
+    read, unit = summary.read, unit_name(summary.unit)
+    if i in summary.excluded:
+        return "excluded"
+    words = sorted(read.words[i])
+    same = [j for j, other in enumerate(read.words) if len(other) == len(words) and sorted(other) == words]
+    same = [j for j in same if j in summary.items] or [j for j in same if j not in summary.excluded]
+    twin = same[0]  # of sentences with the same words, the one that was considered
+    if twin != i:
+        sentence = read.sentences[twin]
+        document = read.cluster.documents[sentence.document].id
+        return f"has the words of {document}, sentence {sentence.position}"
+    alone = joined_length([read.texts[i]], summary.unit)
+    if alone > summary.budget:
+        return f"longer than the budget: {alone:g} of {summary.budget:g} {unit}"
+    if redundancy >= REDUNDANT:
+        return f"{redundancy:.0%} is said already"
+    needed = joined_length([*summary.text.split("\n"), read.texts[i]], summary.unit)
+    fits, q = needed <= summary.budget, summary.dpp.quality
+    left = f"{max(summary.budget - summary.length, 0.0):g} of {summary.budget:g} {unit}"
+    if q[i] < q[summary.items].min():
+        return "weaker than every chosen sentence" + ("" if fits else f", and {left} are left")
+    if not fits:
+        return f"no room: takes {needed - summary.length:g}, and {left} are left"
+    return "it would fit, but the set is better without it"

@@ -1,0 +1,44 @@
+// A reload keeps the documents and what was chosen: in this tab only, until it is closed.
+
+import { state } from "./state.js";
+
+const LARGEST = 2_000_000; // UTF-16 units: browsers give a page about five million
+let whole = false; // whether the documents on the page are kept
+
+function write(key, value) {
+  try {
+    sessionStorage.setItem(key, JSON.stringify(value));
+    return true;
+  } catch {
+    return false; // storage is full or switched off
+  }
+}
+
+export function keepCluster() {
+  const { id, model, documents } = state.cluster;
+  const size = documents.reduce((sum, { text }) => sum + text.length, 0);
+  write("cluster", null); // the old one must not come back in place of this one
+  whole = size <= LARGEST && write("cluster", { id, model, title: state.title, documents });
+  keepChoices();
+}
+
+export function keepChoices() {
+  const named = (ids) => [...ids].map((id) => [id, state.cluster.sentences[id].text]);
+  write("choices", { options: state.options, pins: named(state.pins), bans: named(state.bans) });
+}
+
+export const isKept = () => whole;
+
+/** What was kept: { id, title, documents, model, options, pins, bans }, or null. */
+export function kept() {
+  try {
+    const cluster = JSON.parse(sessionStorage.getItem("cluster"));
+    return cluster && { ...cluster, ...JSON.parse(sessionStorage.getItem("choices")) };
+  } catch {
+    return null;
+  }
+}
+
+/** Numbers of sentences that still have the text they had. */
+export const stillThere = (named = []) =>
+  new Set(named.filter(([id, text]) => state.cluster.sentences[id]?.text === text).map(([id]) => id));

@@ -1,0 +1,174 @@
+"""What the page keeps, takes back and recovers from, in a real browser against the real server."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from live import Seen
+from playwright.sync_api import Route, expect
+
+SELECT = re.compile("/select$")
+LEAVING = """() => {
+  const event = new Event("beforeunload", { cancelable: true });
+  dispatchEvent(event);
+  return event.defaultPrevented;
+}"""
+
+
+def test_a_reload_keeps_the_documents_and_the_choices(example: Seen) -> None:
+    example.expected = {404}
+    example.set_range("budget", 150)
+    example.find("#summary [data-rule=ban]").first.click()
+    example.settle()
+    before, cluster = example.summary(), example.cluster()
+    assert not example.page.evaluate(LEAVING)
+    example.page.reload()
+    example.settle()
+    assert example.summary() == before
+    assert example.cluster() == cluster
+    assert example.find("#budget").input_value() == "150"
+    expect(example.find("#rules li")).to_have_count(1)
+    example.page.request.delete(example.live.url + cluster)  # forgotten, or the server began anew
+    example.page.reload()
+    example.settle()
+    assert example.summary() == before
+    assert example.cluster() != cluster
+    example.find("#brand").click()
+    expect(example.find("#drafts li")).to_have_count(8)  # to add to them
+
+
+def test_leaving_asks_while_something_is_unsent(seen: Seen) -> None:
+    assert not seen.page.evaluate(LEAVING)
+    seen.find("#paste-text").fill("Rain fell on the hills for a week. The river rose.")
+    assert seen.page.evaluate(LEAVING)
+    seen.find("#submit").click()
+    seen.settle()
+    assert not seen.page.evaluate(LEAVING)
+    seen.find("#change").click()
+    seen.upload(more_txt=b"Snow closed the pass.")
+    assert seen.page.evaluate(LEAVING)
+    seen.find("#drafts-clear").click()
+    expect(seen.find("#drafts li")).to_have_count(0)
+    assert not seen.page.evaluate(LEAVING)
+
+
+def test_choices_are_taken_back(example: Seen) -> None:
+    before = example.summary()
+    example.find("#summary [data-rule=ban]").first.click()
+    example.settle()
+    assert example.summary() != before
+    expect(example.find("#undo")).to_contain_text("Banned: A section of the spillway")
+    example.find("#undo-button").click()
+    example.settle()
+    assert example.summary() == before
+    expect(example.find("#undo")).to_be_hidden()
+    for number, key in ((3, "p"), (4, "b")):
+        example.find(f".s[data-id='{number}']").focus()
+        example.page.keyboard.press(key)
+    example.find("#clear").click()
+    example.page.keyboard.press("Control+z")
+    example.settle()
+    assert (example.bodies[-1]["include"], example.bodies[-1]["exclude"]) == ([3], [4])
+    example.page.keyboard.press("Control+z")
+    example.page.keyboard.press("Control+z")
+    example.page.keyboard.press("Control+z")  # one more than there is
+    example.settle()
+    assert example.summary() == before
+
+
+def test_a_question_asked_during_a_refused_one_is_asked_at_once(example: Seen) -> None:
+    example.expected = {422}
+    refused = {"title": "No", "status": 422, "detail": "Give it more room."}
+    held: list[Route] = []
+    example.page.route(SELECT, lambda route: held.append(route) if not held else route.continue_())
+    example.find("#budget-range").fill("60")
+    expect(example.find("#work")).to_have_attribute("aria-busy", "true")
+    example.find("#budget-range").fill("140")
+    example.page.wait_for_timeout(50)  # the newer question waits for its turn
+    held[0].fulfill(status=422, content_type="application/problem+json", body=json.dumps(refused))
+    expect(example.find("#work")).to_have_attribute("data-settled", "true", timeout=4_000)  # it was 5 s
+    assert example.find("#measure").inner_text().endswith("of 140 words")
+    expect(example.find("#select-problem")).to_be_hidden()
+
+
+def test_what_is_taken_along_says_how_it_was_asked(example: Seen) -> None:
+    example.expected = {422}
+    example.find("#summary [data-rule=pin]").nth(1).click()
+    example.settle()
+    asked = example.bodies[-1]
+    example.find("#budget").fill("20")
+    expect(example.find("#select-problem")).to_be_visible()  # the answer shown is to the question before
+    with example.page.expect_download() as waiting:
+        example.find("[data-download=json]").click()
+    assert json.loads(waiting.value.path().read_text(encoding="utf-8"))["options"] == asked
+
+
+def test_lists_move_only_what_moved_and_say_what_is_new(example: Seen) -> None:
+    before, second = set(example.summary()), example.find("#summary .go").nth(1)
+    key = example.find("#summary > li").nth(1).get_attribute("data-key")
+    second.focus()
+    example.find("#summary [data-rule=ban]").first.evaluate("(one) => one.click()")  # the focus stays where it is
+    example.settle()
+    assert example.find("#summary > li").first.get_attribute("data-key") == key
+    assert example.find("#summary .go:focus").count() == 1
+    after = set(example.summary())
+    new, gone = len(after - before), len(before - after)
+    expect(example.find("#news")).to_have_text(f"{len(after)} sentences: {new} new, {gone} gone")
+    for budget in ("4000", "4001"):  # both have room for all
+        example.find("#budget").fill(budget)
+        example.settle()
+    expect(example.find("#news")).to_have_text(f"{len(example.summary())} sentences, the same as before")
+
+
+def test_the_slider_keeps_its_range(example: Seen) -> None:
+    example.find("#budget").fill("5000")
+    example.settle()
+    assert example.bodies[-1]["budget"] == 5000
+    assert example.find("#budget-range").get_attribute("max") == "500"
+    example.find("#change").click()
+    example.summarize("Rain fell on the hills. The river rose.")
+    assert example.find("#budget-range").get_attribute("max") == "8"  # no part of it is without effect
+    assert example.find("#budget").input_value() == "8"
+
+
+def test_a_bar_opens_its_terms_and_a_point_need_not_be_hit(example: Seen) -> None:
+    bar = example.find("#summary .bar").nth(1)
+    bar.click()
+    expect(example.find("#card")).to_contain_text("In the summary, sentence 2.")
+    example.find("#card summary").click()
+    expect(example.find("#card .glossary")).to_contain_text("lexrank: how central it is among all sentences")
+    box = "document.getElementById('card').getBoundingClientRect()"
+    example.page.wait_for_function(f"{box}.top >= 0 && {box}.bottom <= innerHeight")  # it grew and was placed again
+    example.page.keyboard.press("Escape")
+    expect(bar).to_be_focused()
+    mark = example.find("#map .marks .in circle").nth(1).bounding_box()
+    assert mark is not None
+    example.page.mouse.click(mark["x"] + mark["width"] - 2, mark["y"] + mark["height"] / 2)
+    assert example.find(".s:focus .t").inner_text() == example.summary()[1]
+
+
+def test_a_folder_is_read_and_a_file_that_went_away_is_named(seen: Seen, tmp_path: Path) -> None:
+    folder = tmp_path / "reports"
+    (folder / "more").mkdir(parents=True)
+    (folder / "a.txt").write_text("Rain fell on the hills for a week.", encoding="utf-8")
+    (folder / "more" / "b.txt").write_text("Snow closed the pass.", encoding="utf-8")
+    (folder / ".hidden").write_text("No document.", encoding="utf-8")
+    session = seen.context.new_cdp_session(seen.page)
+    data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send("Input.dispatchDragEvent", {"type": kind, "x": 600, "y": 400, "data": data})
+    expect(seen.find("#drafts .draft-name")).to_have_text(["a.txt", "b.txt"])
+    gone = tmp_path / "gone.txt"
+    gone.write_text("Wind broke the mast.", encoding="utf-8")
+    seen.find("#files").set_input_files(gone)
+    gone.unlink()
+    seen.find("#submit").click()
+    expect(seen.find("#drafts li.bad")).to_contain_text("gone.txt")
+    expect(seen.find("#drafts li.bad .draft-problem")).to_contain_text("This cannot be read.")
+    assert ("POST", "api/v1/clusters") not in seen.requests
+    seen.find("#drafts li.bad button").click()
+    seen.find("#submit").click()
+    seen.settle()
+    expect(seen.find("article.source")).to_have_count(2)
