@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import FloatArray, IntArray, view
+from dpplearn._stop import asker, check_stop
 
 if TYPE_CHECKING:
     from dpplearn._loops.spectral import Tables
@@ -42,8 +43,8 @@ def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArra
     guide = np.minimum(np.searchsorted(hazard, steps, side="right"), max(hazard.size - 1, 0))
     shape = (m, n) if alias else (0, 0)
     accept, other = np.empty(shape), np.empty(shape, np.int32)
+    V = view(np.ascontiguousarray(V) if alias else V)
     if alias:
-        V = np.ascontiguousarray(V)
         alias_tables(V, accept, other)
     return Tables(
         np.ascontiguousarray(p[:high]),
@@ -69,11 +70,17 @@ def block_starts(size: int, expected_size: float) -> IntArray:
 
 def map_threads(task: Callable[[int], T], count: int, n_jobs: int) -> Sequence[T]:
     """task(0), ..., task(count - 1) on up to n_jobs threads, in order; Ctrl-C drops what has not begun."""
+    ask = asker()
+
+    def step(b: int) -> T:
+        ask()
+        return task(b)
+
     if n_jobs == 1 or count <= 1:
-        return [task(b) for b in range(count)]
+        return [step(b) for b in range(count)]
     with ThreadPoolExecutor(min(n_jobs, count)) as pool:
         try:
-            return list(pool.map(task, range(count)))
+            return list(pool.map(step, range(count)))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -122,6 +129,7 @@ def sample_few(tables: Tables, size: int, rng: np.random.Generator) -> tuple[Int
     J, items, row, dots = np.empty(m, np.int64), np.empty(n, np.int64), np.empty(m), np.empty(m)
     draws = []
     for state in stream_states(size, rng):
+        check_stop()
         if tables.log_esp.size:
             k = choose_k_vectors(tables.log_esp, state, J)
         else:

@@ -54,7 +54,7 @@ class Service:
         deadline = Deadline(self.settings.max_seconds)
         self.pool.check_room()
         body = await self.intake.read(request, deadline, self.pool.busy())
-        return await self.pool.run(lambda: task(body, deadline), deadline)
+        return await self.pool.run(lambda: task(body, deadline), deadline, left(request))
 
     async def add(self, request: Request) -> Response:
         """POST /clusters."""
@@ -107,12 +107,15 @@ class Service:
 
     async def select(self, name: str, request: Request) -> Response:
         """POST /clusters/{id}/select."""
-        reading = self.held(name).reading
+        self.held(name)
         if request.headers.get("content-type") or request.headers.get("content-length", "0") != "0":
             check_json(request)
 
         def task(body: bytes, deadline: Deadline) -> bytes:
+            if body:
+                check_json(request)  # of a length that was not announced
             options = parse(schema.Selection, body or b"{}")
+            reading = self.held(name).reading  # now, so that what waits keeps no cluster that made room
             return self.engine.select(reading, options, deadline).model_dump_json().encode()
 
         return Response(await self.work(request, task), media_type="application/json")
@@ -156,6 +159,12 @@ class Service:
                 ("dpplearn_clusters_expired_total", "counter", "Clusters not used for long.", clusters.expired),
             ]
         )
+
+
+async def left(request: Request) -> None:
+    """Comes when the client has closed its connection. The body was read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def gone() -> Problem:
