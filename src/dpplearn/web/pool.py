@@ -84,10 +84,10 @@ class Pool:
             value=self.queue,
         )
 
-    async def run(self, work: Callable[[], T], deadline: Deadline, gone: Awaitable[None]) -> T:
+    async def run(self, work: Callable[[], T], deadline: Deadline, gone: Callable[[], Awaitable[None]]) -> T:
         """The result of the work, done in a thread, or a problem if there is no room or no time.
 
-        `gone` comes when the client has left, who is then told nothing.
+        `gone()` comes when the client has left, who is then told nothing.
         """
         with self._lock:
             self.check_room()
@@ -99,7 +99,7 @@ class Pool:
             raise
         future.add_done_callback(self._done)
         waiter = asyncio.wrap_future(future)
-        leaving = asyncio.ensure_future(gone)
+        leaving = asyncio.ensure_future(gone())
         both: set[asyncio.Future[Any]] = {waiter, leaving}
         try:
             await asyncio.wait(both, timeout=max(deadline.left, 0.0), return_when=asyncio.FIRST_COMPLETED)
@@ -107,8 +107,10 @@ class Pool:
                 return waiter.result()
             if leaving.done():
                 raise ClientDisconnect
-            self.timed_out += 1
             raise deadline.problem()
+        except Problem as problem:
+            self.timed_out += problem.slug == "time-limit"
+            raise
         finally:
             leaving.cancel()
             if not waiter.done():

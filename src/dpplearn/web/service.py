@@ -14,7 +14,7 @@ from dpplearn.web import schema
 from dpplearn.web.answers import described, shown
 from dpplearn.web.clusters import Clusters
 from dpplearn.web.engine import Engine, Reading
-from dpplearn.web.intake import Intake, check_json, media_type, parse, unsupported
+from dpplearn.web.intake import Intake, check_json, check_plain, media_type, parse, unsupported
 from dpplearn.web.metrics import Metrics
 from dpplearn.web.pool import Deadline, Pool
 from dpplearn.web.problems import Problem
@@ -52,9 +52,10 @@ class Service:
     async def work(self, request: Request, task: Callable[[bytes, Deadline], T]) -> T:
         """Read the body, then do the task in the pool; both within the time limit."""
         deadline = Deadline(self.settings.max_seconds)
+        check_plain(request)
         self.pool.check_room()
         body = await self.intake.read(request, deadline, self.pool.busy())
-        return await self.pool.run(lambda: task(body, deadline), deadline, left(request))
+        return await self.pool.run(lambda: task(body, deadline), deadline, lambda: left(request))
 
     async def add(self, request: Request) -> Response:
         """POST /clusters."""
