@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -70,20 +71,31 @@ def block_starts(size: int, expected_size: float) -> IntArray:
 
 def map_threads(task: Callable[[int], T], count: int, n_jobs: int) -> Sequence[T]:
     """task(0), ..., task(count - 1) on up to n_jobs threads, in order; Ctrl-C drops what has not begun."""
-    ask = asker()
+    ask, stop = asker(), Event()
+    results: list[Any] = [None] * count
+    numbers = iter(range(count))  # shared: each is handed out once
 
-    def step(b: int) -> T:
-        ask()
-        return task(b)
+    def work() -> None:
+        try:
+            for b in numbers:
+                if stop.is_set():
+                    return
+                ask()
+                results[b] = task(b)
+        except BaseException:
+            stop.set()
+            raise
 
     if n_jobs == 1 or count <= 1:
-        return [step(b) for b in range(count)]
+        work()
+        return results
     with ThreadPoolExecutor(min(n_jobs, count)) as pool:
         try:
-            return list(pool.map(step, range(count)))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+            for future in [pool.submit(work) for _ in range(min(n_jobs, count))]:
+                future.result()
+        finally:  # an error, or Ctrl-C here: the others end after what they are at
+            stop.set()
+    return results
 
 
 def stream_states(count: int, rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.uint64]]:

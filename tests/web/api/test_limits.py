@@ -153,7 +153,7 @@ def test_work_that_waited_too_long_never_begins(serving, gate, is_problem):
 
 
 def test_work_of_hours_ends_with_its_request(serving, is_problem):
-    with serving(Settings(workers=1, max_seconds=2.0, samples=10**9)) as client:
+    with serving(Settings(workers=1, max_seconds=2.0, samples=10**8)) as client:
         text = " ".join(f"The river{i} rose in town{i % 7} by {i} metres." for i in range(40))
         path = client.post(CLUSTERS, json=documents(1, text)).headers["location"] + "/select"
         is_problem(client.post(path, json={"decoder": "sample"}), 504, "time-limit")
@@ -162,7 +162,7 @@ def test_work_of_hours_ends_with_its_request(serving, is_problem):
 
 
 def test_nobody_works_for_a_client_that_has_left(serving, gate):
-    with serving(Settings(workers=1, queue=5, samples=10**9)) as client:
+    with serving(Settings(workers=1, queue=5, samples=10**8)) as client:
         pool = client.service.pool
         path = client.post(CLUSTERS, json=documents(2, "A storm hit. Rain fell.")).headers["location"] + "/select"
         opened, body = gate(client.service), b'{"decoder": "sample"}'
