@@ -34,7 +34,7 @@ class Asked:
 @pytest.mark.parametrize(
     "decode",
     [
-        lambda dpp, jobs: sampled_map(dpp, k=5, n_samples=10**8, rng=0, n_jobs=jobs),  # half an hour
+        lambda dpp, jobs: sampled_map(dpp, k=5, n_samples=10**8, rng=0, n_jobs=jobs),
         lambda dpp, jobs: consensus(dpp, k=5, n_samples=10**7, rng=0, n_jobs=jobs),
         lambda dpp, jobs: dpp.sample(10**7, rng=0, n_jobs=jobs),
     ],
