@@ -9,7 +9,7 @@ import dpplearn
 
 ROOT = Path(dpplearn.__file__).parent
 LAYERS = {
-    1: ["_checks", "_graded", "_linalg", "_loops"],
+    1: ["_cached", "_checks", "_graded", "_linalg", "_loops", "_stop"],
     2: ["kernels", "sampling"],
     3: ["subsets", "estimate", "determinantal", "dpp", "kdpp", "lowrank", "implicit", "mrf"],
     4: ["decoding"],

@@ -251,3 +251,10 @@ def read_only(*arrays: npt.NDArray[Any]) -> None:
     """Frozen objects hold frozen arrays."""
     for array in arrays:
         array.setflags(write=False)
+
+
+def view(array: FloatArray) -> FloatArray:
+    """The same array, not to be written: a loop is compiled once for it, not once more for those that are writable."""
+    same = array.view()
+    same.setflags(write=False)
+    return same

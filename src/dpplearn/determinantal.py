@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import (
     FloatArray,
     IntArray,

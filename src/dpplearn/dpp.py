@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, Items, check_square, check_subset, read_only
 from dpplearn._graded import Factor, factor_kernel, spectrum
 from dpplearn._linalg import (

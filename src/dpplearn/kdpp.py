@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import (
     FloatArray,
     Items,

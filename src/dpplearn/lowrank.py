@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import (
     Features,
     FloatArray,

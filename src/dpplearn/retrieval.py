@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_vector, read_only
 from dpplearn._linalg import to_dense
 from dpplearn.decoding import Selection, consensus, exact_map, greedy_map, local_search, sampled_map

@@ -1,8 +1,25 @@
 """The set that agrees most with many reference sets, by clipped-overlap F1 of token counts."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from dpplearn._loops.jit import jit
+
+SAFE = 4e-6  # of a bound: more than the rounding of float32 overlaps
+DRIFT = 0.15  # of a length, before rates are taken anew
+
+
+class State(NamedTuple):
+    """A set in the making. One entry per part; rates, share and at serve the bounds of `bound_with`."""
+
+    have: Any  # tokens of the set
+    overlap: Any  # (P, S): sum of min(have, reference s)
+    length: Any
+    rates: Any  # by token, what one more of it adds to the sum over s of share_s min(have, reference s)
+    share: Any  # (P, S): 1 / (at + lengths)
+    at: Any  # the length for which share was taken; negative where it was not
+    gain: Any  # (S,): scratch
 
 
 @jit
@@ -17,7 +34,7 @@ def mean_f1(gain, overlap, length, lengths):
 @jit
 def change_in_overlap(part, have, i, sign, gain):
     """gain[s] = what adding (sign 1) or taking away (-1) item i changes in sum of min(have, reference s)."""
-    indptr, tokens, counts, references, holders, where, held, _, _ = part
+    indptr, tokens, counts, references, holders, where, held = part[:7]
     for s in range(gain.size):
         gain[s] = 0.0
     for a in range(indptr[i], indptr[i + 1]):
@@ -34,45 +51,113 @@ def change_in_overlap(part, have, i, sign, gain):
 
 
 @jit
-def move(parts, have, overlap, length, i, sign, gain):
-    """Add item i to the set, or take it away: counts, overlaps and lengths follow."""
-    for p in range(len(parts)):
-        indptr, tokens, counts, own = parts[p][0], parts[p][1], parts[p][2], parts[p][8]
-        change_in_overlap(parts[p], have[p], i, sign, gain)
-        for s in range(gain.size):
-            overlap[p, s] += gain[s]
-        for a in range(indptr[i], indptr[i + 1]):
-            have[p][tokens[a]] += sign * counts[a]
-        length[p] += sign * own[i]
+def rate(part, have, share, t):
+    """How fast the sum over s of share[s] min(have, reference s) grows with the count of token t."""
+    holders, where, held = part[4], part[5], part[6]
+    total = 0.0
+    for b in range(holders[t], holders[t + 1]):
+        if held[b] > have[t]:
+            total += share[where[b]]
+    return total
 
 
 @jit
-def utility_with(parts, weights, have, overlap, length, i, gain):
+def take_rates(parts, state):
+    """Rates for the present length, where it is not near the one they were taken for."""
+    for p in range(len(parts)):
+        length, at, lengths = state.length[p], state.at[p], parts[p][7]
+        if at < 0.0 or abs(length - at) > DRIFT * (at + parts[p][11][0]):
+            state.at[p] = length
+            for s in range(lengths.size):
+                state.share[p, s] = 1.0 / (length + lengths[s])
+            for t in range(state.have[p].size):
+                state.rates[p][t] = rate(parts[p], state.have[p], state.share[p], t)
+
+
+@jit
+def move(parts, state, i, sign):
+    """Add item i to the set, or take it away: counts, overlaps, lengths and rates follow."""
+    for p in range(len(parts)):
+        indptr, tokens, counts, own = parts[p][0], parts[p][1], parts[p][2], parts[p][8]
+        have, gain = state.have[p], state.gain
+        change_in_overlap(parts[p], have, i, sign, gain)
+        for s in range(gain.size):
+            state.overlap[p, s] += gain[s]
+        for a in range(indptr[i], indptr[i + 1]):
+            have[tokens[a]] += sign * counts[a]
+            if state.at[p] >= 0.0:
+                state.rates[p][tokens[a]] = rate(parts[p], have, state.share[p], tokens[a])
+        state.length[p] += sign * own[i]
+
+
+@jit
+def utility_with(parts, weights, state, i):
     """Mean utility of the set with item i added; i = -1 adds nothing."""
     value = 0.0
     for p in range(len(parts)):
         lengths, own = parts[p][7], parts[p][8]
         extra = 0.0
         if i >= 0:
-            change_in_overlap(parts[p], have[p], i, 1.0, gain)
+            change_in_overlap(parts[p], state.have[p], i, 1.0, state.gain)
             extra = own[i]
         else:
-            gain[:] = 0.0
-        value += weights[p] * mean_f1(gain, overlap[p], length[p] + extra, lengths)
+            state.gain[:] = 0.0
+        value += weights[p] * mean_f1(state.gain, state.overlap[p], state.length[p] + extra, lengths)
     return value
 
 
 @jit
-def best_addition(parts, weights, have, overlap, length, cost, left, alive, power, value, gain):
-    """The candidate that fits and has the largest rise in utility for cost^power; -1 where none rises."""
-    best, winner, at = 1e-12, -1, value
+def bound_with(parts, weights, state, plain, i):
+    """At least the mean utility of the set with item i added, for the price of a sparse dot product.
+
+    With x the new length, it is the mean over s of 2 (overlap_s + gain_s) / (x + l_s). The first term is the same for
+    all items of a length: `plain` keeps it, -1 where it is not known yet. In the second, gain is concave in the counts,
+    so at most counts times rates; and 1 / (x + l_s) is share_s times (at + l_s) / (x + l_s), which is largest for the
+    longest reference if x >= at, else for the shortest.
+    """
+    value = 0.0
+    for p in range(len(parts)):
+        part, at = parts[p], state.at[p]
+        lengths, kind = part[7], part[9][i]
+        x = state.length[p] + part[10][kind]
+        if plain[p, kind] < 0.0:
+            total = 0.0
+            for s in range(lengths.size):
+                total += np.float64(state.overlap[p, s]) / (x + lengths[s])
+            plain[p, kind] = total
+        rise = 0.0
+        for a in range(part[0][i], part[0][i + 1]):
+            rise += part[2][a] * state.rates[p][part[1][a]]
+        end = part[11][1] if x >= at else part[11][0]
+        value += weights[p] * (plain[p, kind] + rise * (at + end) / (x + end))
+    return 2.0 * value / state.gain.size * (1.0 + SAFE)
+
+
+@jit
+def best_addition(parts, weights, state, cost, left, alive, power, value, floor):
+    """The candidate that fits and has the largest rise in utility for cost^power; -1 where none rises.
+
+    Only those are evaluated whose bound reaches the best rise so far, and `floor`: below it nothing need be found.
+    """
+    take_rates(parts, state)
+    most = 0
+    for p in range(len(parts)):
+        most = max(most, parts[p][10].size)
+    plain, bounds, first = np.full((len(parts), most), -1.0), np.full(cost.size, -np.inf), -1
     for i in range(cost.size):
         if alive[i] and cost[i] <= left:
-            u = utility_with(parts, weights, have, overlap, length, i, gain)
+            bounds[i] = (bound_with(parts, weights, state, plain, i) - value) / cost[i] ** power
+            if first < 0 or bounds[i] > bounds[first]:
+                first = i
+    best, winner, reached = 1e-12, -1, value
+    for step in range(-1, cost.size):  # the most hopeful one first, then all in order; of equals the first one wins
+        i = first if step < 0 else step
+        if i >= 0 and bounds[i] >= max(best, floor) and (step < 0 or i != first):
+            u = utility_with(parts, weights, state, i)
             rise = (u - value) / cost[i] ** power
-            if rise > best:
-                best, winner, at = rise, i, u
-    return winner, at
+            if rise > best or (rise == best and i < winner):
+                best, winner, reached = rise, i, u
+    return winner, reached
 
 
 @jit
@@ -80,27 +165,31 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
     """From `start` (of which the first `fixed` items stay): add greedily, then swap, add and drop until none helps.
 
     A part is (indptr, tokens, counts) of the items, the references' counts by token as a table and as a list of
-    (holders, where, held), lengths of the references, lengths of the items.
-    alive (n,) marks the candidates outside the set. Returns the items and their mean utility.
+    (holders, where, held), lengths of the references, lengths of the items, for each item which of the distinct
+    lengths it has, those, and the lengths of the shortest and the longest reference. alive (n,) marks the candidates
+    outside the set. With a negative power nothing is added before the passes. Returns the items, their mean utility,
+    and whether the last pass changed them.
     """
-    n, S = cost.size, parts[0][7].size
-    have = [np.zeros(part[3].shape[0], np.float32) for part in parts]
-    overlap, length = np.zeros((len(parts), S), np.float32), np.zeros(len(parts))
-    gain = np.zeros(S, np.float32)
-    items = np.empty(min(k, n) + 1, np.int64)
+    n, S, P = cost.size, parts[0][7].size, len(parts)
+    state = State(
+        [np.zeros(part[3].shape[0], np.float32) for part in parts], np.zeros((P, S), np.float32), np.zeros(P),
+        [np.zeros(part[3].shape[0]) for part in parts], np.zeros((P, S)), np.full(P, -1.0),
+        np.zeros(S, np.float32),
+    )  # fmt: skip
+    items = np.empty(n + 1, np.int64)
     size, spent = 0, 0.0
     for i in start:
-        move(parts, have, overlap, length, i, 1.0, gain)
+        move(parts, state, i, 1.0)
         items[size] = i
         size += 1
         spent += cost[i]
         alive[i] = 0
-    value = utility_with(parts, weights, have, overlap, length, -1, gain)
-    while size < k:
-        i, u = best_addition(parts, weights, have, overlap, length, cost, budget - spent, alive, power, value, gain)
+    value, changed = utility_with(parts, weights, state, -1), False
+    while power >= 0.0 and size < k:
+        i, u = best_addition(parts, weights, state, cost, budget - spent, alive, power, value, 0.0)
         if i < 0:
             break
-        move(parts, have, overlap, length, i, 1.0, gain)
+        move(parts, state, i, 1.0)
         items[size], value = i, u
         size += 1
         spent += cost[i]
@@ -110,13 +199,13 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
         a = fixed
         while a < size:
             j = items[a]
-            move(parts, have, overlap, length, j, -1.0, gain)
-            without = utility_with(parts, weights, have, overlap, length, -1, gain)
+            move(parts, state, j, -1.0)
+            without = utility_with(parts, weights, state, -1)
             room = budget - (spent - cost[j])
-            i, u = best_addition(parts, weights, have, overlap, length, cost, room, alive, 0.0, without, gain)
+            i, u = best_addition(parts, weights, state, cost, room, alive, 0.0, without, value - without)
             if i >= 0 and u > value + 1e-9:  # swap
                 items[a], value, changed = i, u, True
-                move(parts, have, overlap, length, i, 1.0, gain)
+                move(parts, state, i, 1.0)
                 alive[i], alive[j] = 0, 1
                 spent += cost[i] - cost[j]
             elif without > value + 1e-9:  # drop
@@ -126,16 +215,16 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
                 spent -= cost[j]
                 continue
             else:
-                move(parts, have, overlap, length, j, 1.0, gain)
+                move(parts, state, j, 1.0)
             a += 1
         if size < k:
-            i, u = best_addition(parts, weights, have, overlap, length, cost, budget - spent, alive, 0.0, value, gain)
+            i, u = best_addition(parts, weights, state, cost, budget - spent, alive, 0.0, value, 0.0)
             if i >= 0 and u > value + 1e-9:
-                move(parts, have, overlap, length, i, 1.0, gain)
+                move(parts, state, i, 1.0)
                 items[size], value, changed = i, u, True
                 size += 1
                 spent += cost[i]
                 alive[i] = 0
         if not changed:
             break
-    return items[:size].copy(), value
+    return items[:size].copy(), value, changed

@@ -6,10 +6,11 @@ import ipaddress
 import socket
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
-from dpplearn.cli import first_run_notice, plain_errors
+from dpplearn.cli import first_run_notice, plain_errors, stoppable
 
 
 @click.command(name="serve")
@@ -27,6 +28,7 @@ def command(host: str, port: int, model: Path | None, workers: int | None, open_
     try:
         from dpplearn.web import Settings, create_app
         from dpplearn.web.server import serve
+        from dpplearn.web.settings import LOOPBACK
     except ModuleNotFoundError as error:
         raise click.ClickException(
             f"dpplearn serve needs the package {error.name}. Install it with: pip install 'dpplearn[web]'"
@@ -42,8 +44,11 @@ def command(host: str, port: int, model: Path | None, workers: int | None, open_
                 "reaches it may use it.",
                 err=True,
             )
+        else:
+            name = urlsplit(url).netloc.rpartition(":")[0]
+            given["hosts"] = tuple(dict.fromkeys([*LOOPBACK, name]))  # 127.0.0.2 is loopback, too
         app = create_app(Settings(**given))
-        with first_run_notice():
+        with first_run_notice(), stoppable("Ended before it was ready."):
             serve(
                 app,
                 listener,

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray, check_choice
+from dpplearn._checks import FloatArray, IntArray, check_choice, view
+from dpplearn._stop import check_stop
 from dpplearn.decoding.ground import Ground, Kernel, Model, read_model
 from dpplearn.decoding.limits import Limits, check_limits, check_number
 from dpplearn.decoding.selection import Selection
@@ -157,10 +158,11 @@ def greedy_run(ground: Ground, limits: Limits, rule: int, power: float, tilt: fl
     """One greedy pass with gains divided by cost^power, on a kernel scaled by e^tilt."""
     from dpplearn._loops.greedy import greedy_kernel, greedy_rows
 
+    check_stop()
     weight = np.ones(ground.n) if power == 0.0 else limits.cost if power == 1.0 else limits.cost**power
     rest = (limits.cost, weight, rule, float(tilt), floor, limits.room, limits.k, limits.include, limits.alive.copy())
     if isinstance(ground, Kernel):
-        return possible(ground, limits, Run(*greedy_kernel(ground.L, *rest)))
+        return possible(ground, limits, Run(*greedy_kernel(view(ground.L), *rest)))
     rows = ground.rows
     d = rows.shape[1]
     double = rows.dtype == np.float64

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector
 from dpplearn._linalg import logdet, to_dense
 from dpplearn.decoding.diversity import check_diversity, diversified, exponents, quality_power

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts

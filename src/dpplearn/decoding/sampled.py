@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
+from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, view
 from dpplearn._linalg import Spectrum
 from dpplearn.decoding.fill import fill_tilt
 from dpplearn.decoding.ground import DENSE, Ground, Model, read_model
@@ -211,7 +211,7 @@ class Source:
             entries, gram = dpp._likelihood_entries()
         if fill:
             entries = entries * np.exp(fill / 2 if gram else fill)
-        return cls(tables, size, items, limits.include, cost, entries, gram, base)
+        return cls(tables, size, items, limits.include, cost, view(entries), gram, base)
 
     def best(self, size: int, low: float, high: float, k: int, m: int, rng: np.random.Generator, n_jobs: int) -> Found:
         """The m most probable distinct sets of `size` samples; block by block, so that threads change nothing."""

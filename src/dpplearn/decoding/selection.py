@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, read_only
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import IntArray
+from dpplearn._stop import check_stop
 from dpplearn.decoding.limits import Limits
 from dpplearn.subsets import Subsets
 
@@ -31,18 +32,26 @@ class CountUtility:
         parts = tuple(self._part(C, chosen) for C in self.counts)
         weights = np.array(self.weights)
 
+        def step(items: IntArray, power: float, passes: int) -> tuple[IntArray, float, bool]:
+            check_stop()
+            return build(
+                parts, weights, limits.cost, limits.room, limits.k, items, limits.include.size, limits.alive.copy(),
+                power, passes,
+            )  # fmt: skip
+
         def run(start: IntArray, power: float) -> tuple[IntArray, float]:
-            alive = limits.alive.copy()
-            items, value = build(
-                parts, weights, limits.cost, limits.room, limits.k, start, limits.include.size, alive, power, PASSES
-            )
+            items, value, _ = step(start, power, 0)
+            for _ in range(PASSES):  # one at a time, to be stopped between two
+                items, value, changed = step(items, -1.0, 1)
+                if not changed:
+                    break
             return items, float(value)
 
         starts = [(limits.include, 0.0), (limits.include, 1.0)]
         medoid = self._medoid(limits, references, parts)
         if medoid is not None:
             starts.append((medoid, 0.0))
-        return max((run(*start) for start in starts), key=lambda found: found[1])
+        return max((run(*start) for start in starts), key=lambda found: round(found[1], 12))  # of equals the first
 
     def _part(self, C: Any, chosen: Any) -> tuple[Any, ...]:
         """A matrix as the loop reads it, with only the tokens that references hold: others only add length."""
@@ -52,10 +61,11 @@ class CountUtility:
         kept = sparse.csr_array(C[:, used])
         by_token = sparse.csr_array(summed[:, used].T, dtype=np.float32)
         lengths = np.asarray(summed.sum(axis=1), np.float64).ravel() + 1e-12  # no tokens at all: 0 / 1e-12
+        kinds, kind = np.unique(totals, return_inverse=True)
         return (
             kept.indptr.astype(np.int64), kept.indices.astype(np.int64), kept.data.astype(np.float32),
             by_token.toarray(), by_token.indptr.astype(np.int64), by_token.indices.astype(np.int64), by_token.data,
-            lengths, totals,
+            lengths, totals, kind.astype(np.int64), kinds, np.array([lengths.min(), lengths.max()]),
         )  # fmt: skip
 
     def _medoid(self, limits: Limits, references: Subsets, parts: tuple[Any, ...]) -> IntArray | None:
@@ -65,7 +75,7 @@ class CountUtility:
         best, found = -np.inf, None
         weights, nobody = np.array(self.weights), np.zeros(limits.cost.size, np.uint8)
         for start in feasible_references(limits, references):
-            _, value = build(parts, weights, limits.cost, limits.room, limits.k, start, start.size, nobody, 0.0, 0)
+            _, value, _ = build(parts, weights, limits.cost, limits.room, limits.k, start, start.size, nobody, -1.0, 0)
             if value > best:
                 best, found = float(value), start
         return found
@@ -129,6 +139,7 @@ def climb(
         items = found
         now, found = addition(items, power)
     for _ in range(PASSES):
+        check_stop()
         changed = False
         for j in items[limits.include.size :]:
             reached, found = addition([i for i in items if i != j], 0.0)  # a swap, or a drop

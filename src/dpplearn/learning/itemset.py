@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import (
     Features,
     FloatArray,

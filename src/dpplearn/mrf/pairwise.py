@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import (
     FloatArray,
     IntArray,

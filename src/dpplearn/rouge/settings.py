@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
+from dpplearn._cached import cached_property
 from dpplearn.rouge.metrics import Metric, NGrams, SkipBigrams, Subsequence, parse_metrics
 from dpplearn.rouge.texts import Limit, describe
 from dpplearn.rouge.tokens import Stemmer, Tokenizer

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import FloatArray, IntArray, view
+from dpplearn._stop import asker, check_stop
 
 if TYPE_CHECKING:
     from dpplearn._loops.spectral import Tables
@@ -42,8 +44,8 @@ def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArra
     guide = np.minimum(np.searchsorted(hazard, steps, side="right"), max(hazard.size - 1, 0))
     shape = (m, n) if alias else (0, 0)
     accept, other = np.empty(shape), np.empty(shape, np.int32)
+    V = view(np.ascontiguousarray(V) if alias else V)
     if alias:
-        V = np.ascontiguousarray(V)
         alias_tables(V, accept, other)
     return Tables(
         np.ascontiguousarray(p[:high]),
@@ -69,14 +71,31 @@ def block_starts(size: int, expected_size: float) -> IntArray:
 
 def map_threads(task: Callable[[int], T], count: int, n_jobs: int) -> Sequence[T]:
     """task(0), ..., task(count - 1) on up to n_jobs threads, in order; Ctrl-C drops what has not begun."""
+    ask, stop = asker(), Event()
+    results: list[Any] = [None] * count
+    numbers = iter(range(count))  # shared: each is handed out once
+
+    def work() -> None:
+        try:
+            for b in numbers:
+                if stop.is_set():
+                    return
+                ask()
+                results[b] = task(b)
+        except BaseException:
+            stop.set()
+            raise
+
     if n_jobs == 1 or count <= 1:
-        return [task(b) for b in range(count)]
+        work()
+        return results
     with ThreadPoolExecutor(min(n_jobs, count)) as pool:
         try:
-            return list(pool.map(task, range(count)))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+            for future in [pool.submit(work) for _ in range(min(n_jobs, count))]:
+                future.result()
+        finally:  # an error, or Ctrl-C here: the others end after what they are at
+            stop.set()
+    return results
 
 
 def stream_states(count: int, rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -122,6 +141,7 @@ def sample_few(tables: Tables, size: int, rng: np.random.Generator) -> tuple[Int
     J, items, row, dots = np.empty(m, np.int64), np.empty(n, np.int64), np.empty(m), np.empty(m)
     draws = []
     for state in stream_states(size, rng):
+        check_stop()
         if tables.log_esp.size:
             k = choose_k_vectors(tables.log_esp, state, J)
         else:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray
 from dpplearn.decoding.ground import Ground, read_model
 from dpplearn.decoding.latest import Latest

@@ -210,11 +210,12 @@ async def on_http(request: Request, error: Exception) -> Response:
 def allowed_methods(request: Request) -> list[str]:
     """The methods of all routes with this address: the framework names those of the first only."""
     tried = ({**request.scope, "method": method} for method in METHODS)
-    return [
+    found = [
         scope["method"]
         for scope in tried
         if any(route.matches(scope)[0] == Match.FULL for route in request.app.router.routes)
     ]
+    return [part for method in found for part in (("GET", "HEAD") if method == "GET" else (method,))]
 
 
 async def on_validation(request: Request, error: Exception) -> Response:

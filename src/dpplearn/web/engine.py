@@ -53,9 +53,12 @@ class Engine:
             self.models[settings.model.stem] = Summarizer.load(settings.model)
         self.models.setdefault("english", Summarizer.load())
         self.default = next(iter(self.models))
+        self.warmed = False
 
     def warm(self) -> None:
-        """Compile or load every loop that a request may need, so that the first one does not wait for it."""
+        """Compile or load every loop that a request may need, once, so that the first one does not wait for it."""
+        if self.warmed:
+            return
         forever = Deadline(3_600.0)
         one = Cluster.from_texts(["A storm hit the coast."])  # arrays of one row have a memory layout of their own
         for cluster, pins in (
@@ -68,6 +71,7 @@ class Engine:
                 for diversity in (0.25, 0.5, 0.75):
                     options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
                     selection_answer(self.find(reading, options, forever, samples=1_000))
+        self.warmed = True
 
     def describe(self) -> schema.Models:
         """The models by name."""

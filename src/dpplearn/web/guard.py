@@ -42,7 +42,9 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        start, status = time.perf_counter(), 0
+        start, status, method = time.perf_counter(), 0, scope["method"]
+        if method == "HEAD":  # answered as GET; the server that runs us sends no body then
+            scope = {**scope, "method": "GET"}
 
         async def answer(message: Message) -> None:
             nonlocal status
@@ -68,7 +70,7 @@ class Guard:
                 mistake = Problem("internal", "The request could not be answered. It is safe to try it again.")
                 await mistake.response(scope["path"])(scope, receive, answer)
         finally:
-            method = scope["method"] if scope["method"] in METHODS else "other"
+            method = method if method in METHODS else "other"
             route = getattr(scope.get("route"), "path", "other")
             self.metrics.observe(method, route, status or 499, time.perf_counter() - start)
 

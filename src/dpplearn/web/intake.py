@@ -92,6 +92,17 @@ def check_json(request: Request) -> None:
         raise unsupported(found, "application/json")
 
 
+def check_plain(request: Request) -> None:
+    """Refuse a compressed body: its limits would hold for something else than what is read."""
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding != "identity":
+        raise Problem(
+            "unsupported-media-type",
+            f"The body must not be compressed, found the Content-Encoding {coding!r:.100}. Send it as it is.",
+            headers={"Accept-Encoding": "identity"},
+        )
+
+
 def unsupported(found: str, expected: str) -> Problem:
     return Problem(
         "unsupported-media-type",

@@ -51,5 +51,9 @@ class Metrics:
             lines.append(f'{name}_sum{{route="{route}"}} {self.seconds[route]:.6f}')
             lines.append(f'{name}_count{{route="{route}"}} {count}')
         for gauge, kind, about, value in gauges:
-            lines += [f"# HELP {gauge} {about}", f"# TYPE {gauge} {kind}", f"{gauge} {value:g}"]
+            lines += [
+                f"# HELP {gauge} {about}",
+                f"# TYPE {gauge} {kind}",
+                f"{gauge} {value}",
+            ]  # every digit: counters are subtracted
         return "\n".join(lines) + "\n"

@@ -5,30 +5,37 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from starlette.requests import ClientDisconnect
+
+from dpplearn._stop import stops_when
 from dpplearn.web.problems import Problem
 
 T = TypeVar("T")
 
 
 class Deadline:
-    """When a request must be answered; `check` is called between the stages of its work."""
+    """When a request must be answered; `check` is called between the steps of its work."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.seconds, self.clock = seconds, clock
-        self.end = clock() + seconds
+        self.end, self.stopped = clock() + seconds, False
 
     @property
     def left(self) -> float:
         return self.end - self.clock()
 
+    def stop(self) -> None:
+        """Nobody waits for the answer any more."""
+        self.stopped = True
+
     def check(self) -> None:
-        """Stop here if the time is over."""
-        if self.left <= 0:
+        """Stop here if the time is over, or nobody waits."""
+        if self.stopped or self.left <= 0:
             raise self.problem()
 
     def problem(self) -> Problem:
@@ -44,8 +51,9 @@ class Deadline:
 class Pool:
     """At most `workers` functions run and `queue` wait; one more is refused with 429 and Retry-After.
 
-    A request that passes its deadline is answered at once, but its place stays taken until its work really ends, so
-    that no number of slow requests makes more work than there are workers.
+    A request that passes its deadline is answered at once, and its work ends at its next step, as does the work of a
+    client that has left. Its place stays taken until then, so that no number of slow requests makes more work than
+    there are workers.
     """
 
     def __init__(self, workers: int, queue: int) -> None:
@@ -76,8 +84,11 @@ class Pool:
             value=self.queue,
         )
 
-    async def run(self, work: Callable[[], T], deadline: Deadline) -> T:
-        """The result of the work, done in a thread, or a problem if there is no room or no time."""
+    async def run(self, work: Callable[[], T], deadline: Deadline, gone: Callable[[], Awaitable[None]]) -> T:
+        """The result of the work, done in a thread, or a problem if there is no room or no time.
+
+        `gone()` comes when the client has left, who is then told nothing.
+        """
         with self._lock:
             self.check_room()
             self.taken += 1
@@ -88,13 +99,24 @@ class Pool:
             raise
         future.add_done_callback(self._done)
         waiter = asyncio.wrap_future(future)
+        leaving = asyncio.ensure_future(gone())
+        both: set[asyncio.Future[Any]] = {waiter, leaving}
         try:
-            return await asyncio.wait_for(asyncio.shield(waiter), max(deadline.left, 0.0))
-        except TimeoutError:
-            future.cancel()  # where it has not begun, it never will
-            waiter.add_done_callback(lambda done: None if done.cancelled() else done.exception())  # nobody waits
-            self.timed_out += 1
-            raise deadline.problem() from None
+            await asyncio.wait(both, timeout=max(deadline.left, 0.0), return_when=asyncio.FIRST_COMPLETED)
+            if waiter.done():
+                return waiter.result()
+            if leaving.done():
+                raise ClientDisconnect
+            raise deadline.problem()
+        except Problem as problem:
+            self.timed_out += problem.slug == "time-limit"
+            raise
+        finally:
+            leaving.cancel()
+            if not waiter.done():
+                deadline.stop()
+                waiter.add_done_callback(lambda done: None if done.cancelled() else done.exception())  # nobody waits
+                future.cancel()  # where it has not begun, it never will
 
     def _do(self, work: Callable[[], T], deadline: Deadline) -> T:
         with self._lock:
@@ -102,7 +124,8 @@ class Pool:
         start = time.perf_counter()
         try:
             deadline.check()
-            return work()
+            with stops_when(deadline.check):  # asked by decoders and samplers, too
+                return work()
         finally:
             with self._lock:
                 self.running -= 1

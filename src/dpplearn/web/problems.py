@@ -32,7 +32,11 @@ KINDS: dict[str, tuple[int, str, str]] = {
         "The request passes a limit",
         "`limit` names the limit that was passed, and `value` says how much it allows.",
     ),
-    "unsupported-media-type": (415, "The body has the wrong type", "Send application/json or multipart/form-data."),
+    "unsupported-media-type": (
+        415,
+        "The body has the wrong type",
+        "Send application/json or multipart/form-data, and no Content-Encoding.",
+    ),
     "invalid": (422, "The request is not valid", "`errors` lists the values that are not valid, as JSON pointers."),
     "unreadable": (422, "A document cannot be read", "A file is no text, or in an unknown encoding."),
     "nothing-to-choose": (422, "There is nothing to choose from", "The documents have no sentence with a word in it."),

@@ -9,6 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 Unit = Literal["words", "bytes", "sentences", "tokens"]
 Decoder = Literal["consensus", "greedy", "sample"]
 Label = Annotated[str, StringConstraints(max_length=200)]
+MARGINAL = (
+    "Probability that the learned model includes the sentence, given what is pinned and banned. "
+    "Budget and diversity do not change it: they say how to choose from the model."
+)
 SentenceId = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
@@ -148,7 +152,7 @@ class Chosen(BaseModel):
     order: int = Field(description="Its place in the summary, from 1.")
     pinned: bool
     quality: float
-    marginal: float = Field(description="Probability that the model includes it, given what is pinned and banned.")
+    marginal: float = Field(description=MARGINAL)
     contributions: dict[str, float]
 
 
@@ -160,7 +164,7 @@ class LeftOut(BaseModel):
     similarity: float = Field(description="Cosine between the two.")
     redundancy: float = Field(description="Share of it that the summary as a whole covers.")
     quality: float
-    marginal: float
+    marginal: float = Field(description=MARGINAL)
     contributions: dict[str, float]
 
 
@@ -179,7 +183,7 @@ class SelectionAnswer(SummaryHead):
 
     selected: list[Chosen]
     redundant: list[LeftOut]
-    marginals: list[float] = Field(description="Of every sentence, given what is pinned and banned.")
+    marginals: list[float] = Field(description=f"Of every sentence. {MARGINAL}")
 
 
 class Place(BaseModel):

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 
 class Server(uvicorn.Server):
-    """Says when it is ready: after the model was tried and its loops were compiled."""
+    """Says when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None], browser: str | None) -> None:
         super().__init__(config)
@@ -42,6 +42,7 @@ def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None], brow
     browser : str, optional
         An address to open then.
     """
+    app.state.service.engine.warm()  # here, and not in the server: a first run compiles, and Ctrl-C is to end that
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, lifespan="on", ws="none")
     server = Server(config, ready, browser)

@@ -14,7 +14,7 @@ from dpplearn.web import schema
 from dpplearn.web.answers import described, shown
 from dpplearn.web.clusters import Clusters
 from dpplearn.web.engine import Engine, Reading
-from dpplearn.web.intake import Intake, check_json, media_type, parse, unsupported
+from dpplearn.web.intake import Intake, check_json, check_plain, media_type, parse, unsupported
 from dpplearn.web.metrics import Metrics
 from dpplearn.web.pool import Deadline, Pool
 from dpplearn.web.problems import Problem
@@ -52,9 +52,10 @@ class Service:
     async def work(self, request: Request, task: Callable[[bytes, Deadline], T]) -> T:
         """Read the body, then do the task in the pool; both within the time limit."""
         deadline = Deadline(self.settings.max_seconds)
+        check_plain(request)
         self.pool.check_room()
         body = await self.intake.read(request, deadline, self.pool.busy())
-        return await self.pool.run(lambda: task(body, deadline), deadline)
+        return await self.pool.run(lambda: task(body, deadline), deadline, lambda: left(request))
 
     async def add(self, request: Request) -> Response:
         """POST /clusters."""
@@ -107,12 +108,15 @@ class Service:
 
     async def select(self, name: str, request: Request) -> Response:
         """POST /clusters/{id}/select."""
-        reading = self.held(name).reading
+        self.held(name)
         if request.headers.get("content-type") or request.headers.get("content-length", "0") != "0":
             check_json(request)
 
         def task(body: bytes, deadline: Deadline) -> bytes:
+            if body:
+                check_json(request)  # of a length that was not announced
             options = parse(schema.Selection, body or b"{}")
+            reading = self.held(name).reading  # now, so that what waits keeps no cluster that made room
             return self.engine.select(reading, options, deadline).model_dump_json().encode()
 
         return Response(await self.work(request, task), media_type="application/json")
@@ -156,6 +160,12 @@ class Service:
                 ("dpplearn_clusters_expired_total", "counter", "Clusters not used for long.", clusters.expired),
             ]
         )
+
+
+async def left(request: Request) -> None:
+    """Comes when the client has closed its connection. The body was read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def gone() -> Problem:

@@ -60,7 +60,15 @@ def read_form(content_type: str, body: bytes, settings: Settings) -> tuple[list[
             f"{len(files)} files are more than the {settings.max_documents} documents that the limit max_documents "
             "allows. Send fewer.",
         )
-    return unique([document for i, file in enumerate(files, 1) for document in read_upload(file, i)]), model
+    documents = [document for i, file in enumerate(files, 1) for document in read_upload(file, i)]
+    if len(documents) > settings.max_documents:
+        raise limited(
+            "max_documents",
+            settings.max_documents,
+            f"The files hold {len(documents):,} documents, more than the {settings.max_documents} that the limit "
+            "max_documents allows. Send fewer.",
+        )
+    return unique(documents), model
 
 
 def form_items(content_type: str, body: bytes, settings: Settings) -> list[tuple[str, File | str]]:

@@ -8,6 +8,7 @@ import pytest
 
 from dpplearn.web import Settings
 from dpplearn.web.clusters import Clusters
+from dpplearn.web.metrics import Metrics
 
 CLUSTERS, SUMMARIZE = "/api/v1/clusters", "/api/v1/summarize"
 SMALL = Settings(
@@ -76,6 +77,10 @@ def test_a_long_content_length_is_refused_before_its_body_comes(small):
 def test_too_many_files_and_a_long_file(small, is_problem):
     four = [("files", (f"{i}.txt", b"A storm hit.")) for i in range(4)]
     assert is_problem(small.post(CLUSTERS, files=four), 413, "too-large")["limit"] == "max_documents"
+    four = b"<DOC><DOCNO>X</DOCNO><TEXT>Rain fell.</TEXT></DOC>" * 4  # one file may hold many
+    found = is_problem(small.post(CLUSTERS, files=[("files", ("a.sgml", four))]), 413, "too-large")
+    assert found["limit"] == "max_documents"
+    assert "hold 4 documents" in found["detail"]
     long = [("files", ("a.txt", b"x" * 1_001))]
     assert is_problem(small.post(CLUSTERS, files=long), 413, "too-large")["limit"] == "max_document_characters"
 
@@ -147,6 +152,53 @@ def test_work_that_waited_too_long_never_begins(serving, gate, is_problem):
         until(lambda: client.service.pool.taken == 0)
 
 
+def test_work_of_hours_ends_with_its_request(serving, is_problem):
+    with serving(Settings(workers=1, max_seconds=2.0, samples=10**8)) as client:
+        text = " ".join(f"The river{i} rose in town{i % 7} by {i} metres." for i in range(40))
+        path = client.post(CLUSTERS, json=documents(1, text)).headers["location"] + "/select"
+        is_problem(client.post(path, json={"decoder": "sample"}), 504, "time-limit")
+        until(lambda: client.service.pool.taken == 0)  # not in hours: the worker is free again
+        assert client.post(path, json={"decoder": "greedy"}).status_code == 200
+
+
+def test_nobody_works_for_a_client_that_has_left(serving, gate):
+    with serving(Settings(workers=1, queue=5, samples=10**8)) as client:
+        pool = client.service.pool
+        path = client.post(CLUSTERS, json=documents(2, "A storm hit. Rain fell.")).headers["location"] + "/select"
+        opened, body = gate(client.service), b'{"decoder": "sample"}'
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+        )
+        leaving = [socket.create_connection(("127.0.0.1", client.base_url.port)) for _ in range(3)]
+        for one in leaving:
+            one.sendall(head.encode() + b"\r\n\r\n" + body)
+        until(lambda: pool.taken == 3 and pool.running == 1)
+        for one in leaving:
+            one.close()
+        until(lambda: pool.taken == 1)  # those that waited are gone
+        opened.set()
+        until(lambda: pool.taken == 0)  # and the one that ran ends at its next step
+        assert pool.timed_out == 0
+        assert client.post(path, json={}).status_code == 200
+
+
+def test_a_cluster_that_was_deleted_while_its_selection_waited(serving, gate, is_problem):
+    with serving(Settings(workers=1, queue=1)) as client:
+        first, second = (client.post(CLUSTERS, json=documents(2)).headers["location"] for _ in range(2))
+        opened, answers = gate(client.service), []
+        running = threading.Thread(target=lambda: client.post(f"{first}/select", json={}))
+        waiting = threading.Thread(target=lambda: answers.append(client.post(f"{second}/select", json={})))
+        running.start()
+        until(lambda: client.service.pool.running == 1)
+        waiting.start()
+        until(lambda: client.service.pool.taken == 2)
+        assert client.delete(second).status_code == 204
+        opened.set()
+        running.join()
+        waiting.join()
+        is_problem(answers[0], 404, "cluster-gone")
+
+
 def test_a_full_queue_answers_429_and_health_answers_meanwhile(serving, gate, is_problem):
     with serving(Settings(workers=1, queue=1)) as client:
         path = client.post(CLUSTERS, json=documents(2)).headers["location"] + "/select"
@@ -167,6 +219,10 @@ def test_a_full_queue_answers_429_and_health_answers_meanwhile(serving, gate, is
         metrics = client.get("/api/v1/metrics").text
     assert "dpplearn_work_refused_total 2" in metrics
     assert 'dpplearn_requests_total{method="POST",route="/api/v1/clusters/{id}/select",status="429"} 1' in metrics
+
+
+def test_metrics_have_every_digit():
+    assert "total 1234567\n" in Metrics().text([("total", "counter", "Many.", 1_234_567)])
 
 
 def test_metrics_are_well_formed_and_hold_no_text(client, example):

@@ -1,5 +1,7 @@
 """Every request that is wrong gets a problem document that says what to change."""
 
+import gzip
+
 import pytest
 
 from dpplearn.web.problems import KINDS
@@ -84,6 +86,25 @@ def test_a_selection_of_the_wrong_type(client, example, is_problem):
     path = f"{CLUSTERS}/{example['id']}/select"
     answer = client.post(path, content=b"{}", headers={"Content-Type": "text/plain"})
     is_problem(answer, 415, "unsupported-media-type")
+    answer = client.post(path, content=iter([b"{}"]))  # neither type nor length
+    is_problem(answer, 415, "unsupported-media-type")
+    assert client.post(path, content=iter([])).status_code == 200
+
+
+def test_a_compressed_body(client, is_problem):
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = client.post(SUMMARIZE, content=gzip.compress(b"{}"), headers=headers)
+    assert "compressed" in is_problem(answer, 415, "unsupported-media-type")["detail"]
+    assert answer.headers["accept-encoding"] == "identity"
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/api/v1/health", "/api/v1/models", "/nothing"])
+def test_head_is_get_without_a_body(client, path):
+    head, get = client.head(path), client.get(path)
+    assert head.status_code == get.status_code
+    assert head.content == b""
+    for name in ("content-type", "content-length", "content-security-policy"):
+        assert head.headers[name] == get.headers[name]
 
 
 def test_addresses_that_do_not_exist(client, is_problem):
@@ -101,8 +122,8 @@ def test_no_path_reaches_the_file_system(client, path):
 def test_methods_that_do_not_fit(client, is_problem):
     for method, path, allowed in (
         ("PUT", CLUSTERS, "POST"),
-        ("POST", "/api/v1/health", "GET"),
-        ("PATCH", f"{CLUSTERS}/x", "GET, DELETE"),
+        ("POST", "/api/v1/health", "GET, HEAD"),
+        ("PATCH", f"{CLUSTERS}/x", "GET, HEAD, DELETE"),
         ("GET", f"{CLUSTERS}/x/select", "POST"),
     ):
         answer = client.request(method, path)

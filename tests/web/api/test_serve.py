@@ -1,5 +1,6 @@
 """`dpplearn serve` as a process: it says when it is ready, ends when told, and finishes what is running."""
 
+import os
 import re
 import signal
 import socket
@@ -80,6 +81,25 @@ def test_ctrl_c_ends_without_a_traceback():
     assert code == 0
     assert "Traceback" not in said
     assert "Warning" not in said
+
+
+def test_ctrl_c_while_loops_are_compiled(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}  # empty, as on a first run
+    command = [*COMMAND, "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert "compiling" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130
+    assert said == "Ended before it was ready.\n"
+
+
+def test_any_loopback_address_is_answered():
+    with Served("--host", "127.0.0.2") as served:
+        assert served.url.startswith("http://127.0.0.2:")
+        assert httpx.get(served.url + "api/v1/health").status_code == 200
+        assert httpx.get(served.url + "api/v1/health", headers={"Host": "evil.example"}).status_code == 403
+        assert served.end(signal.SIGTERM)[0] == 0
 
 
 def run(*arguments):

@@ -1,0 +1,47 @@
+"""A way to end long work early: whoever starts it says how to ask, and what takes long asks between its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+
+def go_on() -> None:
+    """What is asked where nobody said how: never stops."""
+
+
+_asked: ContextVar[Callable[[], None]] = ContextVar("dpplearn_stop", default=go_on)
+
+
+@contextmanager
+def stops_when(ask: Callable[[], None]) -> Iterator[None]:
+    """In this block decoders and samplers call `ask` between steps of at most a second or so; it may raise.
+
+    Where it does not, nothing changes. Compiled loops hear no signal and no exception from other threads: this is how
+    a server ends work that nobody waits for any more.
+
+    Examples
+    --------
+    >>> def ask():
+    ...     raise TimeoutError("the time is over")
+    >>> with stops_when(ask):
+    ...     check_stop()
+    Traceback (most recent call last):
+    TimeoutError: the time is over
+    """
+    token = _asked.set(ask)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def check_stop() -> None:
+    """Ask whether to go on."""
+    _asked.get()()
+
+
+def asker() -> Callable[[], None]:
+    """What `check_stop` calls here, for other threads: each of them has a context of its own."""
+    return _asked.get()
