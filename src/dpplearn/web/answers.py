@@ -62,7 +62,7 @@ def selection_answer(found: Found) -> schema.SelectionAnswer:
     )
 
 
-def whole_answer(found: Found) -> schema.WholeAnswer:
+def whole_answer(found: Found, notes: Sequence[str]) -> schema.WholeAnswer:
     """A summary of documents that are not kept: sentences with their places."""
     selected, sentences = chosen(found), found.summary.read.sentences
     order = {one.sentence: i for i, one in enumerate(selected)}
@@ -73,6 +73,7 @@ def whole_answer(found: Found) -> schema.WholeAnswer:
             schema.PlacedLeftOut(**{**dict(one), **place(sentences[one.sentence]), "similar_to": order[one.similar_to]})
             for one in left_out(found)
         ],
+        notes=list(notes),
     )
 
 

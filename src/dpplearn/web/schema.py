@@ -13,6 +13,7 @@ MARGINAL = (
     "Probability that the learned model includes the sentence, given what is pinned and banned. "
     "Budget and diversity do not change it: they say how to choose from the model."
 )
+NOTES = "What a reader should know of the documents, such as that they are not in the model's language."
 SentenceId = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
@@ -142,7 +143,7 @@ class ClusterAnswer(BaseModel):
     documents: list[Document]
     sentences: list[Sentence]
     defaults: Defaults
-    notes: list[str]
+    notes: list[str] = Field(description=NOTES)
 
 
 class Chosen(BaseModel):
@@ -175,7 +176,7 @@ class SummaryHead(BaseModel):
     length: float
     budget: float
     unit: Unit
-    note: str
+    note: str = Field(description="What a reader should know of the summary, such as that a sentence was cut.")
 
 
 class SelectionAnswer(SummaryHead):
@@ -209,6 +210,7 @@ class WholeAnswer(SummaryHead):
 
     selected: list[PlacedChosen]
     redundant: list[PlacedLeftOut]
+    notes: list[str] = Field(description=NOTES)
 
 
 class Model(BaseModel):

@@ -145,6 +145,18 @@ def test_documents_without_sentences_are_noted(client):
     assert answer["notes"] == ["Document 'dots' has no sentence to choose."]
 
 
+def test_a_text_in_another_language_is_noted(client, recwarn):
+    sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mehr mit dem Zug erreicht. "
+    documents = [{"text": sentence * 3}, {"text": "..."}]
+    notes = client.post("/api/v1/clusters", json={"documents": documents}).json()["notes"]
+    assert len(notes) == 2
+    assert notes[0].startswith("The cluster seems to be in German, but the model is for English")
+    assert "dpplearn serve --model" in notes[0]
+    whole = client.post("/api/v1/summarize", json={"documents": documents}).json()
+    assert (whole["notes"], whole["note"]) == (notes, "")
+    assert not recwarn.list  # said to the one who asked, not on the server's stderr
+
+
 def test_another_model_is_the_default_and_brings_its_budget(serving, tmp_path):
     summarizer = Summarizer.load()
     summarizer.save(tmp_path / "mine.json")
