@@ -164,9 +164,17 @@ class LeftOut(BaseModel):
     similar_to: int = Field(description="The chosen sentence that is most like it.")
     similarity: float = Field(description="Cosine between the two.")
     redundancy: float = Field(description="Share of it that the summary as a whole covers.")
+    reason: str = Field(description="Why it was left out, in a few words: the first reason that holds.")
     quality: float
     marginal: float = Field(description=MARGINAL)
     contributions: dict[str, float]
+
+
+class Alike(BaseModel):
+    """How alike the chosen sentences are: cosines between every two of them."""
+
+    mean: float
+    max: float
 
 
 class SummaryHead(BaseModel):
@@ -177,6 +185,7 @@ class SummaryHead(BaseModel):
     budget: float
     unit: Unit
     note: str = Field(description="What a reader should know of the summary, such as that a sentence was cut.")
+    similarity: Alike | None = Field(description="Among the chosen sentences; null for fewer than two.")
 
 
 class SelectionAnswer(SummaryHead):

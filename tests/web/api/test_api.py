@@ -1,5 +1,7 @@
 """The contract of the API: what it answers to requests that are right."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -83,8 +85,19 @@ def test_the_redundant_are_covered_good_and_as_explained(select, example):
             agreed += 1
             assert np.isclose(one["redundancy"], why.redundancy)
             assert np.isclose(one["similarity"], why.similarity)
+            assert one["reason"] == why.reason
             assert summary.read.sentences[one["similar_to"]] == why.similar_to
     assert agreed >= 2
+
+
+def test_how_alike_the_chosen_are(select):
+    C = Summarizer.load().features_.read(Cluster.example()).C
+    found = [select(budget=200, diversity=diversity, decoder="greedy").json() for diversity in (0.0, 0.5, 1.0)]
+    for answer in found:
+        cosines = [C[a["sentence"], b["sentence"]] for a, b in combinations(answer["selected"], 2)]
+        assert answer["similarity"] == pytest.approx({"mean": np.mean(cosines), "max": max(cosines)})
+    assert found[0]["similarity"]["max"] > found[1]["similarity"]["max"] > found[2]["similarity"]["max"]
+    assert select(budget=1, unit="sentences").json()["similarity"] is None
 
 
 @pytest.mark.parametrize("decoder", ["greedy", "consensus", "sample"])
@@ -105,7 +118,7 @@ def test_summarize_is_both_in_one(client, example, select):
     options = {"budget": 120, "unit": "words", "diversity": 0.4}
     whole = client.post("/api/v1/summarize", json={"documents": documents, **options}).json()
     parts = select(**options).json()
-    for name in ("text", "length", "budget", "unit", "note"):
+    for name in ("text", "length", "budget", "unit", "note", "similarity"):
         assert whole[name] == parts[name]
     for one, part in zip(whole["selected"], parts["selected"], strict=True):
         sentence = example["sentences"][part["sentence"]]
