@@ -150,6 +150,8 @@ def test_a_note_says_when_the_best_sentence_was_cut(client):
     found = client.post("/api/v1/summarize", json={"documents": [document], "budget": 3}).json()
     assert found["text"] == "A very long"
     assert "cut" in found["note"]
+    found = client.post("/api/v1/summarize", json={"documents": [document], "budget": 1}).json()
+    assert found["note"] == "No sentence fits 1 word: the best one was cut."
 
 
 def test_documents_without_sentences_are_noted(client):
