@@ -161,7 +161,7 @@ def test_documents_without_sentences_are_noted(client):
 
 
 def test_a_text_in_another_language_is_noted(client, recwarn):
-    sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mehr mit dem Zug erreicht. "
+    sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mit dem Zug erreicht. "
     documents = [{"text": sentence * 3}, {"text": "..."}]
     notes = client.post("/api/v1/clusters", json={"documents": documents}).json()["notes"]
     assert len(notes) == 2

@@ -168,8 +168,10 @@ def test_the_card_says_why_a_sentence_is_out(example: Seen) -> None:
     expect(facts).to_contain_text("longer than the budget")
 
 
-def test_a_text_in_another_language_is_noted_on_the_page(seen: Seen) -> None:
-    sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mehr mit dem Zug erreicht. "
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_text_in_another_language_is_noted_on_the_page(look, live, width: int) -> None:  # type: ignore[no-untyped-def]
+    seen = look(live, viewport={"width": width, "height": 844})
+    sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mit dem Zug erreicht. "
     seen.summarize(sentence * 3)
     expect(seen.find("#cluster-notes")).to_contain_text("The cluster seems to be in German")
     expect(seen.find("#cluster-notes")).to_be_in_viewport()
