@@ -16,7 +16,7 @@ _MEGABYTE = 1_000_000
 _KINDS = {
     b"%PDF": "a PDF file",
     b"PK\x03\x04": "a zip archive (such as a Word file)",
-    b"\xd0\xcf\x11\xe0": "an Office file",
+    b"\xd0\xcf\x11\xe0": "an old Office file (such as a Word file, .doc)",
     b"\x1f\x8b": "a gzip file",
 }
 _CHARSETS = re.compile(

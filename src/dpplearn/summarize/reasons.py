@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpplearn.summarize.units import joined_length, unit_name
+from dpplearn.summarize.units import joined_length, measured, unit_name
 
 if TYPE_CHECKING:
     from dpplearn.summarize.summary import Summary
@@ -31,7 +31,7 @@ def reason(summary: Summary, i: int, redundancy: float) -> str:
         return f"has the words of {document}, sentence {sentence.position}"
     alone = joined_length([read.texts[i]], summary.unit)
     if alone > summary.budget:
-        return f"longer than the budget: {alone:g} of {summary.budget:g} {unit}"
+        return f"longer than the budget: {alone:g} of {measured(summary.budget, summary.unit)}"
     if redundancy >= REDUNDANT:
         return f"{redundancy:.0%} is said already"
     needed = joined_length([*summary.text.split("\n"), read.texts[i]], summary.unit)

@@ -6,7 +6,7 @@ from html import escape
 
 from dpplearn.summarize.reasons import REDUNDANT
 from dpplearn.summarize.summary import Summary
-from dpplearn.summarize.units import unit_name
+from dpplearn.summarize.units import measured
 
 STYLE = """
 :root { color-scheme: light dark; --mark: #cfe8ff; --dim: #f3e3c3; --line: #8886; }
@@ -39,7 +39,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
         '<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
         f"<title>{escape(title)}</title><style>{STYLE}</style><h1>{escape(title)}</h1>",
         f"<p><small>{len(summary.sentences)} sentences of {len(summary.read.sentences)} from {len(documents)} "
-        f"documents, {summary.length:g} of {summary.budget:g} {escape(unit_name(summary.unit))}.</small></p>",
+        f"documents, {summary.length:g} of {escape(measured(summary.budget, summary.unit))}.</small></p>",
     ]
     if summary.note:
         lines.append(f"<p>{escape(summary.note)}</p>")

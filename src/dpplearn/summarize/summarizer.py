@@ -25,7 +25,7 @@ from dpplearn.summarize.matching import match_words, normal_language
 from dpplearn.summarize.oracle import ORACLES, paper_oracle, rouge_oracle
 from dpplearn.summarize.prepared import Prepared
 from dpplearn.summarize.summary import Summary
-from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut, joined_length, limit, unit_name
+from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut, joined_length, limit, measured
 
 TARGETS = ("each", "all")
 DECODERS = ("consensus", "greedy", "sample")
@@ -261,13 +261,13 @@ class Summarizer:
         while items.size and joined_length([read.texts[i] for i in items], unit) > budget + overrun:
             loose = np.setdiff1d(items, pinned)  # a unit that counts joints too: the least of them goes
             if loose.size == 0:
-                raise ValueError(f"The sentences to include are longer than {budget:g} {unit_name(unit)} together.")
+                raise ValueError(f"The sentences to include are longer than {measured(budget, unit)} together.")
             items = np.setdiff1d(items, loose[dpp.quality[loose].argmin()])
         lines = [read.texts[i] for i in items]
         if not lines:
             best = int(np.where(allowed, dpp.quality, -1.0).argmax())
             items, lines = np.array([best]), [cut(read.texts[best], budget, unit)]
-            note = f"No sentence fits {budget:g} {unit_name(unit)}: the best one was cut."
+            note = f"No sentence fits {measured(budget, unit)}: the best one was cut."
         chosen = tuple(read.sentences[i] for i in items)
         size = joined_length(lines, unit)
         names = self.features_.names

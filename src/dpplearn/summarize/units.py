@@ -37,6 +37,18 @@ def unit_name(unit: Unit) -> str:
     return unit if isinstance(unit, str) else getattr(unit, "__name__", "units")
 
 
+def measured(size: float, unit: Unit) -> str:
+    """A length in its unit, in words.
+
+    Examples
+    --------
+    >>> measured(1, "words"), measured(20, "words")
+    ('1 word', '20 words')
+    """
+    name = unit_name(unit)
+    return f"{size:g} {name[:-1] if size == 1 and name in UNITS else name}"
+
+
 def check_budget(budget: float, unit: Unit) -> float:
     """A positive length, at least 1 in a unit that is counted."""
     if isinstance(budget, bool) or not isinstance(budget, int | float | np.number):

@@ -12,6 +12,7 @@ from dpplearn._checks import FloatArray
 from dpplearn.summarize.document import Document
 from dpplearn.summarize.document import Sentence as Located
 from dpplearn.summarize.prepared import Prepared
+from dpplearn.summarize.reasons import reason
 from dpplearn.summarize.summary import Summary, contributions, place
 from dpplearn.summarize.units import UNITS, length
 from dpplearn.web import schema
@@ -62,7 +63,7 @@ def selection_answer(found: Found) -> schema.SelectionAnswer:
     )
 
 
-def whole_answer(found: Found) -> schema.WholeAnswer:
+def whole_answer(found: Found, notes: Sequence[str]) -> schema.WholeAnswer:
     """A summary of documents that are not kept: sentences with their places."""
     selected, sentences = chosen(found), found.summary.read.sentences
     order = {one.sentence: i for i, one in enumerate(selected)}
@@ -73,12 +74,21 @@ def whole_answer(found: Found) -> schema.WholeAnswer:
             schema.PlacedLeftOut(**{**dict(one), **place(sentences[one.sentence]), "similar_to": order[one.similar_to]})
             for one in left_out(found)
         ],
+        notes=list(notes),
     )
 
 
 def head(summary: Summary) -> dict[str, Any]:
     """What every summary has."""
-    return {name: getattr(summary, name) for name in schema.SummaryHead.model_fields}
+    given = {name: getattr(summary, name) for name in ("text", "length", "budget", "unit", "note")}
+    return {**given, "similarity": alike(summary)}
+
+
+def alike(summary: Summary) -> schema.Alike | None:
+    """Mean and largest cosine between two chosen sentences: what the diversity changes."""
+    Y = summary.items
+    between = summary.read.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
+    return schema.Alike(mean=float(between.mean()), max=float(between.max())) if between.size else None
 
 
 def chosen(found: Found) -> list[schema.Chosen]:
@@ -103,6 +113,7 @@ def left_out(found: Found) -> list[schema.LeftOut]:
             similar_to=one.similar_to,
             similarity=one.similarity,
             redundancy=one.redundancy,
+            reason=reason(summary, one.item, one.redundancy),
             **reasons(found, one.item),
         )
         for one in covered[:REDUNDANT]

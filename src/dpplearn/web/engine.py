@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from dpplearn._checks import FloatArray
 from dpplearn.decoding.latest import Latest
 from dpplearn.summarize.document import Cluster, Document
+from dpplearn.summarize.features import Featurized
+from dpplearn.summarize.language import misread
 from dpplearn.summarize.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.web import schema
@@ -150,13 +152,7 @@ class Engine:
         ready = summarizer.prepare(read)
         _ = ready.dpp.marginals, ready.agreement  # what every selection needs is made now
         deadline.check()
-        held = {sentence.document for sentence in read.sentences}
-        notes = tuple(
-            f"Document {document.id!r} has no sentence to choose."
-            for i, document in enumerate(cluster.documents)
-            if i not in held
-        )
-        return Reading(name, summarizer, ready, notes, self.defaults(name))
+        return Reading(name, summarizer, ready, tuple(notes(read, summarizer.language)), self.defaults(name))
 
     def defaults(self, name: str) -> schema.Defaults:
         """100 words for the English model, as the command line has it; else what the model was trained for."""
@@ -199,7 +195,18 @@ class Engine:
 
     def summarize(self, reading: Reading, options: schema.Whole, deadline: Deadline) -> schema.WholeAnswer:
         """The same for documents that are not kept: sentences come with their places."""
-        return whole_answer(self.find(reading, options, deadline))
+        return whole_answer(self.find(reading, options, deadline), reading.notes)
+
+
+def notes(read: Featurized, language: str | None) -> Iterator[str]:
+    """What a reader should know of a cluster: another language than the model's, documents without a sentence."""
+    said = misread(read.cluster, language)
+    if said is not None:
+        yield f"{said} Use a model that was trained on that language (dpplearn serve --model FILE)."
+    held = {sentence.document for sentence in read.sentences}
+    for i, document in enumerate(read.cluster.documents):
+        if i not in held:
+            yield f"Document {document.id!r} has no sentence to choose."
 
 
 def nothing_to_choose() -> Problem:

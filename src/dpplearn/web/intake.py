@@ -13,6 +13,7 @@ from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.schema import Strict
 from dpplearn.web.settings import Settings
+from dpplearn.web.wording import plain
 
 S = TypeVar("S", bound=Strict)
 AT_ONCE = 16  # bodies of full size that may be in memory at once, before their work begins
@@ -116,7 +117,7 @@ def parse(model: type[S], body: bytes) -> S:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
+        found = error.errors(include_url=False)
         if found[0]["type"] == "json_invalid":
             raise Problem("malformed", f"The body must be JSON in UTF-8. {found[0]['msg']}.") from None
-        raise invalid((one["loc"], f"{one['msg'].rstrip('.')}.") for one in found[:20]) from None
+        raise invalid((one["loc"], plain(one, model)) for one in found[:20]) from None

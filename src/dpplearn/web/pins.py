@@ -9,7 +9,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.prepared import Prepared
-from dpplearn.summarize.units import Unit, joined_length, unit_name
+from dpplearn.summarize.units import Unit, joined_length, measured
 from dpplearn.web.problems import Problem, invalid
 
 
@@ -66,7 +66,7 @@ def check_pins(ready: Prepared, A: IntArray, budget: float, unit: Unit) -> None:
     if size > budget:
         what = f"The {A.size} pinned sentences take" if A.size > 1 else "The pinned sentence takes"
         raise infeasible(
-            f"{what} {size:g} {unit_name(unit)}, more than the budget of {budget:g}. "
+            f"{what} {measured(size, unit)}, more than the budget of {budget:g}. "
             f"Raise the budget to {size:g} or unpin some."
         )
     seen: dict[str, int] = {}

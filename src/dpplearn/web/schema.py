@@ -13,6 +13,7 @@ MARGINAL = (
     "Probability that the learned model includes the sentence, given what is pinned and banned. "
     "Budget and diversity do not change it: they say how to choose from the model."
 )
+NOTES = "What a reader should know of the documents, such as that they are not in the model's language."
 SentenceId = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
@@ -142,7 +143,7 @@ class ClusterAnswer(BaseModel):
     documents: list[Document]
     sentences: list[Sentence]
     defaults: Defaults
-    notes: list[str]
+    notes: list[str] = Field(description=NOTES)
 
 
 class Chosen(BaseModel):
@@ -163,9 +164,17 @@ class LeftOut(BaseModel):
     similar_to: int = Field(description="The chosen sentence that is most like it.")
     similarity: float = Field(description="Cosine between the two.")
     redundancy: float = Field(description="Share of it that the summary as a whole covers.")
+    reason: str = Field(description="Why it was left out, in a few words: the first reason that holds.")
     quality: float
     marginal: float = Field(description=MARGINAL)
     contributions: dict[str, float]
+
+
+class Alike(BaseModel):
+    """How alike the chosen sentences are: cosines between every two of them."""
+
+    mean: float
+    max: float
 
 
 class SummaryHead(BaseModel):
@@ -175,7 +184,8 @@ class SummaryHead(BaseModel):
     length: float
     budget: float
     unit: Unit
-    note: str
+    note: str = Field(description="What a reader should know of the summary, such as that a sentence was cut.")
+    similarity: Alike | None = Field(description="Among the chosen sentences; null for fewer than two.")
 
 
 class SelectionAnswer(SummaryHead):
@@ -209,6 +219,7 @@ class WholeAnswer(SummaryHead):
 
     selected: list[PlacedChosen]
     redundant: list[PlacedLeftOut]
+    notes: list[str] = Field(description=NOTES)
 
 
 class Model(BaseModel):

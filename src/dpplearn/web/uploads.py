@@ -137,7 +137,7 @@ def charset_of(content_type: str) -> str | None:
 def why_unreadable(error: ValueError, name: str) -> str:
     """The reader's message, with advice for somebody who has no command line."""
     if isinstance(error.__cause__, UnicodeError):
-        return f"{name} is not in UTF-8. Save it as UTF-8, or name its charset in the part's Content-Type."
+        return f"{name} is not in UTF-8. Save it as UTF-8 text, then add it again."
     return str(error).partition(" For UTF-16")[0]
 
 

@@ -1,5 +1,7 @@
 """The contract of the API: what it answers to requests that are right."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -83,8 +85,19 @@ def test_the_redundant_are_covered_good_and_as_explained(select, example):
             agreed += 1
             assert np.isclose(one["redundancy"], why.redundancy)
             assert np.isclose(one["similarity"], why.similarity)
+            assert one["reason"] == why.reason
             assert summary.read.sentences[one["similar_to"]] == why.similar_to
     assert agreed >= 2
+
+
+def test_how_alike_the_chosen_are(select):
+    C = Summarizer.load().features_.read(Cluster.example()).C
+    found = [select(budget=200, diversity=diversity, decoder="greedy").json() for diversity in (0.0, 0.5, 1.0)]
+    for answer in found:
+        cosines = [C[a["sentence"], b["sentence"]] for a, b in combinations(answer["selected"], 2)]
+        assert answer["similarity"] == pytest.approx({"mean": np.mean(cosines), "max": max(cosines)})
+    assert found[0]["similarity"]["mean"] > found[1]["similarity"]["mean"] > found[2]["similarity"]["mean"]
+    assert select(budget=1, unit="sentences").json()["similarity"] is None
 
 
 @pytest.mark.parametrize("decoder", ["greedy", "consensus", "sample"])
@@ -105,7 +118,7 @@ def test_summarize_is_both_in_one(client, example, select):
     options = {"budget": 120, "unit": "words", "diversity": 0.4}
     whole = client.post("/api/v1/summarize", json={"documents": documents, **options}).json()
     parts = select(**options).json()
-    for name in ("text", "length", "budget", "unit", "note"):
+    for name in ("text", "length", "budget", "unit", "note", "similarity"):
         assert whole[name] == parts[name]
     for one, part in zip(whole["selected"], parts["selected"], strict=True):
         sentence = example["sentences"][part["sentence"]]
@@ -137,12 +150,26 @@ def test_a_note_says_when_the_best_sentence_was_cut(client):
     found = client.post("/api/v1/summarize", json={"documents": [document], "budget": 3}).json()
     assert found["text"] == "A very long"
     assert "cut" in found["note"]
+    found = client.post("/api/v1/summarize", json={"documents": [document], "budget": 1}).json()
+    assert found["note"] == "No sentence fits 1 word: the best one was cut."
 
 
 def test_documents_without_sentences_are_noted(client):
     documents = [{"text": "A storm hit the coast."}, {"id": "dots", "text": "..."}]
     answer = client.post("/api/v1/clusters", json={"documents": documents}).json()
     assert answer["notes"] == ["Document 'dots' has no sentence to choose."]
+
+
+def test_a_text_in_another_language_is_noted(client, recwarn):
+    sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mit dem Zug erreicht. "
+    documents = [{"text": sentence * 3}, {"text": "..."}]
+    notes = client.post("/api/v1/clusters", json={"documents": documents}).json()["notes"]
+    assert len(notes) == 2
+    assert notes[0].startswith("The cluster seems to be in German, but the model is for English")
+    assert "dpplearn serve --model" in notes[0]
+    whole = client.post("/api/v1/summarize", json={"documents": documents}).json()
+    assert (whole["notes"], whole["note"]) == (notes, "")
+    assert not recwarn.list  # said to the one who asked, not on the server's stderr
 
 
 def test_another_model_is_the_default_and_brings_its_budget(serving, tmp_path):

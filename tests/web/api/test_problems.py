@@ -53,6 +53,43 @@ def test_options_that_are_not_valid(select, is_problem, options, pointer):
 
 
 @pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({"bugdet": 10}, "/bugdet: no member has this name; did you mean 'budget'? There are budget, unit"),
+        ({"zzz": 10}, "/zzz: no member has this name. There are budget, unit, diversity, decoder, documents and "),
+        ({"documents": [{"text": "Rain.", "titel": ""}]}, "did you mean 'title'? There are text, id and title."),
+        ({"documents": []}, "/documents: must have at least one document, found none."),
+        ({}, "/documents: is missing, and must be given."),
+        ({"documents": {}}, "/documents: must be a list, found an object."),
+        ([], "the body: must be an object, found a list."),
+        ({"budget": 0.5}, "/budget: must be at least 1, found 0.5."),
+        ({"budget": 10**7}, "/budget: must be at most 1,000,000, found 1e+07."),
+        ({"budget": "5"}, "/budget: must be a number, found '5'."),
+        ({"budget": True}, "/budget: must be a number, found true."),
+        ({"unit": "pages"}, "/unit: must be 'words', 'bytes', 'sentences' or 'tokens', found 'pages'."),
+        ({"decoder": ["greedy"]}, "/decoder: must be 'consensus', 'greedy' or 'sample', found a list."),
+        ({"documents": DOCUMENTS, "model": "x" * 300}, "must have at most 200 characters, found a string of 300 char"),
+        ({"documents": ["Rain."]}, "/documents/0: must be an object, found 'Rain.'."),
+    ],
+)
+def test_what_is_not_valid_is_said_plainly(client, is_problem, body, detail):
+    options = body if isinstance(body, list) or "documents" in body or not body else {"documents": DOCUMENTS, **body}
+    assert detail in is_problem(client.post(SUMMARIZE, json=options), 422, "invalid")["detail"]
+
+
+@pytest.mark.parametrize(
+    ("include", "detail"),
+    [
+        ([1.5], "/include/0: must be a whole number, found 1.5."),
+        ([10**3999], "/include/0: must be at most 1,000,000, found one that is far larger."),
+        ([0] * 10_001, "/include: must have at most 10,000 items, found more."),
+    ],
+)
+def test_numbers_of_sentences_that_are_not_valid(select, is_problem, include, detail):
+    assert is_problem(select(include=include), 422, "invalid")["detail"] == detail
+
+
+@pytest.mark.parametrize(
     "options",
     [
         {"include": [0], "exclude": [0]},

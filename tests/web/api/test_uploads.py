@@ -41,7 +41,9 @@ def test_a_charset_may_be_named(client, is_problem):
     data = "Øl er dyrt.".encode("latin-1")
     answer = upload(client, ("a.txt", data, "text/plain; charset=latin-1")).json()
     assert answer["documents"][0]["text"] == "Øl er dyrt."
-    assert "Save it as UTF-8" in is_problem(upload(client, ("a.txt", data)), 422, "unreadable")["detail"]
+    detail = is_problem(upload(client, ("a.txt", data)), 422, "unreadable")["detail"]
+    assert "Save it as UTF-8 text" in detail
+    assert "Content-Type" not in detail  # who reads it on the page cannot set one
     for charset in ("punycode", "nothing", "rot13", "idna"):
         is_problem(upload(client, ("a.txt", data, f"text/plain; charset={charset}")), 422, "unreadable")
 
@@ -51,6 +53,7 @@ def test_a_charset_may_be_named(client, is_problem):
     [
         (b"%PDF-1.7 ...", "a PDF file"),
         (b"PK\x03\x04....", "a zip archive"),
+        (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600), "such as a Word file"),
         (gzip.compress(b"Rain fell."), "a gzip file"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is binary"),
         (b"Rain \0 fell.", "is binary"),

@@ -92,7 +92,8 @@ class Live:
         from dpplearn.web.pool import Deadline
 
         pool, release = self.app.state.service.pool, threading.Event()
-        taken = [self.in_loop(lambda: pool.run(release.wait, Deadline(60.0))) for _ in range(pool.workers)]
+        stays = asyncio.Event().wait  # the client never leaves
+        taken = [self.in_loop(lambda: pool.run(release.wait, Deadline(60.0), stays)) for _ in range(pool.workers)]
         try:
             yield
         finally:

@@ -36,13 +36,18 @@ def test_both_sliders_ask_for_a_selection_and_for_nothing_else(example: Seen) ->
     assert example.find("#measure").inner_text().endswith("of 200 words")
     assert len(example.summary()) > len(before)
     assert example.summary() == example.answer()["text"].split("\n")
-    found = []
+    found, spread = [], []
     for diversity in (0, 1):
         example.set_range("diversity", diversity)
         assert example.bodies[-1]["diversity"] == diversity
         assert example.summary() == example.answer()["text"].split("\n")
         found.append(example.summary())
+        alike = example.answer()["similarity"]
+        shown = f" · alike {alike['mean']:.2f} on average, {alike['max']:.2f} at most"
+        assert example.find("#alike").text_content() == shown
+        spread.append(alike["mean"])
     assert found[0] != found[1]
+    assert spread[0] > spread[1]
     assert {path.split("/")[-1] for _, path in example.requests[asked:]} == {"select"}
 
 
@@ -53,6 +58,12 @@ def test_numbers_units_and_decoders(example: Seen) -> None:
     example.find("#budget").fill("4")
     example.settle()
     assert len(example.summary()) <= 4
+    example.find("#budget").fill("1")
+    example.settle()
+    expect(example.find("#measure")).to_have_text("1 of 1 sentence")
+    expect(example.find("#alike")).to_have_text("")
+    example.find("#budget").fill("4")
+    example.settle()
     assert example.find("#budget-range").input_value() == "4"
     example.find("#decoder").select_option("greedy")
     example.settle()
@@ -131,6 +142,39 @@ def test_what_a_redundant_sentence_repeats_is_said_and_linked(example: Seen) -> 
     example.find("#card").get_by_role("button", name=words).click()
     expect(example.find(".s:focus")).to_have_attribute("data-id", str(left_out["similar_to"]))
     expect(example.find("#again > li").first).to_contain_text(words)
+
+
+def test_the_card_says_why_a_sentence_is_out(example: Seen) -> None:
+    example.set_range("budget", 200)
+    answer = example.answer()
+    cluster = example.page.request.get(f"{example.live.url}{example.cluster()}").json()
+    least = min(one["quality"] for one in answer["selected"])
+    named = {one["sentence"] for one in answer["selected"] + answer["redundant"]}
+    weak = min((one for one in cluster["sentences"] if one["id"] not in named), key=lambda one: one["quality"])
+    assert weak["quality"] < least
+    facts = example.find("#card .facts")
+    example.find(f".s[data-id='{weak['id']}']").click()
+    expect(facts).to_contain_text("Not in the summary: weaker than every chosen sentence.")
+    other = next(one for one in answer["redundant"] if not one["reason"].endswith("said already"))
+    example.page.keyboard.press("Escape")
+    example.find(f".s[data-id='{other['sentence']}']").click()
+    expect(facts).to_contain_text(f"Why: {other['reason']}.")
+    example.page.keyboard.press("Escape")
+    example.find("#unit").select_option("tokens")
+    example.find("#budget").fill("12")
+    example.settle()
+    long = next(one for one in cluster["sentences"] if one["length"]["tokens"] > 12 and one["id"])
+    example.find(f".s[data-id='{long['id']}']").click()
+    expect(facts).to_contain_text("longer than the budget")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_text_in_another_language_is_noted_on_the_page(look, live, width: int) -> None:  # type: ignore[no-untyped-def]
+    seen = look(live, viewport={"width": width, "height": 844})
+    sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mit dem Zug erreicht. "
+    seen.summarize(sentence * 3)
+    expect(seen.find("#cluster-notes")).to_contain_text("The cluster seems to be in German")
+    expect(seen.find("#cluster-notes")).to_be_in_viewport()
 
 
 def test_each_sentence_has_a_bar_of_what_its_quality_is_made_of(example: Seen) -> None:

@@ -122,6 +122,22 @@ def test_everything_by_keyboard(seen: Seen) -> None:
     assert (seen.bodies[-1]["include"], seen.bodies[-1]["exclude"]) == ([], [0])
     keyboard.press("Enter")
     expect(seen.find("#card [data-rule=ban]")).to_be_focused()
+    keyboard.press("P")  # in the open card, too
+    seen.settle()
+    assert (seen.bodies[-1]["include"], seen.bodies[-1]["exclude"]) == ([0], [])
+    expect(seen.find("#card [data-rule=pin]")).to_have_attribute("aria-pressed", "true")
+    keyboard.press("b")
+    seen.settle()
+    expect(seen.find("#card [data-rule=ban]")).to_be_focused()
+    seen.find("#card-title").click()  # the focus is nowhere
+    keyboard.press("b")
+    seen.settle()
+    assert (seen.bodies[-1]["include"], seen.bodies[-1]["exclude"]) == ([], [])
+    keyboard.press("Control+b")
+    keyboard.press("b")
+    seen.settle()
+    assert seen.bodies[-1]["exclude"] == [0]
+    seen.find("#card [data-rule=ban]").focus()
     keyboard.press("Shift+Tab")
     keyboard.press("Shift+Tab")
     keyboard.press("Enter")  # no rule

@@ -1,10 +1,10 @@
 // The card of one sentence: pin or ban it, what was decided about it, and what its quality is made of.
 
-import { actions } from "./actions.js";
+import { actions, ruleByKey } from "./actions.js";
 import { table } from "./bars.js";
 import { $, bdi, h, icon } from "./dom.js";
 import { spanOf } from "./sources.js";
-import { ruleOf, state, statusOf } from "./state.js";
+import { ruleOf, state, statusOf, whyOut } from "./state.js";
 import { explained } from "./terms.js";
 import { nameOf, percent, signed } from "./text.js";
 import { hideTip, place } from "./tip.js";
@@ -87,8 +87,12 @@ function facts() {
     items.push(h("li", {}, "Left out: ", h("button", { type: "button", class: "link", on: { click: () => jump(again.similar_to) } },
       `similar ${again.similarity.toFixed(2)} to sentence ${order}`),
     `. The summary already says ${percent(again.redundancy)} of it.`));
+    if (!again.reason.endsWith("said already")) items.push(h("li", {}, "Why: ", bdi(again.reason), "."));
   }
-  if (!chosen && !again && !banned && !pinned) items.push(h("li", {}, "Not in the summary."));
+  if (!chosen && !again && !banned && !pinned) {
+    const why = state.selection && whyOut(openId);
+    items.push(h("li", {}, `Not in the summary${why ? `: ${why}` : ""}.`));
+  }
   if (typeof marginal === "number" && !pinned && !banned) {
     items.push(h("li", {}, `The model puts it into a summary with probability ${percent(marginal)}`
       + `${state.pins.size + state.bans.size ? ", given your choices." : "."}`));
@@ -115,4 +119,8 @@ card.addEventListener("keydown", (event) => {
     closeCard();
     back?.focus({ preventScroll: true });
   }
+});
+document.addEventListener("keydown", (event) => {
+  // a click on the card's text leaves the focus to the page
+  if (openId !== null && (card.contains(event.target) || event.target === document.body)) ruleByKey(event, openId);
 });

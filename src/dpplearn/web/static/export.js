@@ -1,7 +1,7 @@
 // The summary to take along: copied, or as a text, Markdown or JSON file made here in the page.
 
 import { state } from "./state.js";
-import { nameOf, plural } from "./text.js";
+import { measured, nameOf, plural } from "./text.js";
 
 const escapeMarkdown = (text) => text.replace(/([\\`*_{}[\]<>#|!~&])/g, "\\$1").replace(/\s+/g, " ")
   .replace(/^([-+]|\d+(?=[.)]))/, (start) => (/\d/.test(start) ? `${start}\\` : `\\${start}`)); // no list inside the list
@@ -19,7 +19,7 @@ export function asMarkdown() {
   const { selection, cluster } = state;
   const { decoder, diversity } = selection.asked;
   const lines = [`# Summary of ${plural(cluster.documents.length, "document")}`, "",
-    `${selection.length} of ${selection.budget} ${selection.unit}; diversity ${diversity}, decoder ${decoder}.`, ""];
+    `${selection.length} of ${measured(selection.budget, selection.unit)}; diversity ${diversity}, decoder ${decoder}.`, ""];
   const texts = selection.text.split("\n");
   for (const { sentence, order, pinned } of selection.selected) {
     const { document, position } = place(sentence);
@@ -48,6 +48,8 @@ export function asJson() {
     budget: selection.budget,
     unit: selection.unit,
     note: selection.note,
+    notes: cluster.notes,
+    similarity: selection.similarity,
     documents: cluster.documents.map(({ id, title }) => ({ id, title })),
     selected: selection.selected.map(located),
     redundant: selection.redundant.map(located),

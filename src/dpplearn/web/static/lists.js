@@ -4,7 +4,7 @@ import { actions } from "./actions.js";
 import { bar, scaleOf } from "./bars.js";
 import { $, bdi, h, icon, plain, reconcile, show } from "./dom.js";
 import { ruleOf, state } from "./state.js";
-import { nameOf, number, percent, plural, shorten } from "./text.js";
+import { measured, nameOf, number, percent, plural, shorten } from "./text.js";
 
 let scale = null;
 let before = null; // the answer shown last
@@ -80,7 +80,9 @@ export function updateLists() {
   const count = selection.selected.length;
   if (selection !== before) $("news").textContent = `${plural(count, "sentence")}${newsSince(before, selection)}`;
   before = selection;
-  $("measure").textContent = `${number(selection.length)} of ${number(selection.budget)} ${selection.unit}`;
+  const alike = selection.similarity;
+  $("alike").textContent = alike ? ` · alike ${alike.mean.toFixed(2)} on average, ${alike.max.toFixed(2)} at most` : "";
+  $("measure").textContent = `${number(selection.length)} of ${measured(selection.budget, selection.unit)}`;
   $("measure").title = `answered in ${Math.round(state.milliseconds)} ms`;
   $("measure").dataset.milliseconds = state.milliseconds.toFixed(1);
   $("meter").style.scale = `${Math.min(1, selection.length / selection.budget)} 1`;
@@ -121,6 +123,6 @@ function updateRules() {
 export function inWords() {
   const { selection } = state;
   const left = selection.again.size ? `, ${number(selection.again.size)} good ones left out as repetition` : "";
-  return `${plural(selection.selected.length, "sentence")}, ${number(selection.length)} of ${number(selection.budget)} `
-    + `${selection.unit}${left}. ${selection.note}`;
+  return `${plural(selection.selected.length, "sentence")}, ${number(selection.length)} of `
+    + `${measured(selection.budget, selection.unit)}${left}. ${selection.note}`;
 }

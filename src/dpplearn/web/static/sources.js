@@ -1,8 +1,8 @@
 // The documents, sentence by sentence. One tab stop for all sentences; the arrow keys move inside.
 
-import { actions } from "./actions.js";
+import { actions, ruleByKey } from "./actions.js";
 import { $, bdi, h, icon, plain, reducedMotion, textNodes } from "./dom.js";
-import { ruleOf, state, statusOf } from "./state.js";
+import { state, statusOf } from "./state.js";
 import { codePointOffsets, direction, nameOf, plural } from "./text.js";
 import { hideTip, showTip } from "./tip.js";
 
@@ -178,10 +178,8 @@ export function listenSources() {
     } else if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       actions.open(id, spans[id]);
-    } else if (event.key === "p" || event.key === "b") {
-      const rule = event.key === "p" ? "pin" : "ban";
-      actions.rule(id, ruleOf(id) === rule ? "none" : rule);
     } else if (event.key === "Escape") hideTip();
+    else ruleByKey(event, id);
   });
   const point = (event) => {
     const id = idOf(event);

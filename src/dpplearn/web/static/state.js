@@ -35,6 +35,18 @@ export function indexed(answer, asked) {
   };
 }
 
+/** Why a sentence that repeats nothing is out, where that is plain: it is weaker than all chosen, or does not fit. */
+export function whyOut(id) {
+  const { cluster, selection } = state;
+  const { quality, length } = cluster.sentences[id];
+  const { unit, budget, text } = selection;
+  const bytes = new TextEncoder().encode(text).length + 1 + length.bytes; // a line each
+  const needed = { bytes, tokens: Math.ceil(bytes / 4) }[unit] ?? selection.length + length[unit];
+  if (length[unit] > budget) return "longer than the budget";
+  if (selection.selected.every((x) => x.quality > quality)) return "weaker than every chosen sentence";
+  return needed > budget ? "does not fit beside the chosen ones" : "";
+}
+
 export function setRule(id, rule) {
   state.pins.delete(id);
   state.bans.delete(id);

@@ -26,6 +26,9 @@ export const signed = (x) => `${Math.abs(x) < 0.005 ? "" : x < 0 ? "−" : "+"}$
 
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
+/** A length in a unit of the API, all of which are plurals: "1 word", "20 words". */
+export const measured = (x, unit) => `${number(x)} ${x === 1 ? unit.slice(0, -1) : unit}`;
+
 export function shorten(text, length = 90) {
   const points = Array.from(text.slice(0, 2 * length + 2));
   return points.length <= length ? text : `${points.slice(0, length - 1).join("").trimEnd()}…`;
