@@ -46,6 +46,17 @@ def test_files_are_one_cluster(tmp_path):
     assert run("summarize", *files, "--budget", 60).stdout == result.stdout
 
 
+def test_files_of_other_kinds_are_named(tmp_path):
+    (tmp_path / "en.txt").write_text("The storm closed the bridge on Monday.")
+    (tmp_path / ".DS_Store").write_bytes(b"\0")
+    assert run("summarize", tmp_path).stderr == ""
+    (tmp_path / "a.pdf").write_bytes(b"%PDF")
+    result = run("summarize", tmp_path)
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"Warning: Left out 1 file of another kind ({tmp_path / 'a.pdf'}). Documents are")
+    assert len(result.stderr.splitlines()) == 1
+
+
 def test_explain_goes_to_stderr():
     result = run("summarize", EXAMPLE, "--explain", "--decoder", "greedy")
     assert "Chosen" in result.stderr

@@ -178,6 +178,8 @@ class Cluster:
         """Read files as one cluster: a path, a pattern such as "storm/*.txt", a folder, or several of these.
 
         Text, Markdown, HTML and newswire SGML files are told apart by name and content; ids are file names.
+        Files of other kinds in a folder, and files without a word, are named in a `SkippedWarning`; hidden files and
+        those called README are no matter.
         """
         from dpplearn.summarize.folders import read_files
 
