@@ -228,6 +228,7 @@ def test_standard_input(jsonl, tmp_path):
     assert result.exit_code == 1
     assert "standard input, line 1 must be a JSON object" in result.stderr
     assert "give --format" in result.stderr
+    assert "folder" not in result.stderr  # there is none to give
     np.savez(tmp_path / "items.npz", embedding=np.eye(2))
     result = run("-", "-k", 1, "--format", "npz", stdin=(tmp_path / "items.npz").read_bytes())
     assert [json.loads(line)["item"] for line in result.stdout.splitlines()] == [0]
@@ -243,7 +244,11 @@ def test_no_scores_and_no_items(tmp_path):
     result = run(path, "-k", 2)
     assert "all items count the same" in result.stderr
     assert len(result.stdout.splitlines()) == 2
-    result = run(write_lines(tmp_path / "none.jsonl", []), "-k", 2)
+    none = write_lines(tmp_path / "none.jsonl", [])
+    result = run(none, "-k", 2)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"Error: {none} holds no items: there is nothing to select from.\n"
+    result = run("-", "-k", 2, stdin="")  # in a pipeline, none in is none out
     assert (result.exit_code, result.stdout) == (0, "")
     assert "0 of 0 items: no candidates." in result.stderr
     wordless = write_lines(tmp_path / "wordless.jsonl", [{"text": "", "score": 1}, {"text": "...", "score": 2}])
@@ -271,6 +276,8 @@ def replaced(**changes):
         ({"vector": [1]}, ["--embedding", "vector"], "line 3: the field 'vector' has 1 numbers, and that of the first"),
         ({"vector": [1, "x"]}, ["--embedding", "vector"], "line 3: the field 'vector' must be a finite number"),
         ({"vector": [1, float("nan")]}, ["--embedding", "vector"], "line 3: the field 'vector' must hold finite"),
+        ({"vector": "rose in 2019"}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of numbers, "
+         "found the text 'rose in 2019'. To compare texts by their words, give --text vector."),
         ({"vector": 7}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of numbers, found 7."),
     ],
 )  # fmt: skip

@@ -14,6 +14,7 @@ from dpplearn._checks import FloatArray
 from dpplearn.cli import check_out, plain_errors, usage_errors
 from dpplearn.cli.chosen import write_items
 from dpplearn.cli.items import FORMATS, Items, format_of, need_pyarrow, read_items
+from dpplearn.cli.numbers import Number, WholeNumber
 from dpplearn.learning.files import replace_file
 from dpplearn.retrieval import DiverseSelection, Skipped, diversify
 
@@ -31,10 +32,10 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 @click.option("--text", metavar="FIELD", help="Text, compared by tf-idf.  [default: text, if there are no embeddings]")
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
-@click.option("-k", type=click.IntRange(0), metavar="N", help="Number of items.")
+@click.option("-k", type=WholeNumber(0), metavar="N", help="Number of items.")
 @click.option(
     "--diversity",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.5,
     show_default=True,
     help="0: by score alone. 1: by similarity alone.",
@@ -83,6 +84,8 @@ def command(
     with plain_errors():
         check_out(out)
         found = read_items(items, encoding, given)
+        if not found.records and str(items) != "-":
+            raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
         scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
         costs = None if cost is None else read_costs(found, cost)
         chosen = diversify(vectors, scores, k=k, budget=budget, cost=costs, diversity=diversity)
