@@ -16,7 +16,7 @@ def reason(summary: Summary, i: int, redundancy: float) -> str:
     """Why sentence i was left out, in a few words.
 
     It was excluded; has the words of another; is longer than the budget; is said already; is weaker than all that was
-    chosen, though short enough to replace one; does not fit beside them; or the decoder found the set better without it.
+    chosen, though short enough to replace one; does not fit beside them; or the decoder found a better set.
     """
     read, unit = summary.read, unit_name(summary.unit)
     if i in summary.excluded:
