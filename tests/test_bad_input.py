@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, Subsets, nearest_psd
+from dpplearn.decoding import exact_map
 from dpplearn.kernels import K_to_L, cosine_similarity, rbf_similarity
 
 DPP3 = DPP(np.diag([1.0, 2.0, 3.0]))
@@ -27,7 +28,8 @@ KERNELS = {
     "infinity": (WITH_INF, ValueError, r"finite, but L\[0, 0\] is inf"),
     "complex": (np.eye(2, dtype=complex), TypeError, "real numbers, found dtype complex128"),
     "objects": (np.array([[1, None], [None, 1]]), TypeError, "found dtype object"),
-    "text": ([["a"]], TypeError, "found dtype"),
+    "text": ([["a"]], TypeError, r"found texts \(<U1\), such as \['a'\]. Numbers"),
+    "a text": ("abc", TypeError, "L must be an array of real numbers, found the text 'abc'. Numbers"),
     "booleans": (np.eye(2, dtype=bool), TypeError, "found dtype bool"),
     "ragged": ([[1.0, 0.0], [0.0]], ValueError, "rows of unequal length"),
     "sparse": (sparse.eye_array(3), TypeError, r"dense array.*toarray\(\)"),
@@ -346,3 +348,11 @@ def test_subsets_objects():
         Subsets.from_lists([[0], [5]], n=3)
     with pytest.raises(IndexError):
         Subsets.from_lists([[0]], n=3)[1]
+
+
+def test_one_of_a_thing_is_singular():
+    with pytest.raises(ValueError, match=r"\(1 such entry in all\)"):
+        DPP([[np.nan, 0.0], [0.0, 1.0]])
+    with pytest.raises(ValueError, match=r"\(2 such entries in all\)"):
+        DPP([[np.nan, 0.0], [0.0, np.inf]])
+    assert "0 sets" not in exact_map(DPP(np.eye(2)), include=[0, 1]).reason

@@ -71,6 +71,27 @@ def test_explain(jsonl):
     assert f"{jsonl}, line 4: the others added more" in result.stderr
 
 
+def test_explain_says_what_the_kept_are_like(tmp_path):
+    """Two near-duplicates of high score are right to keep at the default knob: that is said, with the knob."""
+    texts = ["growing apples in cold climates", "growing apples in a cold climate", "apple stock rises", "apple floods"]
+    records = [
+        {"id": i, "score": s, "text": t} for i, (s, t) in enumerate(zip([3.0, 2.9, 1.0, 0.5], texts, strict=True))
+    ]
+    path = write_lines(tmp_path / "r.jsonl", records)
+    result = run(path, "-k", 2, "--explain")
+    assert ids(result) == [0, 1]
+    assert f"{path}, line 1: kept; of the others kept, most like line 2 (0.63).\n" in result.stderr
+    assert "Note: line 1 and line 2 were both kept, though 0.63 similar: a --diversity above 0.5" in result.stderr
+    kept = json.loads(run(path, "-k", 2, "--explain", "--json").stdout)["selected"]
+    assert [(one["nearest"], round(one["similarity"], 2)) for one in kept] == [(1, 0.63), (0, 0.63)]
+    spread = run(path, "-k", 2, "--explain", "--diversity", 0.9)
+    assert ids(spread) == [0, 2]  # "apple" is not "apples": words are not stemmed
+    assert f"{path}, line 1: kept; like none of the others kept.\n" in spread.stderr
+    assert "Note" not in spread.stderr
+    assert "Note" not in run(path, "-k", 4, "--explain").stderr  # nothing was skipped: no knob changes that
+    assert f"{path}, line 1: kept.\n" in run(path, "-k", 1, "--explain").stderr
+
+
 def test_json(jsonl):
     record = json.loads(run(jsonl, "-k", 2, "--explain", "--json").stdout)
     assert [chosen["item"] for chosen in record["selected"]] == [0, 2]
@@ -207,6 +228,7 @@ def test_standard_input(jsonl, tmp_path):
     assert result.exit_code == 1
     assert "standard input, line 1 must be a JSON object" in result.stderr
     assert "give --format" in result.stderr
+    assert "folder" not in result.stderr  # there is none to give
     np.savez(tmp_path / "items.npz", embedding=np.eye(2))
     result = run("-", "-k", 1, "--format", "npz", stdin=(tmp_path / "items.npz").read_bytes())
     assert [json.loads(line)["item"] for line in result.stdout.splitlines()] == [0]
@@ -222,7 +244,11 @@ def test_no_scores_and_no_items(tmp_path):
     result = run(path, "-k", 2)
     assert "all items count the same" in result.stderr
     assert len(result.stdout.splitlines()) == 2
-    result = run(write_lines(tmp_path / "none.jsonl", []), "-k", 2)
+    none = write_lines(tmp_path / "none.jsonl", [])
+    result = run(none, "-k", 2)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"Error: {none} holds no items: there is nothing to select from.\n"
+    result = run("-", "-k", 2, stdin="")  # in a pipeline, none in is none out
     assert (result.exit_code, result.stdout) == (0, "")
     assert "0 of 0 items: no candidates." in result.stderr
     wordless = write_lines(tmp_path / "wordless.jsonl", [{"text": "", "score": 1}, {"text": "...", "score": 2}])
@@ -250,6 +276,8 @@ def replaced(**changes):
         ({"vector": [1]}, ["--embedding", "vector"], "line 3: the field 'vector' has 1 numbers, and that of the first"),
         ({"vector": [1, "x"]}, ["--embedding", "vector"], "line 3: the field 'vector' must be a finite number"),
         ({"vector": [1, float("nan")]}, ["--embedding", "vector"], "line 3: the field 'vector' must hold finite"),
+        ({"vector": "rose in 2019"}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of numbers, "
+         "found the text 'rose in 2019'. To compare texts by their words, give --text vector."),
         ({"vector": 7}, ["--embedding", "vector"], "line 3: the field 'vector' must be a list of numbers, found 7."),
     ],
 )  # fmt: skip

@@ -46,6 +46,17 @@ def test_files_are_one_cluster(tmp_path):
     assert run("summarize", *files, "--budget", 60).stdout == result.stdout
 
 
+def test_files_of_other_kinds_are_named(tmp_path):
+    (tmp_path / "en.txt").write_text("The storm closed the bridge on Monday.")
+    (tmp_path / ".DS_Store").write_bytes(b"\0")
+    assert run("summarize", tmp_path).stderr == ""
+    (tmp_path / "a.pdf").write_bytes(b"%PDF")
+    result = run("summarize", tmp_path)
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"Warning: Left out 1 file of another kind ({tmp_path / 'a.pdf'}). Documents are")
+    assert len(result.stderr.splitlines()) == 1
+
+
 def test_explain_goes_to_stderr():
     result = run("summarize", EXAMPLE, "--explain", "--decoder", "greedy")
     assert "Chosen" in result.stderr
@@ -166,3 +177,35 @@ def test_a_summary_needs_no_scikit_learn():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.endswith("False False\n")
+
+
+def test_info_prints_few_digits():
+    [line] = [line for line in run("info").stdout.splitlines() if line.startswith("log likelihood")]
+    assert line == "log likelihood: -295.853"
+
+
+def test_the_nearest_command_is_named():
+    result = run("summarise", "en.txt")
+    assert result.exit_code == 2
+    assert "No such command 'summarise'. Did you mean 'summarize'?" in result.stderr
+    result = run("xyz")
+    assert result.exit_code == 2
+    assert "No such command 'xyz'" in result.stderr
+    assert "mean" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("figures", "--dpi", "abc"), "must be a whole number from 10 to 1200, found 'abc'."),
+        (("figures", "--dpi", "5"), "must be a whole number from 10 to 1200, found '5'."),
+        (("summarize", "x", "--diversity", "2"), "must be a number from 0 to 1, found '2'."),
+        (("train", "--prior-variance", "0"), "must be a number above 0, found '0'."),
+        (("rouge", "--words", "no"), "must be a whole number of at least 1, found 'no'."),
+        (("rouge", "en.txt", "de.txt"), "Files and folders go with options: --candidates PATH --references PATH."),
+    ],
+)
+def test_what_an_option_must_be(arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr

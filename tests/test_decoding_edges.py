@@ -177,7 +177,7 @@ def test_a_later_change_to_features_never_gives_a_wrong_log_prob(form, rng):
 
 def test_repr_shows_a_log_prob_that_is_known():
     chosen = greedy_map(DPP(np.diag([3.0, 1.0])), k=1)
-    assert "log_prob=computed when asked for" in repr(chosen)
+    assert repr(chosen) == "Selection(subset=[0], cost=1, reason='the size limit of 1 item is reached')"
     assert np.exp(chosen.log_prob) == pytest.approx(3 / 8)
     assert "log_prob=-0.980829" in repr(chosen)
 

@@ -280,3 +280,22 @@ def test_relabelling_changes_nothing(rng):
 def test_it_is_a_public_name():
     assert "diversify" in dpplearn.__all__
     assert dpplearn.diversify is diversify
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_kept_by_the_definition(form, monkeypatch):
+    monkeypatch.setattr("dpplearn.decoding.nearest.BLOCK", 20)  # several blocks
+    rng = np.random.default_rng(5)
+    E = rng.standard_normal((30, 5))
+    E[7] = 0.0
+    found = diversify(form(E), rng.random(30), k=9, diversity=0.2, include=[7])
+    unit = E / np.maximum(np.linalg.norm(E, axis=1, keepdims=True), 1e-300)
+    for kept, item in zip(found.kept, found.subset, strict=True):
+        cosines = {j: unit[item] @ unit[j] for j in found.subset if j != item}
+        assert kept.item == item
+        assert kept.nearest in cosines
+        assert kept.similarity == pytest.approx(max(cosines.values()), abs=1e-12)
+        assert cosines[kept.nearest] == pytest.approx(kept.similarity, abs=1e-12)
+    assert copy.deepcopy(found).kept == found.kept
+    assert diversify(E, np.ones(30), k=1).kept[0][1:] == (-1, 0.0)
+    assert diversify(E, np.ones(30), k=0).kept == []

@@ -17,6 +17,7 @@ def test_sequence(four):
     assert four[0].dtype == np.int64
     assert four.sizes.tolist() == [2, 0, 1, 3]
     assert repr(four) == "<4 subsets of 4 items, 1.50 items on average>"
+    assert repr(four[:1]) == f"<1 subset of 4 items, with {four[0].size} of them>"
 
 
 def test_slices(four):

@@ -27,7 +27,7 @@ def test_sentences_can_be_highlighted_in_their_sources():
     assert [one_line(covered(cluster, sentence)) for sentence in sentences] == [s.text for s in sentences]
 
 
-@given(st.lists(st.text(max_size=80), max_size=4))
+@given(st.lists(st.text(max_size=80), min_size=1, max_size=4))
 def test_any_text_can_be_highlighted(texts):
     cluster = Cluster.from_texts(texts)
     for sentence in cluster.sentences(headings=True):
@@ -189,3 +189,8 @@ def test_reading_text_is_light(heavy):
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_cluster_of_no_texts():
+    with pytest.raises(ValueError, match="at least one text"):
+        Cluster.from_texts([])

@@ -106,7 +106,8 @@ def test_a_folder_of_folders(tmp_path):
     write(tmp_path / "storm/references/2.txt", "Second.\n")
     write(tmp_path / "storm/references/1.txt", "First.\nOf two.\n")
     write(tmp_path / "flood/docs/x.txt", "It rose.")
-    flood, storm = read_clusters(tmp_path)
+    with pytest.warns(SkippedWarning, match=r"^Left out 1 file of another kind \(.*notes\.pdf\)\. Documents are \.txt"):
+        flood, storm = read_clusters(tmp_path)
     assert (flood.id, flood.documents[0].id, flood.references) == ("flood", "x.txt", ())
     assert storm.references == ("First.\nOf two.", "Second.")
     assert [(d.id, d.title, d.date, d.text) for d in storm.documents] == [
@@ -115,6 +116,30 @@ def test_a_folder_of_folders(tmp_path):
         ("c.html", "Gale", None, "It howled & roared."),
         ("d.txt", None, None, "It stopped."),
     ]
+
+
+def test_files_left_out_are_named_once(tmp_path):
+    """From both readers: how many, and the first few; hidden files and what describes the folder are no matter."""
+    for name in ("a/en.txt", "b/en.txt", "b/references/r"):
+        write(tmp_path / name, "It rained all day.")
+    for name in ("a/README", "a/.DS_Store", "a/.hidden.bin", "corpus.json"):
+        write(tmp_path / name, b"\0")
+    assert len(read_clusters(tmp_path)) == 2
+    assert len(Cluster.from_files(tmp_path / "a").documents) == 1
+    for name in ("a/1.pdf", "a/2.bin", "a/3.docx", "a/4.jsonl", "a/5", "b/references/r.pdf"):
+        write(tmp_path / name, b"\0")
+    write(tmp_path / "a/blank.txt", " \n--\n")
+    for read, where, number in ((read_clusters, tmp_path, 6), (Cluster.from_files, tmp_path / "a", 5)):
+        with pytest.warns(SkippedWarning) as caught:
+            read(where)
+        [one] = caught
+        shown = ", ".join(str(tmp_path / "a" / name) for name in ("1.pdf", "2.bin", "3.docx"))
+        assert f"Left out {number} files of another kind ({shown} and {number - 3} more) and " in str(one.message)
+        assert f" and 1 file without text ({tmp_path / 'a/blank.txt'})." in str(one.message)
+        assert one.filename == __file__  # the line of the caller, not of the library
+    with pytest.warns(SkippedWarning, match=r"^Left out 1 file without text \(.*blank\.txt\)\.$"):
+        Cluster.from_files([tmp_path / "a/en.txt", tmp_path / "a/blank.txt"])
+    Cluster.from_files(tmp_path / "a/blank.txt")  # alone: an error where it is used
 
 
 def test_a_folder_of_documents_is_one_cluster(tmp_path):

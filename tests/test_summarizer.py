@@ -236,12 +236,12 @@ def test_why_a_sentence_was_left_out(bundled):
     assert found[again] == "has the words of 1, sentence 1"
     assert found[long].startswith("longer than the budget: 104 of 11 words")
     assert found[near].endswith("% is said already")
-    assert found[other] == "weaker than every chosen sentence, and 1 of 11 words are left"
+    assert found[other] == "weaker than every chosen sentence"
     _, found = reasons_of(bundled, texts, 11, include=[4], exclude=[0])
     assert found[storm] == "excluded"
-    assert found[again] == "no room: takes 10, and 1 of 11 words are left"
+    assert found[again] == "does not fit: takes 10, with 1 of 11 words left"
     _, found = reasons_of(bundled, texts, 1, "sentences", include=[4])
-    assert found[storm] == "no room: takes 1, and 0 of 1 sentences are left"
+    assert found[storm] == "does not fit: takes 1, with 0 of 1 sentences left"
     # as if a decoder had stopped after one sentence, though others fit
     alone = bundled.summarize(Cluster.from_texts(texts), 10, "sentences")
     for item, other_item, expected in [(4, 0, "it would fit, but the set is better without it"),
@@ -256,12 +256,16 @@ def test_reasons_count_what_is_left(bundled):
         summary = bundled.summarize(Cluster.example(), budget, unit)
         for x in summary.explain().left_out:
             longer = joined_length([*(s.text for s in summary.sentences), x.sentence.text], unit)
-            if x.reason.startswith("no room"):
+            others = [[s.text for s in summary.sentences if s is not one] for one in summary.sentences]
+            replaces = any(joined_length([*texts, x.sentence.text], unit) <= budget for texts in others)
+            weakest = x.quality < min(c.quality for c in summary.explain().chosen)
+            if x.reason.startswith("does not fit"):
                 assert longer > budget
-                assert f"takes {longer - summary.length:g}, and {budget - summary.length:g} of {budget} " in x.reason
+                assert f"takes {longer - summary.length:g}, with {budget - summary.length:g} of {budget} " in x.reason
+                assert not (weakest and replaces)
             elif x.reason.startswith("weaker"):
-                assert x.quality < min(c.quality for c in summary.explain().chosen)
-                assert (longer > budget) == ("are left" in x.reason)
+                assert weakest
+                assert replaces or longer <= budget
             elif "said already" in x.reason:
                 assert x.redundancy >= 0.3
             else:

@@ -21,6 +21,15 @@ Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generat
 LARGEST_QUALITY = float(np.sqrt(np.finfo(np.float64).max)) * (1 - 1e-8)  # S_ij may exceed 1 by rounding
 
 
+def count_of(number: int, one: str, many: str) -> str:
+    """A number with its noun.
+
+    >>> count_of(1, "item", "items"), count_of(0, "item", "items")
+    ('1 item', '0 items')
+    """
+    return f"{number} {one if number == 1 else many}"
+
+
 def check_array(x: Any, name: str, ndim: int) -> FloatArray:
     """A float64 array of `ndim` dimensions with finite entries; integers are converted."""
     if sparse.issparse(x):
@@ -36,6 +45,9 @@ def check_array(x: Any, name: str, ndim: int) -> FloatArray:
         if callable(x):
             hint = "For a kernel that is a function, use ImplicitDPP."
         found = "a function" if callable(x) else "None" if x is None else f"dtype {array.dtype}"
+        if array.dtype.kind in "US":
+            found = f"the text {x!r:.40}" if array.ndim == 0 else f"texts ({array.dtype}), such as {array.ravel()[:1]}"
+            hint = "Numbers that were read as text must be converted; a text itself has no kernel."
         raise TypeError(f"{name} must be an array of real numbers, found {found}. {hint}")
     if array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, found shape {array.shape}.")
@@ -44,7 +56,7 @@ def check_array(x: Any, name: str, ndim: int) -> FloatArray:
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(
             f"{name} must be finite, but {name}[{', '.join(map(str, where))}] is {array[where]} "
-            f"({(~np.isfinite(array)).sum()} such entries in all)."
+            f"({count_of((~np.isfinite(array)).sum(), 'such entry', 'such entries')} in all)."
         )
     return array
 

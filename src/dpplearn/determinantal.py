@@ -172,7 +172,8 @@ class Determinantal(Frozen, ABC):
     def prob(self, include: Items = (), exclude: Items = ()) -> float:
         """P(every item of `include` is in Y and none of `exclude` is).
 
-        det(K_A) det(I - K'_B), where K' is K given A. Sharing an item makes it 0.
+        det(K_A) det(I - K'_B), where K' is K given A. Sharing an item makes it 0: no Y has an item and lacks it.
+        (`condition` on such an event, or on any other of probability 0, is an error.)
         """
         A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
         if np.intersect1d(A, B).size:

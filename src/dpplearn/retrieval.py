@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_choice, check_vector, read_only
-from dpplearn._linalg import to_dense
+from dpplearn._checks import FloatArray, IntArray, check_choice, check_vector
 from dpplearn.decoding import Selection, consensus, exact_map, greedy_map, local_search, sampled_map
 from dpplearn.decoding.diversity import check_diversity
 from dpplearn.decoding.greedy import SIGNED, as_selection, greedy_auto, greedy_run
 from dpplearn.decoding.ground import Rows, read_features, some
 from dpplearn.decoding.limits import Limits, check_limits
+from dpplearn.decoding.nearest import Nearest, nearest_chosen, nearest_other
 from dpplearn.decoding.selection import Known
 
 DECODERS: dict[str, Callable[..., Selection]] = {
@@ -31,11 +31,12 @@ WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below
 FILL = 0.4995  # diversity at which every item keeps 1/1000 of its own, so that none is a combination of others
 
 
-class Nearest(NamedTuple):
-    """For every candidate, the chosen item most similar to it (-1 where nothing is chosen) and their cosine."""
+class Kept(NamedTuple):
+    """A chosen item: the other chosen one most similar to it (-1 where it is alone), and their cosine."""
 
-    items: IntArray
-    similarity: FloatArray
+    item: int
+    nearest: int
+    similarity: float
 
 
 class Skipped(NamedTuple):
@@ -62,6 +63,8 @@ class DiverseSelection(Selection):
         What was asked for, as pyversity has it.
     nearest : Nearest
         For every candidate, the chosen item most similar to it and their cosine. Computed when first asked for.
+    kept : list of Kept
+        For every chosen item, in their order, the other chosen one most similar to it and their cosine.
     skipped : list of Skipped
         One record for every candidate that was not chosen, with the reason.
 
@@ -72,6 +75,8 @@ class DiverseSelection(Selection):
     array([0, 2])
     >>> print(found.skipped[0].reason)
     0.99 similar to item 0
+    >>> found.kept
+    [Kept(item=0, nearest=2, similarity=0.0), Kept(item=2, nearest=0, similarity=0.0)]
     """
 
     diversity: float
@@ -103,6 +108,14 @@ class DiverseSelection(Selection):
         return nearest_chosen(self.ground, self.subset)
 
     @cached_property
+    def kept(self) -> list[Kept]:
+        """Every chosen item, with the other chosen one most similar to it."""
+        if self.ground is None or self.subset.size == 0:
+            return []
+        items, similarity = nearest_other(self.ground, self.subset)
+        return [Kept(*one) for one in zip(self.subset.tolist(), items.tolist(), similarity.tolist(), strict=True)]
+
+    @cached_property
     def skipped(self) -> list[Skipped]:
         """Every candidate that was not chosen, with the reason."""
         left = self.limits.budget - self.cost
@@ -132,7 +145,7 @@ class DiverseSelection(Selection):
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes get what was found, not the embeddings."""
-        return super().__getstate__() | {"nearest": self.nearest, "ground": None}
+        return super().__getstate__() | {"nearest": self.nearest, "kept": self.kept, "ground": None}
 
 
 def diversify(
@@ -317,20 +330,3 @@ def fill(ground: Rows, limits: Limits, found: Selection) -> Selection:
     reason = f"{len(found)} items have independent embeddings; the last {extra} are linear combinations of them"
     gains = np.append(found.gains, np.full(extra, -np.inf))
     return Selection(items, limits.total(items), gains, reason, ground.log_prob)
-
-
-def nearest_chosen(ground: Rows, subset: IntArray) -> Nearest:
-    """The chosen item most similar to each candidate, by blocks of candidates; of equals, the one chosen first."""
-    n = ground.n
-    items, similarity = np.empty(n, np.int64), np.empty(n)
-    lengths = np.where(ground.lengths > 0.0, ground.lengths, 1.0)
-    chosen = to_dense(ground.rows[subset]) / lengths[subset, None].astype(ground.rows.dtype)
-    for low in range(0, n, 16384):
-        part = slice(low, min(low + 16384, n))
-        cosines = np.asarray(ground.rows[part] @ chosen.T)
-        best = cosines.argmax(axis=1)
-        items[part] = subset[best]
-        similarity[part] = cosines[np.arange(best.size), best] / lengths[part]
-    np.clip(similarity, -1.0, 1.0, out=similarity)
-    read_only(items, similarity)
-    return Nearest(items, similarity)

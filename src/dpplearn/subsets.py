@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import IntArray, Items, check_int, check_subset, read_only
+from dpplearn._checks import IntArray, Items, check_int, check_subset, count_of, read_only
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,8 +109,10 @@ class Subsets:
     __hash__ = None  # type: ignore[assignment]  # equal by content, and content is large
 
     def __repr__(self) -> str:
-        mean = f", {self.indices.size / len(self):.2f} items on average" if len(self) else ""
-        return f"<{len(self)} subsets of {self.n} items{mean}>"
+        mean = f", {self.indices.size / len(self):.2f} items on average" if len(self) > 1 else ""
+        if len(self) == 1:
+            mean = f", with {self.indices.size} of them"
+        return f"<{count_of(len(self), 'subset', 'subsets')} of {count_of(self.n, 'item', 'items')}{mean}>"
 
     @property
     def sizes(self) -> IntArray:

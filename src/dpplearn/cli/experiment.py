@@ -12,6 +12,7 @@ from dpplearn.cli import plain_errors, plain_warnings, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import PATH, Run, read_corpus, run_options
 from dpplearn.cli.evaluate import common, finish, stopped
+from dpplearn.cli.numbers import Number
 from dpplearn.cli.tables import print_table_1, print_table_2
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 @click.option("--features", type=click.Choice(["paper", "extended"]), help="[default: Summarizer's]")
 @click.option("--oracle", type=click.Choice(["rouge", "paper"]), help="[default: Summarizer's]")
 @click.option("--targets", type=click.Choice(["each", "all"]), help="[default: Summarizer's]")
-@click.option("--bigrams", type=click.FloatRange(0, 1), help="[default: Summarizer's]")
-@click.option("--rho", type=click.FloatRange(0), help="[default: Summarizer's]")
-@click.option("--prior-variance", type=click.FloatRange(0, min_open=True), help="[default: Summarizer's]")
+@click.option("--bigrams", type=Number(0, 1), help="[default: Summarizer's]")
+@click.option("--rho", type=Number(0), help="[default: Summarizer's]")
+@click.option("--prior-variance", type=Number(0, min_open=True), help="[default: Summarizer's]")
 @click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F of --train.")
 @click.option("--train-split", help="Only clusters of this part of --train.")
 @click.option("--test-split", help="Only clusters of this part of --test.")

@@ -23,7 +23,7 @@ def command(model: Path | None) -> None:
         "decoder": summarizer.decoder,
         "rho": f"{summarizer.rho_:g}",
         "language": summarizer.language or "english",
-        **{name.replace("_", " "): str(value) for name, value in summarizer.training_.items()},
+        **{name.replace("_", " "): shown(value) for name, value in summarizer.training_.items()},
     }
     for name, value in facts.items():
         console.print(f"{name}: {value}", highlight=False, markup=False)
@@ -31,3 +31,8 @@ def command(model: Path | None) -> None:
     for name, theta, std in zip(summarizer.features_.names, summarizer.theta_, summarizer.theta_std_, strict=True):
         table.add_row(name, f"{theta:+.3f}", f"{std:.3f}", f"{theta / std:+.1f}" if std > 0 else "")
     console.print(table)
+
+
+def shown(value: object) -> str:
+    """A number in six digits, anything else as it is."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -19,6 +19,7 @@ from dpplearn._checks import FloatArray
 from dpplearn.rouge.files import decode, json_lines
 
 FORMATS = ("jsonl", "csv", "parquet", "npz")
+ADVICE = "Each line must hold one object. For another format than JSON Lines, give --format."
 Source = Path | io.BytesIO  # a file, or standard input as it was read
 
 
@@ -64,16 +65,21 @@ class Items:
             row = self._list(value, name, place) if isinstance(value, str) else value
             if not isinstance(row, list | tuple | np.ndarray) or np.ndim(row) != 1 or len(row) == 0:
                 raise ValueError(f"{place}: the field {name!r} must be a list of numbers, found {value!r:.40}.")
+            try:
+                numbers = row if isinstance(row, np.ndarray) else np.array(row, np.float64)
+            except (TypeError, ValueError):
+                if isinstance(value, str):
+                    raise ValueError(
+                        f"{place}: the field {name!r} must be a list of numbers, found the text {value!r:.40}. "
+                        f"To compare texts by their words, give --text {name}."
+                    ) from None
+                numbers = np.array([self._number(x, name, place) for x in row])  # says which it is
+            if numbers.dtype.kind not in "fiu" or not np.isfinite(numbers).all():
+                raise ValueError(f"{place}: the field {name!r} must hold finite numbers, found {value!r:.60}.")
             if rows and len(row) != len(rows[0]):
                 raise ValueError(
                     f"{place}: the field {name!r} has {len(row)} numbers, and that of the first item {len(rows[0])}."
                 )
-            try:
-                numbers = row if isinstance(row, np.ndarray) else np.array(row, np.float64)
-            except (TypeError, ValueError):
-                numbers = np.array([self._number(x, name, place) for x in row])  # says which it is
-            if numbers.dtype.kind not in "fiu" or not np.isfinite(numbers).all():
-                raise ValueError(f"{place}: the field {name!r} must hold finite numbers, found {value!r:.60}.")
             rows.append(numbers)
         return np.array(rows)
 
@@ -114,12 +120,7 @@ def read_items(path: Path, encoding: str = "utf-8", given: str | None = None) ->
     else:
         name, found = str(path), given or format_of(path, "Rename it, or say the format by --format.")
     if found == "jsonl":
-        try:
-            return read_jsonl(source, name, encoding)
-        except ValueError as error:
-            if given is None and source is not path:
-                raise ValueError(f"{error} For another format than JSON Lines, give --format.") from error
-            raise
+        return read_jsonl(source, name, encoding)
     if found == "csv":
         return read_csv(source, name, encoding)
     return (read_parquet if found == "parquet" else read_npz)(source, name)
@@ -132,7 +133,7 @@ def text_of(source: Source, name: str, encoding: str) -> str:
 
 def read_jsonl(source: Source, name: str, encoding: str) -> Items:
     places, found = [], []
-    for place, record in json_lines(text_of(source, name, encoding), name):
+    for place, record in json_lines(text_of(source, name, encoding), name, ADVICE):
         places.append(place)
         found.append(record)
     return Items(name, "jsonl", found, places)

@@ -15,6 +15,7 @@ from rich.text import Text as Styled
 
 from dpplearn.cli import plain_errors, usage_errors
 from dpplearn.cli.bars import bars
+from dpplearn.cli.numbers import Number, WholeNumber
 from dpplearn.learning.progress import Progress
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
 from dpplearn.rouge.bootstrap import check_confidence
@@ -27,17 +28,32 @@ PATH = click.Path(exists=True, path_type=Path)
 ONLY_TXT = "The id of a file is its name without .txt; any other ending stays a part of the id."
 
 
-@click.command(name="rouge")
+class RougeCommand(click.Command):
+    """A command that says where files go when they are given without an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = list(args)  # click empties its own
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if given and not any(one.startswith("-") for one in given):
+                raise click.UsageError(
+                    "Files and folders go with options: --candidates PATH --references PATH.", ctx
+                ) from error
+            raise
+
+
+@click.command(name="rouge", cls=RougeCommand)
 @click.option("--candidates", type=PATH, required=True, help="Folder ([SYSTEM/]ID.txt) or JSON Lines.")
 @click.option("--references", type=PATH, required=True, help="Folder (ID[.LABEL].txt, ID/*) or JSON Lines.")
-@click.option("--bytes", "n_bytes", type=click.IntRange(1), help="Read so many bytes of every text.")
-@click.option("--words", "n_words", type=click.IntRange(1), help="Read so many words of every text.")
+@click.option("--bytes", "n_bytes", type=WholeNumber(1), help="Read so many bytes of every text.")
+@click.option("--words", "n_words", type=WholeNumber(1), help="Read so many words of every text.")
 @click.option("--no-stem", is_flag=True, help="Compare words as they are.")
 @click.option("--metrics", multiple=True, help=f"Names, with commas between.  [default: {','.join(METRICS)}]")
 @click.option("--combine", type=click.Choice(["average", "best"]), default="average", show_default=True)
-@click.option("--alpha", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="F is R at 0, P at 1.")
+@click.option("--alpha", type=Number(0, 1), default=0.5, show_default=True, help="F is R at 0, P at 1.")
 @click.option("--confidence", type=float, default=95, show_default=True, help="Of the bounds, in percent.")
-@click.option("--resamples", type=click.IntRange(2), default=1000, show_default=True)
+@click.option("--resamples", type=WholeNumber(2), default=1000, show_default=True)
 @click.option("--jackknife", is_flag=True, help="Leave out each reference in turn.")
 @click.option(
     "--tokenizer",

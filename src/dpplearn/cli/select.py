@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from dpplearn._checks import FloatArray
 from dpplearn.cli import check_out, plain_errors, usage_errors
 from dpplearn.cli.chosen import write_items
 from dpplearn.cli.items import FORMATS, Items, format_of, need_pyarrow, read_items
+from dpplearn.cli.numbers import Number, WholeNumber
 from dpplearn.learning.files import replace_file
-from dpplearn.retrieval import DiverseSelection, diversify
+from dpplearn.retrieval import DiverseSelection, Skipped, diversify
 
 EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("text", "texts")
+ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 
 
 @click.command(name="select")
@@ -29,15 +32,17 @@ EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("
 @click.option("--text", metavar="FIELD", help="Text, compared by tf-idf.  [default: text, if there are no embeddings]")
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
-@click.option("-k", type=click.IntRange(0), metavar="N", help="Number of items.")
+@click.option("-k", type=WholeNumber(0), metavar="N", help="Number of items.")
 @click.option(
     "--diversity",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.5,
     show_default=True,
     help="0: by score alone. 1: by similarity alone.",
 )
-@click.option("--explain", is_flag=True, help="Say why each item that was skipped was.")
+@click.option(
+    "--explain", is_flag=True, help="Say what each item that was kept is most like, and why the others were skipped."
+)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -79,6 +84,8 @@ def command(
     with plain_errors():
         check_out(out)
         found = read_items(items, encoding, given)
+        if not found.records and str(items) != "-":
+            raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
         scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
         costs = None if cost is None else read_costs(found, cost)
         chosen = diversify(vectors, scores, k=k, budget=budget, cost=costs, diversity=diversity)
@@ -93,8 +100,8 @@ def command(
                 file.write(output)
     click.echo(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.", err=True)
     if explain and not as_json:
-        for skipped in chosen.skipped:
-            click.echo(f"{found.places[skipped.item]}: {describe(found, skipped)}.", err=True)
+        for line in explanation(found, chosen):
+            click.echo(line, err=True)
 
 
 def format_to_write(out: Path, as_json: bool) -> str:
@@ -157,21 +164,44 @@ def tfidf(texts: list[str]) -> Any:
     return TfidfTransformer().fit_transform(counts)
 
 
-def describe(items: Items, skipped: Any) -> str:
+def explanation(items: Items, chosen: DiverseSelection) -> Iterator[str]:
+    """What each item that was kept is most like, what to do where two are alike, and why the others were skipped."""
+    for kept in chosen.kept:
+        alike = "" if kept.nearest < 0 else "; like none of the others kept"
+        if kept.similarity >= 0.005:  # 0.01, as it is printed
+            alike = f"; of the others kept, most like {place(items, kept.nearest)} ({kept.similarity:.2f})"
+        yield f"{items.places[kept.item]}: kept{alike}."
+    closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
+    if closest is not None and closest.similarity >= ALIKE and chosen.skipped and chosen.diversity < 1.0:
+        yield (
+            f"Note: {place(items, closest.item)} and {place(items, closest.nearest)} were both kept, though "
+            f"{closest.similarity:.2f} similar: a --diversity above {chosen.diversity:g} makes that count for more."
+        )
+    for skipped in chosen.skipped:
+        yield f"{items.places[skipped.item]}: {describe(items, skipped)}."
+
+
+def place(items: Items, item: int) -> str:
+    """Where an item was found, without the name of the file."""
+    return items.places[item].removeprefix(f"{items.name}, ")
+
+
+def describe(items: Items, skipped: Skipped) -> str:
     """The reason, with the place of the nearest item instead of its number."""
     if skipped.nearest < 0:
-        return str(skipped.reason)
-    place = items.places[skipped.nearest].removeprefix(f"{items.name}, ")
-    return str(skipped.reason.replace(f"item {skipped.nearest}", place))
+        return skipped.reason
+    return skipped.reason.replace(f"item {skipped.nearest}", place(items, skipped.nearest))
 
 
 def as_record(items: Items, chosen: DiverseSelection, explain: bool) -> dict[str, Any]:
-    selected = [
+    selected: list[dict[str, Any]] = [
         {"item": int(i), "place": items.places[i], "gain": float(g) if np.isfinite(g) else None}
         for i, g in zip(chosen.subset, chosen.gains, strict=True)
     ]
     record: dict[str, Any] = {"selected": selected, "cost": chosen.cost, "reason": chosen.reason}
     if explain:
+        for one, kept in zip(selected, chosen.kept, strict=True):
+            one |= {"nearest": kept.nearest if kept.nearest >= 0 else None, "similarity": kept.similarity}
         record["skipped"] = [
             {
                 "item": skipped.item,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnings
+from dpplearn.cli.numbers import Number
 
 if TYPE_CHECKING:
     from dpplearn.summarize.document import Cluster
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
 @click.option("--budget", type=float, help="Length of the summary.  [default: 100 words, or that of --model]")
 @click.option("--unit", type=click.Choice(["words", "bytes", "sentences", "tokens"]), help="[default: words]")
 @click.option("--decoder", type=click.Choice(["consensus", "greedy", "sample"]), help="[default: the model's]")
-@click.option(
-    "--diversity", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="0: quality alone, 1: variety."
-)
+@click.option("--diversity", type=Number(0, 1), default=0.5, show_default=True, help="0: quality alone, 1: variety.")
 @click.option("--model", type=click.Path(path_type=Path), help="A model file.  [default: the English one inside]")
 @click.option("--explain", is_flag=True, help="Say why, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and its reasons as JSON.")

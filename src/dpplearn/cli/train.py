@@ -8,6 +8,7 @@ import click
 from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnings
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import ENCODING, PATH, SKIP_BAD, read_corpus
+from dpplearn.cli.numbers import Number
 
 
 @click.command(name="train")
@@ -23,8 +24,8 @@ from dpplearn.cli.corpus import ENCODING, PATH, SKIP_BAD, read_corpus
     help="An extract for each reference, or one for all.  [default: each for consensus, else all]",
 )
 @click.option("--decoder", type=click.Choice(["consensus", "greedy", "sample"]), default="consensus", show_default=True)
-@click.option("--rho", type=click.FloatRange(0), default=0.3, show_default=True, help="Constant similarity feature.")
-@click.option("--prior-variance", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
+@click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature.")
+@click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True)
 @click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F.")
 @click.option("--language", help="Of the corpus; clusters in other languages are left out.  [default: all are English]")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn._linalg import EPS, logdet, schur_complement
 from dpplearn.decoding.fill import fill_tilt
 from dpplearn.decoding.greedy import greedy_auto
@@ -93,7 +93,8 @@ def exact_map(
     aim = ground.tilted(fill_tilt(ground, limits))
     start, _ = improve(aim, limits, np.sort(greedy_auto(aim, limits, None, 1.0).items), 0.0, end)
     Y, gap, nodes = branch_and_bound(aim, limits, start, end)
-    done = f"optimal: {nodes} sets looked at" if gap == 0.0 else f"time limit: within {gap:.3g} of the optimum"
+    looked = f"{count_of(nodes, 'set', 'sets')} looked at" if nodes else "no other set can be better"
+    done = f"optimal: {looked}" if gap == 0.0 else f"time limit: within {gap:.3g} of the optimum"
     found = as_found(ground, limits, Y, done)
     return ExactSelection(found.subset, found.cost, found.gains, done, ground.log_prob, gap, gap == 0.0, nodes)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray, check_choice, view
+from dpplearn._checks import FloatArray, IntArray, check_choice, count_of, view
 from dpplearn._stop import check_stop
 from dpplearn.decoding.ground import Ground, Kernel, Model, read_model
 from dpplearn.decoding.limits import Limits, check_limits, check_number
@@ -199,7 +199,7 @@ def as_selection(ground: Ground, limits: Limits, run: Run) -> Selection:
 def describe(limits: Limits, run: Run) -> str:
     """Why the run ended, in words."""
     if run.end == 1:
-        return f"the size limit of {limits.k} items is reached"
+        return f"the size limit of {count_of(limits.k, 'item', 'items')} is reached"
     if run.end == 2:
         left = limits.budget - limits.total(run.items)
         return f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g})"

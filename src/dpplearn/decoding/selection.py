@@ -75,10 +75,9 @@ class Selection:
         return int(self.subset.size)
 
     def __repr__(self) -> str:
-        known = f"{self.log_prob:.6g}" if "log_prob" in self.__dict__ else "computed when asked for"
+        known = f" log_prob={self.log_prob:.6g}," if "log_prob" in self.__dict__ else ""  # costs more than the run
         return (
-            f"{type(self).__name__}(subset={self.subset.tolist()}, log_prob={known}, cost={self.cost:g}, "
-            f"reason={self.reason!r})"
+            f"{type(self).__name__}(subset={self.subset.tolist()},{known} cost={self.cost:g}, reason={self.reason!r})"
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -141,11 +141,13 @@ def decode(data: bytes, file: Path | str, encoding: str) -> str:
 
 def records(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each record of a JSON Lines file with the place it was found, for messages."""
-    yield from json_lines(read_text(path, encoding), path)
+    yield from json_lines(
+        read_text(path, encoding), path, "Give a folder of text files or JSON Lines, one object on each line."
+    )
 
 
-def json_lines(text: str, name: Path | str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each record of a text in JSON Lines that was read from what `name` says."""
+def json_lines(text: str, name: Path | str, advice: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each record of a text in JSON Lines that was read from what `name` says; `advice` ends messages."""
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         where = f"{name}, line {number}"
         if not line.strip():
@@ -154,8 +156,7 @@ def json_lines(text: str, name: Path | str) -> Iterator[tuple[str, dict[str, Any
             record = json.loads(line)
         except json.JSONDecodeError as error:
             raise ValueError(
-                f"{where} must be a JSON object, but at column {error.colno}: {error.msg}. "
-                "Give a folder of text files or JSON Lines, one object on each line."
+                f"{where} must be a JSON object, but at column {error.colno}: {error.msg}. {advice}"
             ) from error
         if not isinstance(record, dict):
             raise ValueError(f"{where} must be a JSON object, but is {describe(record)}.")

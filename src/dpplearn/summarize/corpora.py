@@ -11,8 +11,9 @@ from dpplearn.rouge.files import entries
 from dpplearn.summarize.document import Cluster
 from dpplearn.summarize.duc import find_folders, find_models, read_duc
 from dpplearn.summarize.files import SkippedWarning
-from dpplearn.summarize.folders import REFERENCES, is_document, read_folder
+from dpplearn.summarize.folders import REFERENCES, SUFFIXES, is_document, read_folder
 from dpplearn.summarize.jsonl import Skip, looks_like_jsonl, read_jsonl
+from dpplearn.summarize.leftout import LeftOut
 
 _SHOWN = 5  # problems named in a warning
 
@@ -45,6 +46,12 @@ def read_clusters(
     list of Cluster
         At least one.
 
+    Warns
+    -----
+    SkippedWarning
+        Once, if folders of clusters hold files of other kinds than documents, or documents without a word; hidden
+        files and those called README are no matter.
+
     Examples
     --------
     >>> import json, pathlib, tempfile
@@ -61,7 +68,9 @@ def read_clusters(
     problems: list[str] = []
     skip = problems.append if skip_bad else None
     if given.is_dir():
-        found = list(_read_folders(given, encoding, skip, references))
+        left_out = LeftOut()
+        found = list(_read_folders(given, encoding, skip, references, left_out))
+        left_out.warn(SUFFIXES)
     elif looks_like_jsonl(given):
         found = list(read_jsonl(given, encoding, skip))
     else:
@@ -88,7 +97,11 @@ def read_clusters(
 
 
 def _read_folders(
-    path: Path, encoding: str | None, skip: Skip | None, references: str | PathLike[str] | None
+    path: Path,
+    encoding: str | None,
+    skip: Skip | None,
+    references: str | PathLike[str] | None,
+    left_out: LeftOut,
 ) -> Iterator[Cluster]:
     paths = sorted(_walk(path))
     newswire = find_folders(paths)
@@ -106,7 +119,7 @@ def _read_folders(
         )
     for folder in [path] if loose or not inner else inner:
         try:
-            cluster = read_folder(folder, encoding, skip)
+            cluster = read_folder(folder, encoding, left_out, skip)
         except (ValueError, OSError) as error:
             if skip is None:
                 raise

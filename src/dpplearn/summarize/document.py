@@ -160,6 +160,8 @@ class Cluster:
         if isinstance(texts, str):
             raise TypeError("texts must be a list of strings, one per document, found one string. Pass [text].")
         texts = list(texts)
+        if not texts:
+            raise ValueError("There must be at least one text to make a cluster of, but the list is empty.")
         names = [None] * len(texts) if titles is None else list(titles)
         if len(names) != len(texts):
             raise ValueError(f"There must be as many titles as texts ({len(texts)}), found {len(names)}.")
@@ -178,6 +180,8 @@ class Cluster:
         """Read files as one cluster: a path, a pattern such as "storm/*.txt", a folder, or several of these.
 
         Text, Markdown, HTML and newswire SGML files are told apart by name and content; ids are file names.
+        Files of other kinds in a folder, and files without a word, are named in a `SkippedWarning`; hidden files and
+        those called README are no matter.
         """
         from dpplearn.summarize.folders import read_files
 

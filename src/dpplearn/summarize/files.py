@@ -26,7 +26,7 @@ _CHARSETS = re.compile(
 
 
 class SkippedWarning(UserWarning):
-    """Parts of a corpus could not be read and were skipped."""
+    """Files or parts of a corpus were not read, or hold nothing to read, and were skipped."""
 
 
 def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:

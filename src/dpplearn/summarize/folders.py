@@ -14,6 +14,7 @@ from dpplearn.summarize.blocks import is_date, is_title
 from dpplearn.summarize.document import Cluster, Document
 from dpplearn.summarize.duc import is_sgml, parse_sgml
 from dpplearn.summarize.files import check_charset, peek, read_bytes, to_text
+from dpplearn.summarize.leftout import LeftOut
 from dpplearn.summarize.markup import html_to_text, markdown_to_text
 
 TEXT = (".txt", ".text")
@@ -91,10 +92,14 @@ def plain_document(name: str, source: str) -> Document:
 def read_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]], encoding: str | None) -> list[Document]:
     """The documents of files, patterns and folders; ids are file names, or paths where names are the same."""
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    found = list(dict.fromkeys(path for one in given for path in _expand(fspath(one))))
+    left_out = LeftOut()
+    found = list(dict.fromkeys(path for one in given for path in _expand(fspath(one), left_out)))
     if not found:
         raise FileNotFoundError("There must be at least one file to read, but none was given.")
-    return unique_ids([(path, document) for path in found for document in read_document(path, encoding)])
+    documents = [(path, document) for path in found for document in read_document(path, encoding)]
+    left_out.add_empty(documents)
+    left_out.warn(SUFFIXES, stacklevel=3)  # where Cluster.from_files was called
+    return unique_ids(documents)
 
 
 def unique_ids(documents: list[tuple[Path, Document]]) -> list[Document]:
@@ -111,12 +116,14 @@ def unique_ids(documents: list[tuple[Path, Document]]) -> list[Document]:
     return kept
 
 
-def _expand(given: str) -> list[Path]:
+def _expand(given: str, left_out: LeftOut) -> list[Path]:
     path = Path(given)
     if path.is_dir():
-        found = [entry for entry in entries(path) if is_document(entry) or (entry.is_file() and is_sgml(peek(entry)))]
+        inside = entries(path)
+        found = [entry for entry in inside if is_document(entry) or (entry.is_file() and is_sgml(peek(entry)))]
         if not found:
             raise ValueError(f"{path} must hold documents ({', '.join(SUFFIXES)}), but holds none.")
+        left_out.add_others(inside, found)
         return found
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
@@ -129,29 +136,35 @@ def _expand(given: str) -> list[Path]:
     return found
 
 
-def read_references(folder: Path, encoding: str | None) -> list[str]:
+def read_references(folder: Path, encoding: str | None, left_out: LeftOut) -> list[str]:
     """The texts in the folder references/, by name."""
     place = folder / REFERENCES
     if not place.is_dir():
         return []
     texts = []
-    for path in entries(place):
-        if path.is_file() and suffix_of(path) in (*SUFFIXES, ""):
-            data = read_bytes(path)
-            text = to_text(data, path, encoding)
-            texts.append(html_to_text(text)[0] if suffix_of(path) in HTML else text.strip())
+    inside = entries(place)
+    paths = [path for path in inside if path.is_file() and suffix_of(path) in (*SUFFIXES, "")]
+    left_out.add_others(inside, paths)
+    for path in paths:
+        data = read_bytes(path)
+        text = to_text(data, path, encoding)
+        texts.append(html_to_text(text)[0] if suffix_of(path) in HTML else text.strip())
     return texts
 
 
 def read_folder(
-    folder: Path, encoding: str | None = None, on_bad: Callable[[str], None] | None = None
+    folder: Path, encoding: str | None, left_out: LeftOut, on_bad: Callable[[str], None] | None = None
 ) -> Cluster | None:
-    """Read a folder of documents as a cluster; None if it holds none. `on_bad` is told of files that cannot be read."""
+    """Read a folder of documents as a cluster; None if it holds none.
+
+    `on_bad` is told of files that cannot be read, and `left_out` of those from which no sentence comes.
+    """
     documents: list[tuple[Path, Document]] = []
-    sources = [entry for entry in entries(folder) if is_document(entry)]
+    inside = entries(folder)
     for inner in ("docs", "documents"):
         if (folder / inner).is_dir():
-            sources += [entry for entry in entries(folder / inner) if is_document(entry)]
+            inside += entries(folder / inner)
+    sources = [entry for entry in inside if is_document(entry)]
     for path in sources:
         try:
             documents += [(path, document) for document in read_document(path, encoding)]
@@ -161,12 +174,14 @@ def read_folder(
             on_bad(str(error))
     if not documents:
         return None
-    return Cluster(unique_ids(documents), read_references(folder, encoding), folder.resolve().name)
+    left_out.add_others(inside, sources)
+    left_out.add_empty(documents)
+    return Cluster(unique_ids(documents), read_references(folder, encoding, left_out), folder.resolve().name)
 
 
 def read_example() -> Cluster:
     """The example cluster of the package."""
     with as_file(files("dpplearn.summarize").joinpath("data", "example")) as folder:
-        cluster = read_folder(folder, "utf-8")
+        cluster = read_folder(folder, "utf-8", LeftOut())
     assert cluster is not None
     return Cluster(cluster.documents, cluster.references, "example", "english")

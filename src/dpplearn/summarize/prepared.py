@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.ground import Ground, read_model
 from dpplearn.decoding.latest import Latest
 from dpplearn.dpp import DPP
@@ -48,6 +49,20 @@ class Prepared:
     def said(self) -> tuple[str, ...]:
         """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
         return tuple(" ".join(sorted(words)) for words in self.read.words)
+
+    def allowed(self, pinned: IntArray, excluded: IntArray) -> npt.NDArray[np.bool_]:
+        """Which sentences may be chosen: not the excluded, and of those with the same words only one."""
+        allowed = np.ones(self.n, np.bool_)
+        allowed[excluded] = False
+        seen: set[str] = set()
+        for i in [*pinned.tolist(), *np.setdiff1d(np.flatnonzero(allowed), pinned).tolist()]:
+            key = self.said[i]
+            if key in seen and i not in pinned:
+                allowed[i] = False
+            seen.add(key)
+        if not allowed.any():
+            raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
+        return allowed
 
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""

@@ -16,7 +16,7 @@ def reason(summary: Summary, i: int, redundancy: float) -> str:
     """Why sentence i was left out, in a few words.
 
     It was excluded; has the words of another; is longer than the budget; is said already; is weaker than all that was
-    chosen; has no room beside that; or the decoder found the set better without it.
+    chosen, though short enough to replace one; does not fit beside them; or the decoder found a better set.
     """
     read, unit = summary.read, unit_name(summary.unit)
     if i in summary.excluded:
@@ -36,9 +36,16 @@ def reason(summary: Summary, i: int, redundancy: float) -> str:
         return f"{redundancy:.0%} is said already"
     needed = joined_length([*summary.text.split("\n"), read.texts[i]], summary.unit)
     fits, q = needed <= summary.budget, summary.dpp.quality
-    left = f"{max(summary.budget - summary.length, 0.0):g} of {summary.budget:g} {unit}"
-    if q[i] < q[summary.items].min():
-        return "weaker than every chosen sentence" + ("" if fits else f", and {left} are left")
+    if q[i] < q[summary.items].min() and (fits or could_replace(summary, i)):
+        return "weaker than every chosen sentence"
     if not fits:
-        return f"no room: takes {needed - summary.length:g}, and {left} are left"
+        left = max(summary.budget - summary.length, 0.0)
+        return f"does not fit: takes {needed - summary.length:g}, with {left:g} of {summary.budget:g} {unit} left"
     return "it would fit, but the set is better without it"
+
+
+def could_replace(summary: Summary, i: int) -> bool:
+    """Whether sentence i fits in the place of some chosen one."""
+    chosen = [summary.read.texts[j] for j in summary.items]
+    swapped = ([*chosen[:k], *chosen[k + 1 :], summary.read.texts[i]] for k in range(len(chosen)))
+    return any(joined_length(texts, summary.unit) <= summary.budget for texts in swapped)

@@ -10,7 +10,6 @@ from importlib import resources
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jobs, check_subset
 from dpplearn.decoding import consensus, greedy_map, sampled_map
@@ -252,7 +251,7 @@ class Summarizer:
         cost, bound = ready.costs(unit), limit(budget, unit)
         pinned = check_subset(options["include"], len(cost), "include")
         excluded = check_subset(options["exclude"], len(cost), "exclude")
-        allowed = self._allowed(ready, pinned, excluded)
+        allowed = ready.allowed(pinned, excluded)
         options = {**options, "include": pinned, "exclude": ~allowed}
         note = ""
         items = np.empty(0, np.int64)
@@ -274,22 +273,6 @@ class Summarizer:
         return Summary(
             "\n".join(lines), chosen, size, budget, unit, note, items, read, self.theta_, names, dpp, excluded
         )
-
-    @staticmethod
-    def _allowed(ready: Prepared, pinned: IntArray, exclude: Items) -> npt.NDArray[np.bool_]:
-        """Which sentences may be chosen: not the excluded, and of those with the same words only one."""
-        n = ready.n
-        allowed = np.ones(n, np.bool_)
-        allowed[check_subset(exclude, n, "exclude")] = False
-        seen: set[str] = set()
-        for i in [*pinned.tolist(), *np.setdiff1d(np.flatnonzero(allowed), pinned).tolist()]:
-            key = ready.said[i]
-            if key in seen and i not in pinned:
-                allowed[i] = False
-            seen.add(key)
-        if not allowed.any():
-            raise ValueError(f"exclude leaves none of the {n} sentences to choose from.")
-        return allowed
 
     def _decode(
         self,
