@@ -88,6 +88,8 @@ def quality_below(count: int, n: int, items: int) -> dict:
 
 
 COLOURS = {"greedy_map": BLUE, "sampled_map": VERMILION, "consensus": GREEN}
+
+
 @style()
 def plot_quality(table: dict, path: Path) -> None:
     """Gap against time, one point per decoder."""
@@ -97,7 +99,8 @@ def plot_quality(table: dict, path: Path) -> None:
         above = name.endswith(" 1,000 samples, tilt")  # its neighbours' labels are beside it
         ax.plot(ms, gap, "o", color=colour, clip_on=False, zorder=3)
         label = name.replace("gain=", "").replace('"', "")
-        ax.annotate(label, (ms, gap), (0, 10) if above else (6, 0), textcoords="offset points", fontsize=8,
+        beside = (6, 0) if gap else (6, 7)  # not across the axis
+        ax.annotate(label, (ms, gap), (0, 10) if above else beside, textcoords="offset points", fontsize=8,
                     ha="center" if above else "left", va="center", color=colour)  # fmt: skip
     ax.set_xscale("log")
     ax.set_yscale("symlog", linthresh=0.01)  # 0, the best, is on the axis

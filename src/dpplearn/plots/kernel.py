@@ -87,7 +87,8 @@ def plot_kernel(
     if names is None:
         ax.set(xlabel="item", ylabel="item")
     if colorbar:
-        bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03, label=f"${name}_{{ij}}$" if name else "")
+        bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03)
+        bar.ax.set_title(f"${name}_{{ij}}$" if name else "", fontsize="medium")  # above: beside it may be other axes
         bar.outline.set_visible(False)
     return ax
 
