@@ -10,6 +10,7 @@ import numpy as np
 
 from dpplearn import DPP, Subsets
 from dpplearn.decoding import Selection, consensus, exact_map, greedy_map, local_search, sampled_map
+from dpplearn.plots.style import BLACK, BLUE, GREEN, TWO_COLUMNS, VERMILION, new_figure, style
 
 Decoder = Callable[[DPP, np.ndarray, float], Selection]
 
@@ -86,30 +87,29 @@ def quality_below(count: int, n: int, items: int) -> dict:
     return {"title": title, "columns": ["decoder", "mean gap", "items", "share of budget"], "rows": rows}
 
 
+COLOURS = {"greedy_map": BLUE, "sampled_map": VERMILION, "consensus": GREEN}
+
+
+@style()
 def plot_quality(table: dict, path: Path) -> None:
     """Gap against time, one point per decoder."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    figure, ax = new_figure(TWO_COLUMNS, 3.4)
     for name, gap, _, ms in table["rows"]:
-        kind = name.split(" ")[0].split(",")[0]
-        colour = {"greedy_map": "#0072B2", "sampled_map": "#D55E00", "consensus": "#009E73"}.get(kind, "#000000")
-        ax.plot(ms, gap, "o", color=colour)
-        beside = kind in ("greedy_map", "exact_map")  # the others lie close together: above or below
-        ax.annotate(
-            name.replace("gain=", "").replace('"', ""), (ms, gap), textcoords="offset points", fontsize=8, color=colour,
-            xytext=(7, 0) if beside else (0, -13 if "1,000 samples, tilt" in name else 7),
-            ha="left" if beside else "center", va="center" if beside else "baseline",
-        )  # fmt: skip
+        colour = COLOURS.get(name.split(" ")[0].split(",")[0], BLACK)
+        above = name.endswith(" 1,000 samples, tilt")  # its neighbours' labels are beside it
+        ax.plot(ms, gap, "o", color=colour, clip_on=False, zorder=3)
+        label = name.replace("gain=", "").replace('"', "")
+        beside = (6, 0) if gap else (6, 7)  # not across the axis
+        ax.annotate(label, (ms, gap), (0, 10) if above else beside, textcoords="offset points", fontsize=8,
+                    ha="center" if above else "left", va="center", color=colour)  # fmt: skip
     ax.set_xscale("log")
-    ax.set_yscale("symlog", linthresh=0.01)
-    ax.set_ylim(-0.002, 100)
+    ax.set_yscale("symlog", linthresh=0.01)  # 0, the best, is on the axis
+    ax.set_ylim(0, 100)
     ax.set_xlim(0.03, 1000)
+    ax.set_yticks([0, 0.01, 0.1, 1, 10, 100], ["0", "0.01", "0.1", "1", "10", "100"])
+    ax.set_xticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1,000"])
+    ax.minorticks_off()
     ax.set(xlabel="milliseconds (median)", ylabel="mean log-probability below the best set")
-    ax.set_title(table["title"].split(": ", 1)[1], fontsize=10)
-    ax.grid(alpha=0.3)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    ax.set_title(table["title"].split(": ", 1)[1], loc="left")
+    ax.grid()
+    figure.savefig(path, dpi=150)

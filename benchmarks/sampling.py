@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.problems import low_rank_features, text_kernel
 from benchmarks.timing import alternate, seconds, write
 from dpplearn import DPP, LowRankDPP
+from dpplearn.plots.style import BLUE, TWO_COLUMNS, VERMILION, new_figure, style
 
 FIGURE = Path(__file__).parent.parent / "docs" / "assets" / "sampler_scaling.png"
 
@@ -100,30 +101,21 @@ def scaling(quick: bool) -> list[dict]:
     return rows
 
 
+@style()
 def plot_scaling(rows: list[dict]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
+    figure, ax = new_figure(TWO_COLUMNS, 2.7)
     n = [row["n"] for row in rows]
-    for key, label, colour in (
-        ("peer_seconds", "DPPy 0.3.3", "#D55E00"),
-        ("seconds", "dpplearn, one thread", "#0072B2"),
-    ):
+    for key, label, colour in (("peer_seconds", "DPPy 0.3.3", VERMILION), ("seconds", "dpplearn, one thread", BLUE)):
         ax.plot(n, [1e6 * row[key] for row in rows], "o-", color=colour)
         last = (n[-1], 1e6 * rows[-1][key])
-        ax.annotate(label, last, (-4, -16), textcoords="offset points", ha="right", color=colour)
-    ax.set(
-        xscale="log", yscale="log", xlabel="number of items N (rank 100, E|Y| = 10)", ylabel="microseconds per sample"
-    )
-    ax.set_ylim(1, None)
-    ax.set_xticks(n, [f"{x:,}" for x in n], fontsize=8)
+        ax.annotate(label, last, (7, 0), textcoords="offset points", va="center", color=colour, annotation_clip=False)
+    ax.set(xscale="log", yscale="log", xlabel=r"number of items $N$ (rank 100, $\mathbb{E}|Y| = 10$)")
+    ax.set(ylabel="microseconds per sample", ylim=(1, 10_000))
+    ax.set_xticks(n, [f"{x:,}" for x in n])
+    ax.set_yticks([1, 10, 100, 1000, 10_000], ["1", "10", "100", "1,000", "10,000"])
     ax.minorticks_off()
-    ax.grid(alpha=0.3)
-    figure.savefig(FIGURE, dpi=120)
-    plt.close(figure)
+    ax.grid()
+    figure.savefig(FIGURE, dpi=150)
 
 
 def run(quick: bool = False) -> dict:

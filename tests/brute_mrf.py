@@ -22,3 +22,10 @@ def brute_pmf(w, W):
 
 def position(Y):
     return sum(1 << i for i in Y)
+
+
+def symmetric(pairs):
+    """The 3 x 3 matrix of the values of the pairs 12, 13 and 23, with zeros on its diagonal."""
+    upper = np.zeros((3, 3))
+    upper[[0, 0, 1], [1, 2, 2]] = pairs
+    return upper + upper.T

@@ -1,6 +1,10 @@
+import shutil
+
 import numpy as np
 import pytest
 from hypothesis import settings
+
+from docs_site import ROOT, build
 
 settings.register_profile("dpplearn", deadline=None, max_examples=40, derandomize=True, print_blob=False)
 settings.load_profile("dpplearn")
@@ -9,3 +13,17 @@ settings.load_profile("dpplearn")
 @pytest.fixture
 def rng():
     return np.random.default_rng(20111)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The documentation site as `make docs` builds it, from copies of what it is made of."""
+    here = tmp_path_factory.mktemp("site")
+    for name in ("docs", "examples", "scripts", "src"):
+        shutil.copytree(ROOT / name, here / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (here / "benchmarks").mkdir()
+    shutil.copy(ROOT / "benchmarks" / "README.md", here / "benchmarks")
+    shutil.copy(ROOT / "mkdocs.yml", here)
+    done = build(here)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return here / "site"

@@ -329,6 +329,11 @@ def test_out_must_be_a_folder_that_can_be_written(tmp_path, monkeypatch):
         assert result.stderr.startswith(f"Error: Cannot write figures to {out}: ")
         assert message in result.stderr
     assert file.read_text() == ""
+    result = invoke("--out", "")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: The folder for the figures must have a name, found an empty one. Give a folder as --out.\n"
+    )
 
 
 def test_interrupted(tmp_path, monkeypatch):

@@ -180,6 +180,20 @@ def test_positive_correlation_is_out_of_reach():
     assert fit_mrf_to(target).divergence == pytest.approx(mutual_information, abs=1e-9)
 
 
+def test_too_many_items_for_a_fit():
+    """The advice can be followed: a part of the DPP is a DPP, and its distribution that of Y ∩ A."""
+    dpp = DPP(np.eye(25))
+    with pytest.raises(ValueError, match=r"found 25\. Take .* DPP\.from_marginal\(dpp\.K\[np\.ix_\(A, A\)\]\)"):
+        fit_mrf_to(dpp)
+    A = np.arange(3)
+    np.testing.assert_allclose(fit_mrf_to(DPP.from_marginal(dpp.K[np.ix_(A, A)])).model.marginals, 0.5)
+
+
+def test_text_is_no_target():
+    with pytest.raises(TypeError, match=r"^target must be an array of real numbers, found text 'x'\.$"):
+        fit_dpp_to("x")
+
+
 def test_same_seed_same_fit(rng):
     mrf = random_mrf(4, rng)
     assert fit_dpp_to(mrf, rng=3).divergences == fit_dpp_to(mrf, rng=3).divergences

@@ -79,9 +79,10 @@ def test_data_frames_are_arrays(rng):
 
 
 def test_kernel_order_and_labels(dpp):
-    ax = plot_kernel(dpp, order=[4, 0, 2], labels=list("abcdef"))
-    np.testing.assert_array_equal(image(ax), dpp.L[np.ix_([4, 0, 2], [4, 0, 2])])
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["e", "a", "c"]
+    order = [4, 0, 2, 5, 1, 3]
+    ax = plot_kernel(dpp, order=order, labels=list("abcdef"))
+    np.testing.assert_array_equal(image(ax), dpp.L[np.ix_(order, order)])
+    assert [text.get_text() for text in ax.get_yticklabels()] == list("eacfbd")
 
 
 def test_kernel_colours_start_at_zero_and_similarities_end_at_one():
@@ -106,7 +107,8 @@ def test_kernel_colorbar_can_be_left_out(dpp):
         (ImplicitDPP(lambda a, b: np.ones((len(a), len(b))), 3), {}, TypeError, "ImplicitDPP holds no matrix"),
         (np.eye(2), {"which": "C"}, ValueError, "which must be one of 'L', 'K', 'S'; found 'C'"),
         (np.eye(2), {"order": [2]}, IndexError, "order must hold item numbers from 0 to 1, found 2"),
-        (np.eye(2), {"order": []}, ValueError, "order must name at least one item"),
+        (np.eye(2), {"order": []}, ValueError, "order must name each of the 2 items once, found 0"),
+        (np.eye(3), {"order": [1, 2]}, ValueError, r"found 2 of them\. To draw a part, pass the block"),
         (np.eye(2), {"labels": ["a"]}, ValueError, r"labels must have one string per item \(2\), found 1"),
         (np.eye(2), {"labels": "ab"}, TypeError, "labels must be a list of strings"),
     ],

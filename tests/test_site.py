@@ -5,18 +5,16 @@ import inspect
 import pkgutil
 import re
 import shutil
-import subprocess
 import sys
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from markdown.extensions.toc import slugify
 
 import dpplearn.kernels
+from docs_site import ROOT, build
 
-ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [*DOCS, *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md"))]
 LOADS = ("script", "img", "iframe", "source", "audio", "video", "embed")  # by their src
@@ -52,30 +50,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The site as `make docs` builds it, from copies of what it is made of."""
-    here = tmp_path_factory.mktemp("site")
-    for name in ("docs", "examples", "scripts", "src"):
-        shutil.copytree(ROOT / name, here / name, ignore=shutil.ignore_patterns("__pycache__"))
-    (here / "benchmarks").mkdir()
-    shutil.copy(ROOT / "benchmarks" / "README.md", here / "benchmarks")
-    shutil.copy(ROOT / "mkdocs.yml", here)
-    done = build(here)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return here / "site"
-
-
-@pytest.fixture(scope="module")
 def pages(site):
     return {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
-
-
-def build(folder):
-    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
-    environment = {"PYTHONPATH": f"{folder / 'scripts'}", "PATH": "/usr/bin:/bin", "NO_COLOR": "1"}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
-    )
 
 
 def test_every_page_is_built_and_in_the_navigation(site):

@@ -42,6 +42,8 @@ def check_array(x: Any, name: str, ndim: int) -> FloatArray:
         raise ValueError(f"{name} must be a rectangular array of numbers, found rows of unequal length.") from error
     if array.dtype.kind not in "fiu":
         hint = "Only real kernels are supported." if array.dtype.kind == "c" else f"Pass {name}.astype(float)."
+        if isinstance(x, str | bytes):
+            raise TypeError(f"{name} must be an array of real numbers, found text {x[:40]!r}.")
         if callable(x):
             hint = "For a kernel that is a function, use ImplicitDPP."
         found = "a function" if callable(x) else "None" if x is None else f"dtype {array.dtype}"

@@ -14,12 +14,12 @@ from dpplearn.plots.figures import FIGURES, FORMATS, NUMBERS, figure_names
 
 @click.command(name="figures")
 @click.argument("names", nargs=-1)
-@click.option("--out", type=click.Path(path_type=Path), default=Path("figures"), show_default=True,
+@click.option("--out", type=click.Path(), default="figures", show_default=True,
               help="Folder to write to; it is made if need be.")  # fmt: skip
 @click.option("--format", "formats", type=click.Choice(FORMATS), multiple=True, help="One or more.  [default: all]")
 @click.option("--dpi", type=WholeNumber(10, 1200), default=200, show_default=True, help="Dots per inch of the PNG.")
 @click.option("--list", "only_list", is_flag=True, help="Print the names and what each shows, and draw nothing.")
-def command(names: tuple[str, ...], out: Path, formats: tuple[str, ...], dpi: int, only_list: bool) -> None:
+def command(names: tuple[str, ...], out: str, formats: tuple[str, ...], dpi: int, only_list: bool) -> None:
     """Draw the figures NAMES, or all: numbers of the paper's, or names that --list prints.
 
     Each is written as PDF, SVG and PNG. Those that show times measure them on this machine while you wait.

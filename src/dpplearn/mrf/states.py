@@ -24,13 +24,17 @@ class SetDistribution(Protocol):
         """log P(Y = subset); an array for Subsets."""
 
 
-def check_enumerable(n: int) -> int:
+INSTEAD = "Use a DPP, whose probabilities, marginals and samples need no list: DPP(L) or DPP.from_quality(q, S)."
+FEWER = (
+    f"Take a distribution over at most {ENUMERABLE} of the items A: "
+    "of a DPP that is DPP.from_marginal(dpp.K[np.ix_(A, A)]), the distribution of Y ∩ A."
+)
+
+
+def check_enumerable(n: int, advice: str = INSTEAD) -> int:
     """A number of items whose subsets can all be listed."""
     if n > ENUMERABLE:
-        raise ValueError(
-            f"This lists all 2^N subsets, which is done up to N = {ENUMERABLE} items; found {n}. "
-            "Use a DPP, whose probabilities, marginals and samples need no list: DPP(L) or DPP.from_quality(q, S)."
-        )
+        raise ValueError(f"This lists all 2^N subsets, which is done up to N = {ENUMERABLE} items; found {n}. {advice}")
     return n
 
 
@@ -43,7 +47,7 @@ def check_probabilities(p: ArrayLike, name: str = "target") -> FloatArray:
             f"{name} must hold the probability of each of the 2^N subsets of N >= 1 items, found {probabilities.size} "
             "entries. Bit i of a position says whether item i is in the subset."
         )
-    check_enumerable(n)
+    check_enumerable(n, FEWER)
     if probabilities.min() < 0.0:
         at = int(probabilities.argmin())
         raise ValueError(f"{name} must not be negative, but {name}[{at}] is {probabilities[at]:.3g}.")
@@ -58,7 +62,7 @@ def check_probabilities(p: ArrayLike, name: str = "target") -> FloatArray:
 def probabilities_of(target: SetDistribution | ArrayLike, name: str = "target") -> FloatArray:
     """P(Y) of all 2^n subsets under a distribution, or the array of them."""
     if isinstance(target, SetDistribution):
-        n = check_enumerable(target.n)
+        n = check_enumerable(target.n, FEWER)
         known = getattr(target, "probabilities", None)  # an MRF has them all
         if known is not None:
             return check_probabilities(known, name)

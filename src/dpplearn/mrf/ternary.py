@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_int, check_vector, read_only
-from dpplearn.mrf.pairwise import check_repulsive
 from dpplearn.mrf.two_items import check_number
 
 STATES = ("000", "001", "010", "100", "110", "101", "011", "111")  # y1 y2 y3, in the order of Figure 3
@@ -61,7 +59,12 @@ def ternary_factors(w: Sequence[float] | FloatArray, S: Sequence[float] | FloatA
     | 111 | 0.1353 | 0.0140 |
     """
     weights, similarities = check_vector(w, "w", 3), check_vector(S, "S", 3)
-    check_repulsive(symmetric(weights))
+    if weights.max() > 0.0:
+        i, j = PAIRS[int(weights.argmax())]
+        raise ValueError(
+            f"w must hold repulsions, none positive, but w{i + 1}{j + 1} is {weights.max():.3g}. "
+            "Pass np.minimum(w, 0) to drop attractions."
+        )
     if np.abs(similarities).max() > 1.0 or (last := determinant(similarities)) < -1e-12:
         raise ValueError(
             f"S must be similarities of three vectors, but no three unit vectors have the products S12, S13, S23 = "
@@ -171,11 +174,3 @@ def barycentric(steps: int) -> tuple[FloatArray, IntArray]:
 def determinant(S: FloatArray) -> float:
     """det of the 3 x 3 similarity matrix: 1 + 2 S12 S13 S23 - S12^2 - S13^2 - S23^2."""
     return float(1 + 2 * S.prod() - (S**2).sum())
-
-
-def symmetric(pairs: ArrayLike) -> FloatArray:
-    """The 3 x 3 matrix of three pair values, with zeros on its diagonal."""
-    out = np.zeros((3, 3))
-    for (i, j), value in zip(PAIRS, np.asarray(pairs), strict=True):
-        out[i, j] = out[j, i] = value
-    return out

@@ -39,7 +39,7 @@ def plot_kernel(
         Of a DPP: the likelihood kernel, the marginal kernel or the similarity S_ij = L_ij / sqrt(L_ii L_jj).
         By default L, or K where there is no L. Of an array, what to call it.
     order : item numbers, optional
-        Rows and columns from first to last, all of the items or some, such as the chosen set followed by the rest.
+        Rows and columns from first to last, each item once, such as the chosen set followed by the rest.
     labels : n strings, optional
         Names of the items.
     colorbar : bool
@@ -63,8 +63,11 @@ def plot_kernel(
         check_choice(which, "which", KINDS)
     A, name = entries(kernel, which)
     items = np.arange(len(A)) if order is None else check_items(order, len(A), "order")
-    if items.size == 0:
-        raise ValueError("order must name at least one item, found none.")
+    if items.size != len(A):
+        raise ValueError(
+            f"order must name each of the {len(A)} items once, found {items.size} of them. "
+            "To draw a part, pass the block of the kernel: L[np.ix_(order, order)]."
+        )
     names = check_labels(labels, len(A), "labels")
     ax = check_axes(ax)
     shown = A[np.ix_(items, items)]
@@ -84,7 +87,8 @@ def plot_kernel(
     if names is None:
         ax.set(xlabel="item", ylabel="item")
     if colorbar:
-        bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03, label=f"${name}_{{ij}}$" if name else "")
+        bar = ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.03)
+        bar.ax.set_title(f"${name}_{{ij}}$" if name else "", fontsize="medium")  # above: beside it may be other axes
         bar.outline.set_visible(False)
     return ax
 

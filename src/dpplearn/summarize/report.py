@@ -22,6 +22,12 @@ table { border-collapse: collapse; width: 100% } td, th { text-align: left; padd
 border-top: 1px solid var(--line) } td.n { font-variant-numeric: tabular-nums; white-space: nowrap }
 """
 
+LEGEND = (
+    "A name alone is the feature&#8217;s raw value; &#8220;5/5&#8221; is its highest fifth of all training sentences, "
+    "&#8220;5/5 of cluster&#8221; of these documents&#8217; sentences. The terms of a sentence add up to "
+    "2 log quality; the six largest are shown."
+)
+
 
 def html_report(summary: Summary, title: str = "Summary") -> str:
     """A page that needs nothing else: no script, nothing loaded from elsewhere."""
@@ -55,7 +61,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     for k, c in enumerate(explanation.chosen, 1):
         parts = ", ".join(f"{escape(feature)} {value:+.2f}" for feature, value in list(c.contributions.items())[:6])
         lines.append(f'<tr><td class="n">{k}<td class="n">{c.quality:.3f}<td class="n">{c.marginal:.0%}<td>{parts}')
-    lines.append("</table>")
+    lines.append(f"</table><p><small>{LEGEND}</small></p>")
     if explanation.left_out:
         lines.append(
             "<h2>Good sentences left out</h2><table><tr><th>Sentence<th>Quality<th>Already said<th>Most like sentence"

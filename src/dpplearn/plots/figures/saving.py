@@ -65,6 +65,8 @@ def save(
 
 def check_folder(folder: str | os.PathLike[str]) -> Path:
     """Make a folder if need be, and try whether files can be written there."""
+    if not os.fspath(folder):  # Path("") is the current folder
+        raise ValueError("The folder for the figures must have a name, found an empty one. Give a folder as --out.")
     path = Path(folder)
     if path.exists() and not path.is_dir():
         raise NotADirectoryError(f"Cannot write figures to {path}: it is a file. Give a folder as --out.")
