@@ -278,3 +278,13 @@ def test_mcmc_of_many_items():
     draws = dpp.sample(3, rng=0, method="mcmc")
     assert abs(draws.sizes.mean() - dpp.expected_size) < 25
     assert np.isfinite(dpp.log_prob(draws)).all()
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 9, 10, 64, 65, 500])
+def test_items_are_sorted_and_what_follows_them_is_left_alone(k):
+    from dpplearn._loops.spectral import sort
+
+    numbers = np.random.default_rng(k).permutation(k + 3)
+    expected = np.append(np.sort(numbers[:k]), numbers[k:])
+    sort(numbers, k)
+    np.testing.assert_array_equal(numbers, expected)

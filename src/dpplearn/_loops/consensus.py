@@ -184,7 +184,8 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
         size += 1
         spent += cost[i]
         alive[i] = 0
-    value, changed = utility_with(parts, weights, state, -1), False
+    nothing = np.int64(-1)  # a literal would be a type of its own, and utility_with compiled twice
+    value, changed = utility_with(parts, weights, state, nothing), False
     while power >= 0.0 and size < k:
         i, u = best_addition(parts, weights, state, cost, budget - spent, alive, power, value, 0.0)
         if i < 0:
@@ -200,7 +201,7 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
         while a < size:
             j = items[a]
             move(parts, state, j, -1.0)
-            without = utility_with(parts, weights, state, -1)
+            without = utility_with(parts, weights, state, nothing)
             room = budget - (spent - cost[j])
             i, u = best_addition(parts, weights, state, cost, room, alive, 0.0, without, value - without)
             if i >= 0 and u > value + 1e-9:  # swap

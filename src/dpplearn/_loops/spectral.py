@@ -228,7 +228,7 @@ def project(V, J, k, accept, alias, state, items, E, row, dots, waiting):
     n = V.shape[0]
     batch = waiting.shape[0]
     at = batch
-    t, patience = 0, 1000 + 100 * k
+    t, patience = np.int64(0), 1000 + 100 * k  # a literal 0 would be a type of its own: two compilations of callees
     while t < k:
         if at == batch:
             for a in range(batch):
@@ -285,6 +285,22 @@ def complement(chosen, k, left_out, n):
 
 
 @jit
+def sort(items, k):
+    """Sort the first k numbers by Shell's method, by insertion at shrinking gaps; numba's own compiles for a second."""
+    gap = 1
+    while 9 * gap < k:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for a in range(gap, k):
+            i, b = items[a], a
+            while b >= gap and items[b - gap] > i:
+                items[b] = items[b - gap]
+                b -= gap
+            items[b] = i
+        gap //= 3
+
+
+@jit
 def draw(tables, state, work):
     """One sample, sorted, into work.items; returns its size."""
     n, m = tables.V.shape
@@ -306,18 +322,10 @@ def draw(tables, state, work):
         if k * (np.log(k) - 0.42) <= n:
             project(tables.V, J, k, tables.accept, tables.alias, state, items, E, work.row, work.dots, work.waiting)
         else:
-            chain_from(tables.V, J, k, 0, state, items, E, work.row, work.dots)
+            chain_from(tables.V, J, k, np.int64(0), state, items, E, work.row, work.dots)
     if flip:
         return complement(items, k, work.left_out, n)
-    if k > 64:
-        items[:k].sort()
-    else:
-        for a in range(1, k):  # insertion sort: k is small
-            i, b = items[a], a
-            while b > 0 and items[b - 1] > i:
-                items[b] = items[b - 1]
-                b -= 1
-            items[b] = i
+    sort(items, k)
     return k
 
 
@@ -331,7 +339,8 @@ def draw_block(tables, state, size, sizes, room):
         k = draw(tables, state, work)
         if end + k > out.size:
             grown = np.empty(2 * (end + k), np.int32)
-            grown[:end] = out[:end]
+            for c in range(end):  # one by one: numba compiles text, for an error, into an assignment of slices
+                grown[c] = out[c]
             out = grown
         for c in range(k):
             out[end + c] = work.items[c]
