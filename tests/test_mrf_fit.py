@@ -190,7 +190,7 @@ def test_too_many_items_for_a_fit():
 
 
 def test_text_is_no_target():
-    with pytest.raises(TypeError, match=r"^target must be an array of real numbers, found text 'x'\.$"):
+    with pytest.raises(TypeError, match=r"^target must be an array of real numbers, found the text 'x'\."):
         fit_dpp_to("x")
 
 

@@ -42,14 +42,12 @@ def check_array(x: Any, name: str, ndim: int) -> FloatArray:
         raise ValueError(f"{name} must be a rectangular array of numbers, found rows of unequal length.") from error
     if array.dtype.kind not in "fiu":
         hint = "Only real kernels are supported." if array.dtype.kind == "c" else f"Pass {name}.astype(float)."
-        if isinstance(x, str | bytes):
-            raise TypeError(f"{name} must be an array of real numbers, found text {x[:40]!r}.")
         if callable(x):
             hint = "For a kernel that is a function, use ImplicitDPP."
         found = "a function" if callable(x) else "None" if x is None else f"dtype {array.dtype}"
         if array.dtype.kind in "US":
             found = f"the text {x!r:.40}" if array.ndim == 0 else f"texts ({array.dtype}), such as {array.ravel()[:1]}"
-            hint = "Numbers that were read as text must be converted; a text itself has no kernel."
+            hint = "Numbers that were read as text must be converted."
         raise TypeError(f"{name} must be an array of real numbers, found {found}. {hint}")
     if array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, found shape {array.shape}.")
