@@ -12,16 +12,17 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from typing import Literal
 from urllib.error import URLError
 
 from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "assets"
 PORT = 8793
 URL = f"http://127.0.0.1:{PORT}/"
 MOST_BYTES = 250_000
-DESK, PHONE = {"width": 1440, "height": 900}, {"width": 360, "height": 760}
+DESK, PHONE = ViewportSize(width=1440, height=900), ViewportSize(width=360, height=760)
 
 
 def save(folder: Path, name: str, shot: bytes) -> None:
@@ -35,10 +36,12 @@ def save(folder: Path, name: str, shot: bytes) -> None:
         raise SystemExit(f"{path} has {size} bytes, more than {MOST_BYTES}.")
 
 
-def new_page(browser: Browser, viewport: dict[str, int], scheme: str = "light", scale: float = 1) -> Page:
+def new_page(
+    browser: Browser, viewport: ViewportSize, scheme: Literal["light", "dark"] = "light", scale: float = 1
+) -> Page:
     context = browser.new_context(
-        viewport=viewport,  # type: ignore[arg-type]
-        color_scheme=scheme,  # type: ignore[arg-type]
+        viewport=viewport,
+        color_scheme=scheme,
         device_scale_factor=scale,
         reduced_motion="reduce",
     )
@@ -93,7 +96,7 @@ def shoot(browser: Browser, folder: Path) -> None:
     page.locator("#map .point.again").first.focus()
     save(folder, "map", panel.screenshot())
 
-    page = new_page(browser, {"width": 1100, "height": 900})
+    page = new_page(browser, ViewportSize(width=1100, height=900))
     page.locator("#files").set_input_files(
         [
             {"name": "monday.txt", "mimeType": "text/plain", "buffer": b"Rain fell for a week. The river rose." * 40},

@@ -179,7 +179,7 @@ def test_training_says_it_too_and_a_model_of_that_language_says_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = Summarizer(budget=20, unit="words", language="german").fit(clusters)
-        model.summarize(clusters[0])
+        assert model.summarize(clusters[0]).sentences
 
 
 def test_the_command_line_prints_one_line(tmp_path):

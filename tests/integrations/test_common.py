@@ -56,7 +56,8 @@ def test_token_budget_without_a_counter(monkeypatch):
 
 def test_warns_where_candidates_are_as_few_as_the_selection():
     with pytest.warns(UserWarning, match=r"All 3 candidates .* Retrieve more than you keep \(fetch_k"):
-        Chooser(k=3)(["a", "b", "c"], np.eye(3), [1.0, 2.0, 3.0])
+        choice = Chooser(k=3)(["a", "b", "c"], np.eye(3), [1.0, 2.0, 3.0])
+    assert sorted(choice.order) == [0, 1, 2]
 
 
 def test_warns_where_nothing_fits():

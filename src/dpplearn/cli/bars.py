@@ -11,6 +11,7 @@ from dpplearn.learning.progress import Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Rich
+    from rich.progress import TaskID
 
 WEIGHTS = "Learning weights"
 
@@ -21,17 +22,17 @@ class Bars(Progress):
     def __init__(self, rich: Rich) -> None:
         super().__init__(False)
         self.rich = rich
-        self.tasks: dict[str, int] = {}
+        self.tasks: dict[str, TaskID] = {}
 
     def stage(self, what: str, done: int, total: int) -> None:
         if what not in self.tasks:
             self.tasks[what] = self.rich.add_task(what)
-        self.rich.update(self.tasks[what], completed=done, total=total)  # type: ignore[arg-type]  # an int there too
+        self.rich.update(self.tasks[what], completed=done, total=total)
 
     def tick(self, done: int, total: int) -> None:
         self.stage(WEIGHTS, done, total)
         said = f"{WEIGHTS}, iteration {self.iteration + 1}"
-        self.rich.update(self.tasks[WEIGHTS], description=said)  # type: ignore[arg-type]
+        self.rich.update(self.tasks[WEIGHTS], description=said)
 
     def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:  # noqa: ARG002  # Progress's
         self.iteration = iteration
