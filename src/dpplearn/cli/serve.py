@@ -11,13 +11,14 @@ from urllib.parse import urlsplit
 import click
 
 from dpplearn.cli import first_run_notice, plain_errors, stoppable
+from dpplearn.cli.numbers import WholeNumber
 
 
 @click.command(name="serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
+@click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="0: any that is free.")
 @click.option("--model", type=click.Path(path_type=Path), help="A model file.  [default: the English one inside]")
-@click.option("--workers", type=click.IntRange(1, 64), help="Requests worked on at once.  [default: cores, at most 4]")
+@click.option("--workers", type=WholeNumber(1, 64), help="Requests worked on at once.  [default: cores, at most 4]")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 def command(host: str, port: int, model: Path | None, workers: int | None, open_browser: bool) -> None:
     """Serve the page and the JSON API until Ctrl-C.
