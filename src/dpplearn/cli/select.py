@@ -11,12 +11,12 @@ import click
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, plain_errors, usage_errors
 from dpplearn.cli.chosen import write_items
 from dpplearn.cli.items import FORMATS, Items, format_of, need_pyarrow, read_items
 from dpplearn.cli.numbers import Number, WholeNumber
-from dpplearn.learning.files import replace_file
-from dpplearn.retrieval import DiverseSelection, Skipped, diversify
+from dpplearn.decoding.diversify import DiverseSelection, Skipped, diversify
 
 EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("text", "texts")
 ALIKE = 0.5  # the cosine from which two items that were kept are worth a word

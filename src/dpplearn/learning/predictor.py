@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dpplearn._checks import FloatArray, IntArray, check_choice
+from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection, greedy_map, sampled_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.examples import check_examples, check_item_set, check_item_sets
@@ -21,7 +22,6 @@ from dpplearn.learning.fitting import default_names, is_paths, training_data
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import MAX_LOG_KERNEL, Example, check_log_quality
 from dpplearn.learning.shards import load_shard
-from dpplearn.learning.threads import blas_threads
 from dpplearn.lowrank import LowRankDPP
 
 DECODERS: dict[str, Callable[..., Selection]] = {"greedy": greedy_map, "sampled": sampled_map}

@@ -1,11 +1,14 @@
 """Candidates and references from folders of text files and from JSON Lines."""
 
-import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from dpplearn.rouge.texts import Text, describe
+from dpplearn._checks import describe
+from dpplearn._io.encoding import check_encoding, decode
+from dpplearn._io.folders import entries
+from dpplearn._io.jsonlines import json_lines
+from dpplearn.rouge.texts import Text
 
 Candidates = dict[str, dict[str, Text]]  # system -> topic id -> text
 References = dict[str, list[Text]]  # topic id -> texts
@@ -88,11 +91,6 @@ def read_references(path: Path, topics: Collection[str] = (), encoding: str = "u
     return found
 
 
-def entries(folder: Path) -> list[Path]:
-    """Return what is in a folder, by name, hidden files left out."""
-    return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-
-
 def text_files(folder: Path) -> list[Path]:
     return [entry for entry in entries(folder) if entry.is_file()]
 
@@ -120,47 +118,11 @@ def read_text(file: Path, encoding: str) -> str:
     return decode(file.read_bytes(), file, encoding)
 
 
-def check_encoding(encoding: str) -> None:
-    try:
-        "a".encode(encoding)
-    except LookupError as error:
-        raise ValueError(f"No encoding is called {encoding!r}. Examples are utf-8, latin-1 and cp1252.") from error
-
-
-def decode(data: bytes, file: Path | str, encoding: str) -> str:
-    check_encoding(encoding)
-    try:
-        return data.decode(encoding)
-    except UnicodeError as error:
-        start = getattr(error, "start", 0)
-        raise ValueError(
-            f"{file} is not valid {encoding}: byte {start} (0x{data[start]:02x}) cannot be read. "
-            "Name the encoding it is in, such as --encoding latin-1."
-        ) from error
-
-
 def records(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each record of a JSON Lines file with the place it was found, for messages."""
     yield from json_lines(
         read_text(path, encoding), path, "Give a folder of text files or JSON Lines, one object on each line."
     )
-
-
-def json_lines(text: str, name: Path | str, advice: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each record of a text in JSON Lines that was read from what `name` says; `advice` ends messages."""
-    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
-        where = f"{name}, line {number}"
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise ValueError(
-                f"{where} must be a JSON object, but at column {error.colno}: {error.msg}. {advice}"
-            ) from error
-        if not isinstance(record, dict):
-            raise ValueError(f"{where} must be a JSON object, but is {describe(record)}.")
-        yield where, record
 
 
 def topic_in(record: dict[str, Any], where: str) -> str:

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dpplearn._cached import cached_property
+from dpplearn._checks import describe
 from dpplearn.rouge.metrics import Metric, NGrams, SkipBigrams, Subsequence, parse_metrics
-from dpplearn.rouge.texts import Limit, describe
+from dpplearn.rouge.texts import Limit
 from dpplearn.rouge.tokens import Stemmer, Tokenizer
 
 

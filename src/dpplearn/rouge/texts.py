@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 
+from dpplearn._checks import describe
+
 Text = str | bytes | Sequence[str] | Sequence[bytes]
 
 
@@ -20,12 +22,6 @@ def as_bytes(text: object) -> bytes:
     if isinstance(text, Sequence) and all(isinstance(line, str | bytes) for line in text):
         return b"\n".join(map(as_bytes, text))
     raise TypeError(f"A text must be a string (one sentence per line) or a list of sentences, but is {describe(text)}.")
-
-
-def describe(value: object) -> str:
-    """Return the value as an error message shows it: cut short, with its type."""
-    shown = repr(value)
-    return f"{shown if len(shown) <= 60 else shown[:57] + '...'} ({type(value).__name__})"
 
 
 def as_references(references: object) -> list[bytes]:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 
+from dpplearn._checks import describe
 from dpplearn.rouge.exceptions import exceptions
 from dpplearn.rouge.porter import porter
-from dpplearn.rouge.texts import Limit, Text, as_bytes, describe
+from dpplearn.rouge.texts import Limit, Text, as_bytes
 
 Stemmer = Callable[[str], str]
 
