@@ -143,8 +143,8 @@ def test_steps_grow_as_the_text_does(seed):
 
 
 def patterns():
-    for module in pkgutil.iter_modules(dpplearn.summarize.__path__):
-        names = vars(importlib.import_module(f"dpplearn.summarize.{module.name}"))
+    for module in pkgutil.walk_packages(dpplearn.summarize.__path__, "dpplearn.summarize."):
+        names = vars(importlib.import_module(module.name))
         yield from ((module.name, name, value) for name, value in names.items() if isinstance(value, re.Pattern))
 
 
