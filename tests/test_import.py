@@ -55,5 +55,5 @@ def test_modules_that_moved_are_found_under_both_names(old):
 
 
 def test_other_modules_are_still_not_found():
-    with pytest.raises(ModuleNotFoundError, match="summarize.nothing"):
+    with pytest.raises(ModuleNotFoundError, match=r"summarize\.nothing"):
         import_module("dpplearn.summarize.nothing")
