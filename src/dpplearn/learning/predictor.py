@@ -48,7 +48,10 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         return np.exp(check_log_quality(self._check(x).features @ self.theta_) / 2)
 
     def dpp(self, x: ItemSet) -> DPP | LowRankDPP:
-        """The DPP of an instance, L_ij = q_i S_ij q_j, equation (15); low-rank if only phi is known, with fewer columns than rows."""
+        """The DPP of an instance, L_ij = q_i S_ij q_j, equation (15).
+
+        Low-rank where phi alone is known, and has fewer columns than rows.
+        """
         check_log_quality(self._check(x).features @ self.theta_, MAX_LOG_KERNEL)
         q = self.quality(x)
         if x.similarity is None and x.phi is not None and x.phi.shape[1] + (self.rho_ > 0) < x.n:

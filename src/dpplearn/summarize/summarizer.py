@@ -250,7 +250,12 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         unit = settings.unit if unit is None else check_unit(unit)
         budget = check_budget(settings.budget if budget is None else budget, unit)
         decoder = settings.decoder if decoder is None else normal_name(decoder)
-        options = {"diversity": diversity, "include": include, "exclude": exclude, "n_samples": n_samples}
+        options: dict[str, Any] = {
+            "diversity": diversity,
+            "include": include,
+            "exclude": exclude,
+            "n_samples": n_samples,
+        }
         if isinstance(cluster, Cluster):
             warn_unless_read(cluster, self.language_)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine

@@ -55,7 +55,11 @@ class Featurized(Candidates):
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
         given = self.items
         return ItemSet._of(
-            features=given.features, similarity=given.similarity, phi=given.phi, cost=self.costs(unit), names=given.names
+            features=given.features,
+            similarity=given.similarity,
+            phi=given.phi,
+            cost=self.costs(unit),
+            names=given.names,
         )
 
 

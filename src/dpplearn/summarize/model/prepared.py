@@ -57,13 +57,18 @@ class Prepared:
         """Number of candidate sentences."""
         return len(self.read)
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        """As the candidates have it."""
+        return self.read.said
+
     def allowed(self, pinned: IntArray, excluded: IntArray) -> npt.NDArray[np.bool_]:
         """Which sentences may be chosen: not the excluded, and of those with the same words only one."""
         allowed = np.ones(self.n, np.bool_)
         allowed[excluded] = False
         seen: set[str] = set()
         for i in [*pinned.tolist(), *np.setdiff1d(np.flatnonzero(allowed), pinned).tolist()]:
-            key = self.read.said[i]
+            key = self.said[i]
             if key in seen and i not in pinned:
                 allowed[i] = False
             seen.add(key)
@@ -104,7 +109,7 @@ class Prepared:
         model, pins = self.kernel(diversity), pins | {"diversity": diversity}
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
-            window = {"min_cost": 0.8 * bound, "max_cost": 1.2 * bound}
+            window: dict[str, Any] = {"min_cost": 0.8 * bound, "max_cost": 1.2 * bound}
             items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **window, **pins).subset
         elif name == "sampled":
             # near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is

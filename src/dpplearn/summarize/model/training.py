@@ -23,7 +23,7 @@ from dpplearn.summarize.model.oracle import oracle_extract
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.text.language import foreign
 from dpplearn.summarize.text.matching import ENGLISH, normal_language
-from dpplearn.summarize.text.units import limit
+from dpplearn.summarize.text.units import Unit, limit
 
 FOLDS = 5
 VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -206,10 +206,13 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
 
 def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
     """ROUGE-1 F of a summary against a cluster's references, at the budget that is trained for."""
-    limits: dict[str, Any] = {}
-    if settings.unit in ("bytes", "words"):
-        limits[str(settings.unit)] = int(settings.budget)
-    english = settings.language in (None, ENGLISH)
-    tokenizer = "official" if english else "unicode"
-    rouge = Rouge(list(cluster.references), ["rouge-1"], stem=english, tokenizer=tokenizer, **limits)
+    options = rouge_options(settings.budget, settings.unit, settings.language)
+    rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
     return lambda lines: rouge.score(lines)["rouge-1"].f
+
+
+def rouge_options(budget: float, unit: Unit, language: str | None) -> dict[str, Any]:
+    """ROUGE-1.5.5 with stemming at the limit of length; plain words in languages other than English."""
+    english = language in (None, ENGLISH)
+    limits = {str(unit): int(budget)} if unit in ("bytes", "words") else {}
+    return {"stem": english, "tokenizer": "official" if english else "unicode", **limits}
