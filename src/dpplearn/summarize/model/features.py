@@ -93,7 +93,11 @@ class SentenceFeatures:
 
     def __init__(self, features: str = "paper", *, splitter: Any = None, unit: Unit = "bytes") -> None:
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
-        self.entries = features_of(features)
+
+    @property
+    def entries(self) -> tuple[Feature, ...]:
+        """The features of the set, in the order of their columns."""
+        return features_of(self.features)
 
     @property
     def names(self) -> tuple[str, ...]:

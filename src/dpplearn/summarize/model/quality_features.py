@@ -59,9 +59,6 @@ class Reading(Candidates):
         return np.array([weight @ [holds(word) for word in tokens] / weight.sum() for weight, tokens in both])
 
 
-Values = Callable[[Reading], Any]
-
-
 @dataclass(frozen=True)
 class Feature:
     """A number for each sentence, and the columns of F that are made of it.
@@ -83,12 +80,12 @@ class Feature:
 
     Examples
     --------
-    >>> Feature("length", len, bins=2, levels=()).columns
+    >>> Feature("length", len, bins=2).columns
     ('length 1/2', 'length 2/2')
     """
 
     name: str
-    values: Values
+    values: Callable[[Reading], Any]
     raw: bool = False
     rank: bool = False
     bins: int = 0
@@ -120,26 +117,6 @@ class Feature:
         return np.hstack(parts)
 
 
-def constant(read: Reading) -> FloatArray:
-    return np.ones(len(read))
-
-
-def length_in_bytes(read: Reading) -> list[int]:
-    return [len(text) if text.isascii() else len(text.encode()) for text in read.texts]
-
-
-def position(read: Reading) -> FloatArray:
-    return np.minimum([sentence.position for sentence in read.sentences], 6) - 1
-
-
-def similarity(read: Reading) -> FloatArray:
-    return np.round(mean_similarity(read.C), 10)  # so that equal sentences are equal, not but for rounding
-
-
-def central(read: Reading) -> FloatArray:
-    return np.round(lexrank(read.C), 10)
-
-
 def words_elsewhere(read: Reading) -> FloatArray:
     has = Counter(word for own in read.by_document.values() for word in {word for tokens in own for word in tokens})
     return read.share(lambda word: (has[word] - 1) / read.others)
@@ -162,26 +139,6 @@ def words_of_leads(read: Reading) -> FloatArray:
     return np.where(first, 0.0, read.share(leads.__contains__))
 
 
-def rare_words(read: Reading) -> list[float]:
-    return [float(weight.mean()) for weight in read.weights]
-
-
-def numbers(read: Reading) -> list[bool]:
-    return [any(map(str.isdigit, text)) for text in read.texts]
-
-
-def quotes(read: Reading) -> list[bool]:
-    return [any(mark in text for mark in ('"', "“", "``", "«")) for text in read.texts]
-
-
-def begins_with_a_pronoun(read: Reading) -> list[bool]:
-    return [tokens[0] in PRONOUNS for tokens in read.words]
-
-
-def question(read: Reading) -> list[bool]:
-    return [text.rstrip("\"”' ").endswith("?") for text in read.texts]
-
-
 def early_in_document(read: Reading) -> list[float]:
     last: dict[int, int] = {}
     for sentence in read.sentences:
@@ -190,23 +147,29 @@ def early_in_document(read: Reading) -> list[float]:
 
 
 MORE = (EXTENDED,)
+QUOTES = ('"', "“", "``", "«")
 
-# A new feature is a line here; its columns stand in F in this order.
+# A new feature is an entry here; its columns stand in F in this order.
 FEATURES: list[Feature] = [
-    Feature("constant", constant, raw=True),
-    Feature("length", length_in_bytes, bins=5),
-    Feature("position", position, levels=("1", "2", "3", "4", "5", "6+")),
-    Feature("similarity", similarity, raw=True, bins=5, local_bins=10),
-    Feature("lexrank", central, raw=True, bins=5, local_bins=5),
+    Feature("constant", lambda read: np.ones(len(read)), raw=True),
+    Feature("length", lambda read: [len(text.encode()) for text in read.texts], bins=5),
+    Feature(
+        "position",
+        lambda read: [min(s.position, 6) - 1 for s in read.sentences],
+        levels=("1", "2", "3", "4", "5", "6+"),
+    ),
+    # rounded, so that equal sentences are equal, not but for rounding
+    Feature("similarity", lambda read: np.round(mean_similarity(read.C), 10), raw=True, bins=5, local_bins=10),
+    Feature("lexrank", lambda read: np.round(lexrank(read.C), 10), raw=True, bins=5, local_bins=5),
     Feature("words in other documents", words_elsewhere, rank=True, sets=MORE),
     Feature("word pairs in other documents", pairs_elsewhere, rank=True, sets=MORE),
     Feature("words of titles", words_of_titles, rank=True, sets=MORE),
     Feature("words of lead sentences", words_of_leads, rank=True, sets=MORE),
-    Feature("rare words", rare_words, rank=True, sets=MORE),
-    Feature("numbers", numbers, raw=True, sets=MORE),
-    Feature("quotes", quotes, raw=True, sets=MORE),
-    Feature("begins with a pronoun", begins_with_a_pronoun, raw=True, sets=MORE),
-    Feature("question", question, raw=True, sets=MORE),
+    Feature("rare words", lambda read: [weight.mean() for weight in read.weights], rank=True, sets=MORE),
+    Feature("numbers", lambda read: [any(map(str.isdigit, text)) for text in read.texts], raw=True, sets=MORE),
+    Feature("quotes", lambda read: [any(q in text for q in QUOTES) for text in read.texts], raw=True, sets=MORE),
+    Feature("begins with a pronoun", lambda read: [t[0] in PRONOUNS for t in read.words], raw=True, sets=MORE),
+    Feature("question", lambda read: [text.rstrip("\"”' ").endswith("?") for text in read.texts], raw=True, sets=MORE),
     Feature("early in document", early_in_document, raw=True, sets=MORE),
 ]
 

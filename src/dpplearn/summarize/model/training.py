@@ -84,6 +84,7 @@ def train(
     # targets that cannot be (sentences repeated word for word) are left out
     options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
     model = ConditionalDPP(variance, rho=rho, **options).fit(*flat(examples))
+    model.set_params(n_jobs=1, backend=None, verbose=False)  # what is kept travels, and holds no client and no stream
     training = {
         "clusters": len(clusters),
         "documents": features.idf.documents,
