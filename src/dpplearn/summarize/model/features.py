@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
 from dpplearn._checks import Features, FloatArray, check_choice, read_only
-from dpplearn.learning.itemset import ItemSet
+from dpplearn._loops.gram import gram
+from dpplearn.learning.itemset import ItemSet, shared_columns
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.bins import quantile_edges
 from dpplearn.summarize.model.candidates import Candidates, find_candidates
@@ -141,7 +143,8 @@ class SentenceFeatures:
     def _reading(self, found: Candidates) -> Reading:
         """With tf-idf rows and cosines."""
         phi = self.idf.vectors(found.words)
-        C = np.clip((phi @ phi.T).toarray(), 0.0, 1.0)
+        C = gram(*shared_columns(phi), len(found))
+        np.minimum(C, 1.0, out=C)
         np.fill_diagonal(C, 1.0)
         return Reading(found.cluster, found.sentences, found.words, self.idf, phi, C)
 
@@ -150,7 +153,8 @@ class SentenceFeatures:
         return {entry.name: np.asarray(entry.values(reading), np.float64) for entry in self.entries}
 
     def _featurized(self, reading: Reading, values: dict[str, FloatArray]) -> Featurized:
-        F = np.hstack([entry.block(values[entry.name], self.edges.get(entry.name)) for entry in self.entries])
+        parts = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)
+        F = np.hstack([*chain.from_iterable(parts)])
         read_only(F, reading.C, reading.phi.data)
         items = ItemSet._of(features=F, similarity=reading.C, phi=reading.phi, cost=None, names=self.names)
         return Featurized(reading.cluster, reading.sentences, reading.words, items)

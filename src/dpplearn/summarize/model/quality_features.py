@@ -103,8 +103,8 @@ class Feature:
             *(f"{self.name} {level}" for level in self.levels),
         )
 
-    def block(self, values: FloatArray, edges: FloatArray | None) -> FloatArray:
-        """Its columns; `edges` are the inner ends of the global bins, if it has any."""
+    def blocks(self, values: FloatArray, edges: FloatArray | None) -> list[FloatArray]:
+        """Its columns, side by side; `edges` are the inner ends of the global bins, if it has any."""
         parts = [values[:, None]] if self.raw else []
         if self.rank:  # a rank compares clusters of any size and kind
             parts.append((local_bins(values, RANKS)[:, None] + 0.5) / RANKS)
@@ -114,7 +114,7 @@ class Feature:
             parts.append(one_hot(local_bins(values, self.local_bins), self.local_bins))
         if self.levels:
             parts.append(one_hot(values.astype(np.int64), len(self.levels)))
-        return np.hstack(parts)
+        return parts
 
 
 def words_elsewhere(read: Reading) -> FloatArray:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, count, repeat
 
 import numpy as np
 from scipy import sparse
@@ -49,7 +49,7 @@ class Idf:
 
     def weights(self, words: Iterable[str]) -> FloatArray:
         """Inverse document frequency of each word."""
-        return self._by_count[[self.counts.get(word, 0) for word in words]]
+        return self._by_count[list(map(self.counts.get, words, repeat(0)))]
 
     @cached_property
     def _by_count(self) -> FloatArray:
@@ -81,12 +81,12 @@ def word_counts(
            [2., 0.]]), {'rain': 0, 'fell': 1})
     """
     if vocabulary is None:
-        vocabulary = {word: column for column, word in enumerate(dict.fromkeys(chain.from_iterable(texts)))}
+        vocabulary = defaultdict(count().__next__)  # a word that is looked up for the first time gets the next column
     else:
         texts = [[word for word in words if word in vocabulary] for words in texts]
-    ends = np.cumsum([0, *(len(words) for words in texts)], dtype=np.int32)
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
     columns = np.fromiter(map(vocabulary.__getitem__, chain.from_iterable(texts)), np.int32, ends[-1])
     shape = (len(texts), max(len(vocabulary), 1))
     counts = sparse.csr_array((np.ones(columns.size), columns, ends), shape=shape)
     counts.sum_duplicates()
-    return counts, vocabulary
+    return counts, dict(vocabulary)
