@@ -60,6 +60,8 @@ def test_ends_of_the_range():
     assert pair_to_dpp(0.3, 0.4, 0.0).S == 1.0  # never together
     assert pytest.approx(1.0) == pair_to_dpp(1e-200, 1e-200, 0.0).S  # nor where the product is no float
     assert pytest.approx(np.sqrt(0.5), rel=1e-6) == pair_to_dpp(1e-7, 1e-7, 5e-15).S  # half the product
+    assert dpp_to_pair([1e200, 1e200], 0.0) == (1.0, 1.0, 1.0)  # whose product is no float
+    assert dpp_to_pair([0.0, 2.0], 1.0) == (0.0, pytest.approx(0.8), 0.0)
     assert pair_to_dpp(0.0, 0.4, 0.0).dpp().marginals == pytest.approx([0.0, 0.4])
     assert pair_to_mrf(0.5, 0.5, 0.4, repulsive=False).w12 == pytest.approx(4 * np.log(2))
     assert pair_to_mrf(0.5, 0.5, 0.4, repulsive=False).mrf().pair_probs()[0, 1] == pytest.approx(0.4)
@@ -80,7 +82,6 @@ def test_ends_of_the_range():
         (lambda: dpp_to_mrf([1.0, 1.0], 1.0), "S. below 1"),
         (lambda: dpp_to_mrf([0.0, 1.0], 0.5), "q must be positive"),
         (lambda: dpp_to_pair([1.0, 1.0], 1.5), "S must lie between -1 and 1"),
-        (lambda: dpp_to_pair([1e200, 1e200], 0.0), "small enough"),
         (lambda: mrf_to_dpp([0.0, 0.0], 0.5), "w12 must not be positive"),
         (lambda: mrf_to_dpp([2000.0, 0.0], -0.5), "small enough"),
         (lambda: mrf_to_pair([0.0, 0.0], 0.5), "items 0 and 1 attract"),
