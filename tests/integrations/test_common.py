@@ -64,7 +64,7 @@ def test_warns_where_nothing_fits():
     with pytest.warns(UserWarning, match=r"None of 3 .* budget of 1 is below the cheapest candidate, which costs 2"):
         choice = Chooser(max_tokens=1, count_tokens=lambda _: 2)(["a", "b", "c"], E, [1.0, 2.0, 3.0])
     assert choice.notes() == []
-    assert [left.candidate for left in choice.skipped] == [0, 1, 2]
+    assert [left["candidate"] for left in choice.skipped] == [0, 1, 2]
 
 
 def test_no_candidates():
