@@ -11,7 +11,6 @@ import argparse
 import ast
 import re
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -45,6 +44,7 @@ class Module:
     tree: ast.Module
     is_package: bool
     names: dict[str, str] = field(default_factory=dict)  # local name: dotted name
+    imports: list[str] = field(default_factory=list)  # dotted names, as far as they are ours
 
     def __post_init__(self) -> None:
         for node in self.tree.body:
@@ -54,9 +54,13 @@ class Module:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 self.names |= {t.id: f"{self.name}.{t.id}" for t in targets if isinstance(t, ast.Name)}
         for node in ast.walk(self.tree):  # also those for type checkers, and late ones
-            if isinstance(node, ast.ImportFrom) and node.module:
+            if isinstance(node, ast.Import):
+                self.imports += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
                 for alias in node.names:
-                    self.names.setdefault(alias.asname or alias.name, f"{node.module}.{alias.name}")
+                    self.imports.append(f"{node.module}.{alias.name}")
+                    self.names.setdefault(alias.asname or alias.name, self.imports[-1])
+        self.imports = [name for name in self.imports if name.startswith(f"{PACKAGE}.")]
 
     @property
     def room(self) -> str:
@@ -68,17 +72,6 @@ class Module:
         """The first sentence of the docstring."""
         text = " ".join((ast.get_docstring(self.tree) or "").split("\n\n")[0].split())
         return re.split(r"(?<=[a-z0-9)`])\.(?= |$)", text)[0].rstrip(".") + "." if text else ""
-
-    def imports(self) -> Iterator[str]:
-        """Dotted names, as far as they are ours."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Import):
-                found = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                found = [f"{node.module}.{alias.name}" for alias in node.names]
-            else:
-                continue
-            yield from (name for name in found if name.startswith(f"{PACKAGE}."))
 
 
 @dataclass
@@ -258,7 +251,7 @@ def read_rooms(code: Code, layers: dict[str, int]) -> list[Room]:
 def read_room(name: str, code: Code, layers: dict[str, int], names: set[str]) -> Room:
     prefix = f"{PACKAGE}.{name}"
     members = [m for m in code.modules.values() if m.name == prefix or m.name.startswith(f"{prefix}.")]
-    used = {target.split(".")[1] for module in members for target in module.imports()} & names - {name}
+    used = {target.split(".")[1] for module in members for target in module.imports} & names - {name}
     below = [m.name.removeprefix(f"{prefix}.") for m in members if m.name != prefix]
     folders = [m.name.removeprefix(f"{prefix}.") for m in members if m.is_package and m.name != prefix]
     return Room(
@@ -277,7 +270,7 @@ def in_order(folders: set[str], prefix: str, members: list[Module]) -> tuple[str
     depth = prefix.count(".") + 1
     for module in members:
         home = module.name.split(".")[depth : depth + 1]
-        for target in module.imports():
+        for target in module.imports:
             other = target.split(".")[depth : depth + 1]
             if target.startswith(f"{prefix}.") and home != other and set(home + other) <= folders and home:
                 uses[home[0]].update(other)
@@ -289,7 +282,9 @@ def in_order(folders: set[str], prefix: str, members: list[Module]) -> tuple[str
 
 # The picture
 
-WIDTH, MARGIN, GUTTER, GAP, PAD = 1280, 24, 130, 12, 12
+WIDTH, MARGIN, GUTTER, GAP, PAD = 920, 16, 108, 10, 12  # a page shows some 700 pixels of it across
+SIZE, SMALL = 13, 12  # of type
+CLASS, GIVEN = 146, 84  # widths of a class in the flow, and of what a user has
 STYLE = """
   svg { --paper: #ffffff; --ink: #1c2330; --soft: #5b6472; --line: #c9d0da; --box: #f6f8fb; }
   @media (prefers-color-scheme: dark) {
@@ -300,23 +295,23 @@ STYLE = """
   .band { fill: none; stroke: var(--line); stroke-dasharray: 2 4; }
   .arrow { stroke: var(--soft); stroke-width: 1.5; fill: none; }
   .head { fill: var(--soft); }
-  text { font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: var(--ink); }
-  .title { font-size: 17px; font-weight: bold; }
+  text { font-family: Helvetica, Arial, sans-serif; font-size: 13px; fill: var(--ink); }
+  .title { font-size: 18px; font-weight: bold; }
   .name { font-size: 14px; font-weight: bold; }
   .soft, .step { fill: var(--soft); }
-  .step { font-size: 11px; }
+  .step { font-size: 12px; }
 """
 # Of the layers, from 1; told apart by most colour-blind people, and readable on either paper.
 COLOURS = ("#7f8894", "#5b8fd6", "#0f8b8d", "#3a9d4f", "#c98a00", "#d9622b", "#b65aa8", "#8a6fd1")
 
 
-def width_of(text: str, size: float = 12) -> float:
+def width_of(text: str, size: float = SIZE) -> float:
     """Width in pixels, on the wide side: of DejaVu Sans, the widest font that is likely to stand in."""
     wide, narrow = set("mwMW@%—…→"), set("ijl.,:;'|()[]`!ftrI ")
     return size * sum(0.95 if c in wide else 0.4 if c in narrow else 0.72 if c.isupper() else 0.62 for c in text)
 
 
-def wrap(text: str, width: float, size: float = 12) -> list[str]:
+def wrap(text: str, width: float, size: float = SIZE) -> list[str]:
     """Lines of at most so many pixels."""
     lines: list[str] = []
     for word in text.split():
@@ -344,26 +339,25 @@ def draw_flow(code: Code, layers: dict[str, int], top: float) -> tuple[list[str]
     """Lanes of classes with the functions between them; a lane begins under the same class of the first."""
     out = [text_at(MARGIN, top, "How data flows: the classes, and the functions between them", "title")]
     columns = FLOW[0][1:]
-    wide = 152.0
-    step = (WIDTH - 2 * MARGIN - 116) / len(columns)
+    step = (WIDTH - 2 * MARGIN - GIVEN) / len(columns)
     y = top + 18
     for given, *classes in FLOW:
         first = columns.index(classes[0]) if classes[0] in columns else len(columns) - len(classes)
         tallest = 0
         for i, name in enumerate(classes):
-            x = WIDTH - MARGIN - wide - (len(columns) - 1 - first - i) * step
+            x = WIDTH - MARGIN - CLASS - (len(columns) - 1 - first - i) * step
             colour = COLOURS[layers[code.find(name).split(".")[1]] - 1]
-            out += [*box_at(x, y, wide, 34, colour), text_at(x + wide / 2, y + 22, name, "name", "middle")]
-            start, end, before = x - step + wide + 8, x - 6, classes[i - 1] if i else ""
-            if not before:
-                out += [text_at(start - 6, y + 22, given, "", "end")] if given else []
-            if before or given:
+            out += [*box_at(x, y, CLASS, 34, colour), text_at(x + CLASS / 2 + 2, y + 22, name, "name", "middle")]
+            start, end, before = x - step + CLASS + 6, x - 5, classes[i - 1] if i else ""
+            if given and not before:
+                out.append(text_at(start - 6, y + 22, given, "", "end"))
+            if given or before:
                 out.append(f'<path class="arrow" d="M{start:g} {y + 17:g}H{end - 6:g}"/>')
                 out.append(f'<path class="head" d="M{end:g} {y + 17:g}l-8 -4v8z"/>')
-                said = labels(code.between(before, name), before, name, end - start)
+                said = labels(code.between(before, name), before, name, step - 8)
                 middle, tallest = (start + end) / 2, max(tallest, len(said))
-                out += [text_at(middle, y + 31 + 13 * k, line, "step", "middle") for k, line in enumerate(said)]
-        y += max(34, 22 + 13 * tallest) + 10
+                out += [text_at(middle, y + 48 + 14 * k, line, "step", "middle") for k, line in enumerate(said)]
+        y += 34 + 14 * tallest + 16
     return out, y
 
 
@@ -372,37 +366,38 @@ def labels(names: list[str], start: str, end: str, width: float) -> list[str]:
     short = [name.removeprefix(f"{start}.").removeprefix(f"{end}.") for name in names]
     lines = []
     for name in short[:3]:
-        lines += [name] if width_of(name, 11) <= width else [part for part in re.split(r"(?=\.)", name) if part]
+        lines += [name] if width_of(name, SMALL) <= width else [part for part in re.split(r"(?=\.)", name) if part]
     return [*lines, "…"] if len(short) > 3 else lines
 
 
 def draw_rooms(rooms: list[Room], titles: dict[int, str], top: float) -> tuple[list[str], float]:
     """A band for each layer, the highest first, with a box for each room."""
     out = [
-        text_at(MARGIN, top, "The rooms: each imports only from its own package and from the layers below", "title"),
+        text_at(MARGIN, top, "The rooms: each imports from its own package and from the layers below", "title"),
     ]
     y = top + 16
     for layer in sorted({room.layer for room in rooms}, reverse=True):
         here = [room for room in rooms if room.layer == layer]
-        across = -(-len(here) // -(-len(here) // 4))  # at most four in a row, rows alike
+        across = -(-len(here) // -(-len(here) // 3))  # at most three in a row, rows alike
         wide = (WIDTH - 2 * MARGIN - GUTTER - GAP * (across + 1)) / across
         start = y
         y += GAP
         for row in range(0, len(here), across):
             texts = [room_lines(room, wide - 2 * PAD) for room in here[row : row + across]]
-            tall = 30 + 16 * max(map(len, texts)) + 6
+            tall = 30 + 17 * max(map(len, texts)) + 6
             for i, (room, lines) in enumerate(zip(here[row : row + across], texts, strict=True)):
                 x = MARGIN + GUTTER + GAP + i * (wide + GAP)
                 out += [*box_at(x, y, wide, tall, COLOURS[layer - 1]), text_at(x + PAD + 2, y + 21, room.name, "name")]
-                out += [text_at(x + PAD + 2, y + 39 + 16 * k, line, kind) for k, (line, kind) in enumerate(lines)]
+                out += [text_at(x + PAD + 2, y + 40 + 17 * k, line, kind) for k, (line, kind) in enumerate(lines)]
             y += tall + GAP
+        said = wrap(titles.get(layer, ""), GUTTER - 8)
+        y = max(y, start + 58 + 16 * len(said))
         frame = f'x="{MARGIN}" y="{start:g}" width="{WIDTH - 2 * MARGIN}" height="{y - start:g}"'
         out.append(f'<rect class="band" {frame} rx="7"/>')
         out.append(f'<circle cx="{MARGIN + 26}" cy="{start + 28:g}" r="14" fill="{COLOURS[layer - 1]}"/>')
         number = f'<text x="{MARGIN + 26}" y="{start + 33:g}" class="name" text-anchor="middle" style="fill:#fff">'
         out.append(f"{number}{layer}</text>")
-        said = wrap(titles.get(layer, ""), GUTTER - 12)
-        out += [text_at(MARGIN + 12, start + 62 + 15 * i, line) for i, line in enumerate(said)]
+        out += [text_at(MARGIN + 12, start + 62 + 16 * i, line) for i, line in enumerate(said)]
         y += 8
     return out, y
 
