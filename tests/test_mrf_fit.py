@@ -179,14 +179,14 @@ def test_positive_correlation_is_out_of_reach():
 def test_too_many_items_for_a_fit():
     """The advice can be followed: a part of the DPP is a DPP, and its distribution that of Y ∩ A."""
     dpp = DPP(np.eye(25))
-    with pytest.raises(ValueError, match=r"found 25\. Take .* DPP\.from_marginal\(dpp\.K\[np\.ix_\(A, A\)\]\)"):
+    with pytest.raises(ValueError, match=r"found 25.*from_marginal\(dpp\.K\["):
         fit_mrf_to(dpp)
     A = np.arange(3)
     np.testing.assert_allclose(fit_mrf_to(DPP.from_marginal(dpp.K[np.ix_(A, A)])).model.marginals, 0.5)
 
 
 def test_text_is_no_target():
-    with pytest.raises(TypeError, match=r"^target must be an array of real numbers, found the text 'x'\."):
+    with pytest.raises(TypeError, match="^target .* the text 'x'"):
         fit_dpp_to("x")
 
 
@@ -205,9 +205,9 @@ def test_relabelling_the_items_changes_nothing(rng):
 
 def test_what_does_not_converge_says_so(rng):
     mrf = random_mrf(6, rng, strength=2.0)
-    with pytest.warns(RuntimeWarning, match=r"closest DPP was not reached.*Raise max_iter"):
+    with pytest.warns(RuntimeWarning, match="DPP was not reached.*max_iter"):
         assert not fit_dpp_to(mrf, max_iter=1).converged
-    with pytest.warns(RuntimeWarning, match="closest PairwiseMRF was not reached"):
+    with pytest.warns(RuntimeWarning, match="PairwiseMRF was not reached"):
         assert not fit_mrf_to(rng.dirichlet(np.ones(32)), max_iter=1).converged
 
 

@@ -70,13 +70,13 @@ def test_ends_of_the_range():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pair_to_dpp(0.5, 0.5, 0.3), r"at most p1 p2 = 0.25, equation \(13\), found 0.3.*only negative"),
+        (lambda: pair_to_dpp(0.5, 0.5, 0.3), r"0\.25.*\(13\).*0\.3.*only negative"),
         (lambda: pair_to_mrf(0.5, 0.5, 0.3), "repulsive=False"),
         (lambda: pair_to_dpp(1e-7, 1e-7, 1e-13), r"at most p1 p2 = 1e-14"),  # ten times the product
         (lambda: pair_to_mrf(1e-7, 1e-7, 1e-13), r"at most p1 p2 = 1e-14"),
         (lambda: pair_to_dpp(0.5, 0.5, 0.6), "no distribution of two items"),
         (lambda: pair_to_dpp(0.9, 0.9, 0.7), "no distribution of two items"),
-        (lambda: pair_to_dpp(0.6, 0.4, 0.0), "one of the items is always chosen.*from_marginal"),
+        (lambda: pair_to_dpp(0.6, 0.4, 0.0), "always chosen.*from_marginal"),
         (lambda: pair_to_mrf(0.3, 0.4, 0.0), r"P\(\{1, 2\}\) is 0"),
         (lambda: pair_to_dpp(1.2, 0.4, 0.0), "p1 must lie between 0 and 1"),
         (lambda: dpp_to_mrf([1.0, 1.0], 1.0), "S. below 1"),
@@ -117,8 +117,8 @@ def test_ternary_factors_are_the_models_without_their_node_potentials(rng):
 @pytest.mark.parametrize(
     ("w", "S", "message"),
     [
-        ((-1, 0.5, 0), (0, 0, 0), r"w13 is 0\.5\. Pass np\.minimum\(w, 0\)"),
-        ((0, 0, 0), (0.9, 0.9, 0.0), "no three unit vectors have the products"),
+        ((-1, 0.5, 0), (0, 0, 0), r"w13 is 0\.5.*minimum"),
+        ((0, 0, 0), (0.9, 0.9, 0.0), "no three unit vectors"),
         ((0, 0, 0), (1.1, 0, 0), "no three unit vectors"),
         ((0, 0), (0, 0, 0), r"one entry per item \(3\), found 2"),
     ],
@@ -265,7 +265,7 @@ def test_mrf_of_the_paper_violates_transitivity():
 
 
 def test_an_mrf_has_no_similarities_of_its_own():
-    with pytest.raises(TypeError, match=r"found a PairwiseMRF\. Use transitivity"):
+    with pytest.raises(TypeError, match="PairwiseMRF.*transitivity"):
         triangle_inequality(PairwiseMRF(np.zeros(3), np.zeros((3, 3))))
 
 

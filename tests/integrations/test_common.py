@@ -55,13 +55,13 @@ def test_token_budget_without_a_counter(monkeypatch):
 
 
 def test_warns_where_candidates_are_as_few_as_the_selection():
-    with pytest.warns(UserWarning, match=r"All 3 candidates .* Retrieve more than you keep \(fetch_k"):
+    with pytest.warns(UserWarning, match="All 3 .*fetch_k"):
         choice = Chooser(k=3)(["a", "b", "c"], np.eye(3), [1.0, 2.0, 3.0])
     assert sorted(choice.order) == [0, 1, 2]
 
 
 def test_warns_where_nothing_fits():
-    with pytest.warns(UserWarning, match=r"None of 3 .* budget of 1 is below the cheapest candidate, which costs 2"):
+    with pytest.warns(UserWarning, match="None of 3 .*budget of 1 .*costs 2"):
         choice = Chooser(max_tokens=1, count_tokens=lambda _: 2)(["a", "b", "c"], E, [1.0, 2.0, 3.0])
     assert choice.notes() == []
     assert [left["candidate"] for left in choice.skipped] == [0, 1, 2]
@@ -84,11 +84,11 @@ def test_bad_settings(bad):
 
 def test_cosines_and_scores():
     assert cosines([[3, 4], [0, 0]], [1, 0]).tolist() == [0.6, 0.0]
-    with pytest.raises(ValueError, match="query's embedding has 3 numbers, and those of the documents 2"):
+    with pytest.raises(ValueError, match="query.*3 numbers.*documents 2"):
         cosines([[3, 4]], [1, 0, 0])
     assert given_scores([None, None], "Node") is None
     assert given_scores([1, 2.5], "Node").tolist() == [1, 2.5]
-    with pytest.raises(ValueError, match=r"Node 1 has no score, and others have one \(2 without"):
+    with pytest.raises(ValueError, match=r"Node 1 .*\(2 without"):
         given_scores([1, None, None], "Node")
 
 
