@@ -186,7 +186,7 @@ def test_too_many_items_for_a_fit():
 
 
 def test_text_is_no_target():
-    with pytest.raises(TypeError, match="^target .* the text 'x'"):
+    with pytest.raises(TypeError, match=r"^target .* the text 'x'"):
         fit_dpp_to("x")
 
 

@@ -265,7 +265,7 @@ def test_mrf_of_the_paper_violates_transitivity():
 
 
 def test_an_mrf_has_no_similarities_of_its_own():
-    with pytest.raises(TypeError, match="PairwiseMRF.*transitivity"):
+    with pytest.raises(TypeError, match=r"PairwiseMRF.*transitivity"):
         triangle_inequality(PairwiseMRF(np.zeros(3), np.zeros((3, 3))))
 
 

@@ -274,7 +274,7 @@ def test_axes_given_are_the_axes_returned(plot):
 
 @pytest.mark.parametrize("plot", PLOTS)
 def test_axes_must_be_axes(plot):
-    with pytest.raises(TypeError, match="ax .*ndarray.*one of them"):
+    with pytest.raises(TypeError, match=r"ax .*ndarray.*one of them"):
         plot(PLOTS[plot], Figure().subplots(1, 2))
     with pytest.raises(TypeError, match="found Figure"):
         plot(PLOTS[plot], Figure())

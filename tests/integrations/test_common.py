@@ -84,7 +84,7 @@ def test_bad_settings(bad):
 
 def test_cosines_and_scores():
     assert cosines([[3, 4], [0, 0]], [1, 0]).tolist() == [0.6, 0.0]
-    with pytest.raises(ValueError, match="query.*3 numbers.*documents 2"):
+    with pytest.raises(ValueError, match=r"query.*3 numbers.*documents 2"):
         cosines([[3, 4]], [1, 0, 0])
     assert given_scores([None, None], "Node") is None
     assert given_scores([1, 2.5], "Node").tolist() == [1, 2.5]
