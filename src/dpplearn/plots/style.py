@@ -36,7 +36,6 @@ GREEN = "#009E73"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
 PURPLE = "#CC79A7"
-YELLOW = "#F0E442"
 BLACK = "#000000"
 GREY = "#8A8A8A"  # beside the palette: what is not the point of the figure
 LIGHT = "#D9D9D9"
