@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpplearn import diversify
-from dpplearn.integrations._common import Chooser, cosines, given_scores, tiktoken_counter
+from dpplearn.integrations._common import NOTE, Chooser, cosines, given_scores, given_vectors, tiktoken_counter
 
 E = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
 
@@ -90,6 +90,19 @@ def test_cosines_and_scores():
     assert given_scores([1, 2.5], "Node").tolist() == [1, 2.5]
     with pytest.raises(ValueError, match=r"Node 1 .*\(2 without"):
         given_scores([1, None, None], "Node")
+
+
+def test_embeddings_are_carried_or_all_made():
+    assert given_vectors([[1.0], [2.0]], None, "node", "") == [[1.0], [2.0]]
+    assert given_vectors([[1.0], None], lambda: "made", "node", "") == "made"
+    with pytest.raises(ValueError, match=r"node 1 has none \(2 without.*Pass embed="):
+        given_vectors([[1.0], None, None], None, "node", "Pass embed=.")
+
+
+def test_kept_are_annotated_copies_best_first():
+    choice = Chooser(k=2)(["a", "b", "c"], E, [3.0, 2.9, 2.0])
+    kept = choice.kept("abc", lambda letter, note: f"{letter}{note[NOTE]['rank']}")
+    assert kept == [f"{'abc'[i]}{rank}" for rank, i in enumerate(choice.order)] == ["a0", "c1"]
 
 
 @pytest.mark.parametrize(
