@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +13,9 @@ from dpplearn.cli import plain_errors, plain_warnings, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import PATH, Run, read_corpus, run_options, warn_of_other_languages
 from dpplearn.cli.tables import print_table_2
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.experiments.evaluation import Comparison
 
 STOPPED = "Stopped. What is done is kept: run the same command with the same --out to go on."
 
@@ -74,18 +77,16 @@ def command(
         folder = ResultsFolder(run.out, evaluation_record(models, clusters, scoring, called))
         with stoppable(stopped(run)), bars() as show:
             report = partial(show.stage, "Summarizing")
-            rows, best, results, details = evaluate(
-                models, clusters, names, scoring, folder, jobs=run.jobs, report=report
-            )
+            found = evaluate(models, clusters, names, scoring, folder, jobs=run.jobs, report=report)
     if not run.as_json:
-        print_table_2(rows, best, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
-    finish(run, results, details)
+        print_table_2(found.rows, found.best, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
+    finish(run, found)
 
 
-def finish(run: Run, results: dict[str, Any], details: dict[str, Any]) -> None:
+def finish(run: Run, found: Comparison) -> None:
     """Print the results where JSON was asked for, and say where they are."""
     if run.as_json:
-        click.echo(json.dumps({**results, "details": details}, indent=2, ensure_ascii=False))
+        click.echo(json.dumps({**found.results, "details": found.details}, indent=2, ensure_ascii=False))
     if run.out is not None:
         click.echo(f"Wrote {run.out}.", err=True)
 

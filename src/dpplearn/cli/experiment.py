@@ -98,11 +98,11 @@ def command(
     if not run.as_json:
         size = f"{len(experiment.tested)} clusters, {budget:g} {unit}"
         print_table_1(found.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} clusters, {budget:g} {unit}")
-        print_table_2(found.rows, found.best, f"Table 2. {experiment.record['test']}: {size}", PAPER_2)
+        print_table_2(found.table_2.rows, found.table_2.best, f"Table 2. {experiment.record['test']}: {size}", PAPER_2)
         if found.without_shared is not None:
             title = f"Table 2 without the {len(found.shared)} clusters that share documents with the training corpus"
-            print_table_2(*found.without_shared, title, PAPER_2)
-    finish(run, found.results, found.details)
+            print_table_2(found.without_shared.rows, found.without_shared.best, title, PAPER_2)
+    finish(run, found.table_2)
 
 
 def read(corpus: Path, run: Run, split: str | None, language: str | None) -> list[Cluster]:

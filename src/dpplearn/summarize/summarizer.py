@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -22,10 +23,9 @@ from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.candidates import Candidates
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
-from dpplearn.summarize.model.oracle import oracle_extract
 from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.training import Trained, train
+from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.language import warn_unless_read
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit, cut, joined_length, limit, measured
@@ -167,15 +167,10 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def oracle_items(self, read: Candidates, budget: float | None = None, unit: Unit | None = None) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1), or that of another length."""
-        settings = self.settings
-        return oracle_extract(
-            read,
-            read.cluster.references,
-            oracle=settings.oracle,
-            budget=settings.budget if budget is None else budget,
-            unit=settings.unit if unit is None else unit,
-            language=getattr(self, "language_", settings.language),
-        )
+        own = self.settings
+        budget, unit = own.budget if budget is None else budget, own.unit if unit is None else unit
+        language = getattr(self, "language_", own.language)
+        return extract(read, replace(own, budget=budget, unit=unit, language=language), read.cluster.references)
 
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
@@ -276,7 +271,7 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         """As `summarize`; sampled and consensus sets may cost `overrun` more, for a scorer that trims (section 7.3)."""
         ready = self._prepared(cluster)
         read, dpp = ready.read, ready.dpp
-        cost, bound = ready.costs(unit), limit(budget, unit)
+        cost, bound = read.costs(unit), limit(budget, unit)
         pinned, excluded = check_subset(include, len(cost), "include"), check_subset(exclude, len(cost), "exclude")
         allowed = ready.allowed(pinned, excluded)
         note = ""

@@ -136,12 +136,23 @@ def score_table(
     return rows, best
 
 
-def records(rows: Sequence[Row], best: str, settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """results.json as `{"systems": ..., "settings": ...}`, in percent, and the details: intervals, tests, topics."""
-    results = {"systems": {row.name: row.figures() for row in rows}, "settings": dict(settings)}
-    details: dict[str, Any] = {"best": best, "confidence": CONFIDENCE, "systems": {}}
-    for row in rows:
-        details["systems"][row.name] = {
+@dataclass(frozen=True)
+class Comparison:
+    """Table 2, as rows with the best system's name, and as what `results.json` and `details.json` hold."""
+
+    rows: list[Row]
+    best: str
+    results: dict[str, Any]
+    details: dict[str, Any]
+
+
+def compare(
+    summaries: Mapping[str, Mapping[str, str]], clusters: Sequence[Cluster], scoring: Scoring, record: Mapping[str, Any]
+) -> Comparison:
+    """Score systems; the details are intervals, tests and scores by topic, in percent, beside the record of the run."""
+    rows, best = score_table(summaries, clusters, scoring)
+    systems = {
+        row.name: {
             "clusters": len(set(row.score.topics.values())),
             "intervals": row.intervals(),
             "against_best": {
@@ -154,29 +165,25 @@ def records(rows: Sequence[Row], best: str, settings: Mapping[str, Any]) -> tupl
             },
             "rouge-1 f by cluster": {t: round(100 * x, 3) for t, x in row.score.by_topic("rouge-1", "f").items()},
         }
-    return results, details
+        for row in rows
+    }
+    results = {"systems": {row.name: row.figures() for row in rows}, "settings": dict(record)}
+    return Comparison(rows, best, results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
 
 
 def evaluate(
-    models: Models,
-    clusters: Sequence[Cluster],
-    systems: Sequence[str],
-    scoring: Scoring,
-    folder: ResultsFolder,
-    *,
-    jobs: int | None = 1,
-    report: Report = silent,
-) -> tuple[list[Row], str, dict[str, Any], dict[str, Any]]:
-    """Table 2 of trained models: rows, the best system, and the two records, which are also written to the folder."""
+    models: Models, clusters: Sequence[Cluster], systems: Sequence[str], scoring: Scoring, folder: ResultsFolder,
+    *, jobs: int | None = 1, report: Report = silent,
+) -> Comparison:  # fmt: skip
+    """Table 2 of trained models, also written to the folder, which knows what the results depend on."""
     for system in LEARNED:
         if system in systems:  # said before the work, not after it
             models.regression(system)
     tasks = [Task("model", (cluster,), tuple(systems)) for cluster in clusters]
     made = make_summaries({"model": models}, tasks, scoring.budget, scoring.unit, folder, jobs=jobs, report=report)
-    rows, best = score_table(made, clusters, scoring)
-    results, details = records(rows, best, folder.settings)
-    folder.write(results, details, systems)
-    return rows, best, results, details
+    found = compare(made, clusters, scoring, folder.settings)
+    folder.write(found.results, found.details, systems)
+    return found
 
 
 def evaluation_record(

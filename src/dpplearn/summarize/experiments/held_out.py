@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpplearn._run.progress import Progress
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.baselines import train_logistic
-from dpplearn.summarize.experiments.evaluation import Row, Scoring, records, score_table
+from dpplearn.summarize.experiments.evaluation import Comparison, Row, Scoring, compare
 from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, SOURCE, table_1
 from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint
@@ -44,31 +44,14 @@ class Recipe:
         return Models(summarizer, train_logistic(summarizer, rest) if asked else None)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What an experiment found.
+class Outcome(NamedTuple):
+    """Table 2 of the test clusters, Table 1 of the training corpus, documents that both have, by test cluster, and
+    Table 2 without these clusters, if there are any."""
 
-    Attributes
-    ----------
-    rows, best
-        Of Table 2, as `score_table` returns them.
-    table_1 : dict of str to CorpusScore
-        Of the training corpus.
-    shared : dict of str to list of str
-        Ids of documents that are in the training corpus too, by test cluster.
-    without_shared : rows and best, or None
-        Of Table 2 without these clusters.
-    results, details : dict
-        What `results.json` and `details.json` hold.
-    """
-
-    rows: list[Row]
-    best: str
+    table_2: Comparison
     table_1: dict[str, CorpusScore]
     shared: dict[str, list[str]]
-    without_shared: tuple[list[Row], str] | None
-    results: dict[str, Any]
-    details: dict[str, Any]
+    without_shared: Comparison | None
 
 
 @dataclass(frozen=True)
@@ -133,24 +116,15 @@ class Experiment:
         jobs: int | None = 1,
         progress: Progress | None = None,
     ) -> Outcome:
-        """Make the summaries that the folder does not have, score all, and write the results there.
-
-        Parameters
-        ----------
-        folder : ResultsFolder
-            Made with `record`.
-        peers : Path, optional
-            Other systems' summaries, see `read_peers`; with their encoding.
-        """
+        """Make the summaries that the folder, made with `record`, does not have, score all, and write the results."""
         show = Progress(False) if progress is None else progress
         others, known = self.read_peers(peers, encoding) if peers is not None else ({}, {})
         models, tasks = self.plan(show)
-        report = partial(show.stage, "Summarizing")
-        budget, unit = self.scoring.budget, self.scoring.unit
-        made = make_summaries(models, tasks, budget, unit, folder, jobs=jobs, report=report)
+        scoring, report = self.scoring, partial(show.stage, "Summarizing")
+        made = make_summaries(models, tasks, scoring.budget, scoring.unit, folder, jobs=jobs, report=report)
         oracle = {str(cluster.id): self.oracle_text(cluster) for cluster in self.train}
-        outcome = self.score({**others, **made}, table_1(self.train, oracle, known, self.scoring))
-        folder.write(outcome.results, outcome.details, self.systems)
+        outcome = self.score({**others, **made}, table_1(self.train, oracle, known, scoring))
+        folder.write(outcome.table_2.results, outcome.table_2.details, self.systems)
         return outcome
 
     def read_peers(self, path: Path, encoding: str) -> tuple[Summaries, Summaries]:
@@ -192,17 +166,17 @@ class Experiment:
 
     def score(self, made: Summaries, first: dict[str, CorpusScore]) -> Outcome:
         """Table 2, with and without the clusters that share documents with the training corpus."""
-        rows, best = score_table(made, self.tested, self.scoring)
-        results, details = records(rows, best, self.record)
+        table_2 = compare(made, self.tested, self.scoring, self.record)
         shared = {} if self.test is None else shared_documents(self.train, self.test)
         apart = [c for c in self.tested if str(c.id) not in shared]
-        without = score_table(made, apart, self.scoring) if shared and apart else None
-        details["table_1"] = {name: Row(name, score, {}).figures() for name, score in first.items()}
-        details["paper"] = {"source": SOURCE, "table_1": PAPER_1, "table_2": PAPER_2}
-        details["shared_documents"] = shared
-        if without is not None:
-            details["without_shared"] = {row.name: row.figures() for row in without[0]}
-        return Outcome(rows, best, first, shared, without, results, details)
+        without = compare(made, apart, self.scoring, {}) if shared and apart else None
+        table_2.details.update(
+            table_1={name: Row(name, score, {}).figures() for name, score in first.items()},
+            paper={"source": SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
+            shared_documents=shared,
+            **({} if without is None else {"without_shared": without.results["systems"]}),
+        )
+        return Outcome(table_2, first, shared, without)
 
 
 def topic_of(cluster: Cluster) -> str:

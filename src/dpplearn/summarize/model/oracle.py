@@ -8,10 +8,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import roomy
-from dpplearn.summarize.model.candidates import Candidates
 from dpplearn.summarize.model.tfidf import word_counts
-from dpplearn.summarize.text.matching import match_words
-from dpplearn.summarize.text.units import Unit, cut, limit
 
 Tokens = Sequence[str]
 
@@ -87,15 +84,3 @@ ORACLES: dict[str, Callable[[Sequence[Tokens], Sequence[Tokens], FloatArray, flo
     "rouge": rouge_oracle,
     "paper": paper_oracle,
 }
-
-
-def oracle_extract(
-    found: Candidates, references: Sequence[str], *, oracle: str, budget: float, unit: Unit, language: str | None
-) -> IntArray:
-    """The sentences of a cluster that come nearest to the references within a budget, by one of the rules."""
-    # of sentences with the same words only the first: a set with two of them has probability 0
-    _, first = np.unique(found.said, return_index=True)
-    cost = np.full(len(found), np.inf)
-    cost[first] = found.costs(unit)[first]
-    wanted = [match_words(cut(reference, budget, unit), language) for reference in references]
-    return ORACLES[oracle](found.matched(language), wanted, cost, limit(budget, unit))

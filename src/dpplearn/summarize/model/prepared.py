@@ -18,7 +18,6 @@ from dpplearn.dpp import DPP
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.tfidf import word_counts
-from dpplearn.summarize.text.units import Unit
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
 
@@ -75,10 +74,6 @@ class Prepared:
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
         return allowed
-
-    def costs(self, unit: Unit) -> FloatArray:
-        """What each sentence takes of a budget."""
-        return self.read.costs(unit)
 
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:

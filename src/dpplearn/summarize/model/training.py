@@ -19,11 +19,11 @@ from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.candidates import Candidates
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
-from dpplearn.summarize.model.oracle import oracle_extract
+from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.text.language import foreign
-from dpplearn.summarize.text.matching import ENGLISH, normal_language
-from dpplearn.summarize.text.units import Unit, limit
+from dpplearn.summarize.text.matching import ENGLISH, match_words, normal_language
+from dpplearn.summarize.text.units import Unit, cut, limit
 
 FOLDS = 5
 VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -144,9 +144,14 @@ def training_targets(found: Candidates, settings: SummarizerSettings) -> list[In
 
 
 def extract(found: Candidates, settings: SummarizerSettings, references: Sequence[str]) -> IntArray:
-    """The oracle's extract of the length that summaries are trained for."""
-    names = ("oracle", "budget", "unit", "language")
-    return oracle_extract(found, references, **{name: getattr(settings, name) for name in names})
+    """The sentences of a cluster that come nearest to the references within the budget, by the oracle's rule."""
+    budget, unit, language = settings.budget, settings.unit, settings.language
+    # of sentences with the same words only the first: a set with two of them has probability 0
+    _, first = np.unique(found.said, return_index=True)
+    cost = np.full(len(found), np.inf)
+    cost[first] = found.costs(unit)[first]
+    wanted = [match_words(cut(reference, budget, unit), language) for reference in references]
+    return ORACLES[settings.oracle](found.matched(language), wanted, cost, limit(budget, unit))
 
 
 def check_targets(examples: Sequence[Example], settings: SummarizerSettings) -> None:
