@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,8 +75,7 @@ def command(
         called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
         folder = ResultsFolder(run.out, evaluation_record(models, clusters, scoring, called))
         with stoppable(stopped(run)), bars() as show:
-            report = partial(show.stage, "Summarizing")
-            found = evaluate(models, clusters, names, scoring, folder, jobs=run.jobs, report=report)
+            found = evaluate(models, clusters, names, scoring, folder, jobs=run.jobs, progress=show)
     if not run.as_json:
         print_table_2(found.rows, found.best, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
     finish(run, found)

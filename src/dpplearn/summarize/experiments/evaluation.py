@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dpplearn._run.progress import Progress
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint, fingerprint
-from dpplearn.summarize.experiments.summaries import Report, Task, make_summaries, silent
+from dpplearn.summarize.experiments.summaries import Task, make_summaries
 from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, Models
 from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
@@ -173,14 +174,14 @@ def compare(
 
 def evaluate(
     models: Models, clusters: Sequence[Cluster], systems: Sequence[str], scoring: Scoring, folder: ResultsFolder,
-    *, jobs: int | None = 1, report: Report = silent,
+    *, jobs: int | None = 1, progress: bool | Progress = False,
 ) -> Comparison:  # fmt: skip
     """Table 2 of trained models, also written to the folder, which knows what the results depend on."""
     for system in LEARNED:
         if system in systems:  # said before the work, not after it
             models.regression(system)
     tasks = [Task("model", (cluster,), tuple(systems)) for cluster in clusters]
-    made = make_summaries({"model": models}, tasks, scoring.budget, scoring.unit, folder, jobs=jobs, report=report)
+    made = make_summaries({"model": models}, tasks, scoring.budget, scoring.unit, folder, jobs=jobs, progress=progress)
     found = compare(made, clusters, scoring, folder.settings)
     folder.write(found.results, found.details, systems)
     return found

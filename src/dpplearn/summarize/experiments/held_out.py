@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +36,7 @@ class Recipe:
     tune: bool
     without: str | None = None
 
-    def __call__(self, verbose: Progress | bool = False) -> Models:
+    def __call__(self, verbose: bool | Progress = False) -> Models:
         rest = [cluster for cluster in self.clusters if topic_of(cluster) != self.without]
         summarizer = Summarizer(**self.settings).fit(rest, tune=self.tune, verbose=verbose)
         asked = any(system in LEARNED for system in self.systems)
@@ -114,14 +113,13 @@ class Experiment:
         *,
         encoding: str = "utf-8",
         jobs: int | None = 1,
-        progress: Progress | None = None,
+        progress: bool | Progress = False,
     ) -> Outcome:
         """Make the summaries that the folder, made with `record`, does not have, score all, and write the results."""
-        show = Progress(False) if progress is None else progress
         others, known = self.read_peers(peers, encoding) if peers is not None else ({}, {})
-        models, tasks = self.plan(show)
-        scoring, report = self.scoring, partial(show.stage, "Summarizing")
-        made = make_summaries(models, tasks, scoring.budget, scoring.unit, folder, jobs=jobs, report=report)
+        models, tasks = self.plan(progress)
+        scoring = self.scoring
+        made = make_summaries(models, tasks, scoring.budget, scoring.unit, folder, jobs=jobs, progress=progress)
         oracle = {str(cluster.id): self.oracle_text(cluster) for cluster in self.train}
         outcome = self.score({**others, **made}, table_1(self.train, oracle, known, scoring))
         folder.write(outcome.table_2.results, outcome.table_2.details, self.systems)
@@ -135,7 +133,7 @@ class Experiment:
             raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
         return others, read_peers(path, [str(c.id) for c in self.train], encoding, required=False)
 
-    def plan(self, show: Progress) -> tuple[dict[str, Models | Callable[[], Models]], list[Task]]:
+    def plan(self, progress: bool | Progress) -> tuple[dict[str, Models | Callable[[], Models]], list[Task]]:
         """Models, or recipes of them, by name, and what each is to summarize."""
         models: dict[str, Models | Callable[[], Models]] = {}
         tasks = []
@@ -143,7 +141,7 @@ class Experiment:
             settings = {**self.summarizer.get_params(), "decoder": decoder}
             recipe = Recipe(settings, tuple(self.train), systems, self.tune)
             if self.test is not None:
-                models[decoder] = recipe(show)
+                models[decoder] = recipe(progress)
                 tasks += [Task(decoder, (cluster,), systems) for cluster in self.test]
                 continue
             for topic, held_out in by_topic(self.train).items():

@@ -10,18 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpplearn._checks import check_jobs
+from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.signals import deaf_children
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.results_folder import ResultsFolder
 from dpplearn.summarize.experiments.systems import SYSTEMS, Models, summary_of
 from dpplearn.summarize.text.units import Unit
-
-Report = Callable[[int, int], None]  # clusters done, clusters in all
-
-
-def silent(done: int, total: int) -> None:
-    """No report of progress."""
-
 
 _work: dict[str, Any] = {}  # what a worker process was given once
 
@@ -60,7 +54,7 @@ def make_summaries(
     folder: ResultsFolder,
     *,
     jobs: int | None = 1,
-    report: Report = silent,
+    progress: bool | Progress = False,
 ) -> dict[str, dict[str, str]]:
     """Summaries by system and cluster; those that the folder has already are not made again.
 
@@ -74,12 +68,13 @@ def make_summaries(
         if pairs:
             left.append((task.key, [c for c, _ in pairs], [w for _, w in pairs]))
     done = total - sum(len(clusters) for _, clusters, _ in left)
-    report(done, total)
+    show = as_progress(progress)
+    show.stage("Summarizing", done, total)
     for clusters, found in _run(left, models, budget, unit, check_jobs(jobs)):
         for cluster, summaries in zip(clusters, found, strict=True):
             folder.add(str(cluster.id), summaries)
         done += len(clusters)
-        report(done, total)
+        show.stage("Summarizing", done, total)
     made: dict[str, dict[str, str]] = {s: {} for s in SYSTEMS if any(s in task.systems for task in tasks)}
     for task in tasks:
         for system in task.systems:
