@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from dpplearn.summarize import Cluster
-from dpplearn.web.uploads import label
+from dpplearn.web.forms import label
 
 CLUSTERS = "/api/v1/clusters"
 FILES = {
