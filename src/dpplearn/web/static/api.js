@@ -17,7 +17,10 @@ export class Problem extends Error {
 }
 
 /** No answer at all. */
-export class Unreachable extends Error {}
+export class Unreachable extends Error {
+  errors = [];
+  detail = "Your documents are still here. Start the server again (dpplearn serve), then press the button again.";
+}
 
 const base = new URL("api/v1/", document.baseURI);
 let notBefore = 0; // after a 429 no request leaves before this time
@@ -47,7 +50,7 @@ async function bodyOf(response) {
   }
 }
 
-export async function request(method, path, { json, form, signal } = {}) {
+async function request(method, path, { json, form, signal } = {}) {
   for (;;) {
     const wait = notBefore - Date.now();
     if (wait > 0) {
@@ -64,7 +67,7 @@ export async function request(method, path, { json, form, signal } = {}) {
       });
     } catch (error) {
       if (error.name === "AbortError") throw error;
-      throw new Unreachable("The server does not answer.", { cause: error });
+      throw new Unreachable("The server does not answer", { cause: error });
     }
     if (response.status === 429) {
       notBefore = Date.now() + 1000 * retryAfter(response);
@@ -81,16 +84,14 @@ export const getModels = () => request("GET", "models");
 
 /** `source` is { documents, files, model }: what to post, kept so that it can be posted again. */
 export function postCluster(source, signal) {
-  if (!source.files) {
-    return request("POST", "clusters", { json: { documents: source.documents, model: source.model }, signal });
-  }
+  const { documents, files, model } = source;
+  if (!files) return request("POST", "clusters", { json: { documents, model }, signal });
   const form = new FormData();
-  for (const file of source.files) form.append("files", file, file.name);
-  if (source.model) form.append("model", source.model);
+  for (const file of files) form.append("files", file, file.name);
+  if (model) form.append("model", model);
   return request("POST", "clusters", { form, signal });
 }
 
-export const getCluster = (id, signal) => request("GET", `clusters/${encodeURIComponent(id)}`, { signal });
-
-export const postSelect = (id, options, signal) =>
-  request("POST", `clusters/${encodeURIComponent(id)}/select`, { json: options, signal });
+const clusterAt = (id) => `clusters/${encodeURIComponent(id)}`;
+export const getCluster = (id, signal) => request("GET", clusterAt(id), { signal });
+export const postSelect = (id, json, signal) => request("POST", `${clusterAt(id)}/select`, { json, signal });
