@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
+from string import Template
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -18,38 +19,15 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from dpplearn.web.assets import Asset
 from dpplearn.web.problems import KINDS, Problem
 
-PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} API</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/docs/reference.css"></head>
-<body>
-<header><h1>{title} API <small>{version}</small></h1><p>{description} The same as data:
-<a href="/api/v1/openapi.json">openapi.json</a>. The page: <a href="/">/</a>.</p></header>
-<nav aria-label="Routes"><ul>{links}<li><a href="#problems">Problems</a></ul></nav>
-<main>
-{operations}
-<section id="problems"><h2>Problems</h2><p>Errors are problem documents (RFC 9457), of the type
-<code>application/problem+json</code>. <code>detail</code> says what to change; where a limit was passed,
-<code>limit</code> names it and <code>value</code> says what it allows.</p>{problems}</section>
-{models}
-</main>
-</body>
-</html>
-"""
-
 
 def reference(app: FastAPI) -> APIRouter:
     """The routes /docs and /problems/{slug}."""
     router = APIRouter(include_in_schema=False)
-    style = Asset.of((files("dpplearn.web") / "apidocs.css").read_bytes(), "css")
+    frame = Template((files("dpplearn.web") / "apidocs.html").read_text("utf-8"))
 
     @router.get("/docs")
     async def docs(request: Request) -> Response:
-        return Asset.of(render(app.openapi()).encode(), "html").response(request)
-
-    @router.get("/docs/reference.css")
-    async def css(request: Request) -> Response:
-        return style.response(request)
+        return Asset.of(render(frame, app.openapi()).encode(), "html").response(request)
 
     @router.get("/problems/{slug}")
     async def problem(slug: str) -> Response:
@@ -60,7 +38,7 @@ def reference(app: FastAPI) -> APIRouter:
     return router
 
 
-def render(api: dict[str, Any]) -> str:
+def render(frame: Template, api: dict[str, Any]) -> str:
     """The whole page."""
     schemas = api["components"]["schemas"]
     routes = [(method, path, spec) for path, methods in api["paths"].items() for method, spec in methods.items()]
@@ -68,17 +46,16 @@ def render(api: dict[str, Any]) -> str:
         f'<tr id="problem-{slug}"><td><code>/problems/{slug}</code><td>{status}<td>{escape(title)}<td>{prose(about)}'
         for slug, (status, title, about) in KINDS.items()
     )
-    return PAGE.format_map(
-        {name: escape(api["info"][name]) for name in ("title", "version", "description")}
-        | {
-            "links": "".join(
-                f'<li><a href="#{anchor(method, path)}"><b>{method.upper()}</b> {escape(path)}</a>'
-                for method, path, _ in routes
-            ),
-            "operations": "\n".join(operation(*route, schemas) for route in routes),
-            "problems": table(("type", "status", "title", "meaning"), kinds),
-            "models": "\n".join(model(name, spec) for name, spec in sorted(schemas.items())),
-        }
+    links = (
+        f'<li><a href="#{anchor(method, path)}"><b>{method.upper()}</b> {escape(path)}</a>'
+        for method, path, _ in routes
+    )
+    return frame.substitute(
+        {name: escape(api["info"][name]) for name in ("title", "version", "description")},
+        links="".join(links),
+        operations="\n".join(operation(*route, schemas) for route in routes),
+        problems=table(("type", "status", "title", "meaning"), kinds),
+        models="\n".join(model(name, spec) for name, spec in sorted(schemas.items())),
     )
 
 

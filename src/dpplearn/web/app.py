@@ -60,7 +60,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
         lifespan=lifespan,
     )
     app.state.service = service
-    app.add_middleware(Guard, settings=settings, metrics=service.metrics)
+    app.add_middleware(Guard, settings=settings, metrics=service.seen)
     app.add_exception_handler(HTTPException, on_http)
     app.include_router(routes(service))
     app.include_router(page())
@@ -85,21 +85,21 @@ def routes(service: Service) -> APIRouter:
         response_description="The cluster as it was read; `Location` is its address.",
         openapi_extra=body(schema.NewCluster, form=True),
         summary="Read documents",
-    )(service.add)
+    )(service.add_cluster)
     router.get(
         "/clusters/{id}",
         response_model=schema.ClusterAnswer,
         responses=problems("cluster-gone"),
         response_description="The same as when it was posted.",
         summary="A cluster",
-    )(service.get)
+    )(service.get_cluster)
     router.delete(
         "/clusters/{id}",
         status_code=204,
         responses=problems("cluster-gone"),
         response_description="It is forgotten.",
         summary="Forget a cluster",
-    )(service.delete)
+    )(service.delete_cluster)
     router.post(
         "/clusters/{id}/select",
         response_model=schema.SelectionAnswer,
@@ -128,7 +128,7 @@ def routes(service: Service) -> APIRouter:
         response_class=PlainTextResponse,
         response_description="Prometheus text",
         summary="Metrics",
-    )(service.report)
+    )(service.metrics)
     return router
 
 

@@ -44,7 +44,7 @@ class Service:
         self.pool = Pool(settings.workers, settings.queue)
         self.clusters: Clusters[Kept] = Clusters(settings.max_clusters_bytes, settings.cluster_seconds)
         self.bodies = Bodies(settings)
-        self.metrics = Metrics(self.counts)
+        self.seen = Metrics(self.counts)
         title = "The Halvern Dam accident, eight articles on an invented event"
         self.first = schema.Example(title=title, documents=shown(Cluster.example().documents))
 
@@ -58,7 +58,7 @@ class Service:
     async def example(self) -> schema.Example:
         return self.first
 
-    async def add(self, request: Request) -> Response:
+    async def add_cluster(self, request: Request) -> Response:
         """Split documents into sentences and featurize them, once; select from them as often as you like."""
         kind = check_type(request, JSON, FORM)
 
@@ -99,10 +99,10 @@ class Service:
             raise Problem("cluster-gone")
         return kept
 
-    async def get(self, id: str) -> Response:  # noqa: A002  # the name in the address
+    async def get_cluster(self, id: str) -> Response:  # noqa: A002  # the name in the address
         return Response(self.held(id).answer, media_type=JSON)
 
-    async def delete(self, id: str) -> Response:  # noqa: A002  # the name in the address
+    async def delete_cluster(self, id: str) -> Response:  # noqa: A002  # the name in the address
         if not self.clusters.remove(id):
             raise Problem("cluster-gone")
         return Response(status_code=204)
@@ -147,9 +147,9 @@ class Service:
             clusters=len(self.clusters),
         )
 
-    async def report(self) -> Response:
+    async def metrics(self) -> Response:
         """Counts and times of requests, the queue, and the clusters kept; nothing of their texts."""
-        return Response(self.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+        return Response(self.seen.text(), media_type=CONTENT_TYPE_LATEST)
 
     def counts(self) -> Counts:
         pool, clusters = self.pool, self.clusters

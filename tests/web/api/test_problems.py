@@ -194,7 +194,7 @@ def test_other_names_of_the_host_are_refused(client, is_problem):
 
 
 def test_every_answer_carries_the_security_headers(client, example):
-    paths = ("/", "/docs", "/docs/reference.css", "/api/v1/health", "/nothing", f"{CLUSTERS}/{example['id']}")
+    paths = ("/", "/docs", "/static/apidocs.css", "/api/v1/health", "/nothing", f"{CLUSTERS}/{example['id']}")
     for answer in [client.get(path) for path in paths] + [
         client.post(CLUSTERS),
         client.get("/", headers={"Host": "x"}),

@@ -1,9 +1,9 @@
 // The API: requests, its problem documents, and the server being busy or away.
 
-/** An answer that says what was wrong and what to change (RFC 9457). */
+/** An answer that says what was wrong and what to change (RFC 9457); of status 0 where there was no answer at all. */
 export class Problem extends Error {
-  constructor(status, body) {
-    super(body.title || `The server answered ${status}`);
+  constructor(status, body, options) {
+    super(body.title || `The server answered ${status}`, options);
     this.status = status;
     this.type = body.type || "about:blank";
     this.detail = body.detail || "The server gave no reason. Its log may say more.";
@@ -16,12 +16,10 @@ export class Problem extends Error {
   }
 }
 
-/** No answer at all. */
-export class Unreachable extends Error {
-  errors = [];
-  detail = "Your documents are still here. Start the server again (dpplearn serve), then press the button again.";
-}
-
+const AWAY = {
+  title: "The server does not answer",
+  detail: "Your documents are still here. Start the server again (dpplearn serve), then press the button again.",
+};
 const base = new URL("api/v1/", document.baseURI);
 let notBefore = 0; // after a 429 no request leaves before this time
 export const onWait = { report: () => {} }; // told the seconds to wait, and 0 when the wait is over
@@ -67,7 +65,7 @@ async function request(method, path, { json, form, signal } = {}) {
       });
     } catch (error) {
       if (error.name === "AbortError") throw error;
-      throw new Unreachable("The server does not answer", { cause: error });
+      throw new Problem(0, AWAY, { cause: error });
     }
     if (response.status === 429) {
       notBefore = Date.now() + 1000 * retryAfter(response);

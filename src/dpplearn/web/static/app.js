@@ -1,6 +1,6 @@
 // The page: which screen is shown, and what happens when something is asked, answered or refused.
 
-import { getCluster, getExample, getModels, onWait, postCluster, Problem, Unreachable } from "./api.js";
+import { getCluster, getExample, getModels, onWait, postCluster, Problem } from "./api.js";
 import { closeCard, openCard, updateCard } from "./card.js";
 import { buildControls, clearErrors, listenControls, placeErrors } from "./controls.js";
 import { $, show } from "./dom.js";
@@ -55,7 +55,7 @@ async function load(text, work) {
     if (loading !== controller || error.name === "AbortError") return false;
     screen("start");
     $("submit").focus({ preventScroll: true });
-    if (!(error instanceof Problem || error instanceof Unreachable)) throw error;
+    if (!(error instanceof Problem)) throw error;
     refuse(error);
     return false;
   } finally {
@@ -164,7 +164,7 @@ const selecting = new Selecting({
   fail(error) {
     $("work").classList.remove("waiting");
     $("work").classList.add("stale");
-    if (error instanceof Problem) {
+    if (error.status) {
       const rest = placeErrors(error.errors);
       const placed = error.errors.length > rest.length && rest.length === 0;
       problem($("select-problem"), placed ? null : error, rest);
