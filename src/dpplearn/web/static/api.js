@@ -8,7 +8,6 @@ export class Problem extends Error {
     this.type = body.type || "about:blank";
     this.detail = body.detail || "The server gave no reason. Its log may say more.";
     this.errors = Array.isArray(body.errors) ? body.errors : [];
-    this.limit = body.limit;
   }
 
   get clusterGone() {
@@ -39,15 +38,6 @@ function retryAfter(response) {
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 60) : 1;
 }
 
-async function bodyOf(response) {
-  try {
-    return await response.json();
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-    return {};
-  }
-}
-
 async function request(method, path, { json, form, signal } = {}) {
   for (;;) {
     const wait = notBefore - Date.now();
@@ -71,7 +61,10 @@ async function request(method, path, { json, form, signal } = {}) {
       notBefore = Date.now() + 1000 * retryAfter(response);
       continue;
     }
-    const body = response.status === 204 ? null : await bodyOf(response);
+    const body = await response.json().catch((error) => {
+      if (error.name === "AbortError") throw error;
+      return {}; // no JSON
+    });
     if (!response.ok) throw new Problem(response.status, body);
     return body;
   }

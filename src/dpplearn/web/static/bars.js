@@ -5,14 +5,9 @@ import { signed } from "./text.js";
 
 /** The widest reach to the left and to the right over all sentences: one scale for all bars. */
 export function scaleOf(sentences) {
-  let left = 0;
-  let right = 0;
-  for (const { contributions } of sentences) {
-    let [minus, plus] = [0, 0];
-    for (const value of Object.values(contributions)) value < 0 ? (minus -= value) : (plus += value);
-    left = Math.max(left, minus);
-    right = Math.max(right, plus);
-  }
+  const total = (sign) => ({ contributions }) =>
+    Object.values(contributions).reduce((sum, value) => sum + Math.max(0, sign * value), 0);
+  const [left, right] = [-1, 1].map((sign) => Math.max(0, ...sentences.map(total(sign))));
   const span = left + right || 1;
   return { axis: (100 * left) / span, unit: 100 / span };
 }

@@ -27,6 +27,7 @@ export function buildControls(before = {}) {
   }
   state.options.budget = Math.min(budget, Math.max(1, totals[unit])); // more than there is would be a dead slider
   if (totals[before.unit]) Object.assign(state.options, before);
+  if (!(state.options.decoder in decoders)) state.options.decoder = defaults.decoder; // kept by an older page
   showControls();
 }
 

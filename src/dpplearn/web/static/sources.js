@@ -108,7 +108,7 @@ function badge(kind, label, pinned) {
     pinned ? icon("pin") : null, kind === "banned" ? icon("ban") : null, label || null);
 }
 
-export function setView(next) {
+function setView(next) {
   view = next;
   $("view-grid").setAttribute("aria-pressed", String(view === "grid"));
   $("view-tabs").setAttribute("aria-pressed", String(view === "tabs"));
