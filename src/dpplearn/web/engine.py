@@ -96,7 +96,8 @@ class Engine:
         models = [
             schema.Model(
                 name=name,
-                **{own: getattr(model, own) for own in ("language", "features", "budget", "unit", "decoder")},
+                **{own: getattr(model, own) for own in ("language", "features", "budget", "unit")},
+                decoder=offered(model),
                 trained_on=model.training_,
                 default=name == self.default,
             )
@@ -150,7 +151,7 @@ class Engine:
         own = self.settings.model is not None and name == self.default
         unit = str(model.unit) if own else "words"
         budget = model.budget if own else schema.UNITS[unit].budget
-        return schema.Defaults(budget=budget, unit=unit, diversity=0.5, decoder=model.decoder)
+        return schema.Defaults(budget=budget, unit=unit, diversity=0.5, decoder=offered(model))
 
     def find(self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None) -> Found:
         """The best set of sentences."""
@@ -174,6 +175,11 @@ class Engine:
         )
         deadline.check()
         return Found(summary, pins, marginals)
+
+
+def offered(model: Summarizer) -> str:
+    """A model's own decoder, or the usual one where that is not offered here, because it may take a minute."""
+    return model.decoder if model.decoder in schema.DECODERS else "consensus"
 
 
 def notes(read: Featurized, language: str | None) -> Iterator[str]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from dpplearn.decoding.registry import ALIASES
+
 
 class Unit(BaseModel):
     """What a budget is counted in."""
@@ -17,9 +19,8 @@ class Unit(BaseModel):
 DECODERS = {
     "consensus": "The set that agrees most with what the model would choose on average.",
     "greedy": "Adds the best sentence again and again: close to the most probable set.",
-    "sample": "The most probable of many sets drawn at random.",
+    "sampled": "The most probable of many sets drawn at random.",
 }
-ALIASES = {"sampled": "sample"}  # other names of decoders that requests may use
 UNITS = {
     "words": Unit(budget=100, reach=500),
     "sentences": Unit(budget=5, reach=30),

@@ -31,7 +31,7 @@ class Settings:
     max_clusters_bytes, cluster_seconds : int and float
         Memory that clusters may take together, and how long one is kept after its last use.
     samples : int
-        Sets drawn by the decoder "sample".
+        Sets drawn by the decoder "sampled".
     hosts : tuple of str, optional
         Names under which the server may be reached, without ports; None for any. The default is loopback, so that
         no page elsewhere reaches it by a name of its own that resolves to 127.0.0.1.

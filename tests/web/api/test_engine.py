@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -131,7 +132,8 @@ def test_pins_that_depend_on_each_other(summarizer):
     # three directions in a plane; texts reach this only by rounding, so the kernel is made by hand
     ready = summarizer.prepare(Cluster.from_texts(["Rain fell. Snow melted. Wind rose."]))
     phi = np.array([[1.0, 0.0], [0.0, 1.0], [np.sqrt(0.5), np.sqrt(0.5)]])
-    flat = type(ready)(ready.read, DPP(phi @ phi.T), ready.theta, ready.language, ready.bigrams)
+    flat = replace(ready)
+    vars(flat)["dpp"] = DPP(phi @ phi.T)
     with pytest.raises(Problem) as caught:
         Pins.of(flat, [0, 1, 2], [], 100, "words")
     assert "probability 0 together" in caught.value.detail

@@ -67,7 +67,7 @@ def test_options_that_are_not_valid(select, is_problem, options, pointer):
         ({"budget": "5"}, "/budget: must be a number, found '5'."),
         ({"budget": True}, "/budget: must be a number, found true."),
         ({"unit": "pages"}, "/unit: must be 'words', 'sentences', 'bytes' or 'tokens', found 'pages'."),
-        ({"decoder": ["greedy"]}, "/decoder: must be 'consensus', 'greedy' or 'sample', found a list."),
+        ({"decoder": ["greedy"]}, "/decoder: must be 'consensus', 'greedy' or 'sampled', found a list."),
         ({"documents": DOCUMENTS, "model": "x" * 300}, "must have at most 200 characters, found a string of 300 char"),
         ({"documents": ["Rain."]}, "/documents/0: must be an object, found 'Rain.'."),
     ],
@@ -211,7 +211,7 @@ def test_every_answer_carries_the_security_headers(client, example):
 
 def test_a_bug_is_a_problem_too_and_its_log_has_no_text(serving, is_problem, caplog):
     with serving() as client:
-        client.service.engine.models["english"].theta_ = "secret words of a user"  # no array: the next request fails
+        client.service.engine.models["english"].model_ = "secret words of a user"  # no model: the next request fails
         is_problem(client.post(SUMMARIZE, json={"documents": [{"text": "A secret storm."}]}), 500, "internal")
         assert client.get("/api/v1/health").status_code == 200
     assert "dpplearn.web" in {record.name for record in caplog.records}

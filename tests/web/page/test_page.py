@@ -308,9 +308,9 @@ def test_an_older_answer_never_replaces_a_newer_one(example: Seen) -> None:
     held = []
     example.page.route(
         re.compile("/select$"),
-        lambda route: held.append(route) if route.request.post_data_json["decoder"] == "sample" else route.continue_(),
+        lambda route: held.append(route) if route.request.post_data_json["decoder"] == "sampled" else route.continue_(),
     )
-    example.find("#decoder").select_option("sample")
+    example.find("#decoder").select_option("sampled")
     with example.page.expect_response(re.compile("/select$")) as answered:
         expect(example.find("#work")).to_have_attribute("aria-busy", "true")  # said to be under way
         example.find("#decoder").select_option("greedy")
