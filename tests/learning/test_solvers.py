@@ -104,13 +104,13 @@ def test_learned_rho_with_few_iterations_and_a_checkpoint(data, tmp_path):
         np.testing.assert_array_equal(model.theta_, best.theta_)
     content = json.loads(path.read_text())
     content["profile"] = content["profile"][:4]  # as it was when four were done
-    content["n_iter"], content["theta"] = 7, content["profile"][-1][4:]
+    content["n_iter"], content["quality"] = 7, content["profile"][-1]["quality"]
     path.write_text(json.dumps(content))
     rest = ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y)
     assert rest.rho_ == pytest.approx(best.rho_, abs=1e-7)
     np.testing.assert_allclose(rest.theta_, best.theta_, atol=1e-6)
     assert json.loads(path.read_text())["profile"][:4] == content["profile"]
-    with pytest.raises(ValueError, match="of another fit: at rho="):
+    with pytest.raises(ValueError, match=r"of another fit: at rho\^2="):
         ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y[::-1])
 
 
