@@ -18,6 +18,7 @@ import numpy as np
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_choice, check_rho
 from dpplearn._linalg import to_dense
+from dpplearn.kernels import with_constant
 
 
 class Items(Protocol):
@@ -186,13 +187,10 @@ class Fixed(Similarity):
 
     def _mixed(self, S: FloatArray) -> FloatArray:
         """S from C, in place."""
-        u = self.rho**2
-        if u > 0:
-            S += u
-            S /= 1 + u
+        with_constant(S, self.rho)
         if self.nugget > 0:
             S *= 1 - self.nugget
-        if u > 0 or self.nugget > 0:
+        if self.rho > 0 or self.nugget > 0:
             S.flat[:: len(S) + 1] = 1.0
         return S
 
