@@ -51,12 +51,6 @@ class Held(TwoScales):
     def parameters(self):
         return np.empty(0)
 
-    def with_parameters(self, vector):
-        return self
-
-    def pull_back(self, items, G, subset=None):
-        return np.empty(0)
-
 
 class Counted:
     """A shard evaluated by Algorithm 1, as the paper has it."""

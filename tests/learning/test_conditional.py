@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize, sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, cross_val_score
 
 from brute_learning import THETA, log_pmf_table, random_items, training_set, with_weights
@@ -282,8 +282,8 @@ def test_impossible_targets(rng):
     assert dropped.log_prob([duplicates], [[0, 1]])[0] == -np.inf
     assert "nugget=0.01" in str(caught.value)  # and that cures all of them
     assert ConditionalDPP(nugget=0.01).fit(X, y).converged_
-    learned = ConditionalDPP(learn_nugget=True).fit(X, y)
-    assert learned.nugget_ > 0
+    with pytest.warns(ConvergenceWarning, match=r"still rises at nugget = 0\.98"):  # three targets say no more
+        learned = ConditionalDPP(learn_nugget=True).fit(X, y)
     assert np.isfinite(learned.log_prob(X, y)).all()
     ConditionalDPP().fit(X, y, sample_weight=[1, 0, 0])  # those that count for nothing do no harm
 

@@ -25,7 +25,6 @@ from dpplearn.learning import ConditionalDPP, ItemSet, load_shard, posterior, sa
 from dpplearn.learning.backends import cut, make_backend
 from dpplearn.learning.backends.processes import spread
 from dpplearn.learning.evaluators import EVALUATORS, make_evaluator
-from dpplearn.learning.evaluators.one_by_one import OneByOne
 from dpplearn.learning.likelihood import Request
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
@@ -63,8 +62,8 @@ def shards(data, tmp_path):
     return paths
 
 
-def prepare(shard, evaluator="numpy", rho=0.3):
-    return make_evaluator(evaluator).prepare(shard, Fixed(rho))
+def prepare(evaluator="numpy"):
+    return partial(make_evaluator(evaluator).prepare, similarity=Fixed(0.3))
 
 
 def same(model, serial):
@@ -164,7 +163,7 @@ def test_lists_are_cut_in_order_by_cost(data):
 
 def test_a_worker_that_dies_is_reported(data):
     X, y = data
-    with make_backend("processes", 2, Shard(X, y, np.ones(len(X))), prepare) as backend:
+    with make_backend("processes", 2, Shard(X, y, np.ones(len(X))), prepare()) as backend:
         backend.survey()
         os.kill(backend.workers[0][1].pid, signal.SIGKILL)
         with pytest.raises(RuntimeError, match="A worker process ended early"):
@@ -210,9 +209,7 @@ def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):
     """Kill one of the two worker processes after the second iteration: its shards are loaded again elsewhere."""
     killed = []
 
-    backend = make_backend(
-        cluster, 1, [str(path) for path in shards], partial(OneByOne().prepare, similarity=Fixed(0.3))
-    )
+    backend = make_backend(cluster, 1, [str(path) for path in shards], prepare())
 
     class Kill(Progress):
         def finish(self, iteration, log_likelihood, gradient):
@@ -226,7 +223,7 @@ def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):
     with backend:
         fitted = posterior._fit(backend, settings, None, Kill(False), None)
     assert len(killed) == 1
-    np.testing.assert_allclose(fitted.theta, serial.theta_, atol=1e-9)
+    np.testing.assert_allclose(fitted.quality.theta, serial.theta_, atol=1e-9)
     assert fitted.converged
 
 
@@ -343,5 +340,5 @@ def test_small_instances_get_one_blas_thread():
 @pytest.mark.parametrize("evaluator", EVALUATORS)
 def test_parts_know_their_size(evaluator, data):
     X, y = data
-    part = prepare(Shard(X, y, np.ones(len(X))), evaluator)
+    part = prepare(evaluator)(Shard(X, y, np.ones(len(X))))
     assert sys.getsizeof(part) > sum(x.features.nbytes for x in X)
