@@ -25,7 +25,7 @@ from dpplearn._checks import FloatArray, IntArray, check_choice, check_subset, c
 from dpplearn._linalg import logdet
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import Inverse, Normalizer, Operand, normalize
-from dpplearn.learning.quality import LogLinear, Quality, check_eta, is_usable
+from dpplearn.learning.quality import MAX_ETA, LogLinear, Quality, check_eta
 from dpplearn.learning.similarity import Fixed, Similarity
 
 
@@ -97,7 +97,9 @@ class Example:
             self._prepare(similarity)
         m, p = quality.parameters.size, similarity.parameters.size
         eta = quality.eta(self.items)
-        if not is_usable(eta):  # no float holds this quality: a step that came here is turned back
+        if not (
+            np.isfinite(eta).all() and eta.max() <= MAX_ETA
+        ):  # no float holds this quality: a step that came here is turned back
             return Terms(-np.inf, np.full(m, np.nan), np.full((m, m), np.nan), np.full(p, np.nan))
         z = self.normalizer(eta, quality.jacobian(self.items) if order == 2 else None, with_similarity)
         d_eta = -z.marginals

@@ -14,6 +14,7 @@ so that the routes see a DPP with the kernel L', whose G is the same.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -79,7 +80,8 @@ class Operand:
         return 0 if self._kept is None else self._kept.nbytes
 
 
-class Inverse(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Inverse(Derivative):
     """G = diag(r) X diag(r), from the lower triangle of X."""
 
     X: FloatArray
@@ -89,9 +91,6 @@ class Inverse(NamedTuple):
     def trace(self) -> float:
         return float(self.r**2 @ self.X.diagonal())
 
-    def quadratics(self, V: FloatArray) -> FloatArray:
-        return np.einsum("ij,ij->j", V, self.times(V))
-
     def times(self, V: FloatArray) -> FloatArray:
         return self.r[:, None] * blas.dsymm(1.0, self.X, np.asfortranarray(self.r[:, None] * V), lower=1)
 
@@ -100,7 +99,8 @@ class Inverse(NamedTuple):
         return float(2 * self.r @ lower @ self.r - self.r**2 @ lower.diagonal())
 
 
-class Complement(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Complement(Derivative):
     """G = diag(q) (I - W W^T) diag(q) for K' = W W^T.
 
     The accurate route also has rows and the lower part of its orthogonal factor. Where v = rows c, as 1 is for every
@@ -135,10 +135,6 @@ class Complement(NamedTuple):
     def times(self, V: FloatArray) -> FloatArray:
         x = self.q[:, None] * V
         return self.q[:, None] * (x - self.W @ (self.W.T @ x))
-
-    def inner(self, C: FloatArray) -> float:
-        x = self.q[:, None] * C * self.q
-        return float(x.trace() - np.einsum("ij,ij->", self.W, x @ self.W))
 
 
 def normalize(eta: FloatArray, S: Operand, J: FloatArray, order: int, with_G: bool, dual: bool) -> Normalizer:

@@ -6,8 +6,7 @@ back to its own parameters. Nothing above it may assume that these are weights o
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -25,52 +24,35 @@ class Described(Protocol):
     def features(self) -> FloatArray: ...
 
 
-class Quality(ABC):
+class Quality(Protocol):
     """A kind of quality with its parameters. Frozen: another vector of parameters makes another record."""
 
     kind: ClassVar[str]
 
     @property
-    @abstractmethod
-    def parameters(self) -> FloatArray:
-        """A vector."""
-
-    @abstractmethod
-    def with_parameters(self, vector: FloatArray) -> Self:
-        """The same kind with other parameters."""
-
+    def parameters(self) -> FloatArray: ...
     @property
-    @abstractmethod
-    def n_features(self) -> int:
-        """Columns that item sets must have."""
-
-    @abstractmethod
+    def n_features(self) -> int: ...  # columns that item sets must have
+    def with_parameters(self, vector: FloatArray) -> Self: ...
     def eta(self, items: Described) -> FloatArray:
         """2 log q_i of every item."""
 
-    @abstractmethod
+    def log_q(self, items: Described) -> FloatArray: ...
     def contributions(self, items: Described) -> FloatArray:
         """What each feature adds to 2 log q_i, of shape (n, features)."""
 
-    @abstractmethod
     def jacobian(self, items: Described) -> FloatArray:
         """d eta_i / d parameter, of shape (n, parameters): the Hessian is minus the covariance of its sums over Y."""
 
     def pull_back(self, items: Described, d_eta: FloatArray) -> FloatArray:
         """The derivative in the parameters, from that in eta."""
-        return d_eta @ self.jacobian(items)
 
-    def log_q(self, items: Described) -> FloatArray:
-        """log q_i of every item."""
-        return self.eta(items) / 2
-
-    @abstractmethod
     def state(self) -> dict[str, Any]:
         """What a model file says of it: the kind, and the fields to make it from."""
 
 
 @dataclass(frozen=True, eq=False)
-class LogLinear(Quality):
+class LogLinear:
     """log q_i = theta . f_i / 2, equation (16): the log-likelihood is concave in theta (Proposition 1).
 
     Examples
@@ -82,10 +64,10 @@ class LogLinear(Quality):
            [-1.,  4.]])
     """
 
-    kind = "log-linear"
+    kind: ClassVar[str] = "log-linear"
 
     theta: FloatArray
-    names: tuple[str, ...] = field(default=())
+    names: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> FloatArray:
@@ -101,19 +83,20 @@ class LogLinear(Quality):
     def eta(self, items: Described) -> FloatArray:
         return np.asarray(items.features @ self.theta)
 
+    def log_q(self, items: Described) -> FloatArray:
+        return self.eta(items) / 2
+
     def contributions(self, items: Described) -> FloatArray:
         return items.features * self.theta
 
     def jacobian(self, items: Described) -> FloatArray:
         return items.features
 
+    def pull_back(self, items: Described, d_eta: FloatArray) -> FloatArray:
+        return d_eta @ items.features
+
     def state(self) -> dict[str, Any]:
         return {"kind": self.kind, "theta": self.theta}
-
-
-def is_usable(eta: FloatArray) -> bool:
-    """Whether floats hold all qualities."""
-    return bool(np.isfinite(eta).all() and eta.max() <= MAX_ETA)
 
 
 def check_eta(eta: FloatArray, limit: float = MAX_ETA) -> FloatArray:

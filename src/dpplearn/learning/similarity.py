@@ -28,28 +28,29 @@ class Items(Protocol):
     def n(self) -> int: ...
     @property
     def phi(self) -> Features | None: ...
-    def cosines(self, subset: IntArray | None = None) -> FloatArray:
-        """C, or its block for a subset: a new array."""
+    def cosines(self, subset: IntArray | None = None) -> FloatArray: ...  # C, or its block: a new array
 
 
-class Derivative(Protocol):
+class Derivative(ABC):
     """A symmetric matrix G = d/dS, known by what it answers: with features, it is never an n x n array."""
 
-    @property
-    def shared(self) -> float:
-        """<G, S - own I>."""
+    shared: float  # <G, S - own I>
 
+    @abstractmethod
+    def times(self, V: FloatArray) -> FloatArray:
+        """G V."""
+
+    @abstractmethod
     def trace(self) -> float:
         """<G, I>."""
 
     def quadratics(self, V: FloatArray) -> FloatArray:
         """v^T G v of each column v of V; their sum is <G, V V^T>."""
-
-    def times(self, V: FloatArray) -> FloatArray:
-        """G V."""
+        return np.einsum("ij,ij->j", V, self.times(V))
 
     def inner(self, C: FloatArray) -> float:
         """<G, C> for a symmetric n x n matrix C."""
+        return float(self.times(C).trace())
 
 
 class Parameter(NamedTuple):

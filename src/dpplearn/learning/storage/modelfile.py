@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.posterior import Fitted, Settings, check_precision
@@ -19,8 +18,8 @@ from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import SIMILARITIES, Fixed, Similarity, make_similarity
 
 FORMAT, VERSION = "dpplearn.ConditionalDPP", 2
-PARAMS = ("prior_variance", "solver", "tol", "max_iter", "rho", "learn_rho", "on_impossible")
-NEW_PARAMS = {"nugget": 0.0, "learn_nugget": False, "similarity": Fixed.kind}  # of version 2
+ADDED = {"nugget": 0.0, "learn_nugget": False, "similarity": Fixed.kind}  # parameters of version 2
+PARAMS = ("prior_variance", "solver", "tol", "max_iter", "rho", "learn_rho", "on_impossible", *ADDED)
 TYPES = {
     "solver": str,
     "on_impossible": str,
@@ -29,86 +28,58 @@ TYPES = {
     "learn_nugget": bool,
     "max_iter": int,
 }
+FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged")
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the old file, if any, stays until the new one is whole."""
     from dpplearn import __version__
 
-    params = model.get_params(deep=False)
-    if isinstance(params["similarity"], Similarity):
-        params["similarity"] = params["similarity"].kind
-    write_json(
-        path,
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "written_by": f"dpplearn {__version__}",
-            "params": {name: params[name] for name in (*PARAMS, *NEW_PARAMS)},
-            "feature_names": list(model.feature_names_in_),
-            "quality": model.quality_.state(),
-            "theta_std": model.theta_std_,
-            "similarity": model.similarity_.state(),
-            "log_likelihood": model.log_likelihood_,
-            "gradient_norm": model.gradient_norm_,
-            "n_iter": model.n_iter_,
-            "converged": model.converged_,
-        },
-    )
+    params = {name: getattr(model, name) for name in PARAMS}
+    params["similarity"] = getattr(model.similarity, "kind", model.similarity)
+    head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
+    records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
+    fitted = {name: getattr(model, f"{name}_") for name in FITTED}
+    write_json(path, {**head, "feature_names": list(model.feature_names_in_), **records, **fitted})
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     """The parameters and the fitted values in a file that `save_model` wrote."""
     data = read_json(path, FORMAT, VERSION)
     records = ("theta", "rho") if data["version"] == 1 else ("quality", "similarity")
-    missing = [k for k in ("params", "feature_names", *records, "theta_std", "log_likelihood") if k not in data]
+    missing = [k for k in ("params", "feature_names", *records, *FITTED[:2]) if k not in data]
     if missing:
         raise ValueError(f"{path} has no {missing[0]!r}: it is not whole. Save the model again.")
     if data["version"] == 1:
         data["quality"] = {"kind": LogLinear.kind, "theta": data["theta"]}
         data["similarity"] = {"kind": Fixed.kind, "rho": data["rho"], "nugget": 0.0}
-        if isinstance(data["params"], dict):
-            data["params"] = {**NEW_PARAMS, **data["params"]}
-    theta = read_theta(data["quality"], path)
-    names = data["feature_names"]
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"feature_names in {path} must be a list of strings, found {names!r:.80}.")
-    if len(set(names)) != len(names):
-        raise ValueError(f"feature_names in {path} must differ, but one appears more than once: {names!r:.80}.")
-    if len(names) != theta.size:
-        raise ValueError(
-            f"{path} has {len(names)} feature_names and {theta.size} weights; there must be one name per weight."
-        )
+        data["params"] = {**ADDED, **data["params"]} if isinstance(data["params"], dict) else None
+    quality = read_quality(data["quality"], data["feature_names"], path)
     n_iter, converged = data.get("n_iter"), data.get("converged")
     if not isinstance(n_iter, int) or isinstance(n_iter, bool) or n_iter < 0:
         raise ValueError(f"n_iter in {path} must be a whole number that is not negative, found {n_iter!r}.")
     if not isinstance(converged, bool):
         raise ValueError(f"converged in {path} must be true or false, found {converged!r}.")
-    std = numbers(data["theta_std"], "theta_std", path, theta.size)
+    std = numbers(data["theta_std"], "theta_std", path, quality.theta.size)
     if np.isnan(std).any() or std.min() < 0:
         raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {std.tolist()}.")
-    columns = check_names(names, theta.size) or ()
-    fitted = Fitted(
-        quality=LogLinear(theta, columns),
-        std=std,
-        similarity=read_similarity(data["similarity"], path),
-        log_likelihood=number(data["log_likelihood"], "log_likelihood", path),
-        gradient_norm=number(data.get("gradient_norm"), "gradient_norm", path),
-        n_iter=n_iter,
-        converged=converged,
-        names=columns,
-    )
-    return read_params(data["params"], path, theta.size), fitted
+    value, norm = (number(data.get(name), name, path) for name in FITTED[1:3])
+    similarity = read_similarity(data["similarity"], path)
+    fitted = Fitted(quality, std, similarity, value, norm, n_iter, converged, quality.names)
+    return read_params(data["params"], path, quality.theta.size), fitted
 
 
-def read_theta(record: Any, path: str | os.PathLike[str]) -> FloatArray:
-    """The weights of the one kind of quality that there is."""
+def read_quality(record: Any, names: Any, path: str | os.PathLike[str]) -> LogLinear:
+    """The one kind of quality that there is."""
     if not isinstance(record, dict) or record.get("kind") != LogLinear.kind:
         raise ValueError(f'quality in {path} must be an object of kind "{LogLinear.kind}", found {record!r:.80}.')
     theta = numbers(record.get("theta"), "theta", path)
     if theta.size == 0 or not np.isfinite(theta).all():
         raise ValueError(f"theta in {path} must hold at least one weight, and only finite ones.")
-    return theta
+    try:
+        return LogLinear(theta, check_names(names if isinstance(names, list) else [names], theta.size) or ())
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"feature_names in {path} are not those of {theta.size} weights: {error}") from None
 
 
 def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
@@ -118,13 +89,11 @@ def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
         raise ValueError(
             f"similarity in {path} must be an object of a known kind ({', '.join(SIMILARITIES)}), found {record!r:.80}."
         )
-    values: dict[str, Any] = {}
-    for field in fields(kind):
-        value = record.get(field.name)
-        read = numbers if isinstance(value, list) else number
-        values[field.name] = read(value, field.name, path)
+    given = {field.name: record.get(field.name) for field in fields(kind)}
     try:
-        made: Similarity = kind(**values)
+        made: Similarity = kind(
+            **{name: (numbers if isinstance(x, list) else number)(x, name, path) for name, x in given.items()}
+        )
     except (TypeError, ValueError) as error:
         raise ValueError(f"similarity in {path} is none: {error}") from None
     return made
@@ -132,9 +101,8 @@ def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
 
 def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, Any]:
     """Constructor arguments, each of which `fit` would take for m features."""
-    known = (*PARAMS, *NEW_PARAMS)
-    if not isinstance(params, dict) or set(params) != set(known):
-        raise ValueError(f"params in {path} must be an object with exactly {', '.join(known)}, found {params!r:.120}.")
+    if not isinstance(params, dict) or set(params) != set(PARAMS):
+        raise ValueError(f"params in {path} must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
     out = dict(params)
     variance = params["prior_variance"]
     if isinstance(variance, list):
