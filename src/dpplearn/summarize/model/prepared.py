@@ -47,6 +47,11 @@ class Prepared:
         """Weights of the quality features."""
         return self.model.theta_
 
+    @cached_property
+    def contributions(self) -> FloatArray:
+        """What each feature adds to 2 log q of each sentence, a row for each."""
+        return self.model.quality_.contributions(self.read.items)
+
     def kernel(self, diversity: float) -> Ground:
         """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
         return self._kernel.get(diversity, lambda: read_model(self.dpp, diversity))
