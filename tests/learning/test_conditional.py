@@ -87,6 +87,30 @@ def test_questions_of_a_fitted_model(data):
     assert model.dpp(wide_items).log_prob([0]) == pytest.approx(model.log_prob([wide_items], [[0]])[0])
 
 
+def test_a_model_of_known_weights(data):
+    X, y = data
+    fitted = ConditionalDPP(rho=0.2).fit(X, y)
+    known = ConditionalDPP.from_weights(fitted.theta_, rho=0.2, theta_std=fitted.theta_std_)
+    np.testing.assert_array_equal(known.log_prob(X, y), fitted.log_prob(X, y))
+    np.testing.assert_array_equal(known.intervals(), fitted.intervals())
+    named = ConditionalDPP.from_weights([1.0, 2.0], names=["a", "b"], nugget=0.5)
+    assert (list(named.feature_names_in_), named.nugget_) == (["a", "b"], 0.5)
+    with pytest.raises(ValueError, match="names"):
+        ConditionalDPP.from_weights([1.0, 2.0], names=["a"])
+    with pytest.raises(ValueError, match="rho"):
+        ConditionalDPP.from_weights([1.0], rho=-1.0)
+
+
+def test_a_dpp_is_dense_where_the_cosines_are_known(rng):
+    phi = rng.standard_normal((6, 2))
+    items = ItemSet(np.ones((6, 1)), phi=phi)
+    both = ItemSet._of(features=items.features, phi=items.phi, similarity=items.cosines(), cost=None, names=None)
+    model = ConditionalDPP.from_weights([0.3], rho=0.1)
+    assert isinstance(model.dpp(items), LowRankDPP)
+    assert isinstance(model.dpp(both), DPP)
+    np.testing.assert_allclose(model.dpp(both).marginals, model.dpp(items).marginals)
+
+
 def test_a_model_with_a_nugget(data):
     """The same questions; low-rank without a nugget, dense with one."""
     X, y = data

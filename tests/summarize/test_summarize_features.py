@@ -11,8 +11,9 @@ from dpplearn.rouge import score
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot, quantile_edges
 from dpplearn.summarize.model.centrality import lexrank, mean_similarity
-from dpplearn.summarize.model.features import EXTENDED_NAMES, PAPER_NAMES, SentenceFeatures
+from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.oracle import paper_oracle, rouge_oracle
+from dpplearn.summarize.model.quality_features import EXTENDED_NAMES, PAPER_NAMES
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import costs, cut, length, limit
 

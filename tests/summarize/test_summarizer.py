@@ -375,6 +375,25 @@ def test_model_files_are_exact(trained, tmp_path):
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
 
 
+def test_model_files_of_version_1(trained, tmp_path):
+    """They call a decoder "sample" and may hold weights of the regression; the one inside is such a file."""
+    path = tmp_path / "old.json"
+    trained.save(path)
+    data = json.loads(path.read_text())
+    assert data["version"] == 2
+    old = {**data, "version": 1, "logistic": {"weights": [0.0] * 39, "mmr_lambda": 0.5}}
+    path.write_text(json.dumps({**old, "settings": {**data["settings"], "decoder": "sample"}}))
+    loaded = Summarizer.load(path)
+    assert loaded.settings.decoder == loaded.decoder == "sampled"
+    few = {"n_samples": 2_000}
+    assert loaded.summarize(Cluster.example(), **few).text == (
+        trained.summarize(Cluster.example(), decoder="sample", **few).text
+    )
+    bundled = Summarizer.load().summarize(Cluster.example(), 100, "words")
+    assert bundled.text.startswith("A section of the spillway of Halvern Dam gave way early Thursday")
+    assert [(s.document, s.position) for s in bundled.sentences] == [(0, 1), (2, 1), (3, 1)]
+
+
 def test_broken_model_files(trained, tmp_path):
     path = tmp_path / "model.json"
     trained.save(path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray
-from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
+from dpplearn.summarize.corpora.cluster import Cluster, Sentence, Splitter
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import words
@@ -46,17 +46,15 @@ class Candidates:
         return self._costs.get(unit, lambda: costs(self.texts, unit))
 
 
-def find_candidates(
-    cluster: Cluster, splitter: Splitter | None = None, limit: int | None = MAX_SENTENCES
-) -> Candidates:
-    """Split a cluster into its sentences; at most `limit` of them, and at least one."""
+def find_candidates(cluster: Cluster, splitter: Splitter | None = None) -> Candidates:
+    """Split a cluster into its sentences, of which there must be one."""
     given: object = cluster
     if not isinstance(given, Cluster):
         raise TypeError(
             f"Summaries are made of a Cluster, found {type(given).__name__}. "
             "Use Cluster.from_texts([...]) or Cluster.from_files(...)."
         )
-    found = [(sentence, tuple(words(sentence.text))) for sentence in cluster.sentences(splitter, limit=limit)]
+    found = [(sentence, tuple(words(sentence.text))) for sentence in cluster.sentences(splitter)]
     found = [(sentence, tokens) for sentence, tokens in found if tokens]
     if not found:
         name = f" {cluster.id}" if cluster.id else ""

@@ -15,19 +15,10 @@ from dpplearn.learning.itemset import ItemSet, shared_columns
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.bins import quantile_edges
 from dpplearn.summarize.model.candidates import Candidates, find_candidates
-from dpplearn.summarize.model.quality_features import (
-    EXTENDED_NAMES,
-    FEATURE_SETS,
-    PAPER_NAMES,
-    Feature,
-    Reading,
-    features_of,
-)
+from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature, Reading, features_of
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
-
-__all__ = ["EXTENDED_NAMES", "FEATURE_SETS", "PAPER_NAMES", "Feature", "Featurized", "SentenceFeatures"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +107,7 @@ class SentenceFeatures:
         if not clusters:
             raise ValueError("Features are learned from at least one training cluster; found none.")
         self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
-        readings = [self._reading(self.split(cluster)) for cluster in clusters]
+        readings = [self._reading(find_candidates(cluster, self.splitter)) for cluster in clusters]
         values = [self._values(reading) for reading in readings]
         self.edges = {
             entry.name: quantile_edges(np.concatenate([one[entry.name] for one in values]), entry.bins)
@@ -125,15 +116,11 @@ class SentenceFeatures:
         }
         return [self._featurized(reading, one) for reading, one in zip(readings, values, strict=True)]
 
-    def split(self, cluster: Cluster) -> Candidates:
-        """The sentences of a cluster, for `read`."""
-        return find_candidates(cluster, self.splitter)
-
-    def read(self, cluster: Cluster | Candidates) -> Featurized:
+    def read(self, cluster: Cluster) -> Featurized:
         """Sentences, F, Φ and cosines of a cluster."""
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
-        reading = self._reading(cluster if isinstance(cluster, Candidates) else self.split(cluster))
+        reading = self._reading(find_candidates(cluster, self.splitter))
         return self._featurized(reading, self._values(reading))
 
     def transform(self, cluster: Cluster) -> ItemSet:
