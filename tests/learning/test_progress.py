@@ -115,7 +115,7 @@ def test_ctrl_c_is_a_line(corpus, tmp_path, monkeypatch):
     def stops(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training_module, "fit_logistic", stops)
+    monkeypatch.setattr(training_module, "check_targets", stops)
     out = tmp_path / "m.json"
     result = CliRunner().invoke(main, ["train", str(corpus), "--out", str(out), "--budget", "40", "--unit", "words"])
     assert result.exit_code == 130
