@@ -21,7 +21,7 @@ from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corp
 from dpplearn.rouge.bootstrap import check_confidence
 from dpplearn.rouge.files import Candidates, References, check_encoding, read_candidates, read_references
 from dpplearn.rouge.metrics import parse_metrics
-from dpplearn.rouge.scorer import METRICS
+from dpplearn.rouge.scoring import METRICS
 from dpplearn.rouge.texts import Limit
 
 PATH = click.Path(exists=True, path_type=Path)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpplearn.rouge.combine import round5
+from dpplearn.rouge.combine import plain_sum, round5
 
 FloatArray = NDArray[np.float64]
 MULTIPLIER, INCREMENT, MODULUS = 0x5DEECE66D, 0xB, 1 << 48  # of drand48
@@ -56,10 +56,7 @@ def interval(means: FloatArray, confidence: float) -> Interval:
         after = v[min(place + 1, r - 1)]
         return round5(v[place] + fraction * (after - v[place]))
 
-    total = 0.0
-    for mean in v:
-        total += mean
-    return Interval(round5(total / r), bound(int(d)), bound(int(u)))
+    return Interval(round5(plain_sum(v) / r), bound(int(d)), bound(int(u)))
 
 
 def intervals(values: Sequence[Sequence[float]], resamples: int, confidence: float) -> list[Interval]:

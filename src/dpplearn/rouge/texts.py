@@ -1,8 +1,9 @@
 """What a text is, and how much of it is read: lines of bytes under a byte or a word limit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 Text = str | bytes | Sequence[str] | Sequence[bytes]
 
@@ -47,21 +48,43 @@ class Limit:
     n_words: int | None = None
 
     def __post_init__(self) -> None:
-        if self.n_bytes is not None and self.n_words is not None:
+        given: dict[str, Any] = {"bytes": self.n_bytes, "words": self.n_words}
+        if None not in given.values():
             raise ValueError(
                 f"Give one limit, bytes or words, but found bytes={self.n_bytes} and words={self.n_words}."
             )
-        check_limit("bytes", self.n_bytes)
-        check_limit("words", self.n_words)
+        for name, n in given.items():
+            if n is None:
+                continue
+            if isinstance(n, bool) or not isinstance(n, Integral):
+                raise TypeError(f"{name} must be a whole number or None, but is {describe(n)}.")
+            if int(n) < 1:
+                raise ValueError(f"{name} must be at least 1, but is {n}. For no limit, pass {name}=None.")
 
-    def cut(self, text: bytes) -> list[bytes]:
-        """Return the lines that are read, the last one possibly cut short."""
-        lines = text_lines(text)
-        if self.n_words is not None:
-            return cut_words(lines, self.n_words)
-        if self.n_bytes is not None:
-            return cut_bytes(lines, self.n_bytes)
-        return lines
+    def cut(self, text: bytes, *, aligned: bool = False) -> list[bytes]:
+        r"""Return the lines that are read: whole while their sum is below the limit, then the head of one more.
+
+        Lines end at line feeds alone, and those of length zero are dropped; a carriage return stays, and is counted.
+        The spaces that join the lines are not counted. For the lines that ROUGE-L and ROUGE-W have aligned,
+        ROUGE-1.5.5 compares each with the whole byte limit, as if it were the first.
+
+        >>> Limit(n_bytes=9).cut(b"one two\nthree"), Limit(n_words=3).cut(b"one two\nthree four")
+        ([b'one two', b'th'], [b'one two', b'three'])
+        >>> Limit(n_bytes=9).cut(b"one two\nthree\nthree or four", aligned=True)
+        [b'one two', b'three', b'three or ']
+        """
+        kept: list[bytes] = []
+        lines = [line for line in text.split(b"\n") if line]
+        left = self.n_bytes or self.n_words
+        if left is None:
+            return lines
+        for line in lines:
+            size = len(line) if self.n_bytes else len(chunks(line))
+            if size >= left:
+                return [*kept, line[:left] if self.n_bytes else b" ".join(chunks(line)[:left])]
+            kept.append(line)
+            left -= 0 if aligned and self.n_bytes else size
+        return kept
 
     def head(self, text: bytes) -> bytes:
         """Return what is read in one piece, with something between any two lines."""
@@ -69,68 +92,8 @@ class Limit:
             return text  # nothing to cut
         return b" ".join(self.cut(text))
 
-    def cut_for_lcs(self, text: bytes) -> list[bytes]:
-        """Return the lines that ROUGE-L and ROUGE-W align.
-
-        Under a byte limit ROUGE-1.5.5 compares each line with the whole limit, as if it were the first.
-        """
-        if self.n_bytes is None:
-            return self.cut(text)
-        kept = []
-        for line in text_lines(text):
-            kept.append(line[: self.n_bytes])
-            if len(line) >= self.n_bytes:
-                break
-        return kept
-
-
-def check_limit(name: str, n: object) -> None:
-    if n is None:
-        return
-    if isinstance(n, bool) or not isinstance(n, Integral):
-        raise TypeError(f"{name} must be a whole number or None, but is {describe(n)}.")
-    if int(n) < 1:
-        raise ValueError(f"{name} must be at least 1, but is {n}. For no limit, pass {name}=None.")
-
-
-def text_lines(text: bytes) -> list[bytes]:
-    """Split at line feeds alone and drop lines of length zero; a carriage return stays, and is counted."""
-    return [line for line in text.split(b"\n") if line]
-
-
-def cut_bytes(lines: list[bytes], n: int) -> list[bytes]:
-    """Keep n bytes; the spaces that join the lines are not counted.
-
-    >>> cut_bytes([b"one two", b"three"], 9)
-    [b'one two', b'th']
-    """
-    return cut(lines, n, measure=len, head=lambda line, n: line[:n])
-
-
-def cut_words(lines: list[bytes], n: int) -> list[bytes]:
-    """Keep n words.
-
-    >>> cut_words([b"one two", b"three four"], 3)
-    [b'one two', b'three']
-    """
-    return cut(lines, n, measure=lambda line: len(chunks(line)), head=lambda line, n: b" ".join(chunks(line)[:n]))
-
 
 def chunks(line: bytes) -> list[bytes]:
     """Split at ASCII whitespace as Perl does: a line that starts with it has an empty chunk first."""
     words = line.split()
     return [b"", *words] if words and line[:1].isspace() else words
-
-
-def cut(
-    lines: list[bytes], n: int, measure: Callable[[bytes], int], head: Callable[[bytes, int], bytes]
-) -> list[bytes]:
-    """Keep lines whole while their sum is below n, then the head of one more."""
-    kept: list[bytes] = []
-    for line in lines:
-        size = measure(line)
-        if size >= n:
-            return [*kept, head(line, n)]
-        kept.append(line)
-        n -= size
-    return kept

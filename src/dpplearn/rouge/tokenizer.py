@@ -2,55 +2,16 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 
-from dpplearn.rouge.exceptions import exceptions
-from dpplearn.rouge.porter import porter
+from dpplearn.rouge.stems import STEMS, Memory, Stemmer
 from dpplearn.rouge.texts import Limit, Text, as_bytes, describe
-
-Stemmer = Callable[[str], str]
 
 # Byte -> byte: A-Z in lower case, a-z and 0-9 as they are, a space for everything else.
 OFFICIAL = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" else 32 for byte in bytes(range(256)).lower()
 )
-REMEMBERED = 1 << 17  # stems kept in memory, some 20 MB: more than the words of most corpora
-LONGEST = 40  # letters of a word worth keeping
-
-
-def stem(token: str) -> str:
-    """Return the form under which ROUGE-1.5.5 counts a token.
-
-    Examples
-    --------
-    >>> [stem(token) for token in ("cats", "was", "carried", "carry", "21st")]
-    ['cat', 'was', 'carry', 'carri', '21st']
-    """
-    if len(token) <= 3:
-        return token
-    lemma = exceptions().get(token)
-    return porter(token) if lemma is None else lemma
-
-
-class Memory(dict[str, str]):
-    """Token -> stem, worked out on first use; emptied when full, so that a server does not grow for ever."""
-
-    def __init__(self, stemmer: Stemmer) -> None:
-        super().__init__()
-        self.stemmer = stemmer
-
-    def __missing__(self, token: str) -> str:
-        if len(self) >= REMEMBERED:
-            self.clear()
-        found = self.stemmer(token)
-        if len(token) <= LONGEST:
-            self[token] = found
-        return found
-
-
-STEMS = Memory(stem)
 
 
 @dataclass(frozen=True)
