@@ -43,6 +43,23 @@ def rounded_score(recall: float, precision: float, alpha: float) -> Score:
     return Score(recall, precision, round5(f))
 
 
+class Sizes(NamedTuple):
+    """What the hits against each reference are out of: its number of grams; or its lines, for ROUGE-L and ROUGE-W.
+
+    The size of lines is the sum of length^power over them (ROUGE-L: power = 1). It weighs size^power, as does that of
+    a candidate, its number of tokens; and the ratio is brought back by the root 1 / power.
+    """
+
+    each: list[float]
+    total: float  # what all weigh
+    power: float
+    lines: bool
+
+    @classmethod
+    def of(cls, each: list[float], power: float = 1.0, *, lines: bool = False) -> "Sizes":
+        return cls(each, plain_sum(size**power for size in each), power, lines)
+
+
 @dataclass(frozen=True)
 class Combination:
     """How the hits of a candidate against several references become one score: "average" or "best", and alpha."""
@@ -56,20 +73,17 @@ class Combination:
         if not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha must be from 0 to 1, but is {describe(self.alpha)}.")
 
-    def __call__(self, hits: Sequence[float], sizes: Sequence[float], size: int, weight: float | None) -> Score:
-        """Combine the hits against references of these sizes, for a candidate of this size.
-
-        Without a weight, sizes are numbers of grams. With a weight (ROUGE-L: 1), the size of a reference is the sum
-        over its lines of length^weight, and that of the candidate its number of tokens: a reference then weighs
-        size^weight, a candidate too, and the ratio is brought back by the root 1 / weight.
-        """
-        power = 1.0 if weight is None else weight
-        root = 1 / power
-        if self.how == "best":  # the first of several; grams are compared by the rounded recall, and sizes not weighed
-            recalls = [ratio(hit, below) ** root for hit, below in zip(hits, sizes, strict=True)]
-            recalls = [round5(recall) for recall in recalls] if weight is None else recalls
-            best = recalls.index(max(recalls))
-            hits, sizes = [hits[best]], [sizes[best]]
-        hit, below = plain_sum(hits), plain_sum(below**power for below in sizes)
-        recall, precision = ratio(hit, below), ratio(hit, len(hits) * float(size) ** power)
-        return rounded_score(recall**root, precision**root, self.alpha)
+    def __call__(self, hits: Sequence[float], sizes: Sizes, size: int) -> Score:
+        """Combine the hits against references of these sizes, for a candidate of this size."""
+        each, total, power, lines = sizes
+        if self.how == "average":
+            hit, below, n = plain_sum(hits), total, len(hits)
+        else:
+            recalls = [ratio(hit, below) for hit, below in zip(hits, each, strict=True)]
+            recalls = [recall ** (1 / power) if lines else round5(recall) for recall in recalls]
+            best = recalls.index(max(recalls))  # the first, of several
+            hit, below, n = hits[best], each[best] ** power, 1
+        if not lines:
+            return rounded_score(ratio(hit, below), ratio(hit, n * size), self.alpha)
+        recall, precision = ratio(hit, below), ratio(hit, n * float(size) ** power)
+        return rounded_score(recall ** (1 / power), precision ** (1 / power), self.alpha)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpplearn.rouge.combine import Sizes
 from dpplearn.rouge.metrics import NGrams, SkipBigrams
 from dpplearn.rouge.numbered import IntArray, Numbered
 
@@ -59,12 +60,11 @@ def count_places(place: IntArray, owner: IntArray, n_texts: int, size: int) -> I
 class GramCounter:
     """Hits of candidates against the prepared texts, each gram as often as both have it."""
 
-    weight = None  # a hit counts one
     counts: IntArray  # of each gram in each prepared text
 
     def __init__(self, texts: Numbered) -> None:
         self.base = texts.size + 2  # keys are numbers of this base, a token the last digit
-        self.sizes = [self.size(length) for length in texts.lengths]
+        self.sizes = Sizes.of([self.size(length) for length in texts.lengths])
 
     @property
     def width(self) -> int:
@@ -96,7 +96,7 @@ class NGramCounter(GramCounter):
         super().__init__(texts)
         self.tables: list[Table] = []  # of the bigrams, the trigrams ... up to n
         n_texts = len(texts.lengths)
-        place, absent = np.minimum(texts.ids, texts.size), texts.size  # a single token's place is its number
+        place, absent = texts.places, texts.size  # a single token's place is its number
         if self.n == 1:
             self.counts = count_places(place, texts.owner, n_texts, absent + 1)[:, :absent]
         for _ in range(self.n - 1):
@@ -115,7 +115,7 @@ class NGramCounter(GramCounter):
         return max(length - self.n + 1, 0)
 
     def find(self, texts: Numbered) -> IntArray:
-        place = np.minimum(texts.ids, texts.size)
+        place = texts.places
         for table in self.tables:
             place = table.find(self.longer(place, texts))
         return place

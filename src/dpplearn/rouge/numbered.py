@@ -38,6 +38,7 @@ class Numbered:
     """
 
     ids: IntArray
+    places: IntArray  # the same with V for END: where a token is counted
     lengths: list[int]  # tokens in each text
     owner: IntArray  # the text that each position belongs to
     size: int  # V
@@ -74,4 +75,5 @@ class Vocabulary:
             ids += repeat(V + 1, self.pad)
         lengths = [len(text.tokens) for text in texts]
         owner = np.arange(len(texts)).repeat([length + self.pad for length in lengths])
-        return Numbered(np.array(ids, np.int64), lengths, owner, V, lines)
+        numbers = np.array(ids, np.int64)
+        return Numbered(numbers, np.minimum(numbers, V), lengths, owner, V, lines)

@@ -118,10 +118,10 @@ class Rouge:
 
     def _batches(self, candidates: Iterable[Text]) -> Iterator[list[Reading]]:
         batch: list[Reading] = []
-        cells = 0
+        cells, width = 0, self._references.width
         for candidate in candidates:
             batch.append(self._scoring.read(candidate))
-            cells += self._references.width + len(batch[-1].tokens)
+            cells += width + len(batch[-1].tokens)
             if cells >= CELLS:
                 yield batch
                 batch, cells = [], 0

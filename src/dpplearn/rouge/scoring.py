@@ -85,13 +85,13 @@ class References:
         found: list[dict[str, Score]] = [{} for _ in candidates]
         for name, counter in self.counters.items():
             for scores, hits, length in zip(found, counter.hits(texts), texts.lengths, strict=True):
-                scores[name] = self.scoring.combine(hits, counter.sizes, counter.size(length), counter.weight)
+                scores[name] = self.scoring.combine(hits, counter.sizes, counter.size(length))
         return found
 
     def warn_of_empty(self) -> None:
         """Say to the caller's caller where ROUGE-1.5.5 would have stopped with a division by zero: in ROUGE-W."""
         for name, metric in self.scoring.metrics.items():
-            sizes = self.counters[name].sizes
+            sizes = self.counters[name].sizes.each
             empty = [str(i) for i, size in enumerate(sizes, 1) if not size]
             if isinstance(metric, Subsequence) and metric.runs and empty:
                 warnings.warn(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpplearn.rouge.combine import plain_sum
+from dpplearn.rouge.combine import Sizes, plain_sum
 from dpplearn.rouge.metrics import Subsequence
 from dpplearn.rouge.numbered import Lines, Numbered
 
@@ -15,12 +15,13 @@ class SubsequenceCounter:
     width = 0  # cells of arrays made for all candidates at once: there are none
 
     def __init__(self, metric: Subsequence, texts: Numbered) -> None:
-        self.weight, self.runs = metric.weight, metric.runs
-        self.references = texts.lines
+        self.runs, self.references = metric.runs, texts.lines
         lengths = [line_lengths(text) for text in texts.lines]
         self.longest = max(map(max, lengths))
-        self.power = np.array([float(k) ** self.weight for k in range(self.longest + 1)])
-        self.sizes = [plain_sum(float(length) ** self.weight for length in lines) for lines in lengths]
+        power = [float(k) ** metric.weight for k in range(self.longest + 1)]
+        self.power = np.array(power)
+        each = [plain_sum(power[length] for length in lines) for lines in lengths]
+        self.sizes = Sizes.of(each, metric.weight, lines=True)
 
     def size(self, length: int) -> int:
         """Return the size of a candidate of so many tokens: the tokens, whatever its lines."""
