@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from dpplearn.learning.files import replace_file
+from dpplearn._io.atomic import replace_file
 from dpplearn.mrf import PairwiseMRF, fit_dpp_to, transitivity
 
 OUT = Path(__file__).parent.parent / "src/dpplearn/plots/data/conjecture.json"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpplearn.learning.progress import Progress
+from dpplearn._run.progress import Progress
 from dpplearn.rouge import Rouge
 from dpplearn.summarize import Summarizer, read_clusters
 

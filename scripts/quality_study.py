@@ -126,7 +126,7 @@ def evaluate(corpus: Corpus, variant: dict) -> dict[str, list[float]]:
 
 def train(corpus: Corpus, clusters: list[Cluster], variant: dict) -> Summarizer:
     """Fit as `Summarizer.fit` does, but for what a variant changes."""
-    from dpplearn.summarize.training import make_model
+    from dpplearn.summarize.model.training import make_model
 
     names = ("features", "oracle", "rho", "prior_variance")
     model = Summarizer(
@@ -153,7 +153,7 @@ def train(corpus: Corpus, clusters: list[Cluster], variant: dict) -> Summarizer:
 def decode(model: Summarizer, cluster: Cluster, decoder: str, variant: dict) -> list[str]:
     from dpplearn.decoding import consensus, greedy_map
     from dpplearn.summarize.summarizer import match_counts
-    from dpplearn.summarize.units import costs
+    from dpplearn.summarize.text.units import costs
 
     read = model.features_.read(cluster)
     dpp, cost = model.dpp(read), costs(read.texts, "words")

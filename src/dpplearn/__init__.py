@@ -7,6 +7,7 @@ Determinantal Point Processes" (2011). Start with `DPP`, `LowRankDPP` and `KDPP`
 
 from typing import TYPE_CHECKING, Any
 
+from dpplearn import _moved
 from dpplearn._linalg import nearest_psd
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
@@ -16,10 +17,11 @@ from dpplearn.lowrank import LowRankDPP
 from dpplearn.subsets import Subsets
 
 if TYPE_CHECKING:
+    from dpplearn.decoding.diversify import diversify
     from dpplearn.learning import ConditionalDPP, ItemSet
-    from dpplearn.retrieval import diversify
 
 __version__ = "0.1.0"
+_moved.install()
 
 __all__ = [
     "DPP",
@@ -35,7 +37,7 @@ __all__ = [
 ]
 
 # Imported when first asked for: learning brings scikit-learn.
-LAZY = {"ConditionalDPP": "learning", "ItemSet": "learning", "diversify": "retrieval"}
+LAZY = {"ConditionalDPP": "learning", "ItemSet": "learning", "diversify": "decoding.diversify"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,11 +1,14 @@
-"""Values computed when first asked for, and kept."""
+"""Values computed when first asked for, and kept: all of them, or the latest."""
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-__all__ = ["cached_property"]
+__all__ = ["Latest", "cached_property"]
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from functools import cached_property
@@ -27,3 +30,26 @@ else:
             if self.attrname not in kept:
                 kept[self.attrname] = self.func(instance)
             return kept[self.attrname]
+
+
+class Latest(Generic[T]):
+    """Remembers one value and what it was computed for; several threads may ask at once.
+
+    Examples
+    --------
+    >>> latest = Latest()
+    >>> latest.get(2, lambda: "computed"), latest.get(2, lambda: "again")
+    ('computed', 'computed')
+    >>> latest.get(3, lambda: "for three")
+    'for three'
+    """
+
+    def __init__(self) -> None:
+        self._held: tuple[Hashable, T] | None = None
+
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The value for a key."""
+        held = self._held  # one reference, read and set at once: a thread sees a whole pair
+        if held is None or held[0] != key:
+            held = self._held = (key, compute())
+        return held[1]

@@ -270,3 +270,9 @@ def view(array: FloatArray) -> FloatArray:
     same = array.view()
     same.setflags(write=False)
     return same
+
+
+def describe(value: object) -> str:
+    """A value as an error message shows it: cut short, with its type."""
+    shown = repr(value)
+    return f"{shown if len(shown) <= 60 else shown[:57] + '...'} ({type(value).__name__})"

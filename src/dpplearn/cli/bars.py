@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dpplearn.learning.progress import Progress
+from dpplearn._run.progress import Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Rich

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from dpplearn.summarize.document import Cluster
+    from dpplearn.summarize.corpora.cluster import Cluster
 
 PATH = click.Path(exists=True, path_type=Path)
 SKIP_BAD = click.option(
@@ -64,8 +64,8 @@ def read_corpus(
     only: str | None = None,
 ) -> list[Cluster]:
     """The clusters asked for; with `skip_bad`, without those that have no sentence or no reference, which are named."""
-    from dpplearn.summarize.corpora import read_clusters
-    from dpplearn.summarize.matching import normal_language
+    from dpplearn.summarize.corpora.reading import read_clusters
+    from dpplearn.summarize.text.matching import normal_language
 
     clusters = read_clusters(corpus, encoding=encoding, skip_bad=skip_bad)
     for what, wanted in (("split", split), ("language", language)):
@@ -110,8 +110,8 @@ def usable(clusters: list[Cluster], corpus: Path) -> list[Cluster]:
 
 def warn_of_other_languages(clusters: list[Cluster], language: str | None) -> None:
     """A model reads all text in one language."""
-    from dpplearn.summarize.language import language_of
-    from dpplearn.summarize.matching import ENGLISH, normal_language
+    from dpplearn.summarize.text.language import language_of
+    from dpplearn.summarize.text.matching import ENGLISH, normal_language
 
     ours = language or ENGLISH
     found = [language_of(c) if ours == ENGLISH else normal_language(c.language) for c in clusters]

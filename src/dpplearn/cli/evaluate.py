@@ -41,11 +41,18 @@ def command(
     Prints a table like Table 2 of the paper. Sampled and consensus summaries may run 15 bytes over a budget of bytes;
     the scorer trims every summary to the limit. With --out, a run that was stopped goes on where it was.
     """
-    from dpplearn.summarize.evaluation import Scoring, Task, check_clusters, make_summaries, records, score_table
-    from dpplearn.summarize.resume import ResultsFolder, corpus_fingerprint, fingerprint
+    from dpplearn.summarize.experiments.evaluation import (
+        Scoring,
+        Task,
+        check_clusters,
+        make_summaries,
+        records,
+        score_table,
+    )
+    from dpplearn.summarize.experiments.resume import ResultsFolder, corpus_fingerprint, fingerprint
+    from dpplearn.summarize.experiments.systems import LEARNED, check_systems
     from dpplearn.summarize.summarizer import Summarizer
-    from dpplearn.summarize.systems import LEARNED, check_systems
-    from dpplearn.summarize.units import check_budget
+    from dpplearn.summarize.text.units import check_budget
 
     with usage_errors():
         names = check_systems(systems.split(","))
@@ -94,7 +101,7 @@ def finish(run: Run, results: dict[str, Any], details: dict[str, Any]) -> None:
 
 def vars_of(summarizer: Any) -> dict[str, Any]:
     """What else than its weights a summarizer's summaries depend on."""
-    from dpplearn.summarize.modelfile import SETTINGS
+    from dpplearn.summarize.model.modelfile import SETTINGS
 
     logistic = summarizer.logistic_
     own = {name: getattr(summarizer, name) for name in SETTINGS}
@@ -103,7 +110,7 @@ def vars_of(summarizer: Any) -> dict[str, Any]:
 
 def common(budget: float, unit: str, language: str | None) -> dict[str, Any]:
     from dpplearn import __version__
-    from dpplearn.summarize.systems import OVERRUN
+    from dpplearn.summarize.experiments.systems import OVERRUN
 
     return {
         "budget": budget,

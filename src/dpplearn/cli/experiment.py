@@ -17,7 +17,7 @@ from dpplearn.cli.tables import print_table_1, print_table_2
 
 if TYPE_CHECKING:
     from dpplearn.rouge import CorpusScore
-    from dpplearn.summarize.document import Cluster
+    from dpplearn.summarize.corpora.cluster import Cluster
 
 
 @click.command(name="experiment")
@@ -60,8 +60,8 @@ def command(
     in the paper) and against the others. Clusters of the test corpus that hold documents of the training corpus
     are named, and Table 2 is given with and without them.
     """
-    from dpplearn.summarize.evaluation import Scoring, Task, make_summaries, records, score_table
-    from dpplearn.summarize.experiment import (
+    from dpplearn.summarize.experiments.evaluation import Scoring, Task, make_summaries, records, score_table
+    from dpplearn.summarize.experiments.experiment import (
         PAPER_1,
         PAPER_2,
         SOURCE,
@@ -70,12 +70,12 @@ def command(
         shared_documents,
         table_1,
     )
-    from dpplearn.summarize.peers import read_peers
-    from dpplearn.summarize.resume import ResultsFolder, corpus_fingerprint
+    from dpplearn.summarize.experiments.peers import read_peers
+    from dpplearn.summarize.experiments.resume import ResultsFolder, corpus_fingerprint
+    from dpplearn.summarize.experiments.systems import check_systems
+    from dpplearn.summarize.model.training import settle_language
     from dpplearn.summarize.summarizer import Summarizer
-    from dpplearn.summarize.systems import check_systems
-    from dpplearn.summarize.training import settle_language
-    from dpplearn.summarize.units import check_budget
+    from dpplearn.summarize.text.units import check_budget
 
     with usage_errors():
         names = check_systems(systems.split(","))
@@ -163,7 +163,7 @@ def command(
 
 def read(corpus: Path, run: Run, split: str | None, language: str | None) -> list[Cluster]:
     """The clusters asked for, with ids that differ and with references."""
-    from dpplearn.summarize.evaluation import check_clusters
+    from dpplearn.summarize.experiments.evaluation import check_clusters
 
     clusters = read_corpus(corpus, run.encoding, run.skip_bad, only=run.only, split=split, language=language)
     return check_clusters(clusters, str(corpus))
@@ -187,6 +187,6 @@ def oracle_texts(summarizer: Any, clusters: list[Cluster]) -> dict[str, str]:
 
 
 def as_percent(score: CorpusScore) -> dict[str, dict[str, float]]:
-    from dpplearn.summarize.evaluation import Row
+    from dpplearn.summarize.experiments.evaluation import Row
 
     return Row("", score, {}).figures()

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn.rouge.files import decode, json_lines
+from dpplearn._io.encoding import decode
+from dpplearn._io.jsonlines import json_lines
 
 FORMATS = ("jsonl", "csv", "parquet", "npz")
 ADVICE = "Each line must hold one object. For another format than JSON Lines, give --format."

@@ -13,16 +13,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text as Styled
 
+from dpplearn._io.encoding import check_encoding
+from dpplearn._run.progress import Progress
 from dpplearn.cli import plain_errors, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.numbers import Number, WholeNumber
-from dpplearn.learning.progress import Progress
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
 from dpplearn.rouge.bootstrap import check_confidence
-from dpplearn.rouge.files import Candidates, References, check_encoding, read_candidates, read_references
+from dpplearn.rouge.candidates import Candidates, References, read_candidates, read_references
 from dpplearn.rouge.metrics import parse_metrics
+from dpplearn.rouge.reading import Limit
 from dpplearn.rouge.scoring import METRICS
-from dpplearn.rouge.texts import Limit
 
 PATH = click.Path(exists=True, path_type=Path)
 ONLY_TXT = "The id of a file is its name without .txt; any other ending stays a part of the id."

@@ -12,7 +12,7 @@ from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnin
 from dpplearn.cli.numbers import Number
 
 if TYPE_CHECKING:
-    from dpplearn.summarize.document import Cluster
+    from dpplearn.summarize.corpora.cluster import Cluster
 
 
 @click.command(name="summarize")
@@ -54,8 +54,8 @@ def command(
         budget, unit = 100 if budget is None else budget, unit or "words"
         summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity)
         if html is not None:
-            from dpplearn.learning.files import replace_file
-            from dpplearn.summarize.report import html_report
+            from dpplearn._io.atomic import replace_file
+            from dpplearn.summarize.explain.report import html_report
 
             with replace_file(html, "w") as file:
                 file.write(html_report(summary))
@@ -74,7 +74,7 @@ def command(
 
 def read(files: tuple[str, ...], encoding: str | None) -> "Cluster":
     """The files, or standard input, as one cluster."""
-    from dpplearn.summarize.document import Cluster
+    from dpplearn.summarize.corpora.cluster import Cluster
 
     if files != ("-",):
         if "-" in files:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from dpplearn.rouge import CorpusScore
-    from dpplearn.summarize.evaluation import Row
+    from dpplearn.summarize.experiments.evaluation import Row
 
 COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"), ("rouge-su4", "f"))
 
@@ -24,7 +24,7 @@ def console() -> Console:
 def print_table_2(
     rows: Sequence[Row], best: str, title: str, paper: Mapping[str, Sequence[float]] | None = None
 ) -> None:
-    from dpplearn.summarize.systems import TITLES
+    from dpplearn.summarize.experiments.systems import TITLES
 
     table = Table(title=title, caption=f"p: paired bootstrap of ROUGE-1F against {TITLES.get(best, best)}, the best.")
     table.add_column("System")

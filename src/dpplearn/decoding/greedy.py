@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, count_of, view
-from dpplearn._stop import check_stop
+from dpplearn._run.stop import check_stop
 from dpplearn.decoding.ground import Ground, Kernel, Model, read_model
 from dpplearn.decoding.limits import Limits, check_limits, check_number
 from dpplearn.decoding.selection import Selection

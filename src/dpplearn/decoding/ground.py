@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._cached import cached_property
+from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector
 from dpplearn._linalg import logdet, to_dense
+from dpplearn._run.threads import map_threads
 from dpplearn.decoding.diversity import check_diversity, diversified, exponents, quality_power
-from dpplearn.decoding.latest import Latest
 from dpplearn.decoding.normalizer import log_normalizer, similarities
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
-from dpplearn.sampling.spectral import map_threads
 
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
 COPIED = 2**20  # bytes of features up to which a copy is made; larger ones are read in place

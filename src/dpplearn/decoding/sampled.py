@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, view
 from dpplearn._linalg import Spectrum
+from dpplearn._run.threads import map_threads
 from dpplearn.decoding.fill import fill_tilt
 from dpplearn.decoding.ground import DENSE, Ground, Model, read_model
 from dpplearn.decoding.limits import SLACK, Limits, check_budget, check_limits, roomy
@@ -19,7 +20,7 @@ from dpplearn.decoding.whole import as_found
 from dpplearn.determinantal import check_remaining
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
-from dpplearn.sampling.spectral import block_starts, make_tables, map_threads, stream_states
+from dpplearn.sampling.spectral import block_starts, make_tables, stream_states
 
 if TYPE_CHECKING:
     from dpplearn._loops.spectral import Tables

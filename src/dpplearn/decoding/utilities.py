@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import IntArray
-from dpplearn._stop import check_stop
+from dpplearn._run.stop import check_stop
 from dpplearn.decoding.limits import Limits
 from dpplearn.subsets import Subsets
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._checks import FloatArray, check_int
+from dpplearn.decoding.diversify import DiverseSelection, diversify
 from dpplearn.decoding.diversity import check_diversity
-from dpplearn.retrieval import DiverseSelection, diversify
 
 NOTE = "dpplearn"  # the key of the note in a chosen document's metadata
 SHOWN = 80  # characters of a skipped text that a note repeats

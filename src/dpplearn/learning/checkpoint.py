@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpplearn._checks import FloatArray
-from dpplearn.learning.jsonfile import number, numbers, plain, read_json, write_json
+from dpplearn._io.jsonfile import number, numbers, plain, read_json, write_json
 from dpplearn.learning.rho import Point
 
 FORMAT, VERSION = "dpplearn.checkpoint", 1

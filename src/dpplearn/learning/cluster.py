@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from dpplearn._checks import check_jobs
-from dpplearn.learning.interrupts import deaf_children
+from dpplearn._run.blas import blas_threads
+from dpplearn._run.signals import deaf_children
 from dpplearn.learning.parallel import Backend, Part, Request, Source, Tick, answer, open_part
-from dpplearn.learning.threads import blas_threads
 
 
 class Dask(Backend):

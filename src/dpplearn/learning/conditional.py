@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpplearn._run.progress import Progress
 from dpplearn.learning.fitting import Fitted, Settings, fit_weights, training_data
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.progress import Progress
 
 
 class ConditionalDPP(ConditionalPredictor):

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray, check_choice, check_int, check_rho
+from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.checkpoint import Checkpoint
 from dpplearn.learning.examples import check_examples
 from dpplearn.learning.likelihood import Terms
 from dpplearn.learning.parallel import Backend, Request, Survey, make_backend
-from dpplearn.learning.progress import Progress, as_progress
 from dpplearn.learning.rho import Point, maximize_over_rho
 from dpplearn.learning.shards import Shard
 from dpplearn.learning.solvers import RUNAWAY, Objective, Optimum, largest, lbfgs, newton, standard_errors

@@ -7,7 +7,7 @@ With A = I + L, L = diag(q) S diag(q) and q = exp(F theta / 2):
     Hessian    -F^T (diag(K) - K o K) F, minus the covariance of the feature counts, because
                Cov(i in Y, j in Y) = -K_ij^2 for i != j, and K_ii (1 - K_ii) for i = j
 
-`dpplearn.learning.reference` has Algorithm 1 of the paper, by eigendecomposition, which the tests compare with.
+`dpplearn.learning.algorithm1` has Algorithm 1 of the paper, by eigendecomposition, which the tests compare with.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ def log_likelihood(
     >>> round(terms.value, 4), terms.gradient.round(4)
     (-1.292, array([0.0989]))
     """
-    from dpplearn.learning.reference import algorithm1
+    from dpplearn.learning.algorithm1 import algorithm1
 
     check_choice(method, "method", ("auto", "primal", "dual", "algorithm1"))
     theta = check_vector(theta, "theta", item_set.n_features)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.fitting import Fitted, Settings, check_precision
 from dpplearn.learning.itemset import check_names
-from dpplearn.learning.jsonfile import number, numbers, read_json, write_json
 
 FORMAT, VERSION = "dpplearn.ConditionalDPP", 1
 PARAMS = ("prior_variance", "solver", "tol", "max_iter", "rho", "learn_rho", "on_impossible")

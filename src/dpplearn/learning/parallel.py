@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from dpplearn._checks import FloatArray, check_choice, check_jobs
-from dpplearn.learning.interrupts import deaf_children
+from dpplearn._run.blas import blas_threads
+from dpplearn._run.signals import deaf_children
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Example, Terms
 from dpplearn.learning.shards import Shard, load_shard
-from dpplearn.learning.threads import blas_threads
 
 Tick: TypeAlias = Callable[[int, int], None]  # shards done, shards in all
 Source: TypeAlias = Shard | str  # instances in memory, or the path of a file that holds them

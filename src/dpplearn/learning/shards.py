@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
+from dpplearn._io.atomic import replace_file
 from dpplearn.learning.examples import check_examples
-from dpplearn.learning.files import replace_file
 from dpplearn.learning.itemset import ItemSet
 
 FORMAT = "dpplearn.shard"

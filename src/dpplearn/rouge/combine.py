@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
-from dpplearn.rouge.texts import describe
+from dpplearn._checks import describe
 
 
 class Score(NamedTuple):

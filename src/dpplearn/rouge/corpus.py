@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 from dpplearn.rouge.bootstrap import Interval, check_confidence, intervals
 from dpplearn.rouge.combine import Score
-from dpplearn.rouge.numbered import Reading
-from dpplearn.rouge.scoring import METRICS, References, Scoring
+from dpplearn.rouge.reading import EmptyTextWarning, Reading, Text, as_bytes
+from dpplearn.rouge.scoring import METRICS, PreparedReferences, Scoring
 from dpplearn.rouge.stems import Stemmer
-from dpplearn.rouge.texts import EmptyTextWarning, Text, as_bytes
 
 
 class Average(NamedTuple):
@@ -136,7 +135,7 @@ def score_corpus(
             empty["reference"].append(topic)
         for name, chosen in leave_one_out(topic, given) if jackknife else [(topic, given)]:
             topics[name] = topic
-            evaluations[name] = References(scoring, chosen, vocabulary=[reading]).score([reading])[0]
+            evaluations[name] = PreparedReferences(scoring, chosen, vocabulary=[reading]).score([reading])[0]
         if report is not None:
             report(done, len(candidates))
     warn_of_empty_topics(empty, system, tokenizer)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dpplearn.rouge.texts import describe
+from dpplearn._checks import describe
 
 
 @dataclass(frozen=True)

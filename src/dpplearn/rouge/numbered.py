@@ -8,17 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpplearn.rouge.reading import Reading
+
 IntArray = NDArray[np.int64]
-
-
-class Reading(NamedTuple):
-    """The tokens of a text, and those of each line where ROUGE-L or ROUGE-W asks for them.
-
-    Under a byte limit the two are not cut alike (see Limit.cut).
-    """
-
-    tokens: list[str]
-    lines: list[list[str]] | None
 
 
 class Lines(NamedTuple):

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from dpplearn.rouge.combine import Score
-from dpplearn.rouge.numbered import Reading
-from dpplearn.rouge.scoring import METRICS, References, Scoring
+from dpplearn.rouge.reading import Reading, Text
+from dpplearn.rouge.scoring import METRICS, PreparedReferences, Scoring
 from dpplearn.rouge.stems import Stemmer
-from dpplearn.rouge.texts import Text
 
 CELLS = 1 << 20  # of the arrays made at once when many candidates are scored together
 
@@ -59,13 +58,13 @@ def score(
     """
     scoring = Scoring(metrics, bytes, words, stem, combine, alpha, tokenizer)
     texts, reading = scoring.read_references(references), scoring.read(candidate)
-    prepared = References(scoring, texts, vocabulary=[reading])
+    prepared = PreparedReferences(scoring, texts, vocabulary=[reading])
     prepared.warn_of_empty()
     return prepared.score([reading])[0]
 
 
 class Rouge:
-    """References made ready, to score many candidates against.
+    """PreparedReferences made ready, to score many candidates against.
 
     The parameters are those of :func:`score`.
 
@@ -92,7 +91,7 @@ class Rouge:
     ) -> None:
         self._scoring = Scoring(metrics, bytes, words, stem, combine, alpha, tokenizer)
         texts = self._scoring.read_references(references)
-        self._references = References(self._scoring, texts, vocabulary=texts)
+        self._references = PreparedReferences(self._scoring, texts, vocabulary=texts)
         self._references.warn_of_empty()
 
     def score(self, candidate: Text) -> dict[str, Score]:

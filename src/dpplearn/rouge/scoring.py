@@ -7,10 +7,10 @@ from typing import Any
 from dpplearn.rouge.combine import Combination, Score
 from dpplearn.rouge.counting import GramCounter, NGramCounter, SkipBigramCounter
 from dpplearn.rouge.metrics import NGrams, SkipBigrams, Subsequence, parse_metrics
-from dpplearn.rouge.numbered import Numbered, Reading, Vocabulary
+from dpplearn.rouge.numbered import Numbered, Vocabulary
+from dpplearn.rouge.reading import EmptyTextWarning, Limit, Reading, Text, as_bytes, as_references
 from dpplearn.rouge.stems import Stemmer
 from dpplearn.rouge.subsequences import SubsequenceCounter
-from dpplearn.rouge.texts import EmptyTextWarning, Limit, Text, as_bytes, as_references
 from dpplearn.rouge.tokenizer import Tokenizer
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
@@ -56,7 +56,7 @@ COUNTERS: dict[type, Callable[[Any, Numbered], GramCounter | SubsequenceCounter]
 }
 
 
-class References:
+class PreparedReferences:
     """The counts of every reference, ready for candidates.
 
     Parameters

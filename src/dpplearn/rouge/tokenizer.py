@@ -5,8 +5,9 @@ import unicodedata
 from dataclasses import dataclass, field
 from functools import cache
 
+from dpplearn._checks import describe
+from dpplearn.rouge.reading import Limit, Text, as_bytes
 from dpplearn.rouge.stems import STEMS, Memory, Stemmer
-from dpplearn.rouge.texts import Limit, Text, as_bytes, describe
 
 # Byte -> byte: A-Z in lower case, a-z and 0-9 as they are, a space for everything else.
 OFFICIAL = bytes(

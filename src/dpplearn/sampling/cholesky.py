@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.sampling.spectral import map_threads
+from dpplearn._run.threads import map_threads
 
 BLOCK = 64
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, view
-from dpplearn._stop import asker, check_stop
+from dpplearn._run.stop import check_stop
+from dpplearn._run.threads import map_threads
 
 if TYPE_CHECKING:
     from dpplearn._loops.spectral import Tables
-
-T = TypeVar("T")
 
 
 def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArray | None = None) -> Tables:
@@ -67,35 +63,6 @@ def block_starts(size: int, expected_size: float) -> IntArray:
     """Cut `size` samples into blocks of a few milliseconds; the cut, like the streams, ignores the threads."""
     block = int(np.clip(4e6 / (1e3 + expected_size**3), 1, 4096))
     return np.append(np.arange(0, size, block), size)
-
-
-def map_threads(task: Callable[[int], T], count: int, n_jobs: int) -> Sequence[T]:
-    """task(0), ..., task(count - 1) on up to n_jobs threads, in order; Ctrl-C drops what has not begun."""
-    ask, stop = asker(), Event()
-    results: list[Any] = [None] * count
-    numbers = iter(range(count))  # shared: each is handed out once
-
-    def work() -> None:
-        try:
-            for b in numbers:
-                if stop.is_set():
-                    return
-                ask()
-                results[b] = task(b)
-        except BaseException:
-            stop.set()
-            raise
-
-    if n_jobs == 1 or count <= 1:
-        work()
-        return results
-    with ThreadPoolExecutor(min(n_jobs, count)) as pool:
-        try:
-            for future in [pool.submit(work) for _ in range(min(n_jobs, count))]:
-                future.result()
-        finally:  # an error, or Ctrl-C here: the others end after what they are at
-            stop.set()
-    return results
 
 
 def stream_states(count: int, rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.uint64]]:

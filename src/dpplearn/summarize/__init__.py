@@ -7,28 +7,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpplearn.summarize.corpora import read_clusters
-    from dpplearn.summarize.document import Cluster, Document, Sentence
-    from dpplearn.summarize.features import SentenceFeatures
-    from dpplearn.summarize.files import SkippedWarning
-    from dpplearn.summarize.sentences import split_sentences
+    from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
+    from dpplearn.summarize.corpora.passed_over import SkippedWarning
+    from dpplearn.summarize.corpora.reading import read_clusters
+    from dpplearn.summarize.explain.summary import Explanation, Summary
+    from dpplearn.summarize.model.features import SentenceFeatures
     from dpplearn.summarize.summarizer import Summarizer
-    from dpplearn.summarize.summary import Explanation, Summary
-    from dpplearn.summarize.tokens import words
+    from dpplearn.summarize.text.sentences import split_sentences
+    from dpplearn.summarize.text.words import words
 
 # Each name is imported when it is first used: a command that only reads text starts no compiled code.
 _HOME = {
-    "Cluster": "document",
-    "Document": "document",
-    "Explanation": "summary",
-    "Sentence": "document",
-    "SentenceFeatures": "features",
+    "Cluster": "corpora.cluster",
+    "Document": "corpora.cluster",
+    "Explanation": "explain.summary",
+    "Sentence": "corpora.cluster",
+    "SentenceFeatures": "model.features",
     "Summarizer": "summarizer",
-    "Summary": "summary",
-    "SkippedWarning": "files",
-    "read_clusters": "corpora",
-    "split_sentences": "sentences",
-    "words": "tokens",
+    "Summary": "explain.summary",
+    "SkippedWarning": "corpora.passed_over",
+    "read_clusters": "corpora.reading",
+    "split_sentences": "text.sentences",
+    "words": "text.words",
 }
 
 __all__ = [

@@ -12,19 +12,19 @@ from typing import Any, Self
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jobs, check_subset
+from dpplearn._run.blas import blas_threads
+from dpplearn._run.progress import Progress
 from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.dpp import DPP
-from dpplearn.learning.progress import Progress
-from dpplearn.learning.threads import blas_threads
-from dpplearn.summarize.baselines import Logistic
-from dpplearn.summarize.document import Cluster
-from dpplearn.summarize.features import Featurized, SentenceFeatures
-from dpplearn.summarize.language import warn_unless_read
-from dpplearn.summarize.matching import match_words, normal_language
-from dpplearn.summarize.oracle import ORACLES, paper_oracle, rouge_oracle
-from dpplearn.summarize.prepared import Prepared
-from dpplearn.summarize.summary import Summary
-from dpplearn.summarize.units import Unit, check_budget, check_unit, costs, cut, joined_length, limit, measured
+from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.experiments.baselines import Logistic
+from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.model.features import Featurized, SentenceFeatures
+from dpplearn.summarize.model.oracle import ORACLES, paper_oracle, rouge_oracle
+from dpplearn.summarize.model.prepared import Prepared
+from dpplearn.summarize.text.language import warn_unless_read
+from dpplearn.summarize.text.matching import match_words, normal_language
+from dpplearn.summarize.text.units import Unit, check_budget, check_unit, costs, cut, joined_length, limit, measured
 
 TARGETS = ("each", "all")
 DECODERS = ("consensus", "greedy", "sample")
@@ -133,7 +133,7 @@ class Summarizer:
         n_jobs, backend, verbose
             As in `ConditionalDPP`.
         """
-        from dpplearn.summarize.training import train
+        from dpplearn.summarize.model.training import train
 
         train(self, list(clusters), tune=tune, n_jobs=n_jobs, backend=backend, verbose=verbose)
         return self
@@ -321,7 +321,7 @@ class Summarizer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON: weights by name, bins, document frequencies. Reading it runs no code."""
-        from dpplearn.summarize.modelfile import save_summarizer
+        from dpplearn.summarize.model.modelfile import save_summarizer
 
         self._check_fitted()
         save_summarizer(self, path)
@@ -329,7 +329,7 @@ class Summarizer:
     @classmethod
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
         """Read a model that `save` wrote; without a path, the English one that comes with dpplearn."""
-        from dpplearn.summarize.modelfile import load_summarizer
+        from dpplearn.summarize.model.modelfile import load_summarizer
 
         if path is None:
             with resources.as_file(resources.files("dpplearn.summarize") / "data" / "english.json") as bundled:

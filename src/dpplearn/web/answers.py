@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn.summarize.document import Document
-from dpplearn.summarize.document import Sentence as Located
-from dpplearn.summarize.prepared import Prepared
-from dpplearn.summarize.reasons import reason
-from dpplearn.summarize.summary import Summary, contributions, place
-from dpplearn.summarize.units import UNITS, length
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.cluster import Sentence as Located
+from dpplearn.summarize.explain.reasons import reason
+from dpplearn.summarize.explain.summary import Summary, contributions, place
+from dpplearn.summarize.model.prepared import Prepared
+from dpplearn.summarize.text.units import UNITS, length
 from dpplearn.web import schema
 from dpplearn.web.layout import similarity_map
 from dpplearn.web.pins import Pins

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from dpplearn import __version__
-from dpplearn.learning.threads import blas_threads
+from dpplearn._run.blas import blas_threads
 from dpplearn.web import schema
 from dpplearn.web.guard import METHODS, Guard
 from dpplearn.web.openapi import body, describe, problems

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from dpplearn._cached import Latest
 from dpplearn._checks import FloatArray
-from dpplearn.decoding.latest import Latest
-from dpplearn.summarize.document import Cluster, Document
-from dpplearn.summarize.features import Featurized
-from dpplearn.summarize.language import misread
-from dpplearn.summarize.prepared import Prepared
+from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
+from dpplearn.summarize.text.language import misread
 from dpplearn.web import schema
 from dpplearn.web.answers import Found, selection_answer, whole_answer
 from dpplearn.web.pins import Pins

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.summarize.prepared import Prepared
-from dpplearn.summarize.units import Unit, joined_length, measured
+from dpplearn.summarize.model.prepared import Prepared
+from dpplearn.summarize.text.units import Unit, joined_length, measured
 from dpplearn.web.problems import Problem, invalid
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect
 
-from dpplearn._stop import stops_when
+from dpplearn._run.stop import stops_when
 from dpplearn.web.problems import Problem
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import TypeVar
 from fastapi import Request, Response
 
 from dpplearn import __version__
-from dpplearn.summarize.document import Cluster, Document
+from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.web import schema
 from dpplearn.web.answers import described, shown
 from dpplearn.web.clusters import Clusters

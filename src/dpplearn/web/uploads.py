@@ -11,9 +11,9 @@ from email.message import Message
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from dpplearn.summarize.document import Document
-from dpplearn.summarize.files import check_charset
-from dpplearn.summarize.folders import parse_document
+from dpplearn._io.encoding import check_charset
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.documents import parse_document
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.settings import Settings
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.text import one_line
+from dpplearn.summarize.text.characters import one_line
 from dpplearn.web import Settings
 
 RTL = (

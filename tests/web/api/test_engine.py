@@ -122,7 +122,7 @@ def test_the_map_of_few_or_equal_sentences(n):
 
 ODD = """
 from dpplearn._loops import consensus, greedy, scoring, spectral, symmetric
-from dpplearn.summarize.document import Document
+from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.web import Settings, schema
 from dpplearn.web.engine import Engine
 from dpplearn.web.pool import Deadline

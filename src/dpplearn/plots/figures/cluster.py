@@ -10,9 +10,9 @@ from matplotlib.patches import Rectangle
 
 from dpplearn.plots.style import LIGHT, TITLE_SIZE, TWO_COLUMNS, style
 from dpplearn.plots.textbox import LEADING, Word, draw_lines, words, wrap
-from dpplearn.summarize.document import Cluster, Document, Sentence
+from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
+from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.summarizer import Summarizer
-from dpplearn.summarize.summary import Summary
 
 BUDGET = 665  # bytes, as in section 7
 GROUNDS = ("#BFE0F2", "#FBD9A8", "#BCE5D5", "#F2CFE0", "#F7F2A0", "#D9D9D9", "#F4C7AC")  # tints of the palette

@@ -10,7 +10,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from dpplearn._checks import check_choice
-from dpplearn.learning.files import replace_file
+from dpplearn._io.atomic import replace_file
 from dpplearn.plots import import_plots
 from dpplearn.plots.figures import FIGURES, FORMATS, figure_names
 from dpplearn.plots.style import style

@@ -1,0 +1,137 @@
+"""Bytes to text, with limits, and without guessing."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+MAX_BYTES = 32_000_000  # of one document, unpacked
+_MEGABYTE = 1_000_000
+_KINDS = {
+    b"%PDF": "a PDF file",
+    b"PK\x03\x04": "a zip archive (such as a Word file)",
+    b"\xd0\xcf\x11\xe0": "an old Office file (such as a Word file, .doc)",
+    b"\x1f\x8b": "a gzip file",
+}
+_CHARSETS = re.compile(
+    r"ascii|utf-(?:8|16|32)(?:-sig|-le|-be)?|iso8859-\d+|cp\d+|koi8-[rtu]|gb\w+|hz|big5\w*|shift_jis\w*|euc_\w+|"
+    r"iso2022_\w+|johab|mac-\w+|tis-620|kz1048|ptcp154"
+)
+
+
+def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
+    """Read a file, unpacking gzip; refuse one that is longer than the limit."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} must be a file, but is a folder.")
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist.")
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        if not packed:
+            data = file.read(limit + 1)
+        else:
+            try:
+                with gzip.open(file) as unpacked:
+                    data = unpacked.read(limit + 1)
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise ValueError(f"{path} must be a whole gzip file, but cannot be unpacked: {error}.") from error
+    if len(data) > limit:
+        raise ValueError(
+            f"{path} must hold at most {limit / _MEGABYTE:g} MB, but is longer. Cut it into several documents."
+        )
+    return data
+
+
+def peek(path: Path, size: int = 2000) -> bytes:
+    """The first bytes of a file, unpacking gzip; none if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if packed else path.open("rb") as opened:
+            return opened.read(size)
+    except (OSError, EOFError, zlib.error):
+        return b""
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file, unpacking gzip."""
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    try:
+        with gzip.open(path) if packed else path.open("rb") as lines:
+            yield from lines
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path} must be a whole gzip file, but cannot be unpacked: {error}.") from error
+
+
+def check_encoding(encoding: str) -> None:
+    """A name that Python knows an encoding by."""
+    try:
+        "a".encode(encoding)
+    except LookupError as error:
+        raise ValueError(f"No encoding is called {encoding!r}. Examples are utf-8, latin-1 and cp1252.") from error
+
+
+def decode(data: bytes, file: Path | str, encoding: str) -> str:
+    """The text in some bytes, or an error that says which of them cannot be read."""
+    check_encoding(encoding)
+    try:
+        return data.decode(encoding)
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        raise ValueError(
+            f"{file} is not valid {encoding}: byte {start} (0x{data[start]:02x}) cannot be read. "
+            "Name the encoding it is in, such as --encoding latin-1."
+        ) from error
+
+
+def check_charset(charset: str, path: Path | str) -> str:
+    """An encoding that a document may declare: one of those that texts are kept in, whatever else Python can decode.
+
+    Punycode and its like are no such encodings, and take quadratic time.
+
+    Examples
+    --------
+    >>> check_charset("Windows-1252", "a.html")
+    'cp1252'
+    """
+    try:
+        name = codecs.lookup(charset).name
+    except (LookupError, ValueError):
+        name = ""
+    if not _CHARSETS.fullmatch(name):
+        raise ValueError(f"{path} must be in a known encoding, but declares {charset!r:.60}. Save it as UTF-8.")
+    return name
+
+
+def to_text(data: bytes, path: Path | str, encoding: str | None = None, fallback: str | None = None) -> str:
+    """Decode the bytes of a text file.
+
+    UTF-8, unless a byte order mark or `encoding` says otherwise; bytes that are not UTF-8 are then decoded as
+    `fallback` if there is one, and refused if not.
+    """
+    for magic, kind in _KINDS.items():
+        if data.startswith(magic):
+            raise ValueError(f"{path} must be a text file, but is {kind}. Save it as text first.")
+    if encoding is None and data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "utf-16"
+    if encoding is None and b"\0" in data:
+        raise ValueError(
+            f"{path} must be a text file, but is binary: byte {data.index(0)} is 0. "
+            "For UTF-16 without a byte order mark, pass --encoding utf-16-le or utf-16-be."
+        )
+    if encoding is None and fallback is not None:
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            text = data.decode(fallback)
+    else:
+        text = decode(data, path, encoding or "utf-8")
+    if "\0" in text:
+        raise ValueError(f"{path} must be a text file, but holds zero characters when read as {encoding}.")
+    return text.removeprefix("\ufeff")

@@ -1,0 +1,81 @@
+"""JSON files of weights: numbers exact to the bit, errors that say what is wrong with a file."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpplearn._checks import FloatArray
+from dpplearn._io.atomic import replace_file
+
+SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # JSON has no numbers for these
+
+
+def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
+    with replace_file(path, "w") as file:
+        json.dump(plain(data), file, indent=1, ensure_ascii=False, allow_nan=False)
+        file.write("\n")
+
+
+def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002  # the field's name
+    """The object in a file, which must say that it has this format and at most this version."""
+    path = Path(path)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FileNotFoundError(f"There is no file {path}.") from None
+    except RecursionError:
+        raise ValueError(f"{path} is not a {format} file: it is nested too deeply.") from None
+    except ValueError as error:  # no JSON, no UTF-8, or a number of thousands of digits
+        raise ValueError(f"{path} is not a {format} file, or was cut short: {error}.") from None
+    if not isinstance(data, dict) or data.get("format") != format:
+        found = data.get("format") if isinstance(data, dict) else type(data).__name__
+        raise ValueError(f'{path} must be a JSON object with "format": "{format}", found {found!r}.')
+    found = data.get("version")
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise ValueError(f'{path} must have a whole number as "version", found {found!r}.')
+    if found < 1:
+        raise ValueError(f'{path} must have a "version" of at least 1, found {found}.')
+    if found > version:
+        raise ValueError(
+            f"{path} has version {found}, and this dpplearn reads up to {version}. "
+            "Update dpplearn, or save the file again with this one."
+        )
+    return data
+
+
+def plain(x: Any) -> Any:
+    """Lists, numbers and strings; a float keeps every bit, because its repr is the shortest that reads back to it."""
+    if isinstance(x, dict):
+        return {str(key): plain(value) for key, value in x.items()}
+    if isinstance(x, np.ndarray | np.generic):
+        return plain(x.tolist())
+    if isinstance(x, list | tuple):
+        return [plain(value) for value in x]
+    if isinstance(x, float) and not math.isfinite(x):
+        return str(x)
+    return x
+
+
+def number(x: Any, name: str, path: str | os.PathLike[str]) -> float:
+    if isinstance(x, str) and x in SPECIAL:
+        return SPECIAL[x]
+    if isinstance(x, bool) or not isinstance(x, int | float):
+        raise ValueError(f"{name} in {path} must be a number, found {x!r}.")
+    try:
+        return float(x)
+    except OverflowError:
+        raise ValueError(f"{name} in {path} is a number that no float holds.") from None
+
+
+def numbers(x: Any, name: str, path: str | os.PathLike[str], size: int | None = None) -> FloatArray:
+    if not isinstance(x, list):
+        raise ValueError(f"{name} in {path} must be a list of numbers, found {type(x).__name__}.")
+    if size is not None and len(x) != size:
+        raise ValueError(f"{name} in {path} must have {size} entries, found {len(x)}.")
+    return np.array([number(value, f"{name}[{k}]", path) for k, value in enumerate(x)], np.float64)

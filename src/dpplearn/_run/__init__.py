@@ -1,0 +1,1 @@
+"""How work runs: progress, ending early, threads, what BLAS may use, and who answers Ctrl-C."""

@@ -1,0 +1,41 @@
+"""Tasks on threads: in order, and stopped together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any, TypeVar
+
+from dpplearn._run.stop import asker
+
+T = TypeVar("T")
+
+
+def map_threads(task: Callable[[int], T], count: int, n_jobs: int) -> Sequence[T]:
+    """task(0), ..., task(count - 1) on up to n_jobs threads, in order; Ctrl-C drops what has not begun."""
+    ask, stop = asker(), Event()
+    results: list[Any] = [None] * count
+    numbers = iter(range(count))  # shared: each is handed out once
+
+    def work() -> None:
+        try:
+            for b in numbers:
+                if stop.is_set():
+                    return
+                ask()
+                results[b] = task(b)
+        except BaseException:
+            stop.set()
+            raise
+
+    if n_jobs == 1 or count <= 1:
+        work()
+        return results
+    with ThreadPoolExecutor(min(n_jobs, count)) as pool:
+        try:
+            for future in [pool.submit(work) for _ in range(min(n_jobs, count))]:
+                future.result()
+        finally:  # an error, or Ctrl-C here: the others end after what they are at
+            stop.set()
+    return results

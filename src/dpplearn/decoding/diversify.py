@@ -1,0 +1,324 @@
+"""From scores and embeddings to a diverse selection: MMR's place, taken by a DPP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from dpplearn._cached import cached_property
+from dpplearn._checks import FloatArray, IntArray, check_vector
+from dpplearn.decoding.diversity import check_diversity
+from dpplearn.decoding.greedy import SIGNED, as_selection, greedy_auto, greedy_run
+from dpplearn.decoding.ground import Rows, read_features, some
+from dpplearn.decoding.limits import Limits, check_limits
+from dpplearn.decoding.nearest import Nearest, nearest_chosen, nearest_other
+from dpplearn.decoding.registry import decoder, normal_name
+from dpplearn.decoding.selection import Known, Selection
+
+WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
+FILL = 0.4995  # diversity at which every item keeps 1/1000 of its own, so that none is a combination of others
+
+
+class Kept(NamedTuple):
+    """A chosen item: the other chosen one most similar to it (-1 where it is alone), and their cosine."""
+
+    item: int
+    nearest: int
+    similarity: float
+
+
+class Skipped(NamedTuple):
+    """A candidate that was not chosen: the chosen item most similar to it, their cosine, and the reason in words."""
+
+    item: int
+    nearest: int
+    similarity: float
+    reason: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DiverseSelection(Selection):
+    """The chosen items, and why the others were not.
+
+    Attributes
+    ----------
+    indices : int array
+        The items in the order of selection: another name of `subset`, as pyversity has it.
+    selection_scores : float array
+        What each item, when it was added, multiplied det(L_Y) by: exp(gains). 0 for an item that is a linear
+        combination of those before it.
+    strategy, diversity, parameters
+        What was asked for, as pyversity has it.
+    nearest : Nearest
+        For every candidate, the chosen item most similar to it and their cosine. Computed when first asked for.
+    kept : list of Kept
+        For every chosen item, in their order, the other chosen one most similar to it and their cosine.
+    skipped : list of Skipped
+        One record for every candidate that was not chosen, with the reason.
+
+    Examples
+    --------
+    >>> found = diversify([[1, 0], [0.9, 0.1], [0, 1]], [0.9, 0.8, 0.5], k=2)
+    >>> found.indices
+    array([0, 2])
+    >>> print(found.skipped[0].reason)
+    0.99 similar to item 0
+    >>> found.kept
+    [Kept(item=0, nearest=2, similarity=0.0), Kept(item=2, nearest=0, similarity=0.0)]
+    """
+
+    diversity: float
+    parameters: dict[str, Any]
+    limits: Limits = field(repr=False)
+    ground: Rows | None = field(repr=False)
+
+    @property
+    def indices(self) -> IntArray:
+        """The items in the order of selection."""
+        return self.subset
+
+    @property
+    def selection_scores(self) -> FloatArray:
+        """exp(gains)."""
+        return np.exp(self.gains)
+
+    @property
+    def strategy(self) -> str:
+        """Always "dpp"."""
+        return "dpp"
+
+    @cached_property
+    def nearest(self) -> Nearest:
+        """The chosen item most similar to each candidate."""
+        n = self.limits.cost.size
+        if self.ground is None or self.subset.size == 0:
+            return Nearest(np.full(n, -1), np.zeros(n))
+        return nearest_chosen(self.ground, self.subset)
+
+    @cached_property
+    def kept(self) -> list[Kept]:
+        """Every chosen item, with the other chosen one most similar to it."""
+        if self.ground is None or self.subset.size == 0:
+            return []
+        items, similarity = nearest_other(self.ground, self.subset)
+        return [Kept(*one) for one in zip(self.subset.tolist(), items.tolist(), similarity.tolist(), strict=True)]
+
+    @cached_property
+    def skipped(self) -> list[Skipped]:
+        """Every candidate that was not chosen, with the reason."""
+        left = self.limits.budget - self.cost
+        items, similarity = self.nearest
+        barred = set(self.limits.exclude.tolist())
+        chosen = set(self.subset.tolist())
+        found = []
+        for i in range(self.limits.cost.size):
+            if i not in chosen:
+                j, s = int(items[i]), float(similarity[i])
+                close = f"{s:.2f} similar to item {j}"
+                if i in barred:
+                    reason = "excluded"
+                elif self.limits.cost[i] > left:
+                    reason = f"costs {self.limits.cost[i]:g}, more than the {left:g} left of the budget"
+                    reason += f"; {close}" if j >= 0 else ""
+                elif j < 0:
+                    reason = self.reason
+                elif s >= 0.5:
+                    reason = close
+                else:
+                    reason = (
+                        f"the others added more, for score and variety together; most similar is item {j} ({s:.2f})"
+                    )
+                found.append(Skipped(i, j, s, reason))
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and other processes get what was found, not the embeddings."""
+        return super().__getstate__() | {"nearest": self.nearest, "kept": self.kept, "ground": None}
+
+
+def diversify(
+    embeddings: ArrayLike | sparse.sparray | sparse.spmatrix,
+    scores: ArrayLike,
+    k: int | None = None,
+    budget: float | None = None,
+    cost: ArrayLike | None = None,
+    diversity: float = 0.5,
+    method: str = "greedy",
+    *,
+    strategy: str = "dpp",
+    scale: float = 1.0,
+    **options: Any,
+) -> DiverseSelection:
+    """Choose items that score high and differ from each other, by a DPP.
+
+    The items have the kernel L_ij = q_i q_j S_ij, where S_ij is the cosine of their embeddings and
+
+        q_i = sqrt(2) exp(min(1/2, 1 - diversity) z_i),    z_i = scale (score_i - mean) / sigma,
+
+    sigma being the standard deviation of the scores (or 1/40 of their range, where that is more: few scores far from
+    all others). So q grows with the score, and scores in any unit do: adding a constant or multiplying by a
+    positive number changes nothing. Where all scores are the same, z is 0. Below diversity 1/2 the similarities S_ij of
+    different items are multiplied by 2 diversity.
+
+    Parameters
+    ----------
+    embeddings : array of shape (n, d), dense or scipy sparse
+        Of any length: only directions count. A row of zeros is similar to none. float32 is read in place; nothing
+        of size n x n is made.
+    scores : array of shape (n,)
+        Relevance, in any unit: cosines, BM25, logits.
+    k : int, optional
+        How many items; all of them if there are fewer. Where the embeddings do not have k independent directions
+        (duplicates, small d), those that are linear combinations of others come last, with gain -inf.
+    budget : float, optional
+        Largest total cost. Without `k` and `budget`, items are taken while they raise the probability: one of
+        average score as long as more than half of its squared length is new.
+    cost : array of shape (n,), optional
+        Positive; 1 each by default.
+    diversity : float
+        0 ranks by score alone, 1 by similarity alone. From 1/2 up, and at 0, the weights are those of pyversity.
+    method : {"greedy", "sampled", "consensus", "exact", "local"}
+        The decoder of `dpplearn.decoding`. All but "greedy" are for a few thousand items at most.
+    strategy : {"dpp"}
+        So that calls written for pyversity work.
+    scale : float
+        Strength of the scores, as in pyversity.
+    **options
+        For the decoder: include, exclude, n_samples, rng, ...
+
+    Returns
+    -------
+    DiverseSelection
+        A `Selection` that also says, for each item that was skipped, which chosen one is most similar.
+
+    Examples
+    --------
+    >>> embeddings = [[1.0, 0.0, 0.1], [1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> scores = [9.0, 8.5, 7.0, 3.0]
+    >>> diversify(embeddings, scores, k=2).indices
+    array([0, 2])
+    >>> diversify(embeddings, scores, k=2, diversity=0).indices
+    array([0, 1])
+    >>> diversify(embeddings, scores, budget=100, cost=[90, 40, 60, 30]).indices
+    array([1, 2])
+    """
+    d = check_diversity(diversity)
+    if strategy != "dpp":
+        raise ValueError(f'strategy must be "dpp", found {strategy!r}. dpplearn has no other; leave it out.')
+    method = normal_name(method, "method")
+    if isinstance(budget, str):
+        raise TypeError(f"budget must be a number, found {budget!r}. Pass strategy= by name.")
+    rows, lengths, z = read_candidates(embeddings, scores, scale)
+    parameters = {"scale": scale, "method": method}
+    if z.size == 0:
+        nothing = Limits(np.empty(0), np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
+        none = np.empty(0, np.int64)
+        return DiverseSelection(none, 0.0, np.empty(0), "no candidates", Known(0.0), d, parameters, nothing, None)
+    z *= min(0.5, 1.0 - d)
+    q = np.exp(z)
+    q *= np.sqrt(2.0)
+    ground = Rows(rows, lengths, q, None, min(d, 0.5))  # above 1/2 the knob is in q, below it in S
+    limits = check_limits(z.size, cost, budget, k, options.get("include", ()), options.get("exclude", ()))
+    if method == "greedy" and not options:
+        found = greedy(ground, limits)
+    else:
+        found = decoder(method)(ground, cost, budget, k=k, diversity=ground.diversity, **options)
+    if method == "greedy" and k is not None and len(found) < limits.k:
+        found = fill(ground, limits, found)
+    return DiverseSelection(
+        found.subset, found.cost, found.gains, found.reason, ground.log_prob, d, parameters, limits, ground
+    )
+
+
+def read_candidates(embeddings: Any, scores: Any, scale: float) -> tuple[Any, FloatArray, FloatArray]:
+    """Rows, their lengths and standardized scores, one for each item; or what is wrong with them."""
+    if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
+        raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
+    if not sparse.issparse(embeddings):
+        embeddings = as_rows(embeddings)
+        if embeddings.dtype == np.float16:
+            embeddings = embeddings.astype(np.float32)
+    s = np.asarray(scores)
+    if s.ndim == 2 and s.shape[1] == 1:
+        s = s[:, 0]
+    n = embeddings.shape[0] if embeddings.ndim else -1
+    if s.shape == (0,) and n == 0:
+        return embeddings, np.empty(0), np.empty(0)
+    if embeddings.ndim != 2 and n != 0:
+        raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
+    if s.ndim == 1 and s.size != n:
+        raise ValueError(
+            f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
+        )
+    if s.dtype.kind == "f" and not np.isfinite(s).all():
+        bad = np.flatnonzero(~np.isfinite(s))
+        raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
+    strength = float(scale)
+    if not (np.isfinite(strength) and strength >= 0.0):
+        raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
+    values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", n)
+    z = standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
+    rows, squares = read_features(embeddings, "embeddings")
+    return rows, np.sqrt(squares), z if strength == 1.0 else strength * z
+
+
+def as_rows(embeddings: Any) -> Any:
+    """An array, or which row has another length than the first."""
+    try:
+        return np.asarray(embeddings)
+    except ValueError:
+        lengths = [np.size(row) for row in embeddings]
+        bad = next((i for i, m in enumerate(lengths) if m != lengths[0]), 0)
+        raise ValueError(
+            f"embeddings must be rows of equal length, but row {bad} has {lengths[bad]} numbers and row 0 {lengths[0]}."
+        ) from None
+
+
+def standardize(s: FloatArray, eps: float) -> FloatArray:
+    """z = (s - mean) / sigma, where sigma is at least 1/40 of the range; 0 where all are equal but for rounding.
+
+    >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
+    array([-1.225,  0.   ,  1.225])
+    """
+    largest = max(-float(s.min()), float(s.max()))
+    if largest == 0.0:
+        return np.zeros(s.size)
+    s = s / largest  # so that no square overflows
+    spread = float(s.max() - s.min())
+    if spread <= 8 * eps:
+        return np.zeros(s.size)
+    s -= s.mean()
+    sigma = float(np.sqrt(s @ s / s.size))
+    s /= max(sigma, spread / WIDEST)
+    return s
+
+
+def greedy(ground: Rows, limits: Limits) -> Selection:
+    """greedy_map with its defaults, on inputs that were checked before: for few items that is most of the time."""
+    reason = limits.empty_reason()
+    if reason:
+        return Selection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob)
+    return as_selection(ground, limits, greedy_auto(ground, limits, None, -np.inf if limits.bounded else 1.0))
+
+
+def fill(ground: Rows, limits: Limits, found: Selection) -> Selection:
+    """What was found, followed by items that are linear combinations of it, up to k.
+
+    Each item keeps a little of its own (S = 0.999 S + 0.001 I), so that the rest are ranked too.
+    """
+    near = Rows(ground.rows, ground.lengths, ground.q, None, min(ground.diversity, FILL))
+    after = replace(limits, include=found.subset)
+    left = limits.cost[after.alive == 1]
+    if left.size == 0 or found.cost + left.min() > limits.budget or limits.empty_reason():
+        return found
+    items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
+    extra = items.size - found.subset.size
+    if extra == 0:
+        return found
+    reason = f"{len(found)} items have independent embeddings; the last {extra} are linear combinations of them"
+    gains = np.append(found.gains, np.full(extra, -np.inf))
+    return Selection(items, limits.total(items), gains, reason, ground.log_prob)

@@ -1,0 +1,154 @@
+"""Candidates and references from folders of text files and from JSON Lines."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from dpplearn._checks import describe
+from dpplearn._io.encoding import check_encoding, decode
+from dpplearn._io.folders import entries
+from dpplearn._io.jsonlines import json_lines
+from dpplearn.rouge.reading import Text
+
+Candidates = dict[str, dict[str, Text]]  # system -> topic id -> text
+References = dict[str, list[Text]]  # topic id -> texts
+
+
+def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
+    """Read what systems wrote.
+
+    Parameters
+    ----------
+    path : Path
+        A folder with a file ID.txt for every topic (one system, named after the folder), or with such a
+        folder for every system; or a JSON Lines file with "id", "summary" and, where there are several
+        systems, "system" (without it, the name of the file). Of the name of a text file .txt alone is taken
+        off: d1.md is the topic "d1.md".
+    encoding : str
+    """
+    check_encoding(encoding)
+    found: Candidates = {}
+    if path.is_dir():
+        folders = [entry for entry in entries(path) if entry.is_dir()]
+        if folders and len(folders) < len(entries(path)):
+            raise ValueError(
+                f"{path} must hold a text file for each topic or a folder for each system, but holds both: "
+                f"the folder {folders[0].name} and files beside it. Move one of the two elsewhere."
+            )
+        for folder in folders or [path]:
+            files = by_topic(folder)
+            if not files:
+                raise ValueError(f"{folder} must hold a text file for each topic, but holds none.")
+            found[folder.resolve().name] = {topic: read_text(file, encoding) for topic, file in files.items()}
+    else:
+        for where, record in records(path, encoding):
+            system = path.stem if record.get("system") is None else str(record["system"])
+            text = text_in(record, "summary", where)
+            add(found.setdefault(system, {}), topic_in(record, where), text, where)
+    if not found:
+        raise ValueError(f"{path} holds no candidate. It must be a folder of text files or a JSON Lines file.")
+    return found
+
+
+def read_references(path: Path, topics: Collection[str] = (), encoding: str = "utf-8") -> References:
+    """Read the references of each topic.
+
+    Parameters
+    ----------
+    path : Path
+        A folder with the files ID.txt or ID.LABEL.txt, or with a folder for every topic; or a JSON Lines file
+        with "id" and "references", such as a corpus of dpplearn.
+    topics : collection of str
+        The ids looked for. A file belongs to the longest of them that its name starts with, up to a dot, so
+        that D30001.M.100.T.A is a reference of D30001. Other files are topics of their own.
+    encoding : str
+    """
+    check_encoding(encoding)
+    found: References = {}
+    if path.is_dir():
+        for entry in entries(path):
+            if entry.is_dir():
+                texts: list[Text] = [read_text(file, encoding) for file in text_files(entry)]
+                add(found, entry.name, require(texts, f"{entry} holds no file"), entry)
+        for name, file in by_topic(path).items():
+            topic = prefix_in(name, topics)
+            if (path / topic).is_dir():
+                raise ValueError(f"{topic} has references in {path / topic} and in {file}. Keep one of the two.")
+            found.setdefault(topic, []).append(read_text(file, encoding))
+    else:
+        for where, record in records(path, encoding):
+            given = record.get("references")
+            if not isinstance(given, list):
+                raise ValueError(f'{where}: "references" must be a list of texts, but is {describe(given)}.')
+            texts = [check_text(text, "a reference", where) for text in given]
+            add(found, topic_in(record, where), require(texts, f"{where} has no reference"), where)
+    if not found:
+        raise ValueError(f"{path} holds no reference. It must be a folder of text files or a JSON Lines file.")
+    return found
+
+
+def text_files(folder: Path) -> list[Path]:
+    return [entry for entry in entries(folder) if entry.is_file()]
+
+
+def by_topic(folder: Path) -> dict[str, Path]:
+    """Return the text files of a folder by their names without .txt."""
+    found: dict[str, Path] = {}
+    for file in text_files(folder):
+        add(found, file.name.removesuffix(".txt"), file, file)
+    return found
+
+
+def prefix_in(name: str, topics: Collection[str]) -> str:
+    """Return the longest topic that the name starts with, up to a dot or the end; without one, the name."""
+    head = name
+    while head not in topics:
+        head, dot, _ = head.rpartition(".")
+        if not dot:
+            return name
+    return head
+
+
+def read_text(file: Path, encoding: str) -> str:
+    """Return the text of a file, line ends as they are, or say which byte cannot be read."""
+    return decode(file.read_bytes(), file, encoding)
+
+
+def records(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each record of a JSON Lines file with the place it was found, for messages."""
+    yield from json_lines(
+        read_text(path, encoding), path, "Give a folder of text files or JSON Lines, one object on each line."
+    )
+
+
+def topic_in(record: dict[str, Any], where: str) -> str:
+    if not isinstance(record.get("id"), str | int):
+        raise ValueError(f'{where} must have an "id", a string or a number, but has {describe(record.get("id"))}.')
+    return str(record["id"])
+
+
+def text_in(record: dict[str, Any], field: str, where: str) -> Text:
+    if field not in record:
+        raise ValueError(f'{where} must have the field "{field}", but has {", ".join(record) or "none"}.')
+    return check_text(record[field], f'"{field}"', where)
+
+
+def check_text(text: Any, name: str, where: str) -> Text:
+    if isinstance(text, str):
+        return text
+    if isinstance(text, list) and all(isinstance(sentence, str) for sentence in text):
+        return text
+    raise ValueError(f"{where}: {name} must be a string or a list of sentences, but is {describe(text)}.")
+
+
+def require(texts: list[Text], problem: str) -> list[Text]:
+    if not texts:
+        raise ValueError(f"{problem}. A topic needs at least one reference; add one or remove the topic.")
+    return texts
+
+
+def add(found: dict[str, Any], topic: str, value: Any, where: object) -> None:
+    """Store a topic, which must be new."""
+    if topic in found:
+        raise ValueError(f"{where}: the id {topic!r} occurs a second time. Each id may occur once; rename one.")
+    found[topic] = value

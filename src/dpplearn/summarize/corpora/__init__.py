@@ -1,0 +1,1 @@
+"""Clusters of documents, and the files they come in."""

@@ -1,0 +1,1 @@
+"""Systems side by side: the baselines of the paper, a corpus scored, its tables."""

@@ -1,0 +1,193 @@
+"""The systems that section 7.3 compares with: the beginning, chance, LexRank, logistic regression, SubMod.
+
+Each takes a cluster made ready, a budget and its unit, and returns item numbers; costs and the bound on their sum
+are those of `Summarizer`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.decoding import greedy_map
+from dpplearn.dpp import DPP
+from dpplearn.summarize.model.centrality import lexrank
+from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.text.units import Unit, costs, cut, limit
+
+SLACK = 1e-9  # sums of costs are compared with the bound up to rounding
+SAME = 0.7  # LexRank passes over a sentence whose cosine to one chosen is at least this
+TRADEOFFS = tuple(round(0.05 * k, 2) for k in range(1, 21))  # values of lambda tried in equation 21
+
+
+def begin(read: Featurized, budget: float, unit: Unit) -> str:
+    """The first bytes of the cluster, its sentences in order, the last one cut at a word's end.
+
+    Examples
+    --------
+    >>> from dpplearn.summarize import Cluster, SentenceFeatures
+    >>> storm = Cluster.from_texts(["A storm hit the coast. Boats sank.", "The storm sank ten boats."])
+    >>> begin(SentenceFeatures().fit([storm]).read(storm), 6, "words")
+    'A storm hit the coast.\\nBoats'
+    """
+    cost, left = costs(read.texts, unit), limit(budget, unit)
+    lines: list[str] = []
+    for text, c in zip(read.texts, cost, strict=True):
+        if c > left + SLACK:
+            room = left - (1.0 if unit == "bytes" else 0.0)
+            rest = cut(text, room, unit) if room > 0 and unit != "sentences" else ""
+            return "\n".join([*lines, rest] if rest else lines)
+        lines.append(text)
+        left -= c
+    return "\n".join(lines)
+
+
+def in_order(order: Sequence[int] | IntArray, cost: FloatArray, bound: float) -> IntArray:
+    """The items in this order, those left out that no longer fit."""
+    chosen: list[int] = []
+    for i in order:
+        if cost[i] <= bound + SLACK:
+            chosen.append(int(i))
+            bound -= cost[i]
+    return np.sort(np.array(chosen, np.int64))
+
+
+def random_items(read: Featurized, budget: float, unit: Unit, seed: int = 0) -> IntArray:
+    """Sentences in random order until the budget is full; the same for a cluster of the same id and seed."""
+    rng = np.random.default_rng([seed, zlib.crc32((read.cluster.id or "").encode())])
+    return in_order(rng.permutation(len(read.sentences)), costs(read.texts, unit), limit(budget, unit))
+
+
+def lexrank_items(read: Featurized, budget: float, unit: Unit) -> IntArray:
+    """Sentences by LexRank, those passed over that all but repeat one chosen (cosine of 0.7 or more)."""
+    cost, bound = costs(read.texts, unit), limit(budget, unit)
+    chosen: list[int] = []
+    for i in np.argsort(-lexrank(read.C), kind="stable"):
+        if cost[i] <= bound + SLACK and not (read.C[i, chosen] >= SAME).any():
+            chosen.append(int(i))
+            bound -= cost[i]
+    return np.sort(np.array(chosen, np.int64))
+
+
+def mmr_items(read: Featurized, q: FloatArray, tradeoff: float, budget: float, unit: Unit) -> IntArray:
+    """Maximum marginal relevance: add argmax of lambda q_i - (1 - lambda) max_j S_ij until the budget is full (eq. 21).
+
+    S are cosines of tf-idf vectors, without the constant feature; sentences that no longer fit are left out.
+    """
+    cost, left = costs(read.texts, unit), limit(budget, unit)
+    nearest = np.zeros(q.size)
+    free = np.ones(q.size, bool)
+    chosen: list[int] = []
+    while True:
+        free &= cost <= left + SLACK
+        if not free.any():
+            return np.sort(np.array(chosen, np.int64))
+        best = int(np.where(free, tradeoff * q - (1 - tradeoff) * nearest, -np.inf).argmax())
+        chosen.append(best)
+        free[best] = False
+        left -= cost[best]
+        nearest = np.maximum(nearest, read.C[best])
+
+
+def submod_items(read: Featurized, budget: float, unit: Unit, r: float = 0.3, lam: float = 4.0) -> IntArray:
+    """Lin and Bilmes (2010): f(Y) = sum of S_ij over i not in Y, j in Y - lambda x sum of S_ij over i != j in Y.
+
+    Greedy by gain / cost^r, an item taken only if its gain is not negative, and compared at the end with the best
+    single sentence. The second sum is over ordered pairs; S are cosines of tf-idf vectors.
+    """
+    C = read.C - np.diag(read.C.diagonal())
+    cost, bound = costs(read.texts, unit), limit(budget, unit)
+    total, inside = C.sum(axis=1), np.zeros(len(C))
+    left = bound
+    free = np.ones(len(C), bool)
+    chosen: list[int] = []
+    value = 0.0
+    while (free := free & (cost <= left + SLACK)).any():
+        # i joins Y: its similarity to the rest is gained, that to Y is no longer counted and paid for twice lambda
+        gain = total - inside - (1 + 2 * lam) * inside
+        best = int(np.where(free, gain / cost**r, -np.inf).argmax())
+        free[best] = False
+        if gain[best] >= 0.0:
+            chosen.append(best)
+            value += gain[best]
+            left -= cost[best]
+            inside = inside + C[best]
+    fits = cost <= bound + SLACK
+    if fits.any():
+        single = int(np.where(fits, total, -np.inf).argmax())
+        if total[single] > value:
+            chosen = [single]
+    return np.sort(np.array(chosen, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic:
+    """Sentence by sentence, is it in the oracle's extract: logistic regression on the same features.
+
+    Attributes
+    ----------
+    w : array
+        Weights: the log odds of a sentence are w . f_i. The features have a constant, so there is no intercept.
+    tradeoff : float
+        lambda of equation 21, chosen on held-out training clusters by ROUGE-1 F.
+    """
+
+    w: FloatArray
+    tradeoff: float
+
+    @classmethod
+    def fit(cls, read: Sequence[Featurized], targets: Sequence[IntArray], tradeoff: float = 0.5) -> Logistic:
+        """scikit-learn's regression with its default penalty (C = 1)."""
+        from sklearn.linear_model import LogisticRegression
+
+        F = np.vstack([one.F for one in read])
+        inside = np.concatenate([np.isin(np.arange(len(one.F)), Y) for one, Y in zip(read, targets, strict=True)])
+        if inside.all() or not inside.any():  # one class: nothing to tell apart
+            return cls(np.zeros(F.shape[1]), tradeoff)
+        model = LogisticRegression(fit_intercept=False, max_iter=10_000).fit(F, inside)
+        return cls(np.asarray(model.coef_[0], np.float64), tradeoff)
+
+    def probabilities(self, read: Featurized) -> FloatArray:
+        """1 / (1 + exp(-w . f_i))."""
+        return np.asarray(0.5 * (1.0 + np.tanh(read.F @ self.w / 2)), np.float64)
+
+    def mmr(self, read: Featurized, budget: float, unit: Unit) -> IntArray:
+        """LR+MMR. q_i is the probability over the largest in the cluster, so that q and S share a scale."""
+        q = self.probabilities(read)
+        return mmr_items(read, q / q.max(), self.tradeoff, budget, unit)
+
+    def dpp(self, read: Featurized, rho: float, budget: float, unit: Unit) -> IntArray:
+        """LR+DPP, by Algorithm 2. q_i^2 are the odds: if no sentences were alike, K_ii would be the probability."""
+        dpp = DPP.from_quality(np.exp(read.F @ self.w / 2), read.similarity(rho))
+        return greedy_map(dpp, costs(read.texts, unit), limit(budget, unit)).sorted_subset
+
+
+def fit_logistic(
+    read: Sequence[Featurized],
+    targets: Sequence[IntArray],
+    scorers: Sequence[Callable[[list[str]], float]],
+    budget: float,
+    unit: Unit,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+) -> Logistic:
+    """Weights from all clusters; lambda by ROUGE-1 F on clusters held out in turn (0.5 where there is only one)."""
+    n = len(read)
+    tradeoff = 0.5
+    if n >= 2:
+        scores = np.zeros(len(TRADEOFFS))
+        for fold in np.array_split(np.random.default_rng(seed).permutation(n), min(folds, n)):
+            rest = np.setdiff1d(np.arange(n), fold)
+            model = Logistic.fit([read[t] for t in rest], [targets[t] for t in rest])
+            for t in fold:
+                texts = read[t].texts
+                for a, value in enumerate(TRADEOFFS):
+                    items = Logistic(model.w, value).mmr(read[t], budget, unit)
+                    scores[a] += scorers[t]([texts[i] for i in items])
+        tradeoff = TRADEOFFS[int(scores.argmax())]
+    return Logistic.fit(read, targets, tradeoff)

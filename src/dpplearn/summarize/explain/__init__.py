@@ -1,0 +1,1 @@
+"""What was chosen, why, and what was left out; as a record, as text and as a page."""

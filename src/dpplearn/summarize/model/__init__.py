@@ -1,0 +1,1 @@
+"""From a cluster to items, and from clusters with references to weights."""

@@ -1,0 +1,1 @@
+"""From text to sentences, words and lengths: nothing here knows of documents."""

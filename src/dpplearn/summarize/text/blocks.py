@@ -1,0 +1,220 @@
+"""Where lines end something: paragraphs, headings, list items, and the difference between a wrap and a break."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from dpplearn.summarize.text.abbreviations import DATES
+from dpplearn.summarize.text.characters import UNSEEN, WHITE, word_set
+from dpplearn.summarize.text.punctuation import CLOSERS, STOPS
+
+_NEWLINE = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_BULLET = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
+_HASHES = re.compile(r"#{1,6}[ \t]+(?=\S)")
+_RULE = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
+_DIGIT = re.compile(r"[0-9]")
+_BLANK = WHITE + UNSEEN
+
+HEADING_WORDS, HEADING_LENGTH = 12, 100
+_SMALL = word_set("a an and as at by for from in of on or the to with is are was were de la le du des und der die")
+_CALENDAR = DATES | word_set("of the")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A stretch of text whose line ends are only spaces."""
+
+    start: int
+    end: int
+    heading: bool = False
+
+
+@dataclass(frozen=True)
+class _Line:
+    start: int  # of what can be seen
+    end: int
+    text: str
+    bullet: int  # offset after the list marker, or start
+    hashes: int  # offset after Markdown's heading marks, or start
+    first: int  # length of the first word
+    closed: bool  # ends as a sentence does
+
+    @property
+    def length(self) -> int:
+        return self.end - self.start
+
+
+def find_blocks(text: str) -> list[Block]:
+    """Cut a text where lines end something.
+
+    A blank line always does. So do a heading and the next list item. Any other line end is a hard wrap, that is a
+    space, unless the text is written with one sentence per line (`one_per_line`).
+    """
+    paragraphs = _paragraphs(text)
+    broken = one_per_line(paragraphs)
+    found: list[Block] = []
+    for lines in paragraphs:
+        found += _cut(lines, broken)
+    return found
+
+
+def _paragraphs(text: str) -> list[list[_Line]]:
+    """Lines that are not blank, grouped between blank ones."""
+    groups: list[list[_Line]] = [[]]
+    position = 0
+    ends = [(match.start(), match.end()) for match in _NEWLINE.finditer(text)]
+    for stop, following in [*ends, (len(text), len(text))]:
+        raw = text[position:stop]
+        seen = raw.strip(_BLANK)
+        if seen:
+            start = position + len(raw) - len(raw.lstrip(_BLANK))
+            groups[-1].append(_line(seen, start))
+        elif groups[-1]:
+            groups.append([])
+        position = following
+    return [group for group in groups if group]
+
+
+def _line(seen: str, start: int) -> _Line:
+    bullet, hashes = _BULLET.match(seen), _HASHES.match(seen)
+    head = seen[:64].split(None, 1)[0]
+    return _Line(
+        start,
+        start + len(seen),
+        seen,
+        start + (bullet.end() if bullet else 0),
+        start + (hashes.end() if hashes else 0),
+        len(head),
+        _is_closed(seen),
+    )
+
+
+def _is_closed(seen: str) -> bool:
+    """Whether a line ends with a stop, closing quotes and brackets aside."""
+    tail = seen[-12:].rstrip(CLOSERS + "\"'“«» ")
+    if not tail:
+        return False
+    return tail[-1] in STOPS or (tail[-1] in ";|" and tail[-2:-1] > "\u0370")
+
+
+def one_per_line(paragraphs: list[list[_Line]]) -> bool:
+    """Whether line ends are breaks.
+
+    They are when three lines in five end with a stop. They are too when most lines are too short to have been
+    wrapped: a wrap comes where the next word did not fit. Then nearly every line must also begin as sentences do.
+    """
+    pairs = [pair for lines in paragraphs for pair in pairwise(lines)]
+    if not pairs:
+        return False
+    if sum(above.closed for above, _ in pairs) >= 0.6 * len(pairs):
+        return True
+    lengths = sorted(line.length for lines in paragraphs if len(lines) > 1 for line in lines)
+    width = lengths[round(0.9 * (len(lengths) - 1))]
+    loose = sum(above.length + 1 + below.first <= width for above, below in pairs)
+    opening = sum(not below.text[0].islower() for _, below in pairs)
+    return len(pairs) >= 3 and loose > 0.5 * len(pairs) and opening >= 0.8 * len(pairs)
+
+
+def _cut(lines: list[_Line], broken: bool) -> list[Block]:
+    """The blocks of one paragraph."""
+    found: list[Block] = []
+    begin, item = 0, False  # first line of the block at hand; whether it is a list item
+
+    def close(stop: int) -> None:
+        first, last = lines[begin], lines[stop - 1]
+        alone = stop - begin == 1
+        marked = alone and first.hashes > first.start
+        heading = marked or (alone and not item and _is_heading(lines, begin))
+        start = first.hashes if marked else first.bullet if item else first.start
+        found.append(Block(start, last.end, heading))
+
+    for i, line in enumerate(lines):
+        above = lines[i - 1] if i else None
+        if above is not None:
+            listed = line.bullet > line.start and (
+                item or above.closed or above.text[-1] in ":;" or line.text[0] in "•‣◦▪●·*"
+            )
+            wraps = line.text[0].islower() and not above.closed
+            if not (
+                listed
+                or line.hashes > line.start
+                or _RULE.match(line.text)
+                or (i - begin == 1 and _stands_alone(above, line))
+                or (broken and not wraps)
+            ):
+                continue
+            close(i)
+            begin = i
+            item = listed
+        else:
+            item = line.bullet > line.start and not _is_ordinal(lines)
+    close(len(lines))
+    return found
+
+
+def _is_ordinal(lines: list[_Line]) -> bool:
+    """Whether the number at the head of a paragraph is an ordinal, as in "29. prosince 2004", and marks no list."""
+    first = lines[0]
+    marker, rest = first.text[: first.bullet - first.start], first.text[first.bullet - first.start :]
+    listed = len(lines) > 1 and lines[1].bullet > lines[1].start
+    return marker[0].isdigit() and "." in marker and rest[0].islower() and not listed
+
+
+def _stands_alone(line: _Line, below: _Line) -> bool:
+    """Whether the first line of a block is a heading with its text right under it."""
+    if line.hashes > line.start or _RULE.match(line.text) or _RULE.match(below.text):
+        return True
+    words = line.text.split()[: HEADING_WORDS + 1]
+    if line.closed or len(words) > 8 or line.length > 60 or line.text[-1] in ",;:-–—" or below.text[0].islower():
+        return False
+    if words[-1].lower() in _SMALL or line.length + 1 + below.first > below.length:
+        return False  # the next word would not have fitted: a wrap
+    if line.text.isupper():
+        return not below.text.isupper()
+    return len(words) <= 2 or all(word[0].isupper() or word.lower() in _SMALL for word in words)
+
+
+_INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
+
+
+def _is_heading(lines: list[_Line], i: int) -> bool:
+    """Whether a block of one line says what follows, or only when it was written."""
+    line = lines[i]
+    if len(lines) > 1 and not (i + 1 < len(lines) and _stands_alone(line, lines[i + 1])):
+        return False
+    words = line.text.split(None, HEADING_WORDS + 1)
+    if is_date(line.text):
+        return True
+    if _INNER_END.search(line.text):
+        return False  # "Two men died. Three lived": sentences, whatever the last one ends in
+    short = HEADING_LENGTH if len(words) > 1 else HEADING_LENGTH // 3
+    return not line.closed and len(words) <= HEADING_WORDS and line.length <= short and line.text[-1] not in ':,;"”'
+
+
+def is_date(text: str) -> bool:
+    """Whether a line holds only a date, such as "Saturday, January 8, 2005".
+
+    Examples
+    --------
+    >>> is_date("Saturday, January 8, 2005"), is_date("2005-01-08"), is_date("May the 8th be with you")
+    (True, True, False)
+    """
+    if len(text) > 60 or not _DIGIT.search(text):
+        return False
+    words = text.lower().replace(",", " ").replace(".", " ").replace("/", " ").replace("-", " ").split()
+    return 1 < len(words) <= 7 and all(
+        word in _CALENDAR or word[0].isdigit() or word in ("of", "the") for word in words
+    )
+
+
+def is_title(text: str) -> bool:
+    """Whether the first line of a file reads like a title: short, and not closed as a sentence is.
+
+    Examples
+    --------
+    >>> is_title("Ferry service to resume"), is_title("The ferry sails."), is_title("Why the ferry sank?")
+    (True, False, True)
+    """
+    return 0 < len(text) <= 150 and len(text.split()) <= 25 and (not _is_closed(text) or text[-1] in "?!")

@@ -1,0 +1,278 @@
+"""A rule-based sentence splitter that returns character offsets, in time linear in the text.
+
+Every stop (a period, a danda, ...) is looked at once, with the word before it and the words after it, never more than
+`WINDOW` characters away. No pattern nests one repetition in another, so that no text makes it slow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dpplearn.summarize.text import abbreviations as abbr
+from dpplearn.summarize.text.blocks import Block, find_blocks
+from dpplearn.summarize.text.characters import UNSEEN, has_word
+from dpplearn.summarize.text.punctuation import ALWAYS, CLOSERS, DASHES, EITHER, OPENERS, SPACED
+
+WINDOW = 60
+
+_BEFORE_WORDS = frozenset(OPENERS + EITHER + DASHES + UNSEEN + " ")
+_STOP = re.compile(f"[{re.escape(SPACED + ALWAYS)}]+|[;|]")
+_SPACE = re.compile(r"\s+")
+_NOTE = re.compile(r"\[[0-9]{1,3}\]")  # a footnote's number after the period
+_WORD = re.compile(r"[^\W_][\w'’]{0,40}")
+_WORDS = re.compile(r"[\w'’]+|[.!?]")
+_ACRONYM = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2}){1,6}$")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A sentence, or a heading, as character offsets."""
+
+    start: int
+    end: int
+    heading: bool
+
+
+def split_sentences(text: str) -> list[tuple[int, int]]:
+    """Split a text into sentences, as character offsets.
+
+    Headings and list items are sentences of their own; markers of lists, and pieces without a letter or digit, are
+    left out.
+
+    Parameters
+    ----------
+    text : str
+        Blank lines end sentences. Other line ends are hard wraps, unless the text has one sentence per line.
+
+    Returns
+    -------
+    list of (start, end)
+        In order, without overlap: `text[start:end]` is a sentence with its closing quotes, without white space
+        around it.
+
+    Examples
+    --------
+    >>> text = "Gen. Piet left the U.S. on Jan. 5. He was 61. ``Why?'' Mr. Osei asked."
+    >>> [text[start:end] for start, end in split_sentences(text)]
+    ['Gen. Piet left the U.S. on Jan. 5.', 'He was 61.', "``Why?'' Mr. Osei asked."]
+    """
+    return [(piece.start, piece.end) for piece in find_pieces(text)]
+
+
+def find_pieces(text: str) -> Iterator[Piece]:
+    """Yield the sentences of a text, and tell which are headings."""
+    for block in find_blocks(text):
+        start = block.start
+        for end in _ends(text, block):
+            start = _skip_space(text, start, end)
+            stop = end
+            while stop > start and text[stop - 1].isspace():
+                stop -= 1
+            if has_word(text, start, stop):
+                yield Piece(start, stop, block.heading)
+            start = end
+
+
+def _skip_space(text: str, start: int, stop: int) -> int:
+    match = _SPACE.match(text, start, stop)
+    return match.end() if match else start
+
+
+def _ends(text: str, block: Block) -> Iterator[int]:
+    """Where the sentences of a block end; the last is its end."""
+    if not block.heading:
+        view, done = _View(text, block.start, block.end), block.start
+        for match in _STOP.finditer(text, block.start, block.end):
+            if match.start() < done:
+                continue  # taken with the closing quotes of the stop before
+            end = view.end_at(match.start(), match.end())
+            if end is not None and end < block.end:
+                yield end
+                done = end
+    yield block.end
+
+
+class _View:
+    """A block, and what stands around the stops in it.
+
+    Everywhere below, `start` is the offset of a stop, `head` the first character of the next word and `after` that
+    word in lower case, `opened` what opens before it, and `quoted` whether a quote closes after the stop.
+    """
+
+    def __init__(self, text: str, low: int, high: int) -> None:
+        self.text, self.low, self.high = text, low, high
+        self.uncased = text[low:high].islower()  # a writer without capitals
+
+    def end_at(self, start: int, stop: int) -> int | None:
+        """The end of the sentence that the stop start:stop closes, with its closing quotes; None if it has none."""
+        always = self.text[stop - 1] in ALWAYS
+        if self.text[start] in ";|":
+            if not self.is_foreign_stop(start):
+                return None
+            always = True
+        here, quoted = self.closing(stop)
+        if here >= self.high:
+            return self.high
+        following = _skip_space(self.text, here, self.high)
+        if following == here:
+            if always:
+                # Japanese closes the quote and goes on: "..." to it said.
+                goes_on = self.text[here] in "，、,;；：:-–—" or (quoted and self.text[here] in "とっ")
+                return None if goes_on else here
+            return here if self.is_space_missing(start, here) else None
+        while following < self.high and self.floats(following):  # « Attendez. » and tokenized text
+            here = following + (2 if self.text.startswith("''", following) else 1)
+            quoted = True
+            following = _skip_space(self.text, here, self.high)
+        if following >= self.high:
+            return self.high
+        return here if self.begins(start, stop, following, quoted, always) else None
+
+    def closing(self, here: int) -> tuple[int, bool]:
+        """Pass over what closes with a stop; whether a quote was among it."""
+        quoted = False
+        while here < self.high:
+            char = self.text[here]
+            if char in EITHER:
+                after = self.text[here + 1 : here + 2]
+                if here + 1 < self.high and (after.isalnum() or after in OPENERS):
+                    break  # it opens what comes next
+                quoted = True
+            elif char in UNSEEN:  # marks of direction
+                pass
+            elif char in CLOSERS:
+                quoted = quoted or char not in ")]}）】〕］｝"
+            elif char == "[":
+                note = _NOTE.match(self.text, here, self.high)
+                if note is None:
+                    break
+                here = note.end() - 1
+            else:
+                break
+            here += 1
+        return here, quoted
+
+    def floats(self, here: int) -> bool:
+        """Whether a closing quote stands apart from its sentence."""
+        if self.text.startswith("''", here):
+            return True
+        if self.text[here] not in "\"'»" and self.text[here] not in CLOSERS:
+            return False
+        return here + 1 >= self.high or self.text[here + 1].isspace()
+
+    def is_foreign_stop(self, start: int) -> bool:
+        """Whether ; is a Greek question mark, or | a danda."""
+        before = self.text[max(self.low, start - 2) : start].rstrip()[-1:]
+        if self.text[start] == ";":
+            return "\u0370" <= before <= "\u03ff" or "\u1f00" <= before <= "\u1fff"
+        return "\u0900" <= before <= "\u097f"
+
+    def is_space_missing(self, start: int, here: int) -> bool:
+        """Whether the next sentence follows without a space: "is out.The road", not "Main.java" or "U.S.Army"."""
+        after = self.text[here : here + 2]
+        if not (after[:1].isupper() and after[1:].islower()):
+            return False
+        word = self.before(start)
+        rest = self.text[here : min(self.high, here + WINDOW)].split(None, 1)[0]
+        return len(word) > 2 and word.islower() and word.isalpha() and rest.rstrip(".,;:!?").replace("'", "").isalpha()
+
+    def before(self, start: int) -> str:
+        """The word that a stop follows."""
+        near = self.text[max(self.low, start - 40) : start]
+        if not near or near[-1].isspace():
+            return ""
+        return near.split()[-1].lstrip(OPENERS + EITHER + DASHES + ".…/")
+
+    def begins(self, start: int, stop: int, following: int, quoted: bool, always: bool) -> bool:
+        """Whether a new sentence begins at `following`, after white space."""
+        first, opened = following, ""
+        while first < self.high and first < following + 8 and self.text[first] in _BEFORE_WORDS:
+            opened += self.text[first]
+            first += 1
+        if first >= self.high:
+            return False
+        head = self.text[first]
+        match = _WORD.match(self.text, first, min(self.high, first + WINDOW))
+        word = match[0] if match else ""
+        if head.islower() and not self.uncased and not (len(word) > 2 and word[1].isupper()):  # iPhone, eBay
+            return False
+        if head in ",;:)]}" + SPACED + ALWAYS:
+            return False
+        if always:
+            return True
+        stops = self.text[start:stop]
+        if "!" in stops or "?" in stops or stops[-1] in "‼⁇⁈⁉‽":
+            return self.follows_cry(start, first, word, quoted)
+        if len(stops) > 1 or stops in "…‥":
+            bracketed = start > self.low and self.text[start - 1] in "[(" and self.text[stop : stop + 1] in ("]", ")")
+            return not bracketed and not head.isdigit() and word.split("'")[0].split("’")[0] != "I"
+        return self.follows_period(start, head, word.lower(), opened, quoted)
+
+    def follows_cry(self, start: int, first: int, word: str, quoted: bool) -> bool:
+        """After a question or exclamation mark."""
+        if self.text[start - 1 : start] in ("(", "[") and start > self.low:
+            return False
+        if word.lower() in ("inc", "corp", "co", "ltd"):  # Yahoo! Inc.
+            return False
+        if quoted and word.lower() not in abbr.PRONOUNS:  # "Stop!" Conductor Webb yelled.
+            for token in _WORDS.findall(self.text, first, min(self.high, first + WINDOW))[:6]:
+                if token in abbr.SPEECH:
+                    return False
+                if token in "!?" or (token[0].islower() and token not in ("of", "de", "van", "von", "bin", "al")):
+                    break
+        return True
+
+    def follows_period(self, start: int, head: str, after: str, opened: str, quoted: bool) -> bool:
+        """After one period, which may belong to an abbreviation."""
+        word = self.before(start)
+        if not word or quoted:
+            return True
+        name = word.lower()
+        if "-" in name:
+            word, name = word.rpartition("-")[2], name.rpartition("-")[2]  # R-Tenn.
+        starts = after in abbr.STARTERS or any(mark in opened for mark in '"“«`')
+        if opened[:1] and opened[0] in DASHES and (name in abbr.SUFFIXES or name in abbr.MONTHS or "." in name):
+            return False  # BOSTON, Mass. -- The
+        if name in abbr.NEVER:
+            return False
+        if name in abbr.NUMBERED and (head.isdigit() or head in "#№"):
+            return False
+        if name in abbr.PARTS and head.isupper() and set(after) <= set("ivxlc"):
+            return False
+        if len(word) == 1 and word.isalpha():
+            return self.follows_letter(start, word, head, after, starts)
+        if "." in name:
+            return _follows_acronym(name, head, after, opened, starts)
+        if name in abbr.CAPITALIZED and word[0].islower():
+            return True
+        if name in abbr.TITLES:
+            return after in abbr.ARTICLES and not opened
+        if name in abbr.MONTHS or name in abbr.DAYS:
+            return not head.isdigit() and after not in abbr.DATES
+        if name in abbr.SUFFIXES:
+            return starts or (name == "etc" and head.isupper())
+        if head.islower():  # without capitals there is less to go by: 5 in. wide
+            return len(name) > 2 or starts
+        if name.isdigit() and len(name) <= 2:
+            return after not in abbr.GERMAN_MONTHS
+        return True
+
+    def follows_letter(self, start: int, word: str, head: str, after: str, starts: bool) -> bool:
+        """After an initial, or a letter that is a word."""
+        previous = "".join(self.text[max(self.low, start - 40) : start - 1].split()[-1:])
+        if word == "I":  # the pronoun, or the initial of a name
+            return starts or (previous.islower() and previous.isalpha())
+        if word.islower() and previous[-1:].isdigit():  # a unit: 5 m.
+            return not head.isdigit()
+        return starts and not head.isdigit() and after not in ("i", "a")
+
+
+def _follows_acronym(name: str, head: str, after: str, opened: str, starts: bool) -> bool:
+    """After a word with periods in it: a.m., U.S., Ph.D., example.org, 1.9.3."""
+    if name in ("a.m", "p.m"):
+        return "(" not in opened and after not in abbr.DATES and after not in abbr.ZONES
+    if _ACRONYM.match(name) is None:
+        return True
+    return starts and not head.isdigit()

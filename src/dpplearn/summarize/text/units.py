@@ -1,0 +1,153 @@
+"""What a sentence takes of a budget: bytes, words, sentences, tokens."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dpplearn._checks import FloatArray
+from dpplearn.summarize.text.words import SINGLE
+
+Unit = str | Callable[[str], float]
+UNITS = ("bytes", "words", "sentences", "tokens")
+
+# Scripts written without spaces. A Chinese character or a Japanese kana counts as a word, as editors count them; Thai,
+# Lao, Khmer and Burmese words have about four letters (the signs above and below them not counted).
+_CHARACTERS = SINGLE + "\u3005-\u3007\uff66-\uff9d"
+_LETTERS = "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e45\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd\u0ec0-\u0ec4\u0edc-\u0edf"
+_LETTERS += "\u1000-\u102a\u1780-\u17b3"
+_RUN = rf"[{_LETTERS}](?:[{_LETTERS}]|[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ecd\u102b-\u103e\u17b4-\u17d3])*"
+_UNSPACED = re.compile(f"[{_CHARACTERS}{_LETTERS}]")
+_PIECE = re.compile(rf"(?P<run>{_RUN})|[{_CHARACTERS}]|[^{_CHARACTERS}{_LETTERS}]+")
+_LETTERS_A_WORD = 4
+
+
+def check_unit(unit: Unit) -> Unit:
+    """One of the known units, or a function from a text to its length."""
+    if callable(unit) or unit in UNITS:
+        return unit
+    raise ValueError(f"unit must be one of {', '.join(map(repr, UNITS))} or a function of a text; found {unit!r}.")
+
+
+def unit_name(unit: Unit) -> str:
+    """What to call the unit in a message."""
+    return unit if isinstance(unit, str) else getattr(unit, "__name__", "units")
+
+
+def measured(size: float, unit: Unit) -> str:
+    """A length in its unit, in words.
+
+    Examples
+    --------
+    >>> measured(1, "words"), measured(20, "words")
+    ('1 word', '20 words')
+    """
+    name = unit_name(unit)
+    return f"{size:g} {name[:-1] if size == 1 and name in UNITS else name}"
+
+
+def check_budget(budget: float, unit: Unit) -> float:
+    """A positive length, at least 1 in a unit that is counted."""
+    if isinstance(budget, bool) or not isinstance(budget, int | float | np.number):
+        raise TypeError(f"budget must be a number, found {budget!r}.")
+    if not budget > 0 or not np.isfinite(budget):
+        raise ValueError(f"budget must be a positive number, found {budget}. A summary needs room for a sentence.")
+    if not callable(unit) and budget < 1:
+        raise ValueError(f"budget must be at least 1 in {unit}, found {budget:g}.")
+    return float(budget)
+
+
+def count_words(text: str) -> int:
+    """Words between spaces; in scripts without spaces each Chinese or Japanese character, and every four Thai letters.
+
+    Examples
+    --------
+    >>> count_words("The bridge is closed."), count_words("大桥2024年关闭。"), count_words("สะพานปิด")
+    (4, 6, 2)
+    >>> count_words("The capital is 北京.")
+    4
+    """
+    if text.isascii() or _UNSPACED.search(text) is None:
+        return len(text.split())
+    return sum(map(_count_chunk, text.split()))
+
+
+def _count_chunk(chunk: str) -> int:
+    """Words in a text without spaces; one of up to four characters is a word, such as a name quoted in English."""
+    if len(_UNSPACED.findall(chunk)) <= _LETTERS_A_WORD:
+        return 1
+    count = 0
+    for piece in _PIECE.finditer(chunk):
+        if piece["run"]:
+            letters = len(_UNSPACED.findall(piece["run"]))
+            count += -(-letters // _LETTERS_A_WORD)
+        else:
+            count += any(map(str.isalnum, piece[0]))  # punctuation between is no word
+    return count
+
+
+def length(text: str, unit: Unit) -> float:
+    """Length of a text; "words" as `count_words`, "tokens" about four bytes each, as language models count them.
+
+    Examples
+    --------
+    >>> [length("Rain fell.", unit) for unit in ("bytes", "words", "sentences")]
+    [10, 2, 1]
+    """
+    if callable(unit):
+        return float(unit(text))
+    if unit == "bytes":
+        return len(text.encode())
+    if unit == "words":
+        return count_words(text)
+    if unit == "tokens":
+        return -(-len(text.encode()) // 4)
+    return 1
+
+
+def costs(texts: Sequence[str], unit: Unit) -> FloatArray:
+    """Cost of each sentence so that the sum says how long the joined text is: bytes count one more for the joint."""
+    if unit in ("bytes", "tokens"):
+        share = 1.0 if unit == "bytes" else 0.25
+        return np.array([share * (len(text.encode()) + 1) for text in texts], np.float64)
+    return np.array([max(length(text, unit), 1e-9) for text in texts], np.float64)
+
+
+def limit(budget: float, unit: Unit) -> float:
+    """The bound on the sum of costs: the last sentence has no joint after it."""
+    return budget + {"bytes": 1.0, "tokens": 0.25}.get(unit if isinstance(unit, str) else "", 0.0)
+
+
+def joined_length(lines: Sequence[str], unit: Unit) -> float:
+    """Length of a summary, as it will be printed."""
+    return len(lines) if unit == "sentences" else length("\n".join(lines), unit)
+
+
+def cut(text: str, budget: float, unit: Unit) -> str:
+    """The longest beginning of a text that fits, at a word's end where there is one."""
+    if unit == "sentences" or length(text, unit) <= budget:
+        return text
+    words = text.split()
+    low = _longest(len(words), lambda n: length(" ".join(words[:n]), unit) <= budget)
+    head = " ".join(words[:low])
+    rest = words[low] if low < len(words) else ""
+    if low and _UNSPACED.search(rest) is None:
+        return head
+    # not even a word fits, or words have no spaces between them: by characters, and signs stay with their letters
+    before, rest = (f"{head} ", rest) if low else ("", text)
+    end = _longest(len(rest), lambda n: length(before + rest[:n], unit) <= budget)
+    while 0 < end < len(rest) and unicodedata.category(rest[end]).startswith("M"):
+        end -= 1
+    return before + rest[:end] if end else head
+
+
+def _longest(n: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to n that fits, where less always fits too: by bisection."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low

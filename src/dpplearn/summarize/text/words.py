@@ -1,0 +1,46 @@
+"""Words for tf-idf."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from dpplearn.summarize.text.characters import INVISIBLE
+
+# Letters, digits and the marks that belong to letters (vowel signs, points), which Python's \w leaves out.
+_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+_MARKS += "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0730-\u074a\u0900-\u0903\u093a-\u094f\u0951-\u0957"
+_MARKS += "\u0962\u0963\u0980-\u0983\u09bc-\u09cd\u09d7\u0a01-\u0a03\u0a3c-\u0a51\u0a70\u0a71\u0a81-\u0a83\u0abc-\u0acd"
+_MARKS += "\u0b01-\u0b03\u0b3c-\u0b57\u0b82\u0bbe-\u0bcd\u0bd7\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6"
+_MARKS += "\u0d00-\u0d03\u0d3b-\u0d4d\u0d57\u0d82\u0d83\u0dca-\u0ddf\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ebc"
+_MARKS += "\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u3099\u309a"
+# Scripts written without spaces: every character is a word.
+SINGLE = "\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_LETTER = rf"[^\W\d_{SINGLE}]"
+_WORD = re.compile(
+    rf"[{SINGLE}]"
+    rf"|[0-9]+(?:[.,][0-9]+)*(?:[^\W_{SINGLE}]|[{_MARKS}])*"  # 3.5, 1,200, 20th
+    rf"|{_LETTER}(?:\.{_LETTER}(?![^\W_]))+(?:\.'s)?"  # U.S.
+    rf"|(?:[^\W_{SINGLE}]|[{_MARKS}])+(?:'(?:[^\W_{SINGLE}]|[{_MARKS}])+)*"  # don't
+)
+_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_DROPPED = re.compile(f"[{INVISIBLE}\u200c\u200d]")
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, in lower case, for tf-idf.
+
+    No word is removed and none is stemmed (section 7.2). Text is brought to Unicode's form NFKC and control
+    characters are ignored. A hyphen separates words; an apostrophe inside a word belongs to it, but a final 's is
+    left out; a number keeps its decimals and loses its thousands commas; letters with periods between them are one
+    word; Chinese and Japanese characters are one word each.
+
+    Examples
+    --------
+    >>> words("The U.S. mayor's well-known plan didn't cost $1,200.50.")
+    ['the', 'u.s', 'mayor', 'well', 'known', 'plan', "didn't", 'cost', '1200.50']
+    >>> words("大桥关闭。 पुल बंद।")
+    ['大', '桥', '关', '闭', 'पुल', 'बंद']
+    """
+    text = _DROPPED.sub("", unicodedata.normalize("NFKC", text)).lower().replace("’", "'").replace("ʼ", "'")
+    return [word.removesuffix("'s").removesuffix(".") for word in _WORD.findall(_THOUSANDS.sub("", text))]

@@ -1,0 +1,277 @@
+"""dpplearn evaluate and experiment: tables, files, resuming, and what may be wrong with a corpus."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from dpplearn.cli import main
+from dpplearn.rouge import score_corpus
+from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.summarize import evaluation as evaluation_module
+from dpplearn.summarize.experiments.evaluation import Scoring
+from dpplearn.summarize.experiments.experiment import human_scores, shared_documents
+
+FAST = "begin,random,lexrank,lr-mmr,lr-dpp,submod,dpp-greedy,dpp-consensus,oracle"
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def record(name, documents, references):
+    texts = [{"id": d.id, "title": d.title, "text": d.text} for d in documents]
+    return {"id": name, "documents": texts, "references": references}
+
+
+def write(path, records):
+    path.write_text("".join(json.dumps(line) + "\n" for line in records), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Training and test corpora that share no document, and a model."""
+    folder = tmp_path_factory.mktemp("corpora")
+    example = Cluster.example()
+    parts, references = example.documents, list(example.references)
+    train = write(folder / "train.jsonl", [record(f"a{k}.x", parts[k : k + 2], references) for k in range(3)])
+    test = write(folder / "test.jsonl", [record(f"b{k}.x", parts[4 + k : 6 + k], references) for k in range(3)])
+    assert run("train", train, "--out", folder / "m.json", "--budget", 300).exit_code == 0
+    return folder, train, test
+
+
+def test_evaluate_writes_what_it_says(files, tmp_path):
+    folder, _, test = files
+    out = tmp_path / "out"
+    result = run("evaluate", test, "--model", folder / "m.json", "--systems", FAST, "--out", out, "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    assert "LR+MMR" in result.stdout
+    results = json.loads((out / "results.json").read_text())
+    assert set(results) == {"systems", "settings"}
+    assert list(results["systems"]) == [name for name in evaluation_module.SYSTEMS if name in FAST.split(",")]
+    clusters = {line["id"]: line for line in map(json.loads, test.read_text().splitlines())}
+    for name, figures in results["systems"].items():
+        lines = [json.loads(line) for line in (out / f"{name}.jsonl").read_text().splitlines()]
+        assert [line["id"] for line in lines] == sorted(clusters)
+        scored = score_corpus(
+            {line["id"]: line["summary"] for line in lines},
+            {line["id"]: clusters[line["id"]]["references"] for line in lines},
+            ["rouge-1", "rouge-2", "rouge-su4"],
+            bytes=300,
+            system=name,
+        )
+        for metric, found in figures.items():
+            average = scored.averages[metric]
+            assert found["f"] == pytest.approx(100 * average.f.average, abs=1e-3)
+            assert found["p"] == pytest.approx(100 * average.precision.average, abs=1e-3)
+            assert found["r"] == pytest.approx(100 * average.recall.average, abs=1e-3)
+        assert all(len(line["summary"].encode()) <= 315 for line in lines)
+        if name not in ("dpp-consensus", "dpp-sample"):
+            assert all(len(line["summary"].encode()) <= 300 for line in lines)
+    assert results["systems"]["oracle"]["rouge-1"]["f"] == max(
+        figures["rouge-1"]["f"] for figures in results["systems"].values()
+    )
+
+
+def test_a_stopped_run_goes_on(files, tmp_path, monkeypatch):
+    folder, _, test = files
+    names = "begin,lexrank,dpp-greedy"
+    arguments = ["evaluate", test, "--model", folder / "m.json", "--systems", names, "--jobs", 1, "--json", "--out"]
+    whole = json.loads(run(*arguments, tmp_path / "whole").stdout)
+    made, real = [], evaluation_module.summary_of
+
+    def stops(system, model, read, *rest):
+        if len(made) == 5:
+            raise KeyboardInterrupt
+        made.append((system, read.cluster.id))
+        return real(system, model, read, *rest)
+
+    monkeypatch.setattr(evaluation_module, "summary_of", stops)
+    stopped = run(*arguments, tmp_path / "parts")
+    assert stopped.exit_code == 130
+    assert "run the same command" in stopped.stderr
+    with (tmp_path / "parts" / ".progress.jsonl").open("a") as file:
+        file.write('{"id": "half a li')
+    made.clear()
+    monkeypatch.setattr(evaluation_module, "summary_of", lambda *a: made.append(a[2].cluster.id) or real(*a))
+    again = json.loads(run(*arguments, tmp_path / "parts").stdout)
+    assert again == whole
+    assert set(made) == {"b1.x", "b2.x"}  # the first cluster was done before the stop
+
+
+def test_folders_do_not_mix_settings(files, tmp_path):
+    folder, train, test = files
+    arguments = ["evaluate", test, "--model", folder / "m.json", "--systems", "begin", "--out", tmp_path, "--jobs", 1]
+    assert run(*arguments).exit_code == 0
+    other = run(*arguments, "--budget", 200, "--unit", "bytes")
+    assert other.exit_code == 1
+    assert "budget (there 300.0, now 200.0)" in other.stderr
+    assert run("evaluate", train, *arguments[2:]).exit_code == 1
+    assert run(*arguments).exit_code == 0
+
+
+def test_processes_give_the_same(files):
+    folder, _, test = files
+    arguments = ["evaluate", test, "--model", folder / "m.json", "--systems", "random,dpp-consensus", "--json"]
+    one, two = (json.loads(run(*arguments, "--jobs", jobs).stdout) for jobs in (1, 2))
+    assert one == two
+
+
+def test_experiment_prints_both_tables(files, tmp_path):
+    _, train, test = files
+    peers = tmp_path / "peers"
+    peers.mkdir()
+    for k in range(3):
+        (peers / f"B{k}.X.M.100.T.65").write_text("The ferry stopped in the storm.")
+    result = run("experiment", "--train", train, "--test", test, "--systems", "begin,dpp-greedy", "--budget", 300,
+                 "--peers", peers, "--out", tmp_path / "out", "--jobs", 1)  # fmt: skip
+    assert result.exit_code == 0, result.output
+    for said in ("Table 1", "46.59", "Human, left out", "Table 2", "38.20", "Peer 65", "37.87"):
+        assert said in result.stdout
+    assert "hold documents" not in result.stderr
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert set(results["systems"]) == {"65", "begin", "dpp-greedy"}
+    assert set(json.loads((tmp_path / "out" / "details.json").read_text())["table_1"]) == {
+        "oracle", "human", "human, left out"
+    }  # fmt: skip
+
+
+def test_leave_one_out_never_sees_its_topic(files, tmp_path, monkeypatch):
+    _, train, _ = files
+    example = Cluster.example()
+    records = [json.loads(line) for line in train.read_text().splitlines()]
+    records.append(record("a0.y", example.documents[6:8], list(example.references)))
+    corpus = write(tmp_path / "c.jsonl", records)
+    seen, real = [], Summarizer.fit
+    monkeypatch.setattr(Summarizer, "fit", lambda s, c, **k: seen.append({x.id for x in c}) or real(s, c, **k))
+    result = run(
+        "experiment", "--train", corpus, "--leave-one-out", "--systems", "dpp-greedy,begin", "--json", "--jobs", 1
+    )
+    assert result.exit_code == 0, result.output
+    assert {frozenset(ids) for ids in seen} == {
+        frozenset({"a1.x", "a2.x"}), frozenset({"a0.x", "a0.y", "a2.x"}), frozenset({"a0.x", "a0.y", "a1.x"})
+    }  # fmt: skip
+    assert json.loads(result.stdout)["details"]["systems"]["begin"]["clusters"] == 4
+
+
+def test_shared_documents_are_reported_with_scores_apart(files, tmp_path):
+    _, train, test = files
+    records = [json.loads(line) for line in test.read_text().splitlines()]
+    copied = json.loads(train.read_text().splitlines()[0])["documents"][0]
+    records[1]["documents"].append({**copied, "id": "copy", "text": copied["text"].replace(" ", "\n", 3)})
+    result = run("experiment", "--train", train, "--test", write(tmp_path / "t.jsonl", records),
+                 "--systems", "begin,dpp-greedy", "--json", "--jobs", 1)  # fmt: skip
+    data = json.loads(result.stdout)
+    assert data["details"]["shared_documents"] == {"b1.x": ["copy"]}
+    assert "1 of 3 test clusters" in result.stderr
+    assert set(data["details"]["without_shared"]) == {"begin", "dpp-greedy"}
+    assert data["details"]["without_shared"]["begin"] != data["systems"]["begin"]
+    numbered = [Cluster.from_texts([text]) for text in ("Rain.", "Snow.")]
+    assert shared_documents(numbered[:1], numbered[1:]) == {}  # both called "1"
+
+
+def test_human_rows():
+    cluster = Cluster.from_texts(["x"], references=["one two", "one three", "one two"], id="c")
+    found = human_scores([cluster], Scoring(100, "words"))
+    assert found["human"].averages["rouge-1"].recall.average == pytest.approx((5 + 4 + 5) / 18, abs=2e-3)
+    assert found["human, left out"].averages["rouge-1"].recall.average == pytest.approx((3 + 2 + 3) / 12, abs=2e-3)
+    assert list(human_scores([Cluster.from_texts(["x"], references=["one"], id="c")], Scoring(9, "words"))) == ["human"]
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        (lambda rs: [{**r, "references": []} for r in rs], 1, "nothing to score against"),
+        (lambda rs: [{**rs[0], "references": []}, *rs[1:]], 0, "left out, without references: b0.x"),
+        (lambda rs: [{**r, "references": r["references"][:1]} for r in rs], 0, ""),
+        (lambda rs: [{**r, "documents": [{"id": "1", "text": "Only this."}]} for r in rs], 0, ""),
+        (lambda rs: [rs[0], rs[0]], 1, "'b0.x' is already the id"),
+    ],
+)
+def test_odd_corpora(files, tmp_path, change, code, said):
+    folder, _, test = files
+    records = [json.loads(line) for line in test.read_text().splitlines()]
+    corpus = write(tmp_path / "odd.jsonl", change(records))
+    result = run("evaluate", corpus, "--model", folder / "m.json", "--systems", FAST, "--jobs", 1)
+    assert result.exit_code == code, result.output
+    assert said in result.stderr
+
+
+def test_skip_bad_leaves_out_clusters_that_cannot_be_used(files, tmp_path):
+    folder, train, test = files
+
+    def bad(path):
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+        many = {"id": "1", "text": "\n\n".join(["It rained."] * 5001)}
+        records += [
+            {**records[0], "id": "bare", "references": []},
+            {**records[0], "id": "blank", "references": [" "], "documents": [{"id": "1", "text": "..."}]},
+            {**records[0], "id": "mute", "documents": [{"id": "1", "text": "..."}]},
+            {**records[0], "id": "vast", "documents": [many]},
+        ]
+        return write(tmp_path / path.name, records)
+
+    worse_train, worse_test = bad(train), bad(test)
+    commands = {
+        "train": ["train", worse_train, "--out", tmp_path / "m.json", "--budget", 300],
+        "evaluate": ["evaluate", worse_test, "--model", folder / "m.json", "--systems", "begin", "--jobs", 1],
+        "experiment": ["experiment", "--train", worse_train, "--test", worse_test, "--systems", "begin", "--jobs", 1],
+    }
+    for name, command in commands.items():
+        failed = run(*command)
+        assert failed.exit_code == 1, name
+        result = run(*command, "--skip-bad")
+        assert result.exit_code == 0, result.stderr
+        for said in (
+            "left out cluster bare of", "it has no reference summary.", "left out cluster blank of",
+            "it has no sentence and no reference summary.", "it has no sentence.", "at most 5,000 sentences",
+        ):  # fmt: skip
+            assert said in result.stderr
+    (tmp_path / "m.json").unlink()
+    good, few = run("train", train, *commands["train"][2:]), json.loads((tmp_path / "m.json").read_text())
+    assert good.exit_code == 0
+    assert run(*commands["train"], "--skip-bad").exit_code == 0
+    assert json.loads((tmp_path / "m.json").read_text()) == few
+    bare = write(tmp_path / "bare.jsonl", [{"id": "x", "documents": [{"id": "1", "text": "Rain."}]}])
+    result = run("train", bare, "--out", tmp_path / "m.json", "--skip-bad")
+    assert result.exit_code == 1
+    assert "none is left" in result.stderr
+
+
+def test_odd_options(files):
+    folder, train, test = files
+    unknown = run("evaluate", test, "--model", folder / "m.json", "--systems", "begin,lead")
+    assert unknown.exit_code == 2
+    assert "'lead'" in unknown.stderr
+    assert "dpp-consensus" in unknown.stderr
+    same = run("experiment", "--train", train, "--test", train, "--systems", "begin", "--jobs", 1)
+    assert same.exit_code == 0
+    assert "same file" in same.stderr
+    assert run("experiment", "--train", train).exit_code == 2
+    assert run("experiment", "--train", train, "--test", test, "--leave-one-out").exit_code == 2
+
+
+def test_a_model_without_logistic_weights(files, tmp_path):
+    folder, _, test = files
+    data = json.loads((folder / "m.json").read_text())
+    del data["logistic"]
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps(data))
+    asked = run("evaluate", test, "--model", old, "--systems", "lr-mmr", "--jobs", 1)
+    assert asked.exit_code == 1
+    assert "Train it again" in asked.stderr
+    data["logistic"] = {"weights": [1.0], "mmr_lambda": 0.5}
+    old.write_text(json.dumps(data))
+    assert run("evaluate", test, "--model", old, "--systems", "begin").exit_code == 1
+
+
+def test_sampled_summaries_near_the_limit(files):
+    """As in the paper: from 5 bytes under to 15 over, then trimmed by the scorer; `summarize` stays within."""
+    folder, _, _ = files
+    model = Summarizer.load(folder / "m.json")
+    cluster = Cluster.example()
+    options = {"diversity": 0.5, "include": (), "exclude": ()}
+    over = model._summarize(cluster, 665, "bytes", "sample", options, 15.0)
+    assert 660 <= over.length <= 680
+    assert model.summarize(cluster, 665, "bytes", decoder="sample").length <= 665

@@ -1,0 +1,211 @@
+"""dpplearn summarize, train and info: text to stdout, everything else to stderr, no tracebacks."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dpplearn.cli import main
+from dpplearn.summarize import Cluster
+
+EXAMPLE = Path(__file__).parents[2] / "src" / "dpplearn" / "summarize" / "data" / "example"
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+
+
+def corpus(path, clusters=3):
+    example = Cluster.example()
+    lines = [
+        {
+            "id": f"c{k}",
+            "documents": [{"id": d.id, "title": d.title, "text": d.text} for d in example.documents[k : k + 4]],
+            "references": list(example.references[:2]),
+        }
+        for k in range(clusters)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_files_are_one_cluster(tmp_path):
+    result = run("summarize", EXAMPLE, "--budget", 60, "--html", tmp_path / "page.html")
+    assert result.exit_code == 0
+    sentences = {s.text for s in Cluster.example().sentences()}
+    lines = result.stdout.strip().split("\n")
+    assert set(lines) <= sentences
+    assert 0 < len(result.stdout.split()) <= 60
+    assert "Wrote" in result.stderr
+    assert "<mark" in (tmp_path / "page.html").read_text()
+    files = sorted(EXAMPLE.glob("*.txt"))
+    assert run("summarize", *files, "--budget", 60).stdout == result.stdout
+
+
+def test_files_of_other_kinds_are_named(tmp_path):
+    (tmp_path / "en.txt").write_text("The storm closed the bridge on Monday.")
+    (tmp_path / ".DS_Store").write_bytes(b"\0")
+    assert run("summarize", tmp_path).stderr == ""
+    (tmp_path / "a.pdf").write_bytes(b"%PDF")
+    result = run("summarize", tmp_path)
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"Warning: Left out 1 file of another kind ({tmp_path / 'a.pdf'}). Documents are")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_explain_goes_to_stderr():
+    result = run("summarize", EXAMPLE, "--explain", "--decoder", "greedy")
+    assert "Chosen" in result.stderr
+    assert "Chosen" not in result.stdout
+
+
+def test_json():
+    data = json.loads(run("summarize", EXAMPLE, "--json", "--budget", 2, "--unit", "sentences").stdout)
+    assert len(data["sentences"]) <= 2
+    assert len(data["documents"]) == 8
+    assert data["explanation"]["chosen"][0]["contributions"]
+
+
+def test_standard_input():
+    text = "The bridge fell on Monday. Nobody was hurt. The mayor will speak on Tuesday."
+    result = run("summarize", "-", "--budget", 6, stdin=text)
+    assert result.exit_code == 0
+    assert result.stdout.strip() in text
+    assert run("summarize", "-", stdin="").exit_code == 1
+    assert "--encoding" in run("summarize", "-", stdin=b"\xff\xfe\xff").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no-such-file.txt"], "no-such-file.txt"),
+        ([EXAMPLE, "--budget", "0"], "budget must be a positive number"),
+        ([EXAMPLE, "--budget", "-3"], "budget must be a positive number"),
+        ([EXAMPLE, "--model", "none.json"], "There is no file none.json"),
+        ([EXAMPLE, "-"], "not both"),
+        ([EXAMPLE, "--html", "no/such/folder/x.html"], "no folder"),
+    ],
+)
+def test_bad_input(arguments, message):
+    result = run("summarize", *arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_bad_files(tmp_path):
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "binary.txt").write_bytes(b"PK\x00\x01\x02" * 50)
+    (tmp_path / "latin.txt").write_bytes("Der Fluß stieg.".encode("latin-1"))
+    (tmp_path / "heading.txt").write_text("Only A Heading\n")
+    assert "nothing to choose from" in run("summarize", tmp_path / "empty.txt").stderr
+    assert "binary.txt" in run("summarize", tmp_path / "binary.txt").stderr
+    bad = run("summarize", tmp_path / "latin.txt").stderr
+    assert "latin.txt" in bad
+    assert "--encoding" in bad or "encoding" in bad
+    assert run("summarize", tmp_path / "latin.txt", "--encoding", "latin-1").stdout == "Der Fluß stieg.\n"
+    assert run("summarize", tmp_path / "heading.txt").stdout == "Only A Heading\n"
+
+
+def test_train_info_and_use(tmp_path):
+    model = tmp_path / "model.json"
+    result = run("train", corpus(tmp_path / "corpus.jsonl"), "--out", model, "--budget", 60, "--unit", "words")
+    assert result.exit_code == 0, result.stderr
+    assert "Read 3 clusters" in result.stderr
+    assert "Learned 39 weights" in result.stderr
+    assert result.stdout == ""
+    info = run("info", model)
+    assert "60 words" in info.stdout
+    assert "position 1" in info.stdout
+    assert run("summarize", EXAMPLE, "--model", model, "--budget", 40).exit_code == 0
+    own = json.loads(run("summarize", EXAMPLE, "--model", model, "--json").stdout)
+    assert (own["budget"], own["unit"]) == (60, "words")  # what it was trained for
+    nothing = run("train", tmp_path / "corpus.jsonl", "--out", model, "--budget", 2, "--unit", "words")
+    assert nothing.exit_code == 1
+    assert "nothing to learn" in nothing.stderr
+    assert "it is a folder" in run("summarize", EXAMPLE, "--html", tmp_path).stderr
+    assert run("info").exit_code == 0
+
+
+def test_train_bad_input(tmp_path):
+    good = corpus(tmp_path / "corpus.jsonl")
+    nowhere = run("train", good, "--out", tmp_path / "no" / "model.json")
+    assert nowhere.exit_code == 1
+    assert "no folder" in nowhere.stderr
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text(good.read_text().replace('"documents"', '"docs"', 1))
+    failed = run("train", broken, "--out", tmp_path / "m.json", "--budget", 60, "--unit", "words")
+    assert failed.exit_code == 1
+    assert "broken.jsonl" in failed.stderr
+    assert "line 1" in failed.stderr
+    assert "documents" in failed.stderr
+    skipped = run("train", broken, "--out", tmp_path / "m.json", "--budget", 60, "--unit", "words", "--skip-bad")
+    assert skipped.exit_code == 0, skipped.stderr
+    assert "Read 2 clusters" in skipped.stderr
+    assert "Warning: " in skipped.stderr
+    bare = tmp_path / "bare.jsonl"
+    bare.write_text(json.dumps({"id": "x", "documents": [{"id": "a", "text": "A b."}], "references": []}) + "\n")
+    assert "reference summary for every cluster" in run("train", bare, "--out", tmp_path / "m.json").stderr
+    tagged = tmp_path / "tagged.jsonl"
+    tagged.write_text(good.read_text().replace('"id": "c', '"lang": "english", "id": "c'))
+    other = run("train", tagged, "--out", tmp_path / "m.json", "--language", "greek")
+    assert other.exit_code == 1
+    assert "No cluster" in other.stderr
+
+
+def test_the_first_run_says_that_it_compiles(tmp_path):
+    command = [sys.executable, "-c", "from dpplearn.cli import main; main()", "summarize", str(EXAMPLE)]
+    command += ["--decoder", "greedy"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = (
+        subprocess.run(command, capture_output=True, text=True, check=True, env=environment) for _ in range(2)
+    )
+    assert "First run on this machine" in first.stderr
+    assert second.stderr == ""
+    assert first.stdout == second.stdout
+
+
+def test_a_summary_needs_no_scikit_learn():
+    code = (
+        "import sys; from dpplearn.cli import main;"
+        f"main(['summarize', {str(EXAMPLE)!r}, '--decoder', 'greedy'], standalone_mode=False);"
+        "print('sklearn' in sys.modules, 'matplotlib' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.endswith("False False\n")
+
+
+def test_info_prints_few_digits():
+    [line] = [line for line in run("info").stdout.splitlines() if line.startswith("log likelihood")]
+    assert line == "log likelihood: -295.853"
+
+
+def test_the_nearest_command_is_named():
+    result = run("summarise", "en.txt")
+    assert result.exit_code == 2
+    assert "No such command 'summarise'. Did you mean 'summarize'?" in result.stderr
+    result = run("xyz")
+    assert result.exit_code == 2
+    assert "No such command 'xyz'" in result.stderr
+    assert "mean" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("figures", "--dpi", "abc"), "must be a whole number from 10 to 1200, found 'abc'."),
+        (("figures", "--dpi", "5"), "must be a whole number from 10 to 1200, found '5'."),
+        (("summarize", "x", "--diversity", "2"), "must be a number from 0 to 1, found '2'."),
+        (("train", "--prior-variance", "0"), "must be a number above 0, found '0'."),
+        (("rouge", "--words", "no"), "must be a whole number of at least 1, found 'no'."),
+        (("rouge", "en.txt", "de.txt"), "Files and folders go with options: --candidates PATH --references PATH."),
+    ],
+)
+def test_what_an_option_must_be(arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -1,0 +1,301 @@
+"""diversify: the kernel it stands for, its knob, its limits, its reasons, and what it refuses."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import dpplearn
+from brute import subsets
+from dpplearn import DPP, diversify
+from dpplearn.decoding import greedy_map
+from dpplearn.decoding.diversify import standardize
+
+
+def problem(rng, n=40, d=8):
+    return rng.standard_normal((n, d)), rng.standard_normal(n)
+
+
+def kernel(E, scores, diversity):
+    """The formula of the docstring, written out."""
+    E, s = np.asarray(E, float), np.asarray(scores, float)
+    lengths = np.linalg.norm(E, axis=1)
+    S = (E @ E.T) / np.outer(np.where(lengths > 0, lengths, 1), np.where(lengths > 0, lengths, 1))
+    S *= min(1, 2 * diversity)
+    np.fill_diagonal(S, 1.0)
+    q = np.sqrt(2) * np.exp(min(0.5, 1 - diversity) * (s - s.mean()) / s.std())
+    return q[:, None] * S * q
+
+
+@pytest.mark.parametrize("diversity", [0.0, 0.2, 0.5, 0.8, 1.0])
+def test_greedy_on_the_kernel_of_the_docstring(diversity, rng):
+    E, s = problem(rng)
+    expected = greedy_map(DPP(kernel(E, s, diversity)), k=6)
+    found = diversify(E, s, k=6, diversity=diversity)
+    np.testing.assert_array_equal(found.subset, expected.subset)
+    np.testing.assert_allclose(found.gains, expected.gains, atol=1e-9)
+    np.testing.assert_array_equal(found.indices, found.subset)
+    np.testing.assert_allclose(found.selection_scores, np.exp(found.gains))
+
+
+@pytest.mark.parametrize("diversity", [0.0, 0.3, 0.6])
+def test_zero_rows_are_similar_to_none(diversity, rng):
+    E, s = problem(rng, n=12, d=4)
+    E[[3, 7]] = 0.0
+    L = kernel(E, s, diversity)
+    found = diversify(E, s, k=5, diversity=diversity)
+    np.testing.assert_array_equal(found.subset, greedy_map(DPP(L), k=5).subset)
+    if diversity == 0.6:  # log_prob is of the model, which is L where the knob is in the qualities
+        assert found.log_prob == pytest.approx(DPP(L).log_prob(found.sorted_subset))
+    assert found.nearest.similarity[3] == 0.0
+    exact = diversify(E, s, k=3, diversity=diversity, method="exact")
+    best = max((Y for Y in subsets(12) if len(Y) <= 3), key=lambda Y: np.linalg.slogdet(L[np.ix_(Y, Y)])[1])
+    assert exact.sorted_subset.tolist() == list(best)
+
+
+@pytest.mark.parametrize("method", ["greedy", "sampled", "consensus", "exact", "local"])
+def test_methods(method, rng):
+    E, s = problem(rng, n=10, d=5)
+    E[2] = 0.0
+    options = {"rng": 0} if method in ("sampled", "consensus") else {}
+    found = diversify(E, s, k=3, method=method, **options)
+    assert 0 < len(found) <= 3
+    assert len(found.skipped) == 10 - len(found)
+    assert found.parameters["method"] == method
+
+
+def test_the_same_call_as_for_pyversity(rng):
+    pyversity = pytest.importorskip("pyversity", reason="pyversity is a benchmark peer, not installed here")
+    E, s = problem(rng, n=200, d=32)
+    for diversity in (0.0, 0.5, 0.7, 0.9):  # where the weights are the same
+        call = {"k": 10, "strategy": "dpp", "diversity": diversity}
+        ours, theirs = diversify(E, s, **call), pyversity.diversify(E, s, **call)
+        np.testing.assert_array_equal(ours.indices, theirs.indices)
+        assert ours.diversity == theirs.diversity
+        if diversity > 0:
+            np.testing.assert_allclose(ours.selection_scores / 2, theirs.selection_scores, rtol=1e-3)
+    ours = diversify(E, s, 10, strategy=pyversity.Strategy.DPP, diversity=0.6, scale=2.0)
+    np.testing.assert_array_equal(ours.indices, pyversity.diversify(E, s, 10, diversity=0.6, scale=2.0).indices)
+
+
+def test_knob_goes_from_scores_to_similarity(rng):
+    centers = rng.standard_normal((6, 16))
+    E = centers[rng.integers(0, 6, 200)] + 0.3 * rng.standard_normal((200, 16))
+    s = rng.standard_normal(200) + 2 * (E @ centers[0] > 8)
+    unit = E / np.linalg.norm(E, axis=1, keepdims=True)
+    scores, similarities = [], []
+    for diversity in (0.0, 0.25, 0.5, 0.75, 1.0):
+        Y = diversify(E, s, k=6, diversity=diversity).subset
+        scores.append(s[Y].sum())
+        similarities.append(np.linalg.slogdet(unit[Y] @ unit[Y].T)[1])
+    assert scores == sorted(scores, reverse=True)
+    assert similarities == sorted(similarities)
+    np.testing.assert_array_equal(diversify(E, s, k=6, diversity=0).subset, np.argsort(-s)[:6])
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(0, 100))
+def test_scores_in_any_unit(shift, factor, seed):
+    rng = np.random.default_rng(seed)
+    E, s = problem(rng, n=20, d=6)
+    s = s.round(2)
+    expected = diversify(E, s, k=5)
+    scaled = factor * s + shift
+    found = diversify(E, scaled, k=5)
+    assert np.abs(found.gains - expected.gains).max() < 1e-4 + 1e-10 * abs(shift) / factor
+
+
+@given(st.lists(st.floats(-1e300, 1e300), min_size=2, max_size=30))
+def test_the_map_is_monotone_and_bounded(scores):
+    s = np.array(scores)
+    z = standardize(s.copy(), np.finfo(float).eps)
+    assert np.isfinite(z).all()
+    assert np.ptp(z) <= 40 + 1e-9
+    order = np.argsort(s, kind="stable")
+    assert (np.diff(z[order]) >= 0).all()
+
+
+def test_one_score_far_from_all_others(rng):
+    E, s = rng.standard_normal((5000, 4)), np.zeros(5000)
+    s[17] = 1e12
+    found = diversify(E, s, k=3)
+    assert found.subset[0] == 17
+    assert np.isfinite(found.gains).all()
+
+
+def test_equal_scores_leave_similarity_alone(rng):
+    E, _ = problem(rng)
+    expected = diversify(E, np.arange(40.0), k=6, diversity=1.0).subset
+    np.testing.assert_array_equal(diversify(E, np.full(40, 0.1), k=6).subset, expected)
+    noisy = np.float32(0.7) + np.float32(6e-8) * rng.integers(0, 2, 40).astype(np.float32)
+    np.testing.assert_array_equal(diversify(E, noisy, k=6).subset, expected)  # rounding is no preference
+
+
+def test_duplicates_come_last(rng):
+    E = np.repeat(rng.standard_normal((4, 8)), 3, axis=0)
+    s = np.repeat([4.0, 3.0, 2.0, 1.0], 3) + np.tile([0.2, 0.1, 0.0], 4)
+    found = diversify(E, s, k=6)
+    assert sorted(found.subset[:4] // 3) == [0, 1, 2, 3]  # one of each first
+    assert np.isfinite(found.gains[:4]).all()
+    assert (found.gains[4:] == -np.inf).all()
+    assert found.log_prob == -np.inf
+    assert "the last 2 are linear combinations" in found.reason
+    assert len(diversify(E, s, budget=6)) == 4  # a budget is not spent on what adds nothing
+    assert len(diversify(E, s, k=12)) == 12
+    assert len(diversify(np.ones((5, 2)), s[:5], k=3)) == 3
+    assert diversify(E.astype(np.float32), s, k=12).subset.size == 12
+
+
+def test_limits(rng):
+    E, s = problem(rng, n=6, d=8)
+    assert sorted(diversify(E, s, k=99).subset) == list(range(6))
+    assert diversify(E, s, k=0).reason == "the size limit k is 0"
+    found = diversify(E, s, budget=5, cost=[9, 8, 7, 6, 9, 9])
+    assert found.subset.size == 0
+    assert "below the cheapest" in found.reason
+    assert found.skipped[3].reason == "costs 6, more than the 5 left of the budget"
+    found = diversify(E, s, k=2, budget=10, cost=[3, 3, 3, 3, 3, 3])
+    assert found.cost == 6
+    assert diversify(E, s, k=5, budget=10, cost=[3, 3, 3, 3, 3, 3]).cost == 9
+    assert diversify(E, s, k=3, exclude=[0, 1]).skipped[0].reason == "excluded"
+    assert 4 in diversify(E, s, k=2, include=[4]).subset
+
+
+def test_without_limits_items_are_taken_while_they_add_something():
+    E = np.array([[1.0, 0.0, 0.0], [1.0, 0.05, 0.0], [0.0, 1.0, 0.0]])
+    for scores in ([1.0, 1.0, 1.0], [1.1, 1.0, 1.1]):
+        found = diversify(E, scores)
+        assert sorted(found.subset) in ([0, 2], [1, 2])
+        assert (found.gains > 0).all()
+
+
+def test_no_candidates():
+    for E in ([], np.empty((0, 384), np.float32), sparse.csr_array((0, 5))):
+        found = diversify(E, [], k=3)
+        assert (len(found), found.cost, found.reason, found.skipped) == (0, 0.0, "no candidates", [])
+
+
+def test_sparse_and_float32_agree(rng):
+    E, s = problem(rng, n=60, d=20)
+    E[rng.random(E.shape) < 0.6] = 0.0
+    expected = diversify(E, s, k=8).subset
+    for same in (sparse.csr_array(E), sparse.coo_matrix(E), E.astype(np.float32), E.tolist(), np.asfortranarray(E)):
+        np.testing.assert_array_equal(diversify(same, s, k=8).subset, expected)
+    np.testing.assert_array_equal(diversify(E, s[:, None], k=8).subset, expected)
+    assert diversify(E.astype(np.float16), s.astype(np.float16), k=8).subset.size == 8
+    assert diversify((10 * E).astype(int), (10 * s).astype(int), k=8).subset.size == 8
+
+
+def test_float32_is_read_in_place(rng):
+    E = rng.standard_normal((40_000, 8)).astype(np.float32)
+    E.setflags(write=False)
+    assert np.shares_memory(diversify(E, rng.random(40_000), k=3).ground.rows, E)
+
+
+def test_nearest_by_definition(rng):
+    E, s = problem(rng, n=30, d=5)
+    E[4] = 0.0
+    found = diversify(E, s, k=4)
+    unit = E / np.maximum(np.linalg.norm(E, axis=1, keepdims=True), 1e-300)
+    for i, j, cosine, reason in found.skipped:
+        cosines = unit[found.subset] @ unit[i]
+        assert cosine == pytest.approx(cosines.max())
+        assert j == found.subset[cosines.argmax()]
+        assert f"item {j}" in reason
+    names = [record.item for record in found.skipped]
+    assert sorted([*names, *found.subset]) == list(range(30))
+
+
+def test_copies_keep_the_reasons_and_not_the_embeddings(rng):
+    E, s = problem(rng)
+    found = diversify(E, s, k=4)
+    for other in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        assert other.skipped == found.skipped
+        assert other.log_prob == found.log_prob
+        assert other.ground is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scores": [1, np.nan, 3, np.inf]}, r"scores must be finite, but those of rows 1, 3 are not, such as nan"),
+        ({"scores": [1, 2, 3]}, r"found 4 rows and 3 scores"),
+        ({"scores": [[1, 2], [3, 4]]}, r"scores must have 1 dimension"),
+        ({"embeddings": [[1, 0], [np.nan, 0], [0, np.inf], [0, 1]]}, r"embeddings must be finite.* rows 1, 2 are not"),
+        ({"embeddings": [1.0, 2.0, 3.0, 4.0]}, r"embeddings must have one row for each item, found shape \(4,\)"),
+        ({"embeddings": np.empty((4, 0))}, r"at least one row \(item\) and one column"),
+        ({"embeddings": [[1, 0], [1, 0], [1], [1, 0]]}, r"row 2 has 1 numbers and row 0 2"),
+        ({"diversity": 1.5}, r"diversity must be a number from 0"),
+        ({"k": -1}, r"k must be at least 0"),
+        ({"budget": -1}, r"budget must be a number that is not negative"),
+        ({"budget": 3, "cost": [1, 2, 0, 1]}, r"cost\[2\] is 0"),
+        ({"budget": 3, "cost": [1, 2]}, r"cost must have one entry per item \(4\), found 2"),
+        ({"strategy": "mmr"}, r'strategy must be "dpp", found \'mmr\''),
+        ({"method": "best"}, r"method must be one of 'greedy'"),
+        ({"scale": -1}, r"scale must be"),
+    ],
+)
+def test_bad_input(change, message):
+    call = {"embeddings": np.eye(4), "scores": [1.0, 2.0, 3.0, 4.0], "k": 2} | change
+    with pytest.raises(ValueError, match=message):
+        diversify(**call)
+
+
+def test_wrong_types():
+    with pytest.raises(TypeError, match="Pass strategy= by name"):
+        diversify(np.eye(2), [1, 2], 1, "dpp", 0.5)
+    with pytest.raises(TypeError, match="real numbers"):
+        diversify([["a", "b"]], [1.0], k=1)
+    with pytest.raises(TypeError, match="scores must be an array of real numbers"):
+        diversify(np.eye(2), ["a", "b"], k=1)
+    with pytest.raises(TypeError, match="scores must be an array of real numbers, found None"):
+        diversify(np.eye(2), None, k=1)
+    with pytest.raises(ValueError, match=r"found shape \(\)"):
+        diversify(None, [], k=1)
+    with pytest.raises(ValueError, match="found 0 rows and 1 scores"):
+        diversify([], [1.0], k=1)
+    with pytest.raises(TypeError, match="found a masked one"):
+        diversify(np.ma.masked_invalid(np.eye(2)), [1, 2], k=1)
+    with pytest.raises(TypeError, match="k must be a whole number"):
+        diversify(np.eye(2), [1, 2], k=1.5)
+
+
+def test_many_nan_rows_are_counted():
+    E = np.ones((50, 2), np.float32)
+    E[10:40] = np.nan
+    with pytest.raises(ValueError, match=r"rows 10, 11, 12, 13, 14, 15, 16, 17, ... \(30 in all\) are not"):
+        diversify(E, np.arange(50), k=3)
+
+
+def test_relabelling_changes_nothing(rng):
+    E, s = problem(rng, n=15)
+    expected = diversify(E, s, k=5).subset
+    for p in (rng.permutation(15) for _ in range(5)):
+        np.testing.assert_array_equal(p[diversify(E[p], s[p], k=5).subset], expected)
+
+
+def test_it_is_a_public_name():
+    assert "diversify" in dpplearn.__all__
+    assert dpplearn.diversify is diversify
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_kept_by_the_definition(form, monkeypatch):
+    monkeypatch.setattr("dpplearn.decoding.nearest.BLOCK", 20)  # several blocks
+    rng = np.random.default_rng(5)
+    E = rng.standard_normal((30, 5))
+    E[7] = 0.0
+    found = diversify(form(E), rng.random(30), k=9, diversity=0.2, include=[7])
+    unit = E / np.maximum(np.linalg.norm(E, axis=1, keepdims=True), 1e-300)
+    for kept, item in zip(found.kept, found.subset, strict=True):
+        cosines = {j: unit[item] @ unit[j] for j in found.subset if j != item}
+        assert kept.item == item
+        assert kept.nearest in cosines
+        assert kept.similarity == pytest.approx(max(cosines.values()), abs=1e-12)
+        assert cosines[kept.nearest] == pytest.approx(kept.similarity, abs=1e-12)
+    assert copy.deepcopy(found).kept == found.kept
+    assert diversify(E, np.ones(30), k=1).kept[0][1:] == (-1, 0.0)
+    assert diversify(E, np.ones(30), k=0).kept == []

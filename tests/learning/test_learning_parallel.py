@@ -1,0 +1,333 @@
+"""Processes, a Dask cluster that loses a worker, shards in files, checkpoints: always the serial result."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from brute_learning import random_items, training_set
+from dpplearn._run.blas import LARGE, blas_threads
+from dpplearn._run.progress import Progress
+from dpplearn.learning import ConditionalDPP, ItemSet, fitting, load_shard, save_shard
+from dpplearn.learning.parallel import Part, Request, cut, make_backend, spread
+from dpplearn.learning.shards import Shard
+
+THETA = [-1.0, 0.8, -0.5]
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Instances with dense phi, sparse phi and S, of several sizes."""
+    rng = np.random.default_rng(1)
+    X, y = training_set(18, 12, THETA, rng, d=6)
+    for t in range(0, 18, 3):
+        X[t] = ItemSet(X[t].features, phi=sparse.csr_array(X[t].phi), cost=np.ones(12))
+    for t in range(1, 18, 3):
+        X[t] = ItemSet(X[t].features, similarity=X[t].similarity_matrix())
+    X.append(random_items(3, 3, rng))
+    y.append([1])
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def serial(data):
+    return ConditionalDPP(rho=0.3).fit(*data)
+
+
+@pytest.fixture
+def shards(data, tmp_path):
+    X, y = data
+    paths = []
+    for k, part in enumerate((slice(0, 7), slice(7, 8), slice(8, None))):
+        paths.append(tmp_path / f"part-{k}.npz")
+        save_shard(paths[-1], X[part], y[part])
+    return paths
+
+
+def same(model, serial):
+    np.testing.assert_allclose(model.theta_, serial.theta_, atol=1e-9)
+    np.testing.assert_allclose(model.theta_std_, serial.theta_std_, atol=1e-9)
+    assert model.log_likelihood_ == pytest.approx(serial.log_likelihood_, abs=1e-9)
+
+
+def test_processes_give_the_serial_result(data, serial, shards):
+    same(ConditionalDPP(rho=0.3, n_jobs=2).fit(*data), serial)
+    same(ConditionalDPP(rho=0.3, n_jobs=2).fit(shards), serial)
+
+
+def test_files_give_the_serial_result(serial, shards):
+    model = ConditionalDPP(rho=0.3).fit(shards)
+    same(model, serial)
+    assert model.score(shards) == pytest.approx(serial.log_likelihood_ / 19)
+
+
+def test_a_shard_reads_back_what_was_written(data, tmp_path):
+    X, y = data
+    path = tmp_path / "all.npz"
+    named = [ItemSet(x.features, x.similarity, x.phi, x.cost, ["one", "two", "three"]) for x in X]
+    save_shard(path, named, y, sample_weight=np.arange(19.0))
+    shard = load_shard(path)
+    np.testing.assert_array_equal(shard.weights, np.arange(19.0))
+    for a, b, Y, Z in zip(named, shard.item_sets, y, shard.subsets, strict=True):
+        np.testing.assert_array_equal(a.features, b.features)
+        np.testing.assert_array_equal(a.similarity_matrix(0.3), b.similarity_matrix(0.3))
+        assert (a.cost is None) == (b.cost is None)
+        assert sparse.issparse(a.phi) == sparse.issparse(b.phi)
+        assert b.names == ("one", "two", "three")
+        np.testing.assert_array_equal(Y, Z)
+
+
+def damaged(arrays, **changes):
+    return {
+        **{k: v for k, v in arrays.items() if k not in changes},
+        **{k: v for k, v in changes.items() if v is not None},
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads up to 1"),
+        ({"format": np.array("other")}, "not a shard of item sets"),
+        ({"features": None}, "damaged or truncated"),
+        ({"features": np.full((1, 3), "x")}, "damaged"),
+        ({"item_ptr": np.array([0, 5, 2])}, "damaged"),
+        ({"targets": np.array([99] * 3)}, "damaged"),
+        ({"columns": np.full(12 * 6, 7)}, "damaged"),
+    ],
+)
+def test_damaged_shards(change, message, data, tmp_path):
+    path = tmp_path / "a.npz"
+    save_shard(path, data[0][:1], [[0, 1, 2]])
+    with np.load(path, allow_pickle=False) as file:
+        arrays = dict(file)
+    np.savez(path, **damaged(arrays, **change))
+    with pytest.raises(ValueError, match=message):
+        load_shard(path)
+
+
+def test_truncated_and_pickled_shards(data, tmp_path):
+    X, y = data
+    path = tmp_path / "a.npz"
+    save_shard(path, X, y)
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(ValueError, match="damaged or truncated"):
+        ConditionalDPP().fit([path])
+    np.savez(path, format=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(ValueError, match="damaged"):
+        load_shard(path)
+    path.write_text("hello")
+    with pytest.raises(ValueError, match=r"not a whole \.npz"):
+        load_shard(path)
+    with pytest.raises(TypeError, match="leave y and sample_weight out"):
+        ConditionalDPP().fit([path], [[0]])
+
+
+def test_shards_with_other_features(shards, tmp_path, rng):
+    save_shard(tmp_path / "other.npz", [random_items(4, 2, rng)], [[0]])
+    with pytest.raises(ValueError, match="Shard 3 has 2 features"):
+        ConditionalDPP().fit([*shards, tmp_path / "other.npz"])
+
+
+def test_lists_are_cut_in_order_by_cost(data):
+    X, y = data
+    pieces = cut(Shard(X, y, np.ones(len(X))), 4)
+    assert len(pieces) == 4
+    assert [x for piece in pieces for x in piece.item_sets] == X
+    assert len(cut(Shard(X[:2], y[:2], np.ones(2)), 32)) == 2
+    assert sorted(k for share in spread([5.0, 1.0, 1.0, 3.0, 2.0], 2) for k in share) == [0, 1, 2, 3, 4]
+    assert spread([5.0, 1.0, 1.0, 3.0], 2) == [[0], [3, 1, 2]]
+
+
+def test_a_worker_that_dies_is_reported(data):
+    X, y = data
+    with make_backend("processes", 2, Shard(X, y, np.ones(len(X))), 0.0) as backend:
+        backend.survey()
+        os.kill(backend.workers[0][1].pid, signal.SIGKILL)
+        with pytest.raises(RuntimeError, match="A worker process ended early"):
+            backend.evaluate(Request(np.zeros(3), 0.0, 2), lambda *_: None)
+        left = [process for _, process in backend.workers]
+    assert not any(process.is_alive() for process in left)
+
+
+def test_errors_in_a_worker_reach_the_caller(shards):
+    shards[1].write_bytes(b"no shard")
+    with pytest.raises(ValueError, match=r"part-1\.npz is damaged"):
+        ConditionalDPP(n_jobs=2).fit(shards)
+
+
+# Dask
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes of one thread each, on this machine."""
+    import distributed
+
+    # On a loaded machine the event loop may be late, and closing a killed worker's link may warn: not our subject.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with (
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+
+
+def test_dask_gives_the_serial_result(data, serial, shards, cluster):
+    model = ConditionalDPP(rho=0.3, backend=cluster)
+    same(model.fit(*data), serial)
+    assert clone(model).backend is cluster
+    same(ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial)  # the current client
+
+
+def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):
+    """Kill one of the two worker processes after the second iteration: its shards are loaded again elsewhere."""
+    killed = []
+
+    backend = make_backend(cluster, 1, [str(path) for path in shards], 0.3)
+
+    class Kill(Progress):
+        def finish(self, iteration, log_likelihood, gradient):
+            super().finish(iteration, log_likelihood, gradient)
+            if iteration == 2:
+                victim = next(iter(cluster.run(os.getpid).values()))
+                os.kill(victim, signal.SIGKILL)
+                killed.append(victim)
+
+    settings = fitting.Settings(1.0, "newton", 1e-6, 100, 0.3, False, "error")
+    with backend:
+        fitted = fitting._fit(backend, settings, None, Kill(False), None)
+    assert len(killed) == 1
+    np.testing.assert_allclose(fitted.theta, serial.theta_, atol=1e-9)
+    assert fitted.converged
+
+
+# Checkpoints, progress, interrupts
+
+
+def test_a_fit_goes_on_from_its_checkpoint(data, serial, tmp_path):
+    path = tmp_path / "fit.json"
+    with pytest.warns(ConvergenceWarning):
+        ConditionalDPP(rho=0.3, max_iter=2, checkpoint=path).fit(*data)
+    assert json.loads(path.read_text())["n_iter"] == 2
+    resumed = ConditionalDPP(rho=0.3, checkpoint=path).fit(*data)
+    same(resumed, serial)
+    assert resumed.n_iter_ == serial.n_iter_  # none was repeated, none skipped
+    assert ConditionalDPP(rho=0.3, checkpoint=path).fit(*data).n_iter_ == serial.n_iter_
+    with pytest.raises(ValueError, match=r"checkpoint .* is of another fit: its precision is"):
+        ConditionalDPP(5.0, rho=0.3, checkpoint=path).fit(*data)
+    path.write_text(path.read_text()[:50])
+    with pytest.raises(ValueError, match="cut short"):
+        ConditionalDPP(rho=0.3, checkpoint=path).fit(*data)
+
+
+def test_verbose_prints_a_line_per_iteration(data, capsys):
+    model = ConditionalDPP(verbose=True).fit(*data)
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert len(lines) == model.n_iter_
+    pattern = r"iteration +(\d+)  #+  log-likelihood (-\d+\.\d{6})  gradient (\d\.\de[+-]\d\d)"
+    rows = [re.fullmatch(pattern, line).groups() for line in lines]
+    assert [int(k) for k, _, _ in rows] == list(range(1, model.n_iter_ + 1))
+    assert rows[-1][1:] == (f"{model.log_likelihood_:.6f}", f"{model.gradient_norm_:.1e}")
+    assert float(rows[-1][2]) <= 1e-6 < float(rows[0][2])
+    ConditionalDPP().fit(*data)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_shards_keep_names_that_only_a_later_instance_has(data, tmp_path):
+    X, y = data
+    named = ItemSet(X[1].features, similarity=X[1].similarity, names=[f"f{j}" for j in range(X[1].n_features)])
+    save_shard(tmp_path / "0.npz", [X[0], named], y[:2])
+    model = ConditionalDPP().fit([tmp_path / "0.npz"])
+    assert model.feature_names_in_.tolist() == ConditionalDPP().fit([X[0], named], y[:2]).feature_names_in_.tolist()
+    assert model.feature_names_in_[0] == "f0"
+
+
+SCRIPT = """
+import sys, time
+sys.path[:0] = {path!r}
+import numpy as np
+from dpplearn.learning import ConditionalDPP
+from dpplearn.learning import checkpoint
+from brute_learning import training_set
+
+save = checkpoint.Checkpoint.save
+def slow_save(self, *state):
+    save(self, *state)
+    print("iteration", flush=True)
+    time.sleep(20)  # stand still, so that the interrupt comes here
+checkpoint.Checkpoint.save = slow_save
+
+if __name__ == "__main__":
+    X, y = training_set(8, 6, [-1.0, 0.5], np.random.default_rng(0))
+    try:
+        ConditionalDPP(n_jobs=2, checkpoint={checkpoint!r}).fit(X, y)
+    except KeyboardInterrupt as stop:
+        print("stopped:", stop, flush=True)
+"""
+
+
+def test_interrupt_keeps_the_checkpoint_and_ends_the_processes(tmp_path):
+    script, kept = tmp_path / "script.py", tmp_path / "kept.json"
+    here = Path(__file__).parents[1]
+    script.write_text(SCRIPT.format(path=[str(here), str(here.parent / "src")], checkpoint=str(kept)))
+    # A session of its own, so that the signal reaches the script and its workers as Ctrl-C does, and nobody else.
+    process = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        assert process.stdout.readline() == "iteration\n"
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert "stopped: Stopped in iteration 2." in out or "stopped: Stopped in iteration 1." in out
+    assert "holds the weights so far" in out
+    assert err == ""
+    assert json.loads(kept.read_text())["n_iter"] == 1
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(process.pid, 0)  # raises when no process of the session is left
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail("worker processes outlived the interrupt")
+
+
+def test_small_instances_get_one_blas_thread():
+    def counts():
+        return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
+
+    with threadpool_limits(2):
+        before = counts()
+        with blas_threads(LARGE):
+            assert set(counts()) == {1}
+        with blas_threads(LARGE + 1):
+            assert counts() == before
+        with blas_threads(LARGE + 1, one=True):
+            assert set(counts()) == {1}
+        assert counts() == before
+
+
+def test_parts_know_their_size(data):
+    X, y = data
+    part = Part(Shard(X, y, np.ones(len(X))), 0.0)
+    assert sys.getsizeof(part) > sum(x.features.nbytes for x in X)

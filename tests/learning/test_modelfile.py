@@ -1,0 +1,143 @@
+"""Model files: exact to the bit, and clear about what is wrong with one."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brute_learning import training_set
+from dpplearn._io.jsonfile import numbers, plain
+from dpplearn.learning import ConditionalDPP, ConditionalDPPCV
+
+
+@pytest.fixture(scope="module")
+def data():
+    return training_set(20, 6, [-1.0, 0.8], np.random.default_rng(1), names=["constant", "größe"])
+
+
+def attributes(model):
+    return {k: v for k, v in vars(model).items() if k.endswith("_")}
+
+
+@pytest.mark.parametrize("variance", [1 / 3, np.array([np.inf, 0.1]), None, np.inf])
+def test_round_trip_is_exact(variance, data, tmp_path):
+    model = ConditionalDPP(variance, rho=0.1).fit(*data)
+    model.save(tmp_path / "model.json")
+    loaded = ConditionalDPP.load(tmp_path / "model.json")
+    before, after = attributes(model), attributes(loaded)
+    assert before.keys() == after.keys()
+    for name, value in before.items():
+        np.testing.assert_array_equal(after[name], value)  # to the bit
+        assert type(after[name]) is type(value), name
+    np.testing.assert_array_equal(np.asarray(loaded.prior_variance, float), np.asarray(variance, float))
+    assert loaded.solver == model.solver
+    np.testing.assert_array_equal(loaded.marginals(data[0][0]), model.marginals(data[0][0]))
+    assert json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["feature_names"] == ["constant", "größe"]
+    assert [path.name for path in tmp_path.iterdir()] == ["model.json"]  # nothing temporary is left
+
+
+@given(st.lists(st.floats(), min_size=1, max_size=5))
+def test_every_float_survives(values):
+    array = np.array(values)
+    back = numbers(json.loads(json.dumps(plain(array), allow_nan=False)), "x", "file")
+    np.testing.assert_array_equal(back, array)
+    np.testing.assert_array_equal(np.signbit(back[~np.isnan(array)]), np.signbit(array[~np.isnan(array)]))
+
+
+def test_best_model_of_a_search_is_saved(data, tmp_path):
+    search = ConditionalDPPCV([0.1, 1.0], cv=2).fit(*data)
+    search.save(tmp_path / "best.json")
+    loaded = ConditionalDPP.load(tmp_path / "best.json")
+    np.testing.assert_array_equal(loaded.theta_, search.theta_)
+    assert loaded.prior_variance == search.prior_variance_
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 2}, "has version 2, and this dpplearn reads up to 1. Update dpplearn"),
+        ({"version": "1"}, "whole number"),
+        ({"format": "something else"}, "found 'something else'"),
+        ({"theta": None}, "theta in .* must be a list of numbers"),
+        ({"theta": [1.0, "two"]}, r"theta\[1\] in .* must be a number, found 'two'"),
+        ({"theta": [1.0, True]}, r"theta\[1\] in .* must be a number"),
+        ({"theta": [1.0]}, "2 feature_names and 1 weights"),
+        ({"theta": [1.0, "nan"]}, "only finite ones"),
+        ({"theta_std": [1.0]}, "theta_std in .* must have 2 entries, found 1"),
+        ({"feature_names": ["a", 1]}, "list of strings"),
+        ({"feature_names": ["a", "a"]}, "more than once"),
+        ({"n_iter": 1.5}, "n_iter in .* must be a whole number"),
+        ({"converged": 1}, "converged in .* must be true or false"),
+        ({"rho": -1.0}, "rho in .* must be a finite number"),
+        ({"params": {}}, "params in .* must be an object with exactly"),
+        ({"log_likelihood": [1]}, "log_likelihood in .* must be a number"),
+        ({"version": 0}, "of at least 1, found 0"),
+        ({"theta": [10**400, 1.0]}, r"theta\[0\] in .* no float holds"),
+        ({"theta_std": ["nan", 1.0]}, "theta_std in .* none negative"),
+        ({"theta_std": [-1.0, 1.0]}, "theta_std in .* none negative"),
+        ({"n_iter": -5}, "n_iter in .* not negative, found -5"),
+        ({"solver": "foo"}, "params in .*model.json .* solver must be one of"),
+        ({"max_iter": True}, "max_iter in .* must be of type int, found True"),
+        ({"prior_variance": -1.0}, "params in .*model.json .* prior_variance must be positive"),
+        ({"prior_variance": [1.0, 2.0, 3.0]}, r"one entry per feature \(2\)"),
+        ({"tol": 0}, "params in .*model.json .* tol must be"),
+    ],
+)
+def test_bad_files(change, message, data, tmp_path):
+    path = tmp_path / "model.json"
+    ConditionalDPP().fit(*data).save(path)
+    content = json.loads(path.read_text())
+    for key, value in change.items():
+        (content["params"] if key in content["params"] and key != "rho" else content)[key] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=message):
+        ConditionalDPP.load(path)
+
+
+@pytest.mark.parametrize("key", ["theta", "theta_std", "params", "feature_names", "rho"])
+def test_missing_entries(key, data, tmp_path):
+    path = tmp_path / "model.json"
+    ConditionalDPP().fit(*data).save(path)
+    content = json.loads(path.read_text())
+    del content[key]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=f"has no '{key}'"):
+        ConditionalDPP.load(path)
+
+
+@pytest.mark.parametrize("keep", [0, 1, 40, -3])
+def test_truncated_files(keep, data, tmp_path):
+    path = tmp_path / "model.json"
+    ConditionalDPP().fit(*data).save(path)
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(ValueError, match="or was cut short"):
+        ConditionalDPP.load(path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"theta": ' + "9" * 5000 + "}", "\udcff"])
+def test_files_that_no_reader_can_take(text, tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ValueError, match=r"deep\.json is not a dpplearn\.ConditionalDPP file"):
+        ConditionalDPP.load(path)
+
+
+def test_missing_file_and_folder(data, tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        ConditionalDPP.load(tmp_path / "none.json")
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        ConditionalDPP().fit(*data).save(tmp_path / "none" / "model.json")
+
+
+def test_a_failed_save_leaves_the_old_file(data, tmp_path):
+    path = tmp_path / "model.json"
+    model = ConditionalDPP().fit(*data)
+    model.save(path)
+    before = path.read_bytes()
+    model.theta_ = np.array([object()])
+    with pytest.raises(TypeError):
+        model.save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["model.json"]

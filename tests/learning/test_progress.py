@@ -1,0 +1,137 @@
+"""Progress is shown on a terminal and nowhere else; Ctrl-C ends a command with a line, and reaches no worker."""
+
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from brute_learning import THETA, training_set
+from dpplearn import ConditionalDPP
+from dpplearn._run.progress import Progress
+from dpplearn._run.signals import deaf_children
+from dpplearn.cli import main
+from dpplearn.summarize import Cluster
+from dpplearn.summarize.model import training as training_module
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+    def screen(self):
+        """What is left to see: a carriage return goes back to the start of the line."""
+        lines = []
+        for line in self.getvalue().split("\n"):
+            shown = ""
+            for part in line.split("\r"):
+                shown = part + shown[len(part) :]
+            lines.append(shown.rstrip())
+        return lines
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    example = Cluster.example()
+    path = tmp_path / "corpus.jsonl"
+    with path.open("w") as file:
+        for k in range(3):
+            texts = [{"id": d.id, "text": d.text} for d in example.documents[k : k + 3]]
+            file.write(json.dumps({"id": f"c{k}", "documents": texts, "references": list(example.references)}) + "\n")
+    return path
+
+
+def in_terminal(*arguments):
+    """Run a command with a pseudo-terminal as standard output and error, and return what it wrote there."""
+    ours, theirs = pty.openpty()
+    code = "from dpplearn.cli import main; main(prog_name='dpplearn')"
+    with subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        out = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                out += chunk
+        except OSError:  # the other end was closed: all is read
+            pass
+    os.close(ours)
+    return process.returncode, out.decode()
+
+
+def test_one_line_that_moves():
+    stream = Terminal()
+    data = training_set(12, 6, THETA, np.random.default_rng(0), d=4)
+    model = ConditionalDPP(verbose=Progress(True, stream)).fit(*data)
+    assert stream.getvalue().count("\r") > model.n_iter_
+    *lines, end = stream.screen()
+    assert end == ""
+    assert len(lines) == 1
+    assert lines[0].startswith(f"iteration {model.n_iter_:3d}  ####")
+    assert f"log-likelihood {model.log_likelihood_:.6f}" in lines[0]
+
+
+def test_stages_leave_nothing_behind():
+    stream = Terminal()
+    progress = Progress(True, stream)
+    for done in range(4):
+        progress.stage("Reading clusters", done, 3)
+    assert stream.screen() == ["Reading clusters  ########################"]
+    progress.tick(1, 2)
+    progress.clear()
+    assert stream.screen() == [""]
+    quiet = io.StringIO()
+    Progress(True, quiet).stage("Reading clusters", 1, 3)  # no terminal
+    assert quiet.getvalue() == ""
+
+
+def test_bars_only_on_a_terminal(corpus, tmp_path):
+    command = ["train", corpus, "--out", tmp_path / "m.json", "--budget", 40, "--unit", "words"]
+    code, out = in_terminal(*command, "--tune")
+    assert code == 0, out
+    for said in ("Reading clusters", "3/3", "Tuning", "36/36", "Learning weights, iteration", "Learned 39 weights"):
+        assert said in out
+    stderr = CliRunner().invoke(main, [str(argument) for argument in command]).stderr
+    assert [line.split()[0] for line in stderr.splitlines()] == ["Read", "Learned"]
+
+
+def test_rouge_and_evaluate_show_bars(corpus, tmp_path):
+    code, out = in_terminal("evaluate", corpus, "--systems", "begin", "--jobs", 1)
+    assert code == 0, out
+    assert "Summarizing" in out
+    assert "3/3" in out
+    candidates = tmp_path / "sys.jsonl"
+    candidates.write_text("".join(f'{{"id": "c{k}", "summary": "The dam failed."}}\n' for k in range(3)))
+    code, out = in_terminal("rouge", "--candidates", candidates, "--references", corpus)
+    assert code == 0, out
+    assert "Scoring sys" in out
+
+
+def test_ctrl_c_is_a_line(corpus, tmp_path, monkeypatch):
+    def stops(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training_module, "fit_logistic", stops)
+    out = tmp_path / "m.json"
+    result = CliRunner().invoke(main, ["train", str(corpus), "--out", str(out), "--budget", "40", "--unit", "words"])
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1] == "Stopped."
+    assert not out.exists()
+    result = CliRunner().invoke(
+        main, ["experiment", "--train", str(corpus), "--test", str(corpus), "--jobs", "1", "--systems", "begin"]
+    )
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1] == "Stopped."
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no signal masks")
+def test_workers_are_deaf_from_the_start():
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
+    with deaf_children():
+        child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (child.stdout, child.stderr) == ("alive\n", "")
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

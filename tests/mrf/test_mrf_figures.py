@@ -1,0 +1,93 @@
+"""Figures 3 and 4 and that of the conjecture show what they say."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpplearn.mrf import PairwiseMRF, fit_dpp_to, ternary_factors, transitivity
+from dpplearn.plots.figures import conjecture, factors, realizable
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_example_of_figure_3_agrees_but_for_one_entry():
+    S = factors.matching_similarities(factors.W_EXAMPLE)
+    table = ternary_factors(factors.W_EXAMPLE, S)
+    differs = ~np.isclose(table.mrf, table.dpp)
+    assert [state for state, apart in zip(table.states, differs, strict=True) if apart] == ["011"]
+    said = [text.get_text() for ax in factors.draw().axes for text in ax.texts]
+    for state, mrf, dpp in zip(table.states, table.mrf, table.dpp, strict=True):
+        at = said.index(state)
+        assert said[at + 3 : at + 5] == [f"{mrf:.2f}", f"{dpp:.2f}"]
+
+
+def test_the_formulas_of_figure_3_are_those_of_the_table(rng):
+    """Each formula, read as Python, gives the entry."""
+    w, S = -rng.exponential(size=3), rng.uniform(0, 0.5, 3)
+    table = ternary_factors(w, S)
+    names = {
+        f"{letter}{pair}": x
+        for letter, v in (("w", w), ("S", S))
+        for pair, x in zip(("12", "13", "23"), v, strict=True)
+    }
+    for column, formulas in ((table.mrf, factors.MRF_ENTRIES), (table.dpp, factors.DPP_ENTRIES)):
+        for entry, formula in zip(column, formulas, strict=True):
+            code = formula.strip("$").replace("e^{", "exp(").replace("_{", "").replace("}", "").replace("^2", "**2")
+            code = code.replace("S12S13S23", "*S12*S13*S23")
+            code += ")" * (code.count("(") - code.count(")"))
+            assert eval(code, {"exp": np.exp, **names}) == pytest.approx(entry)
+
+
+def test_the_surfaces_of_figure_4():
+    """The entries 111 of the caption, for both models; the overlay and the closed surface at 0.1."""
+    mrf, dpp, both, closed = ([surface for surface, _ in panel.surfaces] for panel in realizable.panels())
+    assert [s.entry for s in mrf] == [s.entry for s in dpp] == [0.001, 0.25, 0.5, 0.75]
+    assert {s.entry for s in both + closed} == {0.1}
+    for surface in (*mrf, both[1]):
+        np.testing.assert_allclose(surface.points.prod(axis=1), surface.entry)
+        assert (surface.parameters <= 0).all()
+    for surface in (*dpp, both[0], *closed):
+        product = surface.parameters.prod(axis=1)
+        np.testing.assert_allclose(surface.points.sum(axis=1) - 2 + 2 * product, surface.entry)
+        assert (product <= 0).all() if surface is closed[1] else (surface.parameters >= 0).all()
+    figure = realizable.draw()
+    assert [ax.get_xlabel() + ax.get_ylabel() + ax.get_zlabel() for ax in figure.axes] == ["110101011"] * 4
+    for ax, surfaces in zip(figure.axes, (mrf, dpp, both, closed), strict=True):
+        assert len(ax.collections[0].get_facecolor()) == sum(len(s.triangles) for s in surfaces)
+
+
+def test_the_lines_of_the_conjecture_are_those_of_the_study():
+    study = conjecture.read_study()
+    left, middle, right = conjecture.draw().axes
+    assert [line.get_label() for line in left.lines] == [str(n) for n in range(3, 11)]
+    for line in left.lines:
+        cells = [
+            c for c in study["cells"] if (c["field"], c["kind"], c["n"]) == ("plain", "random", int(line.get_label()))
+        ]
+        np.testing.assert_allclose(line.get_ydata(), [np.mean(c["divergence"]) for c in cells])
+    assert len(middle.containers) == 3
+    assert sum(len(c.get_offsets()) for c in right.collections) == 3 * 8 * 6 * 10
+
+
+def test_the_study_can_be_repeated(monkeypatch):
+    """Three cells of what is stored, computed again by the script."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import conjecture_study
+
+    stored = {(c["field"], c["kind"], c["n"], c["strength"]): c for c in conjecture.read_study()["cells"]}
+    for cell in (("plain", "random", 4, 2.0), ("plain", "across", 3, 4.0), ("balanced", "groups", 5, 1.0)):
+        measures = conjecture_study.study((*cell, 10))
+        for name, values in measures.items():
+            np.testing.assert_allclose(values, stored[cell][name], rtol=0.01, atol=1e-6)
+    assert len(json.dumps(conjecture.read_study())) < 150_000
+
+
+def test_repulsion_of_one_pair_alone_is_a_dpp(rng):
+    """What the study would find where it should find nothing."""
+    W = np.zeros((3, 3))
+    W[0, 1] = W[1, 0] = -2.0
+    mrf = PairwiseMRF(rng.standard_normal(3), W)  # two items that repel and one apart: a DPP
+    assert fit_dpp_to(mrf).divergence < 1e-9
+    assert transitivity(mrf).mean_angle_violation == 0.0

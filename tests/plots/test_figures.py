@@ -1,0 +1,360 @@
+"""Each figure draws what it says; the command writes it, the same each time, or says what is wrong first."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from matplotlib.colors import to_rgba
+from matplotlib.patches import Polygon
+
+from brute import pmf, random_kernel
+from dpplearn import DPP
+from dpplearn.cli import main
+from dpplearn.decoding import exact_map
+from dpplearn.plots.figures import (
+    FIGURES,
+    NUMBERS,
+    cluster,
+    decoders,
+    figure_names,
+    geometry,
+    points,
+    saving,
+    scaling,
+    sizes,
+)
+from dpplearn.plots.style import SKY, style
+from dpplearn.plots.textbox import Word, width_of, words, wrap
+from dpplearn.summarize import Cluster, Summarizer
+
+ROOT = Path(__file__).parents[2]
+LIVE = {"scaling": lambda: scaling.draw((50, 100)), "decoders": lambda: decoders.draw(1)}  # small, for time
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Every figure, once."""
+    before = dict(matplotlib.rcParams)
+    figures = {name: LIVE[name]() if name in LIVE else saving.draw(name) for name in FIGURES}
+    assert dict(matplotlib.rcParams) == before
+    return figures
+
+
+def texts(figure):
+    return [text.get_text() for ax in figure.axes for text in ax.texts] + [text.get_text() for text in figure.texts]
+
+
+def area(patch):
+    """Of a polygon, by the shoelace formula."""
+    x, y = patch.get_xy()[:-1].T
+    return abs(x @ np.roll(y, 1) - y @ np.roll(x, 1)) / 2
+
+
+# Figure 1
+
+
+def test_points_keep_apart(drawn):
+    left, right = (ax.collections[0].get_offsets().data for ax in drawn["points"].axes)
+    assert left.shape == right.shape == (100, 2)
+    assert min(left.min(), right.min()) >= 0
+    assert max(left.max(), right.max()) <= 1
+    assert points.nearest_distance(left) > 1.3 * points.nearest_distance(right)
+    for ax, shown in zip(drawn["points"].axes, (left, right), strict=True):
+        assert f"{points.nearest_distance(shown):.3f}" in ax.get_xlabel()
+
+
+# Figure 2
+
+
+def test_areas_are_determinants(drawn):
+    """In panels (b) and (c) the parallelogram drawn has area sqrt(det L_Y), which the text below squares."""
+    panels = drawn["geometry"].axes[3:]
+    for ax, B in zip(panels, geometry.QUALITY + geometry.SIMILARITY, strict=True):
+        L = B @ B.T
+        [drawn_area] = [area(patch) for patch in ax.patches if isinstance(patch, Polygon) and patch.get_alpha()]
+        assert drawn_area**2 == pytest.approx(np.linalg.det(L))
+        said = texts_of(ax)
+        assert f"det $L_Y$ = {np.linalg.det(L):.2f}" in said
+        assert f"$P(Y)$ = {pmf(L)[0, 1]:.2f}" in said
+
+
+def texts_of(ax):
+    return "\n".join(text.get_text() for text in ax.texts)
+
+
+def test_volumes_of_one_two_and_three(drawn):
+    L = geometry.SOLID @ geometry.SOLID.T
+    for ax, k in zip(drawn["geometry"].axes[:3], (1, 2, 3), strict=True):
+        assert f"= {np.linalg.det(L[:k, :k]):.2f}" in texts_of(ax)
+    [flat] = [patch for patch in drawn["geometry"].axes[1].patches if isinstance(patch, Polygon)]
+    assert area(flat) ** 2 == pytest.approx(np.linalg.det(L[:2, :2]))
+
+
+def test_quality_raises_and_similarity_lowers_every_set_they_should():
+    old, new = (pmf(B @ B.T) for B in geometry.QUALITY)
+    for Y in old:  # of the second item
+        assert (new[Y] > old[Y]) == (1 in Y)
+    old, new = (pmf(B @ B.T) for B in geometry.SIMILARITY)
+    assert new[0, 1] < old[0, 1]
+    q = [np.linalg.norm(B, axis=1) for B in geometry.SIMILARITY]
+    np.testing.assert_allclose(q[0], q[1])  # only the angle changes
+    first, second = geometry.QUALITY
+    np.testing.assert_allclose(first[1] / np.linalg.norm(first[1]), second[1] / np.linalg.norm(second[1]))  # the length
+
+
+def test_the_solids_edges_are_those_of_its_projection(drawn):
+    faces = [patch for patch in drawn["geometry"].axes[2].patches if isinstance(patch, Polygon)]
+    a, b, c = geometry.SOLID @ geometry.VIEW
+    corners = np.unique(np.round(np.vstack([face.get_xy() for face in faces]), 9), axis=0)
+    seen = [0 * a, a, b, c, a + c, b + c, a + b + c]  # all but the one behind
+    np.testing.assert_allclose(corners, np.unique(np.round(seen, 9), axis=0), atol=1e-8)
+
+
+# Figure 5
+
+
+def test_cluster_shows_the_extract_where_it_stands(drawn):
+    summary = Summarizer.load().summarize(Cluster.example(), 665, "bytes")
+    shown = " ".join(texts(drawn["cluster"]))
+    for i, sentence in enumerate(summary.sentences):
+        marked = f"{cluster.NUMBERS[i]} {sentence.text}"
+        assert shown.count(marked) == 2, marked  # in its document and in the extract
+    for line in Cluster.example().references[0].splitlines():
+        assert line in shown
+    for document in Cluster.example().documents:
+        assert document.title in shown
+        assert document.date in shown
+    grounds = [patch.get_fc() for patch in drawn["cluster"].axes[0].patches]
+    for ground in cluster.GROUNDS[: len(summary.sentences)]:
+        assert to_rgba(ground) in grounds
+
+
+@style()
+def test_cluster_text_stays_on_the_page(drawn):
+    for text in drawn["cluster"].axes[0].texts:
+        x, y = text.get_position()
+        wide = width_of(text.get_text(), text.get_size(), text.get_weight())
+        assert x >= 0, text
+        assert x + wide <= cluster.WIDTH, text
+        assert y <= cluster.HEIGHT - cluster.PAD / 2, text
+
+
+@style()
+def test_excerpts_keep_what_is_marked_and_say_where_they_cut():
+    sentences = Cluster.from_texts(["One is here. Two is here. Three is here. Four is here."]).sentences()
+    whole = cluster.excerpt(sentences, {}, 1000, 1)
+    assert " ".join(word.text for word in whole[0]) == "One is here. Two is here. Three is here. Four is here."
+    marks = {sentences[2]: 0}
+    text = " ".join(word.text for line in cluster.excerpt(sentences, marks, 75, 1) for word in line)
+    assert text == "One is … ① Three is here. …"
+
+
+@style()
+def test_wrap_keeps_every_word_within_the_width():
+    text = words("a few words of several lengths, none of them unbelievablylongones", "#FFFFFF")
+    lines = wrap(text, 60, 7)
+    assert [word for line in lines for word in line] == text
+    assert all(width_of(" ".join(word.text for word in line), 7) <= 60 for line in lines if len(line) > 1)
+    assert wrap([Word("unbelievablylongones")], 5, 7) == [[Word("unbelievablylongones")]]
+    assert wrap([], 60, 7) == []
+
+
+# Ours
+
+
+def test_sizes_are_exact_and_sampled(drawn):
+    [ax] = drawn["sizes"].axes
+    dpp = sizes.example()
+    k, exact = ax.lines[0].get_data()
+    np.testing.assert_allclose(exact, dpp.size_pmf[np.asarray(k, int)])
+    bars = np.array([bar.get_height() for bar in ax.patches])
+    assert np.abs(bars - exact).max() < 5 * np.sqrt(0.12 / sizes.SAMPLES)
+    assert exact.sum() > 0.999
+    assert ax.patches[0].get_fc()[:3] == to_rgba(SKY)[:3]
+
+
+def test_independent_items_with_the_same_marginals_vary_more(drawn):
+    k, apart = drawn["sizes"].axes[0].lines[1].get_data()
+    dpp = sizes.example()
+    mean = k @ apart
+    assert mean == pytest.approx(dpp.expected_size, abs=0.05)  # without the tails
+    assert (k - mean) ** 2 @ apart == pytest.approx((dpp.marginals * (1 - dpp.marginals)).sum(), rel=0.01)
+    assert dpp.size_variance < (dpp.marginals * (1 - dpp.marginals)).sum()
+
+
+def test_size_histogram_counts(rng):
+    L = random_kernel(4, rng)
+    expected = np.zeros(5)
+    for Y, p in pmf(L).items():
+        expected[len(Y)] += p
+    np.testing.assert_allclose(sizes.size_histogram(DPP(L), 40_000), expected, atol=0.01)
+
+
+def test_all_weights_with_their_intervals(drawn):
+    model = Summarizer.load()
+    ends = np.vstack([[line[:, 0] for line in ax.collections[0].get_segments()] for ax in drawn["weights"].axes])
+    middle = np.hstack([ax.collections[1].get_offsets().data[:, 0] for ax in drawn["weights"].axes])
+    np.testing.assert_array_equal(middle, model.theta_)  # all 39, in their order
+    np.testing.assert_allclose(ends[:, 1] - middle, 1.959964 * model.theta_std_, rtol=1e-6)
+    np.testing.assert_allclose(middle - ends[:, 0], 1.959964 * model.theta_std_, rtol=1e-6)
+    low, high = drawn["weights"].axes[0].get_xlim()
+    assert low < ends.min()
+    assert high > ends.max()
+
+
+def test_scaling_is_measured(drawn):
+    [ax] = drawn["scaling"].axes
+    for line in ax.lines:
+        assert line.get_xdata().tolist() == [50, 100]
+        assert (np.asarray(line.get_ydata()) > 0).all()
+    there = "DPPy is not installed here" not in drawn["scaling"].get_supxlabel()
+    assert len(ax.lines) == 1 + there
+    assert scaling.low_rank_dpp(1000).expected_size == pytest.approx(scaling.SIZE, abs=0.5)
+
+
+def test_no_decoder_beats_the_exact_one(drawn):
+    [ax] = drawn["decoders"].axes
+    gaps = {line.get_label(): np.asarray(line.get_ydata()) for line in ax.lines}
+    assert list(gaps) == list(decoders.CURVES)
+    assert gaps["exact (branch and bound)"] == [0.0]
+    assert all((gap >= 0).all() for gap in gaps.values())
+    samples = gaps["best of 100 to 100,000 samples"]
+    assert samples[-1] <= samples[0]
+
+
+def test_measured_gaps_are_those_of_the_sets_found():
+    [task] = decoders.random_tasks(1)
+    best = exact_map(*task).log_prob
+    for curve in list(decoders.CURVES.values())[:3]:
+        [decode] = curve.decoders
+        _, gap = decoders.measure_one(decode, [task], [best])
+        assert gap == pytest.approx(best - decode(*task).log_prob, abs=1e-12)
+
+
+# Names, files, the command
+
+
+def test_names_and_numbers():
+    assert figure_names() == list(FIGURES)
+    assert figure_names(["5", "points", "1", "sizes"]) == ["cluster", "points", "sizes"]
+    assert set(NUMBERS.values()) <= set(FIGURES)
+
+
+def test_every_figure_has_its_place_in_the_docs():
+    page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+    for name in FIGURES:
+        assert f"assets/figures/{name}.png" in page, name
+        assert (ROOT / "docs" / "assets" / "figures" / f"{name}.png").is_file()
+        assert f"dpplearn figures {name}" in page, name
+
+
+def test_files_are_the_same_each_time(drawn, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        figure = drawn["geometry"] if folder == "a" else geometry.draw()
+        paths = saving.save(figure, "geometry", tmp_path / folder)
+        assert [path.name for path in paths] == ["geometry.pdf", "geometry.svg", "geometry.png"]
+        assert sorted(tmp_path.joinpath(folder).iterdir()) == sorted(paths)  # no temporary file is left
+    for kind, start in (("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG")):
+        first, second = (tmp_path.joinpath(folder, f"geometry.{kind}").read_bytes() for folder in "ab")
+        assert first == second
+        assert first.startswith(start)
+        assert not re.search(rb"<dc:date>|CreationDate", first)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_file_does_not_depend_on_those_written_before(drawn, tmp_path, name):
+    """matplotlib lays a figure out each time it is saved, with the engine of its settings if it has none."""
+    [alone] = saving.save(drawn[name], "alone", tmp_path, ["png"], dpi=40)
+    saving.save(drawn[name], "other", tmp_path, ["svg"])
+    [after] = saving.save(drawn[name], "after", tmp_path, ["png"], dpi=40)
+    assert alone.read_bytes() == after.read_bytes()
+
+
+def test_pages_have_the_width_of_columns(drawn):
+    assert {round(float(figure.get_size_inches()[0]), 2) for figure in drawn.values()} <= {3.35, 6.9}
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(main, ["figures", *map(str, arguments)])
+
+
+def test_command_writes_and_prints_paths(tmp_path):
+    out = tmp_path / "new" / "folder"
+    result = invoke("2", "geometry", "--out", out)
+    assert result.exit_code == 0, result.output
+    expected = [out / f"geometry.{kind}" for kind in ("pdf", "svg", "png")]
+    assert result.stdout.split() == [str(path) for path in expected]
+    assert all(path.stat().st_size > 1000 for path in expected)
+
+
+def test_command_format_and_dpi(tmp_path):
+    result = invoke("2", "--out", tmp_path, "--format", "png", "--dpi", "50")
+    assert result.exit_code == 0, result.output
+    assert matplotlib.image.imread(tmp_path / "geometry.png").shape[:2] == (205, 345)
+    assert [path.name for path in tmp_path.iterdir()] == ["geometry.png"]
+
+
+def test_command_lists(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = invoke("--list").stdout.splitlines()
+    assert [line[3:].split()[0] for line in lines] == list(FIGURES)
+    assert lines[0].startswith("1  points")
+    assert not list(tmp_path.iterdir())
+
+
+def test_unknown_name_lists_the_names(tmp_path):
+    result = invoke("points", "6", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "There is no figure '6'. The figures are points (1), geometry (2)," in result.stderr
+    assert all(name in result.stderr for name in FIGURES)
+    assert not (tmp_path / "out").exists()
+
+
+def test_out_must_be_a_folder_that_can_be_written(tmp_path, monkeypatch):
+    def never(_):
+        raise AssertionError("nothing is drawn before the folder is known to be good")
+
+    monkeypatch.setattr(saving, "draw", never)
+    file = tmp_path / "file"
+    file.write_text("")
+    for out, message in ((file, "it is a file. Give a folder as --out"), (file / "below", "Not a directory")):
+        result = invoke("--out", out)
+        assert result.exit_code == 1
+        assert result.stderr.startswith(f"Error: Cannot write figures to {out}: ")
+        assert message in result.stderr
+    assert file.read_text() == ""
+    result = invoke("--out", "")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: The folder for the figures must have a name, found an empty one. Give a folder as --out.\n"
+    )
+
+
+def test_interrupted(tmp_path, monkeypatch):
+    def interrupted(name):
+        if name == "geometry":
+            raise KeyboardInterrupt
+        return points.draw()
+
+    monkeypatch.setattr(saving, "draw", interrupted)
+    result = invoke("points", "geometry", "--out", tmp_path, "--format", "svg")
+    assert result.exit_code == 130
+    assert result.stdout == f"{tmp_path / 'points.svg'}\n"
+    assert result.stderr == "Stopped. Figures already written are complete.\n"
+
+
+def test_without_matplotlib_the_command_says_what_to_install(tmp_path):
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        f"from dpplearn.cli import main; main(['figures', '--out', {str(tmp_path / 'out')!r}])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr == "Error: dpplearn.plots needs matplotlib: pip install 'dpplearn[plots]'\n"
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,196 @@
+"""Documents, sentences, clusters, words, and the example."""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpplearn.summarize import Cluster, Document, words
+from dpplearn.summarize.text.characters import one_line
+from dpplearn.summarize.text.newswire import dateline_end
+
+
+def covered(cluster, sentence):
+    return cluster.documents[sentence.document].text[sentence.start : sentence.end]
+
+
+def test_sentences_can_be_highlighted_in_their_sources():
+    cluster = Cluster([Document("a", "One  fish\nswam. Two."), Document("b", "Title\n\nThree\x07 left.")])
+    sentences = cluster.sentences()
+    assert [(s.document, s.position, s.text) for s in sentences] == [
+        (0, 1, "One fish swam."),
+        (0, 2, "Two."),
+        (1, 1, "Three left."),
+    ]
+    assert [one_line(covered(cluster, sentence)) for sentence in sentences] == [s.text for s in sentences]
+
+
+@given(st.lists(st.text(max_size=80), min_size=1, max_size=4))
+def test_any_text_can_be_highlighted(texts):
+    cluster = Cluster.from_texts(texts)
+    for sentence in cluster.sentences(headings=True):
+        assert one_line(covered(cluster, sentence)) == sentence.text
+        assert sentence.text.encode()
+        assert "\n" not in sentence.text
+
+
+def test_headings_and_dates_are_candidates_only_when_asked_for_or_alone():
+    text = "Saturday, May 8, 2004\n\nKey facts\n\nIt rained."
+    assert [s.text for s in Cluster.from_texts([text]).sentences()] == ["It rained."]
+    assert [s.position for s in Cluster.from_texts([text]).sentences(headings=True)] == [1, 2, 3]
+    assert [s.text for s in Cluster.from_texts(["Key facts\n\nMore facts"]).sentences()] == ["Key facts", "More facts"]
+
+
+@pytest.mark.parametrize(
+    ("text", "story"),
+    [
+        ("WASHINGTON (AP) _ The bill died.", "The bill died."),
+        ("PARIS—The bill died.", "The bill died."),
+        ("(AP) _ The bill died.", "The bill died."),
+        ("Oslo (Reuters) - The bill died.", "The bill died."),
+        ("NEW YORK (AP) The bill died.", "The bill died."),
+        ("ST. PAUL, Minn. (AP) -- The bill died.", "The bill died."),
+        ("BOSTON, Mass., Jan. 3 -- The bill died.", "The bill died."),
+        ('RIO DE JANEIRO, Brazil, 12 March (Newsline) – "No," he said.', '"No," he said.'),
+        ("\n  L'AQUILA, Italy — 12 people died.", "12 people died."),
+    ],
+)
+def test_datelines_are_no_part_of_the_first_sentence(text, story):
+    assert text[dateline_end(text) :] == story
+    assert Cluster.from_texts([text]).sentences()[0].text == story
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "The mayor -- a former miner -- left.",
+        "He said - and meant it - no.",
+        "NATO forces left - The rest stayed.",
+        "FLOOD HITS TOWN -- MAYOR FLEES AT NIGHT",
+        "BBC reporters found this. (AP) _ The rest",
+        "A - The letter",
+        "BONN–COLOGNE trains stopped.",
+        "U.S. officials -- some of them -- left.",
+        "A..........................................................................!!! -- The",
+    ],
+)
+def test_other_dashes_are_no_datelines(text):
+    assert dateline_end(text) == 0
+
+
+def test_a_cluster_checks_what_it_is_given():
+    with pytest.raises(ValueError, match=r"'a' occurs twice among the documents of cluster storm"):
+        Cluster([Document("a", ""), Document("a", "")], id="storm")
+    with pytest.raises(TypeError, match=r"Cluster\.from_texts"):
+        Cluster(["It rained."])
+    with pytest.raises(TypeError, match="sequences"):
+        Cluster("It rained.")
+    with pytest.raises(TypeError, match=r"\[text\]"):
+        Cluster.from_texts("It rained.")
+    with pytest.raises(TypeError, match="reference must be a string"):
+        Cluster([], references=[None])
+    with pytest.raises(TypeError, match="text of a Document must be a string, found bytes"):
+        Document("a", b"It rained.")
+    with pytest.raises(TypeError, match="id of a Document must be a string, found int"):
+        Document(1, "It rained.")
+    with pytest.raises(ValueError, match="as many titles as texts"):
+        Cluster.from_texts(["a", "b"], titles=["a"])
+    with pytest.raises(ValueError, match="for each of its 1 references, found 2"):
+        Cluster([], ["a"], reference_ids=["a", "b"])
+
+
+def test_a_cluster_without_sentences_has_none():
+    assert Cluster([]).sentences() == ()
+    assert Cluster.from_texts(["", " \n", "* * *"]).sentences() == ()
+
+
+def test_too_many_sentences_are_refused_with_the_limit():
+    cluster = Cluster.from_texts(["It rained. " * 6, "It rained. " * 6], id="rain")
+    with pytest.raises(ValueError, match=r"cluster rain must have at most 10 sentences.*document 2, number 2 of 2"):
+        cluster.sentences(limit=10)
+    assert len(cluster.sentences(limit=None)) == 12
+
+
+def test_thousands_of_documents():
+    cluster = Cluster.from_texts(["It rained. It stopped."] * 2400)
+    assert len(cluster.sentences()) == 4_800
+
+
+def test_halves_of_surrogate_pairs_are_replaced():
+    document = Document("a", "It \ud83d rained.")
+    assert document.text == "It \ufffd rained."
+    assert Cluster([document]).sentences()[0].end == 12
+
+
+def test_right_to_left_text_and_its_marks():
+    text = "\u202bأغلق الجسر يوم الأحد.\u202c كم شخصا غادر؟"
+    sentences = Cluster.from_texts([text]).sentences()
+    assert [s.text for s in sentences] == ["أغلق الجسر يوم الأحد.", "كم شخصا غادر؟"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("The Mayor's plan; the mayors’ PLAN", ["the", "mayor", "plan", "the", "mayors", "plan"]),
+        ("don't O’Brien rock'n'roll 'quoted'", ["don't", "o'brien", "rock'n'roll", "quoted"]),
+        ("state-of-the-art e-mail", ["state", "of", "the", "art", "e", "mail"]),
+        ("1,200 1,200,000.5 3.5 3,5 2004. 20th", ["1200", "1200000.5", "3.5", "3,5", "2004", "20th"]),
+        ("U.S. U.N.'s a.m. Ph.D. end.Next", ["u.s", "u.n", "a.m", "ph", "d", "end", "next"]),
+        ("snake_case $5 50% #tag @me", ["snake", "case", "5", "50", "tag", "me"]),
+        ("Ärger ÉCOLE e\u0301cole", ["ärger", "école", "école"]),
+        ("\x07be\u00adll\u200b \ufeffof", ["bell", "of"]),
+        ("हिन्दी में।", ["हिन्दी", "में"]),
+        ("שָׁלוֹם, العَرَبِيَّة؟", ["שָׁלוֹם", "العَرَبِيَّة"]),
+        ("大桥3.5亿", ["大", "桥", "3.5", "亿"]),
+        ("다리는 폐쇄", ["다리는", "폐쇄"]),
+        ("ﬁre ２０", ["fire", "20"]),
+    ],
+)
+def test_words(text, expected):
+    assert words(text) == expected
+
+
+@given(st.text(max_size=60))
+def test_words_are_in_lower_case_and_hold_no_space(text):
+    assert all(word == word.lower() and word and not any(char.isspace() for char in word) for word in words(text))
+
+
+def test_words_of_hostile_text():
+    for seed in ("a.", "a'", "1,", "1.", "a-", "e\u0301", "语", "\x00", "u.s."):
+        assert len(words(seed * (200_000 // len(seed)))) <= 200_000
+
+
+def test_the_example():
+    cluster = Cluster.example()
+    assert (len(cluster.documents), len(cluster.references), cluster.id, cluster.language) == (
+        8,
+        3,
+        "example",
+        "english",
+    )
+    assert all(document.title and document.date for document in cluster.documents)
+    assert all(100 <= len(document.text.split()) <= 220 for document in cluster.documents)
+    assert all(90 <= len(reference.split()) <= 125 for reference in cluster.references)
+    sentences = cluster.sentences()
+    assert 60 <= len(sentences) <= 90
+    assert all(sentence.text[-1] in '."' for sentence in sentences)
+    assert not any("--" in sentence.text for sentence in sentences if sentence.position == 1)  # datelines
+
+
+@pytest.mark.parametrize("heavy", ["numba", "sklearn", "click", "rich"])
+def test_reading_text_is_light(heavy):
+    code = (
+        "import sys; from dpplearn.summarize import Cluster, Document, Sentence, read_clusters;"
+        f"Cluster.example().sentences(); print({heavy!r} in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_a_cluster_of_no_texts():
+    with pytest.raises(ValueError, match="at least one text"):
+        Cluster.from_texts([])

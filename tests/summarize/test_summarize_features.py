@@ -1,0 +1,197 @@
+"""The 39 features of section 7.2, tf-idf, centrality, bins and the oracles, against their definitions."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpplearn.rouge import score
+from dpplearn.summarize import Cluster
+from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot, quantile_edges
+from dpplearn.summarize.model.centrality import lexrank, mean_similarity
+from dpplearn.summarize.model.extended import EXTENDED_NAMES
+from dpplearn.summarize.model.features import PAPER_NAMES, SentenceFeatures
+from dpplearn.summarize.model.oracle import paper_oracle, rouge_oracle
+from dpplearn.summarize.model.tfidf import Idf
+from dpplearn.summarize.text.units import costs, cut, length, limit
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    return Cluster.example()
+
+
+@pytest.fixture(scope="module")
+def fitted(cluster):
+    return SentenceFeatures().fit([cluster])
+
+
+def test_there_are_39_and_each_block_is_what_the_paper_says():
+    assert len(PAPER_NAMES) == len(set(PAPER_NAMES)) == 39
+    blocks = ("constant", "length", "position", "similarity", "lexrank")
+    assert [sum(name.split()[0] == block for name in PAPER_NAMES) for block in blocks] == [1, 5, 6, 16, 11]
+
+
+def test_every_one_hot_block_has_one_one(cluster, fitted):
+    read = fitted.read(cluster)
+    F = dict(zip(fitted.names, read.F.T, strict=True))
+    for block in ("length 1/5", "position 1", "similarity 1/5", "similarity 1/10 of cluster", "lexrank 1/5"):
+        assert block in F
+    n = len(read.sentences)
+    assert (F["constant"] == 1).all()
+    for start, end in [(1, 6), (6, 12), (13, 18), (18, 28), (29, 34), (34, 39)]:
+        np.testing.assert_array_equal(read.F[:, start:end].sum(axis=1), np.ones(n))
+    for i, sentence in enumerate(read.sentences):
+        name = f"position {sentence.position}" if sentence.position <= 5 else "position 6+"
+        assert F[name][i] == 1
+
+
+def test_global_bins_are_equal_shares_of_training(cluster, fitted):
+    read = fitted.read(cluster)
+    shares = read.F[:, 1:6].mean(axis=0)  # length, of the very cluster it was fitted on
+    np.testing.assert_allclose(shares, 0.2, atol=0.05)
+
+
+def test_raw_columns_are_the_centralities(cluster, fitted):
+    read = fitted.read(cluster)
+    np.testing.assert_allclose(read.F[:, 12], mean_similarity(read.C), atol=1e-9)
+    np.testing.assert_allclose(read.F[:, 28], lexrank(read.C), atol=1e-9)
+
+
+def test_item_set_carries_cost_and_similarity(cluster):
+    features = SentenceFeatures(unit="words").fit([cluster])
+    items = features.transform(cluster)
+    read = features.read(cluster)
+    assert items.cost.tolist() == [len(s.text.split()) for s in read.sentences]
+    np.testing.assert_allclose(items.similarity_matrix(0.3), read.similarity(0.3), atol=1e-12)
+    np.testing.assert_allclose(read.similarity(0.3)[0, 1], (read.C[0, 1] + 0.09) / 1.09)
+    assert items.names == PAPER_NAMES
+
+
+def test_extended_features(cluster):
+    features = SentenceFeatures("extended").fit([cluster])
+    read = features.read(cluster)
+    assert read.F.shape[1] == 39 + len(EXTENDED_NAMES) == len(features.names)
+    assert (read.F[:, 39:] >= 0).all()
+    assert (read.F[:, 39:] <= 1).all()
+
+
+@pytest.mark.parametrize("count", range(1, 11))
+def test_clusters_of_few_sentences(count, fitted):
+    small = Cluster.from_texts([" ".join(f"Item {k} is here." for k in range(count))])
+    read = fitted.read(small)
+    assert read.F.shape == (count, 39)
+    assert np.isfinite(read.F).all()
+
+
+def test_unfitted_and_empty():
+    with pytest.raises(RuntimeError, match="not fitted"):
+        SentenceFeatures().read(Cluster.from_texts(["A b."]))
+    with pytest.raises(ValueError, match="at least one training cluster"):
+        SentenceFeatures().fit([])
+    with pytest.raises(ValueError, match="features must be one of 'paper', 'extended'"):
+        SentenceFeatures("more")
+    with pytest.raises(ValueError, match="no sentence with a word"):
+        SentenceFeatures().fit([Cluster.from_texts(["... !!!"])])
+
+
+def test_tf_idf_by_hand():
+    idf = Idf.fit([["a", "b", "a"], ["a", "c"], ["a"]])
+    assert idf.counts == {"a": 3, "b": 1, "c": 1}
+    assert idf.weight("b") == pytest.approx(math.log(4 / 2))
+    assert idf.weight("never") == pytest.approx(math.log(4))
+    assert idf.weight("a") == 1e-3
+    rows = idf.vectors([["b", "b", "c"], ["c"]]).toarray()
+    expected = np.array([2.0, 1.0]) / math.sqrt(5)
+    np.testing.assert_allclose(rows[0], expected)
+    np.testing.assert_allclose((rows @ rows.T)[0, 1], expected[1])
+    with pytest.raises(ValueError, match="Sentence 1 has no words"):
+        idf.vectors([["a"], []])
+
+
+def test_lexrank_is_the_fixed_point(rng):
+    C = rng.random((12, 12))
+    C = (C + C.T) / 2
+    np.fill_diagonal(C, 1.0)
+    p = lexrank(C) / 12
+    walk = (C / C.sum(axis=1, keepdims=True)).T
+    np.testing.assert_allclose(p, 0.15 / 12 + 0.85 * walk @ p)
+    assert p.sum() == pytest.approx(1.0)
+    assert mean_similarity(np.ones((1, 1))).tolist() == [0.0]
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=40), st.integers(1, 10))
+def test_local_bins_of_any_values(values, bins):
+    values = np.array(values, float)
+    index = local_bins(values, bins)
+    assert index.min() >= 0
+    assert index.max() < bins
+    for a in range(values.size):
+        for b in range(values.size):
+            assert (values[a] < values[b]) <= (index[a] <= index[b])
+            assert (values[a] == values[b]) <= (index[a] == index[b])
+    assert one_hot(index, bins).sum() == values.size
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
+def test_global_bins_with_ties(values):
+    values = np.array(values)
+    index = global_bins(values, quantile_edges(values, 5))
+    assert ((index >= 0) & (index < 5)).all()
+
+
+def brute_oracle(texts, references, cost, budget):
+    """Greedy by calling the scorer itself."""
+    chosen, best = [], 0.0
+    while True:
+        options = []
+        for i in range(len(texts)):
+            extract = [*chosen, i]
+            if i not in chosen and sum(cost[j] for j in extract) <= budget:
+                f = score([texts[j] for j in extract], references, ["rouge-1"])["rouge-1"].f
+                options.append((f, -i))
+        if not options or max(options)[0] <= best:
+            return sorted(chosen)
+        best, i = max(options)
+        chosen.append(-i)
+
+
+def test_rouge_oracle_is_greedy_in_rouge(cluster):
+    from dpplearn.rouge import tokenize
+
+    texts = [s.text for s in cluster.sentences()][:25]
+    cost = np.array([len(t.split()) for t in texts], float)
+    got = rouge_oracle([tokenize(t) for t in texts], [tokenize(r) for r in cluster.references], cost, 80)
+    # scores of five decimals may tie where ours do not, so compare what they reach
+
+    def f(items):
+        return score([texts[i] for i in items], cluster.references, ["rouge-1"])["rouge-1"].f
+
+    assert f(got) == pytest.approx(f(brute_oracle(texts, cluster.references, cost, 80)), abs=2e-4)
+    assert cost[got].sum() <= 80
+
+
+def test_paper_oracle_removes_covered_words():
+    texts = [["a", "b", "c"], ["a", "b", "c", "x"], ["d", "e"], ["a", "d"]]
+    references = [["a", "b", "c", "d", "e"]]
+    assert paper_oracle(texts, references, np.ones(4), 10).tolist() == [0, 2]
+    assert paper_oracle(texts, references, np.ones(4), 1).tolist() == [0]
+    assert paper_oracle(texts, [["z"]], np.ones(4), 10).tolist() == []
+
+
+def test_units():
+    texts = ["Rain fell.", "Ärger über Öl."]
+    assert costs(texts, "bytes").sum() == limit(len("\n".join(texts).encode()), "bytes")
+    assert costs(texts, "words").tolist() == [2, 3]
+    assert costs(texts, "sentences").tolist() == [1, 1]
+    assert costs(texts, len).tolist() == [10, 14]
+    assert length("abcde", "tokens") == 2
+    assert cut("Rain fell on Oslo.", 9, "bytes") == "Rain fell"
+    assert cut("Rain fell on Oslo.", 8, "bytes") == "Rain"
+    assert cut("Überschwemmung", 3, "bytes") == "Üb"
+    assert cut("一二三四五六", 2, "tokens") == "一二"
+    assert cut("一二三四五六", 3, len) == "一二三"
+    assert cut("Überschwemmung", 2, "bytes") == "Ü"
+    assert cut("Rain fell on Oslo.", 2, "words") == "Rain fell"

@@ -1,0 +1,195 @@
+"""A model for English says so when it is given something else, and only then."""
+
+import warnings
+
+import pytest
+from click.testing import CliRunner
+
+from dpplearn.cli import main
+from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.summarize.text.language import foreign
+
+# Invented texts, each some thirty words; repeated they pass the least number of words.
+OTHERS = {
+    "German": (
+        "Der Fluss ist in der Nacht über die Ufer getreten. Die Stadt wurde nach dem Regen nicht mehr mit dem Zug "
+        "erreicht, und die Schule blieb geschlossen, wie es aus dem Rathaus hieß. Es gab keine Verletzten."
+    ),
+    "French": (
+        "La rivière est sortie de son lit dans la nuit. Les habitants du village ont été conduits dans une école, "
+        "et le maire a dit que la route ne serait pas ouverte avant lundi, selon les services de la ville."
+    ),
+    "Spanish": (
+        "El río se salió de su cauce por la noche. Los vecinos del pueblo fueron llevados a una escuela, y el "
+        "alcalde dijo que la carretera no se abrirá hasta el lunes, según los servicios de la ciudad."
+    ),
+    "Portuguese": (
+        "O rio saiu do leito durante a noite. Os moradores da vila foram levados para uma escola, e o prefeito "
+        "disse que a estrada não será aberta até segunda, pois também há lama nas ruas e em uma ponte."
+    ),
+    "Italian": (
+        "Il fiume è uscito dal suo letto nella notte. Gli abitanti del paese sono stati portati in una scuola, e "
+        "il sindaco ha detto che la strada non sarà aperta prima di lunedì, anche per il fango della collina."
+    ),
+    "Dutch": (
+        "De rivier is in de nacht buiten zijn oevers getreden. Het dorp werd niet meer met de trein bereikt, en "
+        "een school bleef dicht, maar er waren geen gewonden, zei de burgemeester van het dorp. Dat is ook voor "
+        "morgen zo."
+    ),
+    "Swedish": (
+        "Floden steg under natten och vattnet gick in i husen. En skola har öppnats för familjer som inte kan bo "
+        "hemma, och det är stängt på vägen till staden. Ingen av dem var skadad, men bron är borta för alltid."
+    ),
+    "Polish": (
+        "Rzeka wylała w nocy i woda weszła do domów. Szkoła jest otwarta dla rodzin, które nie mogą wrócić, a "
+        "droga do miasta została zamknięta. Burmistrz powiedział, że most był już stary i że się na to zanosiło."
+    ),
+    "Turkish": (
+        "Nehir gece taştı ve su evlere girdi. Okul aileler için açıldı, ancak kente giden yol bir süre daha kapalı "
+        "olacak. Belediye başkanı bu köprünün çok eski olduğunu ve yağmur gibi bir şeyin onu yıktığını söyledi."
+    ),
+    "Finnish": (
+        "Joki tulvi yöllä ja vesi nousi taloihin. Koulu on avattu perheille, mutta tie kaupunkiin ei ole auki. "
+        "Pormestari sanoi, että silta oli vanha ja että se on korjattava, kun vesi laskee. Myös juna myöhästyi, ja "
+        "niin kävi."
+    ),
+    "Indonesian or Malay": (
+        "Sungai meluap pada malam hari dan air masuk ke rumah. Sekolah dibuka untuk keluarga yang tidak dapat "
+        "pulang, dan jalan ke kota ditutup. Wali kota mengatakan bahwa jembatan itu sudah tua dan akan dibangun "
+        "dengan cepat."
+    ),
+    "another language": (
+        "Con sông tràn bờ trong đêm và nước vào nhà dân. Trường học được mở cho các gia đình không thể trở về, và "
+        "con đường vào thành phố bị đóng. Thị trưởng nói rằng cây cầu đã cũ và sẽ được xây lại."
+    ),
+    "Cyrillic script": (
+        "Река вышла из берегов ночью, и вода вошла в дома. Школу открыли для семей, которые не могут вернуться, а "
+        "дорога в город закрыта. Мэр сказал, что мост был старым."
+    ),
+    "Arabic script": (
+        "فاض النهر في الليل ودخل الماء البيوت. فتحت المدرسة للعائلات التي لا تستطيع العودة، والطريق إلى المدينة "
+        "مغلق. قال رئيس البلدية إن الجسر كان قديما وسيبنى من جديد."
+    ),
+    "Chinese characters": (
+        "夜里河水漫过堤岸，进入了房屋。学校向无法回家的家庭开放，通往城市的道路已经关闭。市长说那座桥已经很旧，将会"
+        "重建。"
+    )
+    * 3,
+    "Hiragana script": (
+        "よるのうちにかわがあふれ、みずがいえにはいった。がっこうはかえれないかぞくのためにひらかれ、まちへのみちは"
+        "とじられている。"
+    )
+    * 3,
+    "Hangul script": (
+        "밤사이 강물이 넘쳐 집 안으로 들어왔다. 학교는 돌아갈 수 없는 가족들을 위해 문을 열었고 도시로 가는 길은 "
+        "닫혔다. 시장은 다리가 낡았다고 말했다."
+    )
+    * 2,
+    "Thai script": ("แม่น้ำล้นตลิ่งในเวลากลางคืนและน้ำเข้าไปในบ้าน โรงเรียนเปิดให้ครอบครัวที่กลับบ้านไม่ได้ และถนนเข้าเมืองถูกปิด") * 3,
+}
+
+CODE = """
+def read(path, encoding="utf-8"):
+    with open(path, encoding=encoding) as file:
+        for i, line in enumerate(file):
+            if line.strip() and not line.startswith("#"):
+                yield i, json.loads(line)
+
+class Queue:
+    def __init__(self, size=10):
+        self.items, self.size = [], size
+    def put(self, x):
+        self.items.append(x); del self.items[:-self.size]
+for (int i = 0; i < n; i++) { sum += a[i] * b[i]; } en.lang = "de"; var el = document.getElementById("la");
+"""
+FORMULAS = (
+    "Let φ : X → Y and ψ(λ, μ) = Σ αᵢ βⱼ e^{−λ(x)} with θ ∈ ℝ, λ ≥ 0, σ² = 1 where ∂f/∂θ = Δ. n = 1, k = 2, P(φ|λ). "
+)
+ENGLISH = {
+    "news": (
+        "The river rose in the night, and water ran into the houses. The school was opened to families that could "
+        "not go home, the mayor said. Trains to the town of Ostrel will not run before Monday. "
+    )
+    * 2,
+    "telegram": (
+        "Storm hits coast; bridge closed. Mayor: school open. Trains cancelled, roads flooded, power lines down. "
+    )
+    * 5,
+    "list": (
+        "apples, pears, 3 lemons, flour (500 g), butter, salt, sugar; eggs; milk; cinnamon; vanilla; yeast; water. "
+    )
+    * 4,
+    "code": CODE * 2,
+    "names": (
+        "El Paso, Los Angeles, La Paz, Las Vegas, San Juan, Del Rio, Le Mans, Vincent van Gogh, Ludwig van "
+        "Beethoven, Charles de Gaulle, Leonardo da Vinci, Simón Bolívar, Björn Borg, Des Moines, Oscar de la "
+        "Renta, Antonín Dvořák. "
+    )
+    * 3,
+    "science": (
+        "We estimate θ by maximum likelihood (Müller et al., 2009; van der Berg and de Souza, 2010) and compare it "
+        "with the naïve estimator à la Gödel. The L₂ norm of the residual is reported in Table 3 for α = 0.05 and "
+        "β = 0.8. "
+    )
+    * 2,
+    "formulas": FORMULAS * 4,
+    "numbers": ("12.5 13.75 1,200 99 % 4:20 2019-03-04 17 18 19 20 21 22 23 24 25 26 27 28 29 30 ") * 5,
+    "quotation": (
+        "The minister said, “Es ist nicht zu spät, und wir werden das auch nicht vergessen,” and left for the "
+        "capital, where the talks on the price of bread went on for most of the night without a result. "
+    )
+    * 2,
+    "short": OTHERS["German"],
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_languages_are_seen(name):
+    assert foreign([OTHERS[name], OTHERS[name]]) == name
+
+
+@pytest.mark.parametrize("name", ENGLISH)
+def test_english_and_what_has_no_language_are_not(name):
+    assert foreign([ENGLISH[name]]) is None
+
+
+def test_the_summarizer_warns_once_and_says_what_to_do():
+    model = Summarizer.load()
+    german = Cluster.from_texts([OTHERS["German"]] * 2, id="flut")
+    with pytest.warns(UserWarning, match="Cluster flut seems to be in German, but the model is for English") as caught:
+        summary = model.summarize(german, 20, "words", decoder="greedy")
+    assert len(caught) == 1
+    assert "--language" in str(caught[0].message)
+    assert caught[0].filename == __file__
+    assert summary.text
+    with pytest.warns(UserWarning, match="seems to be in french"):
+        model.summarize(Cluster.from_texts(["Le pont."], language="French"), 9, "words")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.summarize(Cluster.from_texts([OTHERS["German"]] * 2, language="en"), 20, "words", decoder="greedy")
+        for name in ("news", "list", "code", "short"):
+            model.summarize(Cluster.from_texts([ENGLISH[name]]), 20, "words", decoder="greedy")
+
+
+def test_training_says_it_too_and_a_model_of_that_language_says_nothing():
+    clusters = [Cluster.from_texts([OTHERS["German"]] * 2, references=["Der Fluss ist über die Ufer getreten."])]
+    with pytest.warns(UserWarning, match="The clusters seem to be in German"):
+        Summarizer(budget=20, unit="words").fit(clusters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = Summarizer(budget=20, unit="words", language="german").fit(clusters)
+        assert model.summarize(clusters[0]).sentences
+
+
+def test_the_command_line_prints_one_line(tmp_path):
+    path = tmp_path / "flut.txt"
+    path.write_text(OTHERS["German"] * 2, encoding="utf-8")
+    result = CliRunner().invoke(main, ["summarize", str(path), "--decoder", "greedy"])
+    assert result.exit_code == 0
+    assert [line for line in result.stderr.splitlines() if "German" in line] == [
+        line for line in result.stderr.splitlines() if line.startswith("Warning: ")
+    ]
+    assert result.stderr.count("Warning: The cluster seems to be in German") == 1
+    path.write_text(ENGLISH["news"], encoding="utf-8")
+    assert "Warning" not in CliRunner().invoke(main, ["summarize", str(path), "--decoder", "greedy"]).stderr

@@ -1,0 +1,317 @@
+"""Corpora in every layout, from small files of our own."""
+
+import gzip
+import json
+import warnings
+
+import pytest
+
+from dpplearn._io.encoding import MAX_BYTES
+from dpplearn.summarize import Cluster, SkippedWarning, read_clusters
+from dpplearn.summarize.text.markup import html_to_text, markdown_to_text
+
+RAIN = {"id": "rain", "documents": [{"id": "a", "title": "Rain", "text": "It rained.", "date": "2004", "role": "news"}]}
+SNOW = {
+    "id": "snow",
+    "lang": "english",
+    "documents": [{"id": "b", "text": "It snowed."}],
+    "references": ["Snow.", ["A", "B"]],
+}
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def lines(*records):
+    return "".join((record if isinstance(record, str) else json.dumps(record)) + "\n" for record in records)
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "corpus.jsonl.gz", "corpus.json", "corpus.data"])
+def test_json_lines(tmp_path, name):
+    data = ("\ufeff" + lines(RAIN, "", SNOW)).encode()
+    rain, snow = read_clusters(write(tmp_path / name, gzip.compress(data) if name.endswith("gz") else data))
+    assert (rain.id, rain.references, rain.language) == ("rain", (), None)
+    document = rain.documents[0]
+    assert (document.id, document.title, document.date, document.role) == ("a", "Rain", "2004", "news")
+    assert (snow.language, snow.references) == ("english", ("Snow.", "A\nB"))
+
+
+def test_json_lines_keep_what_a_corpus_says(tmp_path):
+    record = RAIN | {"split": "test", "references": ["x"], "reference_ids": ["A"], "id": 7}
+    (cluster,) = read_clusters(write(tmp_path / "c.jsonl", lines(record)))
+    assert (cluster.id, cluster.split, cluster.reference_ids) == ("7", "test", ("A",))
+
+
+BROKEN = [
+    ("{", r"line 2 must be a JSON object, but at column 2"),
+    ("[1]", r"line 2 must be a JSON object, but is \[1\]"),
+    ("[" * 100_000, r"line 2 must be a JSON object, but is nested too deeply"),
+    ({"id": "x"}, r'line 2, field "documents": must be a list with a document, found None'),
+    ({"id": "x", "documents": []}, r'line 2, field "documents"'),
+    ({"id": "x", "documents": [3]}, r'line 2, field "documents\[0\]": must be an object'),
+    ({"id": "x", "documents": [{"id": "a"}]}, r'line 2, field "documents\[0\].text": must be a string, found None'),
+    ({"id": "x", "documents": [{"text": "a", "title": 3}]}, r'line 2, field "documents\[0\].title"'),
+    ({"id": "x", "documents": [{"text": "a", "id": []}]}, r'line 2, field "documents\[0\].id"'),
+    (
+        {"id": "x", "documents": [{"text": "a", "id": 1}, {"text": "a", "id": "1"}]},
+        r'"documents\[1\].id": \'1\' occurs twice',
+    ),
+    ({"id": None, "documents": ["a"]}, r'line 2, field "id": must be a string or a number'),
+    ({"id": "rain", "documents": ["a"]}, r'line 2, field "id": \'rain\' is already the id of line 1'),
+    ({"id": "x", "documents": ["a"], "references": "b"}, r'line 2, field "references": must be a list'),
+    ({"id": "x", "documents": ["a"], "references": [1]}, r'line 2, field "references\[0\]": must be a text'),
+    ({"id": "x", "documents": ["a"], "lang": 1}, r'line 2, field "lang"'),
+    ({"id": "x", "documents": ["a"], "reference_ids": 1}, r'line 2, field "reference_ids"'),
+]
+
+
+@pytest.mark.parametrize(("bad", "message"), BROKEN, ids=[message[:40] for _, message in BROKEN])
+def test_broken_lines_are_named_or_skipped(tmp_path, bad, message):
+    path = write(tmp_path / "c.jsonl", lines(RAIN, bad, SNOW))
+    with pytest.raises(ValueError, match=rf"c\.jsonl, .*{message}|{message}"):
+        read_clusters(path)
+    with pytest.warns(SkippedWarning, match=r"skipped 1 .*, kept 2 clusters.*line 2"):
+        assert [cluster.id for cluster in read_clusters(path, skip_bad=True)] == ["rain", "snow"]
+
+
+def test_a_line_in_another_encoding(tmp_path):
+    path = write(tmp_path / "c.jsonl", lines(RAIN).encode() + b'{"id": "caf\xe9", "documents": ["x"]}\n')
+    with pytest.raises(ValueError, match=r"line 2 is not valid utf-8: byte 11 \(0xe9\).*--encoding latin-1"):
+        read_clusters(path)
+    assert read_clusters(path, encoding="latin-1")[1].id == "café"
+
+
+def test_nothing_is_skipped_without_a_word(tmp_path):
+    path = write(tmp_path / "c.jsonl", lines(RAIN, *["{"] * 8))
+    with pytest.warns(SkippedWarning, match=r"skipped 8 .*; and 3 more"):
+        read_clusters(path, skip_bad=True)
+    with pytest.warns(SkippedWarning), pytest.raises(ValueError, match="holds no cluster that can be read"):
+        read_clusters(write(path, "{\n"), skip_bad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_clusters(write(path, lines(RAIN)), skip_bad=True)
+
+
+def test_a_folder_of_folders(tmp_path):
+    write(tmp_path / "README.md", "About this corpus.")
+    write(tmp_path / "storm/b.md", "# Storm\n\nIt *blew*.")
+    write(tmp_path / "storm/a.txt", "Wind\n8 May 2004\n\nIt blew hard.")
+    write(tmp_path / "storm/c.html", "<title>Gale</title><p>It howled &amp; roared.")
+    write(tmp_path / "storm/d.txt.gz", gzip.compress(b"It stopped."))
+    write(tmp_path / "storm/notes.pdf", b"%PDF")
+    write(tmp_path / "storm/.DS_Store", b"\0\0")
+    write(tmp_path / "storm/references/2.txt", "Second.\n")
+    write(tmp_path / "storm/references/1.txt", "First.\nOf two.\n")
+    write(tmp_path / "flood/docs/x.txt", "It rose.")
+    with pytest.warns(SkippedWarning, match=r"^Left out 1 file of another kind \(.*notes\.pdf\)\. Documents are \.txt"):
+        flood, storm = read_clusters(tmp_path)
+    assert (flood.id, flood.documents[0].id, flood.references) == ("flood", "x.txt", ())
+    assert storm.references == ("First.\nOf two.", "Second.")
+    assert [(d.id, d.title, d.date, d.text) for d in storm.documents] == [
+        ("a.txt", "Wind", "8 May 2004", "It blew hard."),
+        ("b.md", "Storm", None, "It blew."),
+        ("c.html", "Gale", None, "It howled & roared."),
+        ("d.txt", None, None, "It stopped."),
+    ]
+
+
+def test_files_left_out_are_named_once(tmp_path):
+    """From both readers: how many, and the first few; hidden files and what describes the folder are no matter."""
+    for name in ("a/en.txt", "b/en.txt", "b/references/r"):
+        write(tmp_path / name, "It rained all day.")
+    for name in ("a/README", "a/.DS_Store", "a/.hidden.bin", "corpus.json"):
+        write(tmp_path / name, b"\0")
+    assert len(read_clusters(tmp_path)) == 2
+    assert len(Cluster.from_files(tmp_path / "a").documents) == 1
+    for name in ("a/1.pdf", "a/2.bin", "a/3.docx", "a/4.jsonl", "a/5", "b/references/r.pdf"):
+        write(tmp_path / name, b"\0")
+    write(tmp_path / "a/blank.txt", " \n--\n")
+    for read, where, number in ((read_clusters, tmp_path, 6), (Cluster.from_files, tmp_path / "a", 5)):
+        with pytest.warns(SkippedWarning) as caught:
+            read(where)
+        [one] = caught
+        shown = ", ".join(str(tmp_path / "a" / name) for name in ("1.pdf", "2.bin", "3.docx"))
+        assert f"Left out {number} files of another kind ({shown} and {number - 3} more) and " in str(one.message)
+        assert f" and 1 file without text ({tmp_path / 'a/blank.txt'})." in str(one.message)
+        assert one.filename == __file__  # the line of the caller, not of the library
+    with pytest.warns(SkippedWarning, match=r"^Left out 1 file without text \(.*blank\.txt\)\.$"):
+        Cluster.from_files([tmp_path / "a/en.txt", tmp_path / "a/blank.txt"])
+    Cluster.from_files(tmp_path / "a/blank.txt")  # alone: an error where it is used
+
+
+def test_a_folder_of_documents_is_one_cluster(tmp_path):
+    write(tmp_path / "storm/a.txt", "It blew.")
+    write(tmp_path / "storm/references/1.txt", "Wind.")
+    (cluster,) = read_clusters(tmp_path / "storm")
+    assert (cluster.id, cluster.references) == ("storm", ("Wind.",))
+
+
+def test_folders_that_cannot_be_read(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere does not exist"):
+        read_clusters(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="holds no cluster"):
+        read_clusters(tmp_path)
+    write(tmp_path / "notes.csv", "a,b")
+    with pytest.raises(ValueError, match="holds no cluster"):
+        read_clusters(tmp_path)
+    with pytest.raises(ValueError, match=r"notes\.csv must be a JSON Lines file.*Cluster\.from_files"):
+        read_clusters(tmp_path / "notes.csv")
+    with pytest.raises(ValueError, match=r"e\.jsonl holds no cluster"):
+        read_clusters(write(tmp_path / "e.jsonl", ""))
+    with pytest.raises(ValueError, match=r"whole gzip file"):
+        read_clusters(write(tmp_path / "g.jsonl.gz", gzip.compress(b"{}" * 99)[:-9]))
+    write(tmp_path / "storm/a.txt", "It blew.")
+    write(tmp_path / "b.txt", "It blew.")
+    with pytest.raises(ValueError, match=r"but holds both: the folder storm and the file b\.txt"):
+        read_clusters(tmp_path)
+
+
+def test_bad_documents_of_a_folder_can_be_skipped(tmp_path):
+    write(tmp_path / "storm/a.txt", "It blew.")
+    write(tmp_path / "storm/b.txt", b"\x89PNG\0\0")
+    write(tmp_path / "flood/c.txt", b"caf\xe9")
+    with pytest.raises(ValueError, match=r"c\.txt is not valid utf-8: byte 3 \(0xe9\).*--encoding"):
+        read_clusters(tmp_path)
+    with pytest.warns(SkippedWarning, match=r"skipped 2 .*kept 1 clusters.*c\.txt.*b\.txt must be a text file"):
+        (cluster,) = read_clusters(tmp_path, skip_bad=True)
+    assert [document.id for document in cluster.documents] == ["a.txt"]
+
+
+def test_files_of_one_cluster(tmp_path):
+    a, b = write(tmp_path / "x/a.txt", "One."), write(tmp_path / "y/a.txt", "Two.")
+    write(tmp_path / "x/b.txt", "Three.")
+    assert [d.id for d in Cluster.from_files(a).documents] == ["a.txt"]
+    assert [d.id for d in Cluster.from_files([a, a]).documents] == ["a.txt"]
+    assert [d.id for d in Cluster.from_files([a, str(b)]).documents] == [str(a), str(b)]
+    assert [d.text for d in Cluster.from_files(f"{tmp_path}/x/*.txt").documents] == ["One.", "Three."]
+    assert [d.text for d in Cluster.from_files(tmp_path / "x").documents] == ["One.", "Three."]
+    odd = write(tmp_path / "[1] notes", "Four.")
+    assert Cluster.from_files(str(odd), id="n").documents[0].text == "Four."
+    assert Cluster.from_files(write(tmp_path / "e.txt", "")).sentences() == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"text\0text", r"must be a text file, but is binary: byte 4 is 0"),
+        (b"%PDF-1.4 ...", r"is a PDF file\. Save it as text first"),
+        (b"PK\x03\x04...", r"zip archive"),
+        (b"na\xefve", r"not valid utf-8: byte 2 \(0xef\)"),
+        (b"\x1f\x8bnot gzip", r"cannot be unpacked"),
+        (b"a" * (MAX_BYTES + 1), r"must hold at most 32 MB, but is longer"),
+        (gzip.compress(b"a" * (MAX_BYTES + 1), mtime=0), r"must hold at most 32 MB, but is longer"),
+    ],
+    ids=["nul", "pdf", "zip", "latin-1", "gzip", "long", "bomb"],
+)
+def test_files_that_are_refused_are_named(tmp_path, content, message):
+    path = write(tmp_path / "bad.txt", content)
+    with pytest.raises(ValueError, match=rf"bad\.txt.*{message}"):
+        Cluster.from_files(path)
+
+
+def test_paths_that_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"gone\.txt does not exist"):
+        Cluster.from_files(tmp_path / "gone.txt")
+    with pytest.raises(FileNotFoundError, match=r"No file matches .*\*\.txt"):
+        Cluster.from_files(f"{tmp_path}/*.txt")
+    with pytest.raises(FileNotFoundError, match="none was given"):
+        Cluster.from_files([])
+    with pytest.raises(ValueError, match=r"must hold documents \(\.txt"):
+        Cluster.from_files(tmp_path)
+    with pytest.raises(ValueError, match="Read it with read_clusters"):
+        Cluster.from_files(write(tmp_path / "c.jsonl", "{}"))
+    with pytest.raises(ValueError, match="No encoding is called 'klingon'"):
+        Cluster.from_files(write(tmp_path / "a.txt", "One."), encoding="klingon")
+
+
+def test_encodings_that_a_file_declares_or_a_user_names(tmp_path):
+    for data, encoding in (
+        ("Café".encode("utf-16"), None),
+        ("Café".encode("utf-8-sig"), None),
+        (b"Caf\xe9", "latin-1"),
+    ):
+        assert Cluster.from_files(write(tmp_path / "a.txt", data), encoding=encoding).documents[0].text == "Café"
+    page = b'<html><meta charset="iso-8859-1"><p>Caf\xe9'
+    assert Cluster.from_files(write(tmp_path / "a.html", page)).documents[0].text == "Café"
+
+
+def test_a_document_of_20_megabytes_is_read_and_its_sentences_are_limited(tmp_path):
+    path = write(tmp_path / "big.txt", "It rained for a long time. " * 750_000)
+    cluster = Cluster.from_files(path)
+    assert len(cluster.documents[0].text) > 20_000_000
+    with pytest.raises(ValueError, match=r"at most 5,000 sentences, but has more \(document big\.txt"):
+        cluster.sentences()
+
+
+@pytest.mark.parametrize(
+    ("source", "title", "text"),
+    [
+        ("Rain\n\nIt rained.", "Rain", "It rained."),
+        ("It rained.\n\nIt stopped.", None, "It rained.\n\nIt stopped."),
+        ("Rain in the\nvalley fell.", None, "Rain in the\nvalley fell."),
+        ("Only a title", None, "Only a title"),
+        ("Rain\n\n", None, "Rain"),
+    ],
+)
+def test_titles_of_plain_text(tmp_path, source, title, text):
+    document = Cluster.from_files(write(tmp_path / "a.txt", source)).documents[0]
+    assert (document.title, document.text) == (title, text)
+
+
+def test_html():
+    page = """<!DOCTYPE html><html><head><title>A &amp; B</title><style>p {}</style></head><body><nav><a>Menu</a></nav>
+    <h1>Rain</h1><h2>Today</h2><p>It <b>rain</b>ed<br>here. <!-- not > this --><p>Twice.
+    <script>if (a < b) { "</p>" }</script><ul><li>One</li><li><p>Two</p></ul><div data-x="a > b">5 < 6 &eacute;</div>
+    <SCRIPT>x</SCRIPT><footer>Imprint</footer></body></html>"""
+    text, title = html_to_text(page)
+    assert title == "A & B"
+    assert text.split("\n\n") == ["# Today", "It rained here.", "Twice.", "- One", "- Two", "5 < 6 é"]
+    assert html_to_text("<nav>All that is left") == ("All that is left", None)
+    assert html_to_text("") == ("", None)
+    assert html_to_text("<p>a <!-- open") == ("a", None)
+
+
+@pytest.mark.parametrize(
+    "seed", ["<", "<!--", "<a ", '<a b="', "</", "&", "<script>", "<p>", "<!", '<a b=">'], ids=repr
+)
+def test_broken_html_is_no_trap(seed):
+    text, _ = html_to_text("<p>Rain fell.</p>" + seed * (300_000 // len(seed)))
+    assert text.startswith("Rain fell.")
+
+
+def test_markdown():
+    source = """---
+tags: x
+---
+Rain *today*
+============
+
+It **rained** in [Oslo][1], `again`, on snake_case.
+See ![a map](map.png) and <https://a.example>.
+
+## Roads ##
+> Closed.
+
+```python
+code = 1
+```
+***
+* one
+1. two
+
+[1]: https://oslo.example
+"""
+    text, title = markdown_to_text(source)
+    assert title == "Rain today"
+    sentences = [s.text for s in Cluster.from_texts([text]).sentences(headings=True)]
+    assert sentences == [
+        "It rained in Oslo, again, on snake_case.",
+        "See and https://a.example.",
+        "Roads",
+        "Closed.",
+        "one",
+        "two",
+    ]

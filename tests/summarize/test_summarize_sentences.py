@@ -1,0 +1,197 @@
+"""The sentence splitter: right on passages that we wrote, linear on passages meant to hurt."""
+
+import importlib
+import pkgutil
+import re
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpplearn.summarize
+from dpplearn.summarize import Cluster, split_sentences
+from dpplearn.summarize.text.sentences import find_pieces
+from passages import boundary_counts, f1, read_passages
+
+OPEN, HELD_OUT = (list(read_passages(name)) for name in ("sentences.txt", "sentences_heldout.txt"))
+
+
+def split(text):
+    return [" ".join(text[start:end].split()) for start, end in split_sentences(text)]
+
+
+def test_the_passages_are_many_and_various():
+    assert len(OPEN) + len(HELD_OUT) >= 150
+    assert len({kind for kind, _, _ in OPEN + HELD_OUT}) >= 40
+    texts = [text for _, text, _ in OPEN + HELD_OUT]
+    assert len(set(texts)) == len(texts)
+    assert not any("¦" in text for text in texts)
+
+
+@pytest.mark.parametrize("passages", [OPEN, HELD_OUT, OPEN + HELD_OUT], ids=["open", "held out", "all"])
+def test_boundaries(passages):
+    assert f1([boundary_counts(split_sentences(text), ends) for _, text, ends in passages]) >= 0.97
+
+
+def test_the_score_can_fail():
+    """Splitting at every period and at none are both far below."""
+    periods = [[(0, match.end()) for match in re.finditer(r"[.!?]", text)] for _, text, _ in OPEN]
+    crude = [boundary_counts(spans, ends) for spans, (_, _, ends) in zip(periods, OPEN, strict=True)]
+    assert f1(crude) < 0.8
+    assert f1([boundary_counts([(0, len(text))], ends) for _, text, ends in OPEN]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("", []),
+        (" \n\t\r\n ", []),
+        ("...", []),
+        ("* * *\n\n----", []),
+        ("One", ["One"]),
+        ("One.", ["One."]),
+        ("\ufeffOne. Two.", ["One.", "Two."]),
+        ("One.\r\n\r\nTwo", ["One.", "Two"]),
+        ("One\rfish swam.", ["One fish swam."]),
+        ("One.\u2029\u2029Two.", ["One.", "Two."]),
+        ("a\x00b. C d.", ["a\x00b.", "C d."]),
+        ("Is it 5? 6? No.", ["Is it 5?", "6?", "No."]),
+        ("It ended.[12] Then it rained.", ["It ended.[12]", "Then it rained."]),
+        ("He left.'' ", ["He left.''"]),
+    ],
+)
+def test_edges(text, sentences):
+    assert split(text) == sentences
+
+
+def test_markers_of_lists_are_left_out():
+    assert split("Bring:\n- a lamp\n- rope\n\n1. Light it.\n2. Wait.") == [
+        "Bring:",
+        "a lamp",
+        "rope",
+        "Light it.",
+        "Wait.",
+    ]
+
+
+def test_headings_are_told_from_sentences():
+    pieces = list(
+        find_pieces("# Flood\n\nKey facts\n\nSaturday, May 8, 2004\n\nIt rained. It stopped.\n\nWe need:\n\n- food")
+    )
+    assert [piece.heading for piece in pieces] == [True, True, True, False, False, False, False]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(alphabet=st.sampled_from("aB1é语।؟.!?…;|\"'“”«»()[]-_–`#* \n\r\t\x00\u200b\u2028"), max_size=120))
+def test_spans_are_in_order_and_cover_every_letter(text):
+    spans = split_sentences(text)
+    before, outside = 0, []
+    for start, end in spans:
+        assert before <= start < end <= len(text)
+        assert not text[start].isspace()
+        assert not text[end - 1].isspace()
+        outside.append(text[before:start])
+        before = end
+    outside.append(text[before:])
+    # Nothing is lost but numbers and letters that mark list items.
+    assert not any(re.search(r"[^\W_]{2}", re.sub(r"\d{1,3}[.)]", "", gap)) for gap in outside)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([text for _, text, _ in OPEN]), min_size=2, max_size=4))
+def test_paragraphs_with_stops_split_alone_as_they_do_together(texts):
+    texts = [text for text in texts if "\n" not in text]
+    together = split("\n\n".join(texts))
+    assert together == [sentence for text in texts for sentence in split(text)]
+
+
+HOSTILE = [
+    *("a.", "A.", "a.A", "U.S. ", "1.", ". ", ".", "...", "!", "?!", "(", ")", '"', "'", "``", "''", "[", "]", " "),
+    *("\n", "\r\n", "a\n", "A\n", "- a\n", "# ", "a b\n\n", ".\n", '." ', ".' A", ". (", "Dr. ", ". -- ", "a ", "...A"),
+    *("।", "。", "。」と", ";", "α; ", "https://a.b/c?d=e.f ", "e.g. ", "[1]", ".[1]", "»", ". «", "_", "=\n"),
+    *("\x00", "\u200b", "\u202c.", "I. ", '"A!" B said '),
+]  # fmt: skip
+
+
+def steps(text):
+    """How many lines of the package run to split a text."""
+    count = 0
+
+    def local(_frame, event, _arg):
+        nonlocal count
+        count += event == "line"
+        return local
+
+    def trace(frame, _event, _arg):
+        return local if "summarize" in frame.f_code.co_filename else None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        split_sentences(text)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("seed", HOSTILE, ids=repr)
+def test_steps_grow_as_the_text_does(seed):
+    short = "It rained. " + seed * (2000 // len(seed))
+    long = "It rained. " + seed * (4000 // len(seed))
+    assert steps(long) <= 2.1 * steps(short) + 50
+
+
+def patterns():
+    for module in pkgutil.walk_packages(dpplearn.summarize.__path__, "dpplearn.summarize."):
+        names = vars(importlib.import_module(module.name))
+        yield from ((module.name, name, value) for name, value in names.items() if isinstance(value, re.Pattern))
+
+
+def repeats(parsed, inside=False):
+    """Every repetition that may run twice or more and stands in another such one, with what it stands in."""
+    for operation, argument in parsed:
+        name = str(operation)
+        if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            _, most, body = argument
+            many = most > 1
+            if many and inside:
+                yield inside
+            yield from repeats(body, body if many else inside)
+        elif name == "SUBPATTERN":
+            yield from repeats(argument[3], inside)
+        elif name == "BRANCH":
+            for branch in argument[1]:
+                yield from repeats(branch, inside)
+        elif name in ("ASSERT", "ASSERT_NOT"):
+            yield from repeats(argument[1], inside)
+
+
+def test_no_pattern_backtracks_over_its_own_choices():
+    """A repetition in a repetition begins with a character of its own, so that there is one way to match."""
+    found = list(patterns())
+    assert len(found) > 20
+    for module, name, pattern in found:
+        for body in repeats(re._parser.parse(pattern.pattern)):
+            assert str(body[0][0]) in ("LITERAL", "IN"), f"{module}.{name}"
+    assert list(repeats(re._parser.parse("(?:a+)*")))  # the check sees what it looks for
+
+
+@pytest.mark.parametrize("seed", ["a.a", "((((", "\". '", ". . ", " \n", "A\n- ", "U.S. The "], ids=repr)
+def test_a_megabyte_of_it(seed):
+    text = seed * (1_000_000 // len(seed))
+    spans = split_sentences(text)
+    assert all(start < end for start, end in spans)
+    assert len(spans) <= len(text)
+
+
+def test_another_splitter():
+    cluster = Cluster.from_texts(["One. Two", "..."])
+    whole = cluster.sentences(splitter=lambda text: [(0, len(text))])
+    assert [sentence.text for sentence in whole] == ["One. Two"]
+    with pytest.raises(TypeError, match="pairs \\(start, end\\)"):
+        cluster.sentences(splitter=lambda text: text.split(". "))
+    with pytest.raises(ValueError, match="in order and within the text of 8 characters"):
+        cluster.sentences(splitter=lambda text: [(0, len(text) + 1)])
+    with pytest.raises(ValueError, match="follows 4"):
+        cluster.sentences(splitter=lambda _: [(0, 4), (2, 5)])

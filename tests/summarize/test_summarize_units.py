@@ -1,0 +1,87 @@
+"""What counts as a word where words have no spaces between them, and that nothing changes where they have."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpplearn.rouge import tokenize
+from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.summarize.text.units import costs, count_words, cut, joined_length, length
+from dpplearn.summarize.text.words import words
+
+SPACED = st.text(st.characters(max_codepoint=0x0DFF, exclude_categories=["Cs"]))  # Latin to Sinhala
+ANY = st.text(st.one_of(st.sampled_from("大桥关カなｶ々สะพ้ำျကទ្ក 。a1\n"), st.characters(exclude_categories=["Cs"])))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("The bridge is closed.", 4),
+        ("rock - paper", 3),  # as before: what stands between spaces
+        ("大桥已关闭。", 5),
+        ("the city of 北京 (Beijing)", 5),
+        ("今天 大桥 关闭", 3),  # words set apart already
+        ("大桥2024年关闭。", 6),
+        ("我们用 Python 3 写的", 4),
+        ("橋が閉まった。", 6),
+        ("ｶﾀｶﾅｶﾅ", 6),
+        ("人々は橋に", 5),
+        ("스톰이 다리를 닫았다", 3),  # Korean has spaces
+        ("สะพาน", 2),
+        ("แม่น้ำ", 1),
+        ("「」 。", 2),
+        ("", 0),
+    ],
+)
+def test_count_words(text, count):
+    assert count_words(text) == length(text, "words") == count
+
+
+@given(SPACED)
+def test_scripts_with_spaces_count_as_ever(text):
+    assert count_words(text) == len(text.split())
+    for budget in (1, 3):
+        said = text.split()
+        if len(said) > budget:
+            assert cut(text, budget, "words") == " ".join(said[:budget])
+
+
+@given(ANY, ANY, st.integers(1, 12))
+def test_counts_add_up_and_cuts_fit(text, other, budget):
+    assert costs([text, other], "words") == pytest.approx([max(count_words(one), 1e-9) for one in (text, other)])
+    assert joined_length([text, other], "words") == count_words(text) + count_words(other)
+    head = cut(text, budget, "words")
+    assert count_words(head) <= budget
+    assert "".join(text.split()).startswith("".join(head.split()))
+    if head != text:
+        assert count_words(text) > budget
+
+
+def test_signs_stay_with_their_letters():
+    text = "แม่น้ำล้นตลิ่งในเวลากลางคืนและน้ำเข้าไปในบ้าน"
+    for budget in range(1, count_words(text)):
+        head = cut(text, budget, "words")
+        assert head
+        assert not unicodedata.category(text[len(head)]).startswith("M")
+
+
+@pytest.mark.parametrize("budget", [5, 20, 45])
+def test_a_summary_of_some_words_is_short(budget):
+    lines = [
+        "大桥在星期一关闭。",
+        "学校向无法回家的家庭开放。",
+        "市长说那座桥已经很旧，将会重建。",
+        "火车星期三恢复运行。",
+    ]
+    cluster = Cluster.from_texts(
+        ["".join(lines), "大桥已经很旧。火车全都停了。"], language="english"
+    )  # as the user insists
+    summary = Summarizer.load().summarize(cluster, budget, "words", decoder="greedy")
+    assert 0 < sum(c.isalpha() for c in summary.text) == summary.length <= budget
+
+
+def test_words_of_rouge_and_features_are_what_they_were():
+    assert tokenize("大桥2024年 closed bridges", stem=True) == ["2024", "close", "bridg"]
+    assert words("大桥2024年 สะพาน") == ["大", "桥", "2024", "年", "สะพาน"]
