@@ -120,9 +120,7 @@ def score_corpus(
     Interval(average=0.70833, low=0.66667, high=0.75)
     """
     check_same_ids(candidates, references)
-    check_confidence(confidence)
-    if resamples < 2:
-        raise ValueError(f"resamples must be at least 2, but is {resamples}. The official number is 1000.")
+    check_confidence(confidence, resamples, least=2)
     scoring = Scoring(metrics, bytes, words, stem, combine, alpha, tokenizer)
     evaluations: dict[str, dict[str, Score]] = {}
     topics: dict[str, str] = {}

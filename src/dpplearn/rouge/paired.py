@@ -74,7 +74,7 @@ def paired_bootstrap(
     0.41667
     """
     ours, theirs = first.by_topic(metric, measure), second.by_topic(metric, measure)
-    check_confidence(confidence)
+    check_confidence(confidence, resamples)
     if not shared and ours.keys() != theirs.keys():
         lacking = {"first": theirs.keys() - ours.keys(), "second": ours.keys() - theirs.keys()}
         said = "; ".join(f"the {which} lacks {', '.join(sorted(lack))}" for which, lack in lacking.items() if lack)
@@ -85,8 +85,6 @@ def paired_bootstrap(
     topics = sorted(ours.keys() & theirs.keys())
     if not topics:
         raise ValueError("The two systems must have a topic in common, but have none.")
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, but is {resamples}.")
     d = np.array([ours[topic] - theirs[topic] for topic in topics])
     means, spreads = resample(d, resamples, np.random.default_rng(rng))
     difference, spread = float(d.mean()), float(d.std())

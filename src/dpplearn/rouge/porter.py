@@ -66,15 +66,6 @@ def measure(stem: str) -> int:
     return shape(stem).count("vc")
 
 
-def has_vowel(stem: str) -> bool:
-    return "v" in shape(stem)
-
-
-def ends_double(word: str) -> bool:
-    """Whether the word ends in the same consonant twice."""
-    return len(word) > 1 and word[-1] == word[-2] and shape(word)[-1] == "c"
-
-
 def ends_short(word: str) -> bool:
     """Whether the word ends consonant, vowel, consonant, and not in w, x or y: *o in Porter's paper."""
     return shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
@@ -89,11 +80,11 @@ def step_1(word: str) -> str:
     if word.endswith("eed"):
         if measure(word[:-3]) > 0:
             word = word[:-1]
-    elif word.endswith("ed") and has_vowel(word[:-2]):
+    elif word.endswith("ed") and "v" in shape(word[:-2]):
         word = repair(word[:-2])
-    elif word.endswith("ing") and has_vowel(word[:-3]):
+    elif word.endswith("ing") and "v" in shape(word[:-3]):
         word = repair(word[:-3])
-    if word.endswith("y") and has_vowel(word[:-1]):
+    if word.endswith("y") and "v" in shape(word[:-1]):
         word = word[:-1] + "i"
     return word
 
@@ -102,7 +93,8 @@ def repair(stem: str) -> str:
     """Give back the e, or take the doubled letter, that -ed and -ing had hidden."""
     if stem.endswith(("at", "bl", "iz")):
         return stem + "e"
-    if ends_double(stem) and stem[-1] not in "lsz":
+    doubled = len(stem) > 1 and stem[-1] == stem[-2] and shape(stem)[-1] == "c"
+    if doubled and stem[-1] not in "lsz":
         return stem[:-1]
     if measure(stem) == 1 and ends_short(stem):
         return stem + "e"

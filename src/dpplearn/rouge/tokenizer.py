@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
 from functools import cache
 
 from dpplearn._checks import describe
@@ -15,7 +14,6 @@ OFFICIAL = bytes(
 )
 
 
-@dataclass(frozen=True)
 class Tokenizer:
     """The rule that makes tokens of a text.
 
@@ -27,29 +25,22 @@ class Tokenizer:
         Whether official tokens are stemmed; for Unicode words, the stemmer to use (True means none).
     """
 
-    kind: str = "official"
-    stem: bool | Stemmer = True
-    stems: Memory | None = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.kind not in ("official", "unicode"):
-            raise ValueError(f'tokenizer must be "official" or "unicode", but is {describe(self.kind)}.')
-        if not isinstance(self.stem, bool) and not callable(self.stem):
-            raise TypeError(f"stem must be True, False or a function of a word, but is {describe(self.stem)}.")
-        if self.kind == "official" and not isinstance(self.stem, bool):
+    def __init__(self, kind: str = "official", stem: bool | Stemmer = True) -> None:
+        if kind not in ("official", "unicode"):
+            raise ValueError(f'tokenizer must be "official" or "unicode", but is {describe(kind)}.')
+        if not isinstance(stem, bool) and not callable(stem):
+            raise TypeError(f"stem must be True, False or a function of a word, but is {describe(stem)}.")
+        self.official = kind == "official"
+        if self.official and not isinstance(stem, bool):
             raise ValueError(
                 "ROUGE-1.5.5 has one stemmer, so stem must be True or False with the official tokenizer. "
                 'To use a stemmer of your own, pass tokenizer="unicode".'
             )
-        if callable(self.stem):
-            stems: Memory | None = Memory(self.stem)
-        else:
-            stems = STEMS if self.stem and self.kind == "official" else None
-        object.__setattr__(self, "stems", stems)
+        self.stems = STEMS if stem and self.official else None if isinstance(stem, bool) else Memory(stem)
 
     def __call__(self, text: bytes) -> list[str]:
         """Return the tokens of the text in order."""
-        if self.kind == "official":
+        if self.official:
             tokens = text.translate(OFFICIAL).decode("ascii").split()
         else:
             tokens = unicode_words(text.decode("utf-8", "ignore"))
