@@ -4,12 +4,14 @@ A command is a module here with a click command called `command`, and a line in 
 it is run, so that what one command needs does not slow the others down.
 """
 
+import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -53,6 +55,15 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
 
 
+def say(text: str) -> None:
+    """Print a line to standard error: all that is not the result goes there."""
+    click.echo(text, err=True)
+
+
+def print_json(data: dict[str, Any]) -> None:
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
 @contextmanager
 def plain_errors() -> Iterator[None]:
     """Turn an error about the user's input into a message and exit code 1, and Ctrl-C into a line and exit code 130."""
@@ -61,7 +72,7 @@ def plain_errors() -> Iterator[None]:
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt as stop:
-        click.echo(str(stop) or "Stopped.", err=True)
+        say(str(stop) or "Stopped.")
         raise click.exceptions.Exit(130) from None
 
 
@@ -92,7 +103,7 @@ def plain_warnings() -> Iterator[None]:
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in said:
             said.add(str(message))
-            click.echo(f"Warning: {message}", err=True)
+            say(f"Warning: {message}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -106,18 +117,17 @@ def first_run_notice() -> Iterator[None]:
     from dpplearn._loops.jit import say_when_compiling
 
     note = "First run on this machine: compiling loops that this command needs; they are kept on disk."
-    with say_when_compiling(lambda: click.echo(note, err=True)):
+    with say_when_compiling(lambda: say(note)):
         yield
 
 
 @contextmanager
 def stoppable(message: str) -> Iterator[None]:
-    """Ctrl-C becomes one line and exit code 130."""
+    """Within `plain_errors`: what Ctrl-C says."""
     try:
         yield
     except KeyboardInterrupt:
-        click.echo(message, err=True)
-        raise click.exceptions.Exit(130) from None
+        raise KeyboardInterrupt(message) from None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

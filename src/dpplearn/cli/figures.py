@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from dpplearn.cli import first_run_notice, plain_errors, stoppable, usage_errors
-from dpplearn.cli.numbers import WholeNumber
+from dpplearn.cli.options import WholeNumber
 from dpplearn.plots import import_plots
 from dpplearn.plots.figures import FIGURES, FORMATS, NUMBERS, figure_names
 

@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 
 import click
 
-from dpplearn.cli import first_run_notice, plain_errors, stoppable
-from dpplearn.cli.numbers import WholeNumber
+from dpplearn.cli import first_run_notice, plain_errors, say, stoppable
+from dpplearn.cli.options import MODEL, WholeNumber
 
 
 @click.command(name="serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
 @click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="0: any that is free.")
-@click.option("--model", type=click.Path(path_type=Path), help="A model file.  [default: the English one inside]")
+@MODEL
 @click.option("--workers", type=WholeNumber(1, 64), help="Requests worked on at once.  [default: cores, at most 4]")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 def command(host: str, port: int, model: Path | None, workers: int | None, open_browser: bool) -> None:
@@ -40,23 +40,18 @@ def command(host: str, port: int, model: Path | None, workers: int | None, open_
         url = address(listener, host)
         if not is_loopback(host):
             given["hosts"] = None
-            click.echo(
+            say(
                 f"Warning: {host} may be reached from other machines, and the server has no authentication. Whoever "
-                "reaches it may use it.",
-                err=True,
+                "reaches it may use it."
             )
         else:
             name = urlsplit(url).netloc.rpartition(":")[0]
             given["hosts"] = tuple(dict.fromkeys([*LOOPBACK, name]))  # 127.0.0.2 is loopback, too
         app = create_app(Settings(**given))
         with first_run_notice(), stoppable("Ended before it was ready."):
-            serve(
-                app,
-                listener,
-                ready=lambda: click.echo(f"Ready at {url} (Ctrl-C ends it).", err=True),
-                browser=url if open_browser else None,
-            )
-        click.echo("Ended.", err=True)
+            said = f"Ready at {url} (Ctrl-C ends it)."
+            serve(app, listener, ready=lambda: say(said), browser=url if open_browser else None)
+        say("Ended.")
 
 
 def is_loopback(host: str) -> bool:

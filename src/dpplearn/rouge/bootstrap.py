@@ -20,15 +20,15 @@ class Interval(NamedTuple):
     high: float
 
 
-def check_confidence(confidence: float, resamples: int = 1000, least: int = 1) -> None:
-    """Confidence is in percent; one below 1 is a share of one, given by mistake. There are `least` resamples or more."""
+def check_resampling(confidence: float, resamples: int = 1000, least: int = 1) -> None:
+    """Confidence is in percent (one below 1 is a share of one, given by mistake), resamples are at least so many."""
     if not 1 <= confidence < 100:
         raise ValueError(
             f"confidence must lie between 1 and 100 (percent), but is {confidence}. "
             "It is given in percent: 95 for bounds of 95 %, not 0.95."
         )
     if resamples < least:
-        raise ValueError(f"resamples must be at least {least}, but is {resamples}. The official number is 1000.")
+        raise ValueError(f"resamples must be at least {least}, but is {resamples}. 1000 is usual.")
 
 
 def resampled_means(values: FloatArray, resamples: int) -> FloatArray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from dpplearn.rouge.bootstrap import Interval, check_confidence, intervals
+from dpplearn.rouge.bootstrap import Interval, check_resampling, intervals
 from dpplearn.rouge.combine import Score
 from dpplearn.rouge.reading import EmptyTextWarning, Reading, Text, as_bytes
 from dpplearn.rouge.scoring import METRICS, PreparedReferences, Scoring
@@ -120,7 +120,7 @@ def score_corpus(
     Interval(average=0.70833, low=0.66667, high=0.75)
     """
     check_same_ids(candidates, references)
-    check_confidence(confidence, resamples, least=2)
+    check_resampling(confidence, resamples, least=2)
     scoring = Scoring(metrics, bytes, words, stem, combine, alpha, tokenizer)
     evaluations: dict[str, dict[str, Score]] = {}
     topics: dict[str, str] = {}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpplearn.rouge.bootstrap import FloatArray, check_confidence
+from dpplearn.rouge.bootstrap import FloatArray, check_resampling
 from dpplearn.rouge.corpus import CorpusScore
 
 BLOCK = 1 << 22  # draws made at once
@@ -74,7 +74,7 @@ def paired_bootstrap(
     0.41667
     """
     ours, theirs = first.by_topic(metric, measure), second.by_topic(metric, measure)
-    check_confidence(confidence, resamples)
+    check_resampling(confidence, resamples)
     if not shared and ours.keys() != theirs.keys():
         lacking = {"first": theirs.keys() - ours.keys(), "second": ours.keys() - theirs.keys()}
         said = "; ".join(f"the {which} lacks {', '.join(sorted(lack))}" for which, lack in lacking.items() if lack)
