@@ -128,8 +128,12 @@ def write_parquet(items: Items, subset: IntArray, records: Records) -> bytes:
     pyarrow = need_pyarrow("Writing Parquet")
     out = io.BytesIO()
     try:
-        columns = {name: [as_list(record.get(name)) for record in records] for name in names_of(records)}
-        table = items.origin.take(subset) if items.format == "parquet" else pyarrow.table(columns)
+        if items.format == "parquet":
+            table = items.origin.take(subset)
+        else:
+            table = pyarrow.table(
+                {name: [as_list(record.get(name)) for record in records] for name in names_of(records)}
+            )
     except (pyarrow.ArrowException, TypeError) as error:
         raise ValueError(f"The items cannot be a Parquet table: {error}. Write .jsonl, which takes anything.") from None
     pyarrow.parquet.write_table(table, out)

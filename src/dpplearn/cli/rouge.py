@@ -170,14 +170,8 @@ def as_record(
     systems = {
         name: {
             "evaluations": len(result.evaluations),
-            "averages": {
-                metric: {measure: interval._asdict() for measure, interval in average._asdict().items()}
-                for metric, average in result.averages.items()
-            },
-            "scores": {
-                topic: {metric: score._asdict() for metric, score in scores.items()}
-                for topic, scores in result.evaluations.items()
-            },
+            "averages": plain(result.averages),
+            "scores": plain(result.evaluations),
         }
         for name, result in scored.items()
     }
@@ -186,6 +180,12 @@ def as_record(
         for first, second, metric, test in tests
     ]
     return {"settings": options, "systems": systems, "comparisons": comparisons, "unmatched": unmatched}
+
+
+def plain(value: Any) -> Any:
+    """Named tuples as dictionaries, whatever they lie in."""
+    value = value._asdict() if hasattr(value, "_asdict") else value
+    return {name: plain(part) for name, part in value.items()} if isinstance(value, dict) else value
 
 
 def print_tables(scored: dict[str, CorpusScore], tests: list[Comparison], bounds: str) -> None:

@@ -155,13 +155,12 @@ def read_vectors(items: Items, embedding: str | None, text: str | None) -> Any:
 
 def tfidf(texts: list[str]) -> Any:
     """Sparse tf-idf rows; a text without words has a row of zeros, and is similar to none."""
-    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
     try:
-        counts = CountVectorizer(token_pattern=r"(?u)\b\w+\b").fit_transform(texts)
+        return TfidfVectorizer(token_pattern=r"(?u)\b\w+\b").fit_transform(texts)
     except ValueError:  # no text has a word
         return np.zeros((len(texts), 1))
-    return TfidfTransformer().fit_transform(counts)
 
 
 def explanation(items: Items, chosen: DiverseSelection) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -69,20 +70,16 @@ def is_loopback(host: str) -> bool:
 def bind(host: str, port: int) -> socket.socket:
     """A socket at the address, or why there is none."""
     try:
-        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, _, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError:
         raise ValueError(f"--host must be an address or a name of this machine; {host!r} is none.") from None
-    listener = socket.socket(family, kind, protocol)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind(where)
-        listener.listen(2048)
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # :: takes IPv4 too
+        return socket.create_server(where, family=family, backlog=2048, dualstack_ipv6=both)
     except OSError as error:
-        listener.close()
         if error.errno in (98, 48, 10048):  # in use: Linux, macOS, Windows
             raise ValueError(f"Port {port} of {host} is in use. Give another as --port, or 0 for any.") from None
-        raise ValueError(f"Cannot listen at port {port} of {host}: {error.strerror}.") from None
-    return listener
+        raise ValueError(f"Cannot listen at port {port} of {host}: {os.strerror(error.errno or 0)}.") from None
 
 
 def address(listener: socket.socket, host: str) -> str:
