@@ -1,21 +1,13 @@
 """The loop under ROUGE-L and ROUGE-W: arrays and numbers in, numbers out.
 
-The decorator is not that of `dpplearn._loops`, which lets the compiler reorder sums: here every digit counts.
+The decorator is not `jit`, which lets the compiler reorder sums: here every digit counts.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-
-def exact(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile on first call, with every operation in the order written."""
-    try:
-        return njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # numba found no folder for its cache
-        return njit(nogil=True)(function)
+from dpplearn._loops.jit import exact
 
 
 class Table(NamedTuple):
