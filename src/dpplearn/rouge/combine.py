@@ -57,7 +57,7 @@ class Sizes(NamedTuple):
 
     @classmethod
     def of(cls, each: list[float], power: float = 1.0, *, lines: bool = False) -> "Sizes":
-        return cls(each, plain_sum(size**power for size in each), power, lines)
+        return cls(each, plain_sum([size**power for size in each]) if lines else sum(each), power, lines)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Combination:
         """Combine the hits against references of these sizes, for a candidate of this size."""
         each, total, power, lines = sizes
         if self.how == "average":
-            hit, below, n = plain_sum(hits), total, len(hits)
+            hit, below, n = plain_sum(hits) if lines else sum(hits), total, len(hits)  # counts are whole numbers
         else:
             recalls = [ratio(hit, below) for hit, below in zip(hits, each, strict=True)]
             recalls = [recall ** (1 / power) if lines else round5(recall) for recall in recalls]

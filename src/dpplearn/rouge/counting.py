@@ -4,7 +4,7 @@ A gram becomes one integer key. The prepared texts are stored as a table: the di
 often each text has each of them. Another text's grams are looked up in it; one that is absent is no hit.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from dpplearn.rouge.numbered import IntArray, Numbered
 DIRECT = 1 << 17  # possible keys up to which a table has a cell for each, 1 MB in all
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Distinct keys in ascending order, and counts[text, key].
 
     Where there are few possible keys, places[key] is the place of each, and no key need be sorted or searched.
@@ -27,7 +26,7 @@ class Table:
     places: IntArray | None
 
     @classmethod
-    def count(cls, keys: IntArray, owner: IntArray, n_texts: int, span: int) -> "Table":
+    def of(cls, keys: IntArray, owner: IntArray, n_texts: int, span: int) -> "Table":
         """Count the keys, which are less than span, of each text."""
         if span > DIRECT:
             distinct, place = np.unique(keys, return_inverse=True)
@@ -102,7 +101,7 @@ class NGramCounter(GramCounter):
         for _ in range(self.n - 1):
             keys = self.longer(place, texts)
             inside = ((place[:-1] < absent) & (texts.ids[texts.ids.size - keys.size :] < texts.size)).nonzero()[0]
-            table = Table.count(keys[inside], texts.owner[inside], n_texts, span=(absent + 1) * self.base)
+            table = Table.of(keys[inside], texts.owner[inside], n_texts, span=(absent + 1) * self.base)
             self.tables.append(table)
             place, absent, self.counts = table.find(keys), table.keys.size, table.counts
 
@@ -136,7 +135,7 @@ class SkipBigramCounter(GramCounter):
         inside &= known[:size]
         row, position = inside.nonzero()
         found, owner = keys[row, position], texts.owner[position]
-        self.table = Table.count(found, owner, len(texts.lengths), span=self.no_gram + 1)
+        self.table = Table.of(found, owner, len(texts.lengths), span=self.no_gram + 1)
         self.counts = self.table.counts
 
     def keys(self, texts: Numbered) -> IntArray:

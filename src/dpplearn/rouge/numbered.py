@@ -1,7 +1,6 @@
 """Texts as numbers in arrays, which is what the counters see."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import NamedTuple
 
@@ -21,8 +20,7 @@ class Lines(NamedTuple):
     counts: IntArray  # how often the text has each token
 
 
-@dataclass(frozen=True)
-class Numbered:
+class Numbered(NamedTuple):
     """Texts as numbers: 0 ... V-1 for the V tokens of the vocabulary, V for others, V + 1 for END.
 
     The tokens of all texts lie in one array, each text followed by END marks, so that no gram with both ends among

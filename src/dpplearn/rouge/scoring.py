@@ -91,9 +91,9 @@ class PreparedReferences:
     def warn_of_empty(self) -> None:
         """Say to the caller's caller where ROUGE-1.5.5 would have stopped with a division by zero: in ROUGE-W."""
         for name, metric in self.scoring.metrics.items():
-            sizes = self.counters[name].sizes.each
-            empty = [str(i) for i, size in enumerate(sizes, 1) if not size]
-            if isinstance(metric, Subsequence) and metric.runs and empty:
+            weighted = isinstance(metric, Subsequence) and metric.runs
+            sizes = self.counters[name].sizes.each if weighted else []
+            if empty := [str(i) for i, size in enumerate(sizes, 1) if not size]:
                 warnings.warn(
                     f"Reference {', '.join(empty)} of {len(sizes)} has no token. ROUGE-1.5.5 stops at that; "
                     f"here {name} takes it as 0 hits of 0. Check that the reference was read.",
