@@ -30,7 +30,11 @@ COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is asked for."""
+    """A group that imports a command when it is asked for, and speaks in plain lines of what goes wrong in it."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with plain_errors(), plain_warnings():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         return sorted(COMMANDS)

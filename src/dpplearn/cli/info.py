@@ -5,7 +5,6 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from dpplearn.cli import plain_errors
 from dpplearn.cli.options import FILE
 from dpplearn.cli.tables import console
 
@@ -16,8 +15,7 @@ def command(model: Path | None) -> None:
     """Print the settings of MODEL (default: the English one inside) and its weights with standard errors."""
     from dpplearn.summarize.summarizer import Summarizer
 
-    with plain_errors():
-        summarizer = Summarizer.load(model)
+    summarizer = Summarizer.load(model)
     facts = {
         "budget": f"{summarizer.budget:g} {summarizer.unit}",
         "decoder": summarizer.decoder,

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text as Styled
 
 from dpplearn._io.encoding import check_encoding
-from dpplearn.cli import plain_errors, plain_warnings, print_json, say, usage_errors
+from dpplearn.cli import print_json, say, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import AS_JSON, PATH, Number, WholeNumber
 from dpplearn.cli.tables import console
@@ -86,18 +86,16 @@ def command(
         Limit(options["bytes"], options["words"])
         check_resampling(confidence)
         check_encoding(encoding)
-    with plain_errors(), plain_warnings():
-        systems = read_candidates(candidates, encoding)
-        topics = {topic for texts in systems.values() for topic in texts}
-        texts = read_references(references, topics, encoding)
-        scored, unmatched = score_systems(systems, texts, options)
-        if not scored:
-            raise ValueError(
-                f"No id of {candidates} is in {references}: found, for example, {min(topics)!r} in the one "
-                f"and {min(texts)!r} in the other."
-                + (f" {ONLY_TXT}" if candidates.is_dir() or references.is_dir() else "")
-            )
-        tests = compare_systems(scored, confidence) if compare else []
+    systems = read_candidates(candidates, encoding)
+    topics = {topic for texts in systems.values() for topic in texts}
+    texts = read_references(references, topics, encoding)
+    scored, unmatched = score_systems(systems, texts, options)
+    if not scored:
+        raise ValueError(
+            f"No id of {candidates} is in {references}: found, for example, {min(topics)!r} in the one "
+            f"and {min(texts)!r} in the other." + (f" {ONLY_TXT}" if candidates.is_dir() or references.is_dir() else "")
+        )
+    tests = compare_systems(scored, confidence) if compare else []
     for what, found in unmatched.items():
         for name, ids in found.items():
             say(f"{name}: left out, {what.replace('_', ' ')}: {', '.join(ids)}")

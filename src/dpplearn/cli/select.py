@@ -12,7 +12,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
-from dpplearn.cli import check_out, plain_errors, say, usage_errors
+from dpplearn.cli import check_out, say, usage_errors
 from dpplearn.cli.formats import FORMATS, format_of, need_pyarrow, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, DecoderName, WholeNumber
@@ -80,24 +80,23 @@ def command(
         )
     with usage_errors():
         wanted = None if out is None else format_to_write(out, as_json)
-    with plain_errors():
-        check_out(out)
-        found = read_items(items, encoding, given)
-        if not found.records and str(items) != "-":
-            raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
-        scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
-        costs = None if cost is None else read_costs(found, cost)
-        seed: dict[str, Any] = {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
-        chosen = diversify(vectors, scores, k, budget, costs, diversity, method, **seed)
-        if as_json:
-            output = (json.dumps(as_record(found, chosen, explain), indent=2, ensure_ascii=False) + "\n").encode()
-        else:
-            output = write_items(found, chosen.subset, wanted or ("csv" if found.format == "csv" else "jsonl"))
-        if out is None:
-            click.echo(output, nl=False)
-        else:
-            with replace_file(out, "wb") as file:
-                file.write(output)
+    check_out(out)
+    found = read_items(items, encoding, given)
+    if not found.records and str(items) != "-":
+        raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
+    scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
+    costs = None if cost is None else read_costs(found, cost)
+    seed: dict[str, Any] = {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
+    chosen = diversify(vectors, scores, k, budget, costs, diversity, method, **seed)
+    if as_json:
+        output = (json.dumps(as_record(found, chosen, explain), indent=2, ensure_ascii=False) + "\n").encode()
+    else:
+        output = write_items(found, chosen.subset, wanted or ("csv" if found.format == "csv" else "jsonl"))
+    if out is None:
+        click.echo(output, nl=False)
+    else:
+        with replace_file(out, "wb") as file:
+            file.write(output)
     say(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.")
     if explain and not as_json:
         for line in explanation(found, chosen):

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from dpplearn.cli import first_run_notice, plain_errors, say, stoppable
+from dpplearn.cli import first_run_notice, say, stoppable
 from dpplearn.cli.options import MODEL, WholeNumber
 
 
@@ -37,7 +37,7 @@ def command(host: str, port: int, model: Path | None, workers: int | None, open_
         ) from None
 
     given: dict[str, Any] = {"model": model} | ({} if workers is None else {"workers": workers})
-    with plain_errors(), bind(host, port) as listener:
+    with bind(host, port) as listener:
         url = address(listener, host)
         if not is_loopback(host):
             given["hosts"] = None

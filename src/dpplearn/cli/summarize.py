@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnings, print_json, say
+from dpplearn.cli import check_out, first_run_notice, print_json, say
 from dpplearn.cli.options import DIVERSITY, ENCODING, FILE, MODEL
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def command(
     """
     from dpplearn.summarize.summarizer import Summarizer
 
-    with plain_errors(), plain_warnings(), first_run_notice():
+    with first_run_notice():
         check_out(html, "--html")
         cluster = read(files, encoding)
         summarizer = Summarizer.load(model)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnings, say
+from dpplearn.cli import check_out, first_run_notice, say
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import read_corpus
 from dpplearn.cli.options import ENCODING, FILE, PATH, SKIP_BAD, Number
@@ -49,7 +49,7 @@ def command(
     """
     from dpplearn.summarize.summarizer import Summarizer
 
-    with plain_errors(), plain_warnings(), first_run_notice():
+    with first_run_notice():
         check_out(out)
         summarizer = Summarizer(language=language, **settings)
         clusters = read_corpus(corpus, encoding, skip_bad, language=language)
