@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpplearn._checks import FloatArray
 from dpplearn.rouge.combine import plain_sum, round5
 
-FloatArray = NDArray[np.float64]
 MULTIPLIER, INCREMENT, MODULUS = 0x5DEECE66D, 0xB, 1 << 48  # of drand48
 
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpplearn._checks import IntArray
 from dpplearn.rouge.combine import Sizes
 from dpplearn.rouge.metrics import NGrams, SkipBigrams
-from dpplearn.rouge.numbered import IntArray, Numbered
+from dpplearn.rouge.numbered import Numbered
 
 DIRECT = 1 << 17  # possible keys up to which a table has a cell for each, 1 MB in all
 

@@ -5,11 +5,9 @@ from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpplearn._checks import IntArray
 from dpplearn.rouge.reading import Reading
-
-IntArray = NDArray[np.int64]
 
 
 class Lines(NamedTuple):

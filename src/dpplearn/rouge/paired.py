@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpplearn.rouge.bootstrap import FloatArray, check_resampling
+from dpplearn._checks import FloatArray, Seed
+from dpplearn.rouge.bootstrap import check_resampling
 from dpplearn.rouge.corpus import CorpusScore
 
 BLOCK = 1 << 22  # draws made at once
@@ -41,7 +42,7 @@ def paired_bootstrap(
     *,
     confidence: float = 95,
     resamples: int = 10_000,
-    rng: "int | np.random.Generator | None" = 0,
+    rng: Seed = 0,
     shared: bool = False,
 ) -> PairedTest:
     """Test whether two systems differ, by resampling topics together for both (not part of ROUGE-1.5.5).
