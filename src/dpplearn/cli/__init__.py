@@ -15,35 +15,22 @@ from typing import Any
 
 import click
 
-# name: (module, one line for --help)
+# name of the command and of its module: one line for --help
 COMMANDS = {
-    "evaluate": ("dpplearn.cli.evaluate", "Score every system on a corpus (Table 2)."),
-    "experiment": ("dpplearn.cli.experiment", "Train, test and compare: Tables 1 and 2 of the paper."),
-    "figures": ("dpplearn.cli.figures", "Draw the figures of the paper, and ours."),
-    "info": ("dpplearn.cli.info", "Print the weights of a summarizer with standard errors."),
-    "rouge": ("dpplearn.cli.rouge", "Score summaries against references with ROUGE."),
-    "select": ("dpplearn.cli.select", "Choose items that score high and differ from each other."),
-    "serve": ("dpplearn.cli.serve", "Serve the page and the JSON API of the summarizer."),
-    "summarize": ("dpplearn.cli.summarize", "Summarize documents, with reasons."),
-    "train": ("dpplearn.cli.train", "Train a summarizer on clusters with reference summaries."),
+    "evaluate": "Score every system on a corpus (Table 2).",
+    "experiment": "Train, test and compare: Tables 1 and 2 of the paper.",
+    "figures": "Draw the figures of the paper, and ours.",
+    "info": "Print the weights of a summarizer with standard errors.",
+    "rouge": "Score summaries against references with ROUGE.",
+    "select": "Choose items that score high and differ from each other.",
+    "serve": "Serve the page and the JSON API of the summarizer.",
+    "summarize": "Summarize documents, with reasons.",
+    "train": "Train a summarizer on clusters with reference summaries.",
 }
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is asked for, and speaks in plain lines of what goes wrong in it."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        with plain_errors(), plain_warnings():
-            return super().invoke(ctx)
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        return sorted(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
-        return command
+    """A group whose commands stand for modules until one is run, and whose errors and warnings are plain lines."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -52,11 +39,12 @@ class LazyGroup(click.Group):
         near = [] if args[0] in COMMANDS else get_close_matches(args[0], COMMANDS, n=1)
         if near:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and import_module(f"dpplearn.cli.{name}").command, rest
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+    def invoke(self, ctx: click.Context) -> Any:
+        with plain_errors(), plain_warnings():
+            return super().invoke(ctx)
 
 
 def say(text: str) -> None:
@@ -134,7 +122,11 @@ def stoppable(message: str) -> Iterator[None]:
         raise KeyboardInterrupt(message) from None
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    commands=[click.Command(name, short_help=text) for name, text in COMMANDS.items()],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="dpplearn")
 def main() -> None:
     """Learn from examples of good subsets to choose the best set under a budget."""
