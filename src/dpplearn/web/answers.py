@@ -10,14 +10,13 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.cluster import Sentence as Located
 from dpplearn.summarize.explain.reasons import reason
 from dpplearn.summarize.explain.summary import Summary, contributions, place
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.text.units import UNITS, length
+from dpplearn.summarize.text.units import length
 from dpplearn.web import schema
-from dpplearn.web.layout import similarity_map
 from dpplearn.web.pins import Pins
+from dpplearn.web.sentence_map import similarity_map
 
 REDUNDANT = 10  # left-out sentences that an answer explains at most, as many as Summary.explain()
 COVERED = 0.15  # share of a sentence that the summary must cover for it to count as redundant
@@ -39,21 +38,19 @@ def shown(documents: Sequence[Document]) -> list[schema.Document]:
 
 def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
     """The sentences of a cluster, with places, lengths, qualities and a map."""
-    q, xy = ready.dpp.quality, similarity_map(ready.read.C)
-    terms = ready.theta * ready.read.F
-
-    def one(i: int, sentence: Located) -> schema.Sentence:
-        return schema.Sentence(
+    q, xy, terms = ready.dpp.quality, similarity_map(ready.read.C), ready.theta * ready.read.F
+    return [
+        schema.Sentence(
             id=i,
             **place(sentence),
-            length=schema.Length(**{unit: int(length(sentence.text, unit)) for unit in UNITS}),
+            length={unit: int(length(sentence.text, unit)) for unit in schema.UNITS},
             quality=float(q[i]),
             contributions=contributions(names, terms[i]),
             x=float(xy[i, 0]),
             y=float(xy[i, 1]),
         )
-
-    return [one(i, sentence) for i, sentence in enumerate(ready.read.sentences)]
+        for i, sentence in enumerate(ready.read.sentences)
+    ]
 
 
 def selection_answer(found: Found) -> schema.SelectionAnswer:
@@ -79,23 +76,19 @@ def whole_answer(found: Found, notes: Sequence[str]) -> schema.WholeAnswer:
 
 
 def head(summary: Summary) -> dict[str, Any]:
-    """What every summary has."""
+    """What every summary has; of how alike it is, the mean and largest cosine between two of its sentences."""
     given = {name: getattr(summary, name) for name in ("text", "length", "budget", "unit", "note")}
-    return {**given, "similarity": alike(summary)}
-
-
-def alike(summary: Summary) -> schema.Alike | None:
-    """Mean and largest cosine between two chosen sentences: what the diversity changes."""
     Y = summary.items
-    between = summary.read.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
-    return schema.Alike(mean=float(between.mean()), max=float(between.max())) if between.size else None
+    between = summary.read.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]  # what the diversity changes
+    alike = schema.Alike(mean=float(between.mean()), max=float(between.max())) if between.size else None
+    return {**given, "similarity": alike}
 
 
 def chosen(found: Found) -> list[schema.Chosen]:
     """The sentences of the summary, and why."""
     pinned = set(found.pins.include.tolist())
     return [
-        schema.Chosen(sentence=int(i), order=order, pinned=int(i) in pinned, **reasons(found, int(i)))
+        schema.Chosen(order=order, pinned=int(i) in pinned, **judged(found, int(i)))
         for order, i in enumerate(found.summary.items, 1)
     ]
 
@@ -105,25 +98,25 @@ def left_out(found: Found) -> list[schema.LeftOut]:
     summary, q = found.summary, found.summary.dpp.quality
     good = np.flatnonzero(q >= np.median(q))
     rest = np.setdiff1d(good, np.concatenate([summary.items, found.pins.exclude]))  # the banned are out by wish
-    covered = [one for one in summary.coverage(rest) if one.redundancy >= COVERED]
-    covered.sort(key=lambda one: -one.redundancy)
+    covered = sorted(summary.coverage(rest), key=lambda one: -one.redundancy)
     return [
         schema.LeftOut(
-            sentence=one.item,
             similar_to=one.similar_to,
             similarity=one.similarity,
             redundancy=one.redundancy,
             reason=reason(summary, one.item, one.redundancy),
-            **reasons(found, one.item),
+            **judged(found, one.item),
         )
         for one in covered[:REDUNDANT]
+        if one.redundancy >= COVERED
     ]
 
 
-def reasons(found: Found, i: int) -> dict[str, Any]:
-    """What the model thinks of a sentence."""
+def judged(found: Found, i: int) -> dict[str, Any]:
+    """A sentence, and what the model thinks of it."""
     summary = found.summary
     return {
+        "sentence": i,
         "quality": float(summary.dpp.quality[i]),
         "marginal": float(found.marginals[i]),
         "contributions": contributions(summary.names, summary.theta * summary.read.F[i]),

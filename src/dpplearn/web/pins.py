@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn.decoding.ground import Ground
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.text.units import Unit, joined_length, measured
 from dpplearn.web.problems import Problem, invalid
@@ -35,9 +36,9 @@ class Pins:
         A, B = np.unique(np.array(include, np.int64)), np.unique(np.array(exclude, np.int64))
         both = np.intersect1d(A, B)
         if both.size:
-            raise infeasible(f"{numbered(both)} cannot be both pinned and banned. Undo one of the two.")
+            raise Problem("infeasible", f"{numbered(both)} cannot be both pinned and banned. Undo one of the two.")
         if B.size == n:
-            raise infeasible(f"All {n} sentences are banned, so that none is left to choose. Allow some of them.")
+            raise Problem("infeasible", f"All {n} sentences are banned: none is left to choose. Allow some of them.")
         if A.size:
             check_pins(ready, A, budget, unit)
         return cls(A, B)
@@ -47,14 +48,12 @@ class Pins:
         """Equal for the same pins and bans."""
         return self.include.tobytes(), self.exclude.tobytes()
 
-    def marginals(self, ready: Prepared) -> FloatArray:
+    def marginals(self, model: Ground) -> FloatArray:
         """P(i in Y | include in Y, exclude not in Y) of every sentence: conditioning a DPP is exact, equation (10)."""
-        if not (self.include.size or self.exclude.size):
-            return ready.dpp.marginals
-        p = np.zeros(ready.n)
+        p = np.zeros(model.n)
         p[self.include] = 1.0
-        if self.include.size + self.exclude.size < ready.n:
-            given = ready.dpp.condition(self.include, self.exclude)
+        if self.include.size + self.exclude.size < model.n:
+            given = model.given(self.include, self.exclude)
             p[given.items] = given.marginals
         return p
 
@@ -65,19 +64,21 @@ def check_pins(ready: Prepared, A: IntArray, budget: float, unit: Unit) -> None:
     size = joined_length([texts[i] for i in A], unit)
     if size > budget:
         what = f"The {A.size} pinned sentences take" if A.size > 1 else "The pinned sentence takes"
-        raise infeasible(
+        raise Problem(
+            "infeasible",
             f"{what} {measured(size, unit)}, more than the budget of {budget:g}. "
-            f"Raise the budget to {size:g} or unpin some."
+            f"Raise the budget to {size:g} or unpin some.",
         )
     seen: dict[str, int] = {}
     for i in A.tolist():
         if seen.setdefault(ready.said[i], i) != i:
             twin = seen[ready.said[i]]
-            raise infeasible(f"Sentences {twin} and {i}, both pinned, have the same words. Unpin one of them.")
+            raise Problem("infeasible", f"Sentences {twin} and {i}, both pinned, have the same words. Unpin one.")
     if ready.dpp.log_prob(A) == -np.inf:
-        raise infeasible(
+        raise Problem(
+            "infeasible",
             f"{numbered(A)}, all pinned, have probability 0 together: the words of some are a mixture of the others'. "
-            "Unpin one of them."
+            "Unpin one of them.",
         )
 
 
@@ -85,7 +86,3 @@ def numbered(items: IntArray, most: int = 8) -> str:
     """A few sentences by their numbers."""
     some = ", ".join(map(str, items[:most].tolist())) + (", ..." if items.size > most else "")
     return f"Sentence {some}" if items.size == 1 else f"Sentences {some}"
-
-
-def infeasible(detail: str) -> Problem:
-    return Problem("infeasible", detail)

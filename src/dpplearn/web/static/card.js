@@ -1,12 +1,10 @@
 // The card of one sentence: pin or ban it, what was decided about it, and what its quality is made of.
 
-import { actions, ruleByKey } from "./actions.js";
-import { table } from "./bars.js";
+import { explained, table } from "./bars.js";
 import { $, bdi, h, icon } from "./dom.js";
 import { spanOf } from "./sources.js";
-import { ruleOf, state, statusOf, whyOut } from "./state.js";
-import { explained } from "./terms.js";
-import { nameOf, percent, signed } from "./text.js";
+import { actions, ruleByKey, ruleOf, similar, state, statusOf, whyOut } from "./state.js";
+import { nameOf, narrow, percent, signed } from "./text.js";
 import { hideTip, place } from "./tip.js";
 
 const card = $("card");
@@ -28,7 +26,7 @@ export function openCard(id, element) {
 }
 
 function position() {
-  if (matchMedia("(max-width: 719px)").matches) card.removeAttribute("style"); // a sheet at the foot of the window
+  if (narrow()) card.removeAttribute("style"); // a sheet at the foot of the window
   else place(card, anchor.getBoundingClientRect(), { below: true, beside: anchor.matches(".bar") }); // above a bar is its sentence
 }
 
@@ -83,10 +81,8 @@ function facts() {
   else if (pinned) items.push(h("li", {}, "Pinned, but not in the summary: see the note there."));
   if (banned) items.push(h("li", {}, "Kept out of the summary, because you banned it."));
   if (again && !banned) {
-    const order = state.selection.chosen.get(again.similar_to)?.order;
-    items.push(h("li", {}, "Left out: ", h("button", { type: "button", class: "link", on: { click: () => jump(again.similar_to) } },
-      `similar ${again.similarity.toFixed(2)} to sentence ${order}`),
-    `. The summary already says ${percent(again.redundancy)} of it.`));
+    items.push(h("li", {}, "Left out: ", h("button", { type: "button", class: "link", on: { click: () => actions.goTo(again.similar_to) } },
+      similar(again)), `. The summary already says ${percent(again.redundancy)} of it.`));
     if (!again.reason.endsWith("said already")) items.push(h("li", {}, "Why: ", bdi(again.reason), "."));
   }
   if (!chosen && !again && !banned && !pinned) {
@@ -98,11 +94,6 @@ function facts() {
       + `${state.pins.size + state.bans.size ? ", given your choices." : "."}`));
   }
   return items;
-}
-
-function jump(id) {
-  closeCard();
-  actions.goTo(id);
 }
 
 card.addEventListener("toggle", (event) => {
