@@ -5,15 +5,15 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnings
+from dpplearn.cli import check_out, first_run_notice, say
 from dpplearn.cli.bars import bars
-from dpplearn.cli.corpus import ENCODING, PATH, SKIP_BAD, read_corpus
-from dpplearn.cli.numbers import Number
+from dpplearn.cli.corpus import read_corpus
+from dpplearn.cli.options import ENCODING, FILE, PATH, SKIP_BAD, Number
 
 
 @click.command(name="train")
 @click.argument("corpus", type=PATH)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Model file to write.")
+@click.option("--out", type=FILE, required=True, help="Model file to write.")
 @click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries to learn from.")
 @click.option("--unit", type=click.Choice(["bytes", "words", "sentences"]), default="bytes", show_default=True)
 @click.option("--features", type=click.Choice(["paper", "extended"]), default="paper", show_default=True)
@@ -49,17 +49,16 @@ def command(
     """
     from dpplearn.summarize.summarizer import Summarizer
 
-    with plain_errors(), plain_warnings(), first_run_notice():
+    with first_run_notice():
         check_out(out)
         summarizer = Summarizer(language=language, **settings)
         clusters = read_corpus(corpus, encoding, skip_bad, language=language)
-        click.echo(f"Read {len(clusters)} clusters from {corpus}.", err=True)
+        say(f"Read {len(clusters)} clusters from {corpus}.")
         with bars() as show:
             summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=show)
         summarizer.save(out)
     done = summarizer.training_
-    click.echo(
+    say(
         f"Learned {summarizer.theta_.size} weights from {done['sentences']} sentences of {done['documents']} documents "
-        f"(rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}.",
-        err=True,
+        f"(rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}."
     )
