@@ -236,7 +236,8 @@ class Cluster:
             spans: list[tuple[int, int]] = []
             for piece in pieces:
                 start = max(piece.start, first)
-                if start < piece.end and has_word(text, start, piece.end):
+                whole = splitter is None and start == piece.start  # ours has a word
+                if whole or (start < piece.end and has_word(text, start, piece.end)):
                     (titles if piece.heading and not headings else spans).append((start, piece.end))
                 if limit is not None and len(found) + max(len(spans), len(titles)) > limit:
                     raise ValueError(

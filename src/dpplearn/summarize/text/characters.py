@@ -32,7 +32,9 @@ def one_line(text: str) -> str:
     >>> one_line("  The river\\n rose\\x07. ")
     'The river rose.'
     """
-    return " ".join(_INVISIBLE.sub("", text).split())
+    if not text.isprintable():  # what cannot be seen cannot be printed
+        text = _INVISIBLE.sub("", text)
+    return " ".join(text.split())
 
 
 def without_surrogates(text: str) -> str:

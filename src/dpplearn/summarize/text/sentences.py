@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dpplearn.summarize.text import abbreviations as abbr
 from dpplearn.summarize.text.blocks import Block, find_blocks
@@ -18,7 +18,8 @@ from dpplearn.summarize.text.punctuation import ALWAYS, CLOSERS, DASHES, EITHER,
 WINDOW = 60
 
 _BEFORE_WORDS = frozenset(OPENERS + EITHER + DASHES + UNSEEN + " ")
-_STOP = re.compile(f"[{re.escape(SPACED + ALWAYS)}]+|[;|]")
+_STOPS = re.escape(SPACED + ALWAYS)
+_STOP = re.compile(f"[{_STOPS};|](?:(?<![;|])[{_STOPS}]+)?")
 _SPACE = re.compile(r"\s+")
 _NOTE = re.compile(r"\[[0-9]{1,3}\]")  # a footnote's number after the period
 _WORD = re.compile(r"[^\W_][\w'’]{0,40}")
@@ -26,8 +27,7 @@ _WORDS = re.compile(r"[\w'’]+|[.!?]")
 _ACRONYM = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2}){1,6}$")
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A sentence, or a heading, as character offsets."""
 
     start: int
@@ -67,9 +67,7 @@ def find_pieces(text: str) -> Iterator[Piece]:
         start = block.start
         for end in _ends(text, block):
             start = _skip_space(text, start, end)
-            stop = end
-            while stop > start and text[stop - 1].isspace():
-                stop -= 1
+            stop = start + len(text[start:end].rstrip())
             if has_word(text, start, stop):
                 yield Piece(start, stop, block.heading)
             start = end
