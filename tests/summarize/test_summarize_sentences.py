@@ -143,13 +143,16 @@ def test_steps_grow_as_the_text_does(seed):
 
 
 def patterns():
-    for module in pkgutil.iter_modules(dpplearn.summarize.__path__):
-        names = vars(importlib.import_module(f"dpplearn.summarize.{module.name}"))
+    for module in pkgutil.walk_packages(dpplearn.summarize.__path__, "dpplearn.summarize."):
+        names = vars(importlib.import_module(module.name))
         yield from ((module.name, name, value) for name, value in names.items() if isinstance(value, re.Pattern))
 
 
 def repeats(parsed, inside=False):
-    """Every repetition that may run twice or more and stands in another such one, with what it stands in."""
+    """Every repetition that may run twice or more and stands in another such one, with what it stands in.
+
+    One that is possessive gives nothing back, so that what stands in it is matched in one way.
+    """
     for operation, argument in parsed:
         name = str(operation)
         if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
@@ -157,7 +160,7 @@ def repeats(parsed, inside=False):
             many = most > 1
             if many and inside:
                 yield inside
-            yield from repeats(body, body if many else inside)
+            yield from repeats(body, body if many and name != "POSSESSIVE_REPEAT" else inside)
         elif name == "SUBPATTERN":
             yield from repeats(argument[3], inside)
         elif name == "BRANCH":
