@@ -18,7 +18,7 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.signals import deaf_children
 from dpplearn.cli import main
 from dpplearn.summarize import Cluster
-from dpplearn.summarize import training as training_module
+from dpplearn.summarize.model import training as training_module
 
 
 class Terminal(io.StringIO):

@@ -14,9 +14,11 @@ from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, plain_errors, usage_errors
 from dpplearn.cli.chosen import write_items
+from dpplearn.cli.decoders import DecoderName, decoder_help
 from dpplearn.cli.items import FORMATS, Items, format_of, need_pyarrow, read_items
 from dpplearn.cli.numbers import Number, WholeNumber
 from dpplearn.decoding.diversify import DiverseSelection, Skipped, diversify
+from dpplearn.decoding.registry import DECODERS
 
 EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("text", "texts")
 ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
@@ -41,6 +43,9 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
     help="0: by score alone. 1: by similarity alone.",
 )
 @click.option(
+    "--method", type=DecoderName(), metavar="NAME", default="greedy", show_default=True, help=f"{decoder_help()}."
+)
+@click.option(
     "--explain", is_flag=True, help="Say what each item that was kept is most like, and why the others were skipped."
 )
 @click.option(
@@ -60,6 +65,7 @@ def command(
     budget: float | None,
     k: int | None,
     diversity: float,
+    method: str,
     explain: bool,
     out: Path | None,
     as_json: bool,
@@ -88,7 +94,8 @@ def command(
             raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
         scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
         costs = None if cost is None else read_costs(found, cost)
-        chosen = diversify(vectors, scores, k=k, budget=budget, cost=costs, diversity=diversity)
+        seed: dict[str, Any] = {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
+        chosen = diversify(vectors, scores, k, budget, costs, diversity, method, **seed)
         if as_json:
             output = (json.dumps(as_record(found, chosen, explain), indent=2, ensure_ascii=False) + "\n").encode()
         else:

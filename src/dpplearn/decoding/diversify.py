@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -11,22 +10,15 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_choice, check_vector
-from dpplearn.decoding import Selection, consensus, exact_map, greedy_map, local_search, sampled_map
+from dpplearn._checks import FloatArray, IntArray, check_vector
 from dpplearn.decoding.diversity import check_diversity
 from dpplearn.decoding.greedy import SIGNED, as_selection, greedy_auto, greedy_run
 from dpplearn.decoding.ground import Rows, read_features, some
 from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.nearest import Nearest, nearest_chosen, nearest_other
-from dpplearn.decoding.selection import Known
+from dpplearn.decoding.registry import decoder, normal_name
+from dpplearn.decoding.selection import Known, Selection
 
-DECODERS: dict[str, Callable[..., Selection]] = {
-    "greedy": greedy_map,
-    "sampled": sampled_map,
-    "consensus": consensus,
-    "exact": exact_map,
-    "local": local_search,
-}
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 FILL = 0.4995  # diversity at which every item keeps 1/1000 of its own, so that none is a combination of others
 
@@ -217,7 +209,7 @@ def diversify(
     d = check_diversity(diversity)
     if strategy != "dpp":
         raise ValueError(f'strategy must be "dpp", found {strategy!r}. dpplearn has no other; leave it out.')
-    check_choice(method, "method", tuple(DECODERS))
+    method = normal_name(method, "method")
     if isinstance(budget, str):
         raise TypeError(f"budget must be a number, found {budget!r}. Pass strategy= by name.")
     rows, lengths, z = read_candidates(embeddings, scores, scale)
@@ -234,7 +226,7 @@ def diversify(
     if method == "greedy" and not options:
         found = greedy(ground, limits)
     else:
-        found = DECODERS[method](ground, cost, budget, k=k, diversity=ground.diversity, **options)
+        found = decoder(method)(ground, cost, budget, k=k, diversity=ground.diversity, **options)
     if method == "greedy" and k is not None and len(found) < limits.k:
         found = fill(ground, limits, found)
     return DiverseSelection(

@@ -13,9 +13,9 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from dpplearn._checks import FloatArray, IntArray, check_choice
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._run.blas import blas_threads
-from dpplearn.decoding import Selection, greedy_map, sampled_map
+from dpplearn.decoding import Selection, registry
 from dpplearn.dpp import DPP
 from dpplearn.learning.examples import check_examples, check_item_set, check_item_sets
 from dpplearn.learning.fitting import default_names, is_paths, training_data
@@ -23,8 +23,6 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import MAX_LOG_KERNEL, Example, check_log_quality
 from dpplearn.learning.shards import load_shard
 from dpplearn.lowrank import LowRankDPP
-
-DECODERS: dict[str, Callable[..., Selection]] = {"greedy": greedy_map, "sampled": sampled_map}
 
 
 class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -77,15 +75,14 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         x : ItemSet
             Its `cost` counts against the budget; 1 for each item where it has none.
         budget : float, optional
-        decoder : {"greedy", "sampled"} or callable
-            `greedy_map` (Algorithm 2), `sampled_map` (the best of many samples), or any function of
-            `dpplearn.decoding` with the same signature.
+        decoder : {"greedy", "sampled", "consensus", "exact", "local"} or callable
+            `greedy_map` (Algorithm 2), `sampled_map` (the best of many samples) and the others of
+            `dpplearn.decoding`, or any function with the same signature.
         **options
             For the decoder: k, gain, include, exclude, diversity, n_samples, rng and so on.
         """
         if isinstance(decoder, str):
-            check_choice(decoder, "decoder", tuple(DECODERS))
-            decoder = DECODERS[decoder]
+            decoder = registry.decoder(decoder)
         return decoder(self.dpp(self._check(x)), cost=x.cost, budget=budget, **options)
 
     def predict(

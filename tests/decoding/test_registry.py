@@ -1,0 +1,71 @@
+"""One table of decoder names; a decoder that joins it works wherever a name is asked for."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from dpplearn import ConditionalDPP, ItemSet, diversify
+from dpplearn.cli import main
+from dpplearn.decoding import greedy_map, registry
+from dpplearn.decoding.registry import DECODERS, Decoder, decoder, decoder_names, normal_name
+
+
+def worst_first(dpp, cost=None, budget=None, *, k=None, include=(), exclude=(), diversity=0.5):
+    """A decoder made up for this test: greedy, without the last item that it would choose."""
+    found = greedy_map(dpp, cost, budget, k=k, include=include, exclude=exclude, diversity=diversity)
+    return greedy_map(dpp, cost, budget, k=max(len(found) - 1, 0), include=include, exclude=exclude)
+
+
+@pytest.fixture
+def added(monkeypatch):
+    monkeypatch.setitem(DECODERS, "worst-first", Decoder(worst_first, "one item fewer than greedy"))
+    return "worst-first"
+
+
+def test_names_and_functions():
+    assert decoder_names() == ("greedy", "sampled", "consensus", "exact", "local")
+    assert decoder("greedy") is greedy_map
+    assert all(callable(decoder(name)) and DECODERS[name].help for name in decoder_names())
+    assert normal_name("sample") == "sampled"
+    assert decoder("sample") is decoder("sampled")
+    assert {name for name, known in DECODERS.items() if known.random} == {"sampled", "consensus"}
+
+
+@pytest.mark.parametrize("name", ["best", "Greedy", None, ["greedy"]])
+def test_an_unknown_name_lists_those_that_are_known(name):
+    with pytest.raises(ValueError, match=r"^method .*'greedy'.*'local'.*found"):
+        normal_name(name, "method")
+
+
+def test_a_new_decoder_works_in_diversify(added, rng):
+    E, s = rng.standard_normal((6, 4)), rng.random(6)
+    found = diversify(E, s, k=3, method=added)
+    assert found.subset.tolist() == diversify(E, s, k=2).subset.tolist()
+    assert found.parameters["method"] == added
+    assert diversify(E, s, k=3, method="sample", n_samples=10, rng=0).parameters["method"] == "sampled"
+
+
+def test_a_new_decoder_works_in_a_fitted_model(added, rng):
+    items = ItemSet(rng.standard_normal((6, 2)), phi=rng.standard_normal((6, 4)))
+    model = ConditionalDPP().fit([items] * 2, [[0, 1], [2]])
+    assert len(model.decode(items, decoder=added, k=3)) == len(model.decode(items, k=3)) - 1
+    for name in decoder_names():
+        options = {"rng": 0} if registry.DECODERS[name].random else {}
+        assert len(model.decode(items, decoder=name, k=2, **options)) <= 2
+
+
+def test_a_new_decoder_works_on_the_command_line(added, tmp_path):
+    path = tmp_path / "items.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in ("a b", "b c", "d e", "f")))
+
+    def select(*options):
+        done = CliRunner().invoke(main, ["select", str(path), "-k", "3", "--json", *options])
+        return done, len(json.loads(done.stdout)["selected"]) if done.exit_code == 0 else None
+
+    assert select()[1] == 3
+    assert select("--method", added)[1] == 2
+    assert select("--method", "sample")[1] == select("--method", "sampled")[1]
+    failed, _ = select("--method", "best")
+    assert failed.exit_code == 2
+    assert f"'{added}'" in failed.stderr
