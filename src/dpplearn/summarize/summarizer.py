@@ -270,9 +270,7 @@ class Summarizer:
         chosen = tuple(read.sentences[i] for i in items)
         size = joined_length(lines, unit)
         names = self.features_.names
-        return Summary(
-            "\n".join(lines), chosen, size, budget, unit, note, items, read, self.theta_, names, dpp, excluded
-        )
+        return Summary("\n".join(lines), chosen, size, budget, unit, note, items, ready, names, pinned, excluded)
 
     def _decode(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from html import escape
 
-from dpplearn.summarize.explain.reasons import REDUNDANT
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.text.units import measured
 
@@ -34,7 +33,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     documents = summary.read.cluster.documents
     explanation = summary.explain()
     number = {(s.document, s.start): k for k, s in enumerate(summary.sentences, 1)}
-    again = {(x.sentence.document, x.sentence.start) for x in explanation.left_out if x.redundancy >= REDUNDANT}
+    again = {(x.sentence.document, x.sentence.start) for x in explanation.redundant()}
 
     def name(index: int) -> str:
         document = documents[index]
@@ -67,7 +66,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
             "<h2>Good sentences left out</h2><table><tr><th>Sentence<th>Quality<th>Already said<th>Most like sentence"
             "<th>Why left out"
         )
-        for x in explanation.left_out:
+        for x in explanation.best_left_out():
             k = number[x.similar_to.document, x.similar_to.start]
             lines.append(
                 f"<tr><td>{escape(x.sentence.text)} <small>{name(x.sentence.document)}</small>"
