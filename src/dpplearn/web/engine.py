@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import cast
 
-from dpplearn._cached import Latest
-from dpplearn._checks import FloatArray
 from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.language import misread
 from dpplearn.web import schema
-from dpplearn.web.answers import Found, selection_answer, whole_answer
+from dpplearn.web.answers import selection_answer, whole_answer
 from dpplearn.web.pins import Pins
 from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem, invalid, limited
@@ -32,7 +31,6 @@ class Reading:
     ready: Prepared
     notes: tuple[str, ...]
     defaults: schema.Defaults
-    given: Latest[FloatArray] = field(default_factory=Latest)  # marginals under the latest pins
 
     @property
     def nbytes(self) -> int:
@@ -165,7 +163,9 @@ class Engine:
             decoder=cast(schema.Decoder, model.decoder),
         )
 
-    def find(self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None) -> Found:
+    def find(
+        self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None
+    ) -> Summary:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
         unit = options.unit or defaults.unit
@@ -174,8 +174,6 @@ class Engine:
         include = options.include if isinstance(options, schema.Selection) else []
         exclude = options.exclude if isinstance(options, schema.Selection) else []
         pins = Pins.of(ready, include, exclude, budget, unit)
-        marginals = reading.given.get(pins.key, lambda: pins.marginals(ready))
-        deadline.check()
         summary = reading.summarizer.summarize(
             ready,
             budget,
@@ -187,7 +185,7 @@ class Engine:
             n_samples=samples or self.settings.samples,
         )
         deadline.check()
-        return Found(summary, pins, marginals)
+        return summary
 
     def select(self, reading: Reading, options: schema.Selection, deadline: Deadline) -> schema.SelectionAnswer:
         """A summary of a cluster, with reasons."""

@@ -71,7 +71,7 @@ export function updateLists() {
     item.querySelector(".meta").replaceChildren(
       h("button", { type: "button", class: "link", on: { click: () => actions.goTo(x.similar_to) } },
         `similar ${x.similarity.toFixed(2)} to sentence ${order}`),
-      h("span", {}, `${percent(x.redundancy)} of it is said already`));
+      h("span", {}, bdi(x.reason)));
     item.dataset.order = `≈${order}`;
     press(item, x.sentence);
   });

@@ -11,7 +11,7 @@ export const state = {
   milliseconds: 0,
 };
 
-/** What the page says of one sentence: in the summary, left out as a repetition, pinned, banned. */
+/** What the page says of one sentence: in the summary, or why not; left out as a repetition, pinned, banned. */
 export function statusOf(id) {
   const { selection } = state;
   return {
@@ -20,6 +20,7 @@ export function statusOf(id) {
     pinned: state.pins.has(id),
     banned: state.bans.has(id),
     marginal: selection?.marginals?.[id],
+    reason: selection?.reasons?.[id],
   };
 }
 
@@ -35,18 +36,6 @@ export function indexed(answer, asked) {
   };
 }
 
-/** Why a sentence that repeats nothing is out, where that is plain: it is weaker than all chosen, or does not fit. */
-export function whyOut(id) {
-  const { cluster, selection } = state;
-  const { quality, length } = cluster.sentences[id];
-  const { unit, budget, text } = selection;
-  const bytes = new TextEncoder().encode(text).length + 1 + length.bytes; // a line each
-  const needed = { bytes, tokens: Math.ceil(bytes / 4) }[unit] ?? selection.length + length[unit];
-  if (length[unit] > budget) return "longer than the budget";
-  if (selection.selected.every((x) => x.quality > quality)) return "weaker than every chosen sentence";
-  return needed > budget ? "does not fit beside the chosen ones" : "";
-}
-
 export function setRule(id, rule) {
   state.pins.delete(id);
   state.bans.delete(id);
@@ -60,15 +49,14 @@ export const request = () => ({ ...state.options, include: [...state.pins], excl
 
 /** In words, for the tooltip, the card and screen readers. */
 export function describe(id) {
-  const { chosen, again, pinned, banned, marginal } = statusOf(id);
+  const { chosen, again, pinned, banned, marginal, reason } = statusOf(id);
   const parts = [];
   if (pinned) parts.push("Pinned by you");
   if (banned) parts.push("Banned by you");
   if (chosen) parts.push(`In the summary, sentence ${chosen.order}`);
   if (again && !banned) {
     const order = state.selection.chosen.get(again.similar_to)?.order;
-    parts.push(`Left out: similar ${again.similarity.toFixed(2)} to sentence ${order}`);
-    parts.push(`${Math.round(100 * again.redundancy)}% of it is said already`);
+    parts.push(`Left out: ${reason}`, `similar ${again.similarity.toFixed(2)} to sentence ${order}`);
   }
   if (marginal !== undefined && marginal !== null && !pinned && !banned) {
     parts.push(`probability ${Math.round(100 * marginal)}%`);
