@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import cast
 
 from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
-from dpplearn.summarize.text.language import misread
 from dpplearn.web import schema
 from dpplearn.web.answers import selection_answer, whole_answer
 from dpplearn.web.pins import Pins

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from dpplearn._io.encoding import peek, read_bytes, to_text
 from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.text.characters import word_set
 from dpplearn.summarize.text.markup import html_to_text, tokens
 from dpplearn.summarize.text.newswire import dateline_end, is_byline, is_notice, is_signature
+from dpplearn.summarize.text.word_lists import word_set
 
 _FOLDER = re.compile(r"(d[0-9]{2,6})[a-z]{0,2}(-[a-z])?$", re.IGNORECASE)  # d30001t; D0801A-A in later years
 _MODEL = re.compile(

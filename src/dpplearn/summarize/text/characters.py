@@ -19,11 +19,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORD = re.compile(r"[^\W_]")
 
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text, as a set to look words up in."""
-    return frozenset(text.split())
-
-
 def one_line(text: str) -> str:
     """Collapse white space and leave out what cannot be seen.
 
