@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
-    from dpplearn.summarize.corpora.passed_over import SkippedWarning
     from dpplearn.summarize.corpora.reading import read_clusters
+    from dpplearn.summarize.corpora.source import SkippedWarning
     from dpplearn.summarize.explain.explanation import Explanation
     from dpplearn.summarize.explain.summary import Summary
     from dpplearn.summarize.model.features import SentenceFeatures
@@ -26,7 +26,7 @@ _HOME = {
     "SentenceFeatures": "model.features",
     "Summarizer": "summarizer",
     "Summary": "explain.summary",
-    "SkippedWarning": "corpora.passed_over",
+    "SkippedWarning": "corpora.source",
     "read_clusters": "corpora.reading",
     "split_sentences": "text.sentences",
     "words": "text.words",

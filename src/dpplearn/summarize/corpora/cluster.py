@@ -197,7 +197,7 @@ class Cluster:
         >>> len(cluster.documents), len(cluster.references)
         (8, 3)
         """
-        from dpplearn.summarize.corpora.documents import read_example
+        from dpplearn.summarize.corpora.cluster_folders import read_example
 
         return read_example()
 
