@@ -59,8 +59,8 @@ def read_folder(folder: Path, source: Source) -> Cluster | None:
             documents += [(path, document) for document in read_document(path, source.encoding)]
     if not documents:
         return None
-    source.passed_over.add_others(there, paths)
-    source.passed_over.add_empty(documents)
+    source.add_others(there, paths)
+    source.add_empty(documents)
     return Cluster(unique_ids(documents), read_references(folder, source), folder.resolve().name)
 
 
@@ -68,7 +68,7 @@ def read_references(folder: Path, source: Source) -> list[str]:
     """The texts in the folder references/, by name."""
     there = entries(folder / REFERENCES) if (folder / REFERENCES).is_dir() else []
     paths = [path for path in there if path.is_file() and suffix_of(path) in (*suffixes(), "")]
-    source.passed_over.add_others(there, paths)
+    source.add_others(there, paths)
     given = [DocumentFile(read_bytes(path), path.name, path, source.encoding) for path in paths]
     return [HTML.parse(file)[0].text if kind_of(file) is HTML else file.text().strip() for file in given]
 

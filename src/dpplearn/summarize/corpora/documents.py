@@ -14,7 +14,7 @@ from dpplearn._io.encoding import check_charset, check_encoding, peek, read_byte
 from dpplearn._io.folders import entries
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
-from dpplearn.summarize.corpora.source import PassedOver
+from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.blocks import is_date, is_title
 from dpplearn.summarize.text.markup import html_to_text, markdown_to_text
 
@@ -43,23 +43,12 @@ class DocumentFile:
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of document files.
-
-    Parameters
-    ----------
-    name : str
-    suffixes : tuple of str
-        How names of such files end.
-    parse : callable
-        From a `DocumentFile` to its documents.
-    opening : pattern, optional
-        How its text begins: a file that matches is of this kind whatever it is called.
-    """
+    """A kind of document files."""
 
     name: str
-    suffixes: tuple[str, ...]
+    suffixes: tuple[str, ...]  # how names of such files end
     parse: Callable[[DocumentFile], list[Document]]
-    opening: re.Pattern[str] | None = None
+    opening: re.Pattern[str] | None = None  # how its text begins: such a file is of this kind whatever it is called
 
 
 def parse_sgml_file(file: DocumentFile) -> list[Document]:
@@ -154,13 +143,13 @@ def plain_document(name: str, source: str) -> Document:
 def read_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]], encoding: str | None) -> list[Document]:
     """The documents of files, patterns and folders; ids are file names, or paths where names are the same."""
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    passed_over = PassedOver()
-    found = list(dict.fromkeys(path for one in given for path in _expand(fspath(one), passed_over)))
+    source = Source(Path(), encoding)
+    found = list(dict.fromkeys(path for one in given for path in _expand(fspath(one), source)))
     if not found:
         raise FileNotFoundError("There must be at least one file to read, but none was given.")
     documents = [(path, document) for path in found for document in read_document(path, encoding)]
-    passed_over.add_empty(documents)
-    passed_over.warn(suffixes(), stacklevel=3)  # where Cluster.from_files was called
+    source.add_empty(documents)
+    source.warn(suffixes(), stacklevel=3)  # where Cluster.from_files was called
     return unique_ids(documents)
 
 
@@ -178,14 +167,14 @@ def unique_ids(documents: list[tuple[Path, Document]]) -> list[Document]:
     return kept
 
 
-def _expand(given: str, passed_over: PassedOver) -> list[Path]:
+def _expand(given: str, source: Source) -> list[Path]:
     path = Path(given)
     if path.is_dir():
         inside = entries(path)
         found = [entry for entry in inside if is_document(entry) or (entry.is_file() and is_sgml(peek(entry)))]
         if not found:
             raise ValueError(f"{path} must hold documents ({', '.join(suffixes())}), but holds none.")
-        passed_over.add_others(inside, found)
+        source.add_others(inside, found)
         return found
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")

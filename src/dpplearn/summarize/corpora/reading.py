@@ -17,21 +17,11 @@ from dpplearn.summarize.corpora.source import Source
 
 @dataclass(frozen=True)
 class Reader:
-    """A format of corpora.
+    """A format of corpora."""
 
-    Parameters
-    ----------
-    name : str
-        What to give, for messages.
-    looks_like : callable
-        Whether a path is in this format.
-    read : callable
-        From a `Source` to its clusters; in `with source.tolerate()` stands what may be skipped if it is bad.
-    """
-
-    name: str
+    name: str  # what to give, for messages
     looks_like: Callable[[Path], bool]
-    read: Callable[[Source], Iterable[Cluster]]
+    read: Callable[[Source], Iterable[Cluster]]  # what may be skipped if it is bad stands in `with source.tolerate()`
 
 
 READERS = [  # a new format is one entry; the first that a path looks like reads it
@@ -94,9 +84,8 @@ def read_clusters(
     if reader is None:
         raise ValueError(f"{given} must be {kinds}, but is none. For documents of one cluster, use Cluster.from_files.")
     found = list(reader.read(source))
-    source.passed_over.warn(suffixes())
-    source.passed_over.warn_of_bad(given, len(found))
+    source.warn(suffixes(), len(found))
     if not found:
-        readable = " that can be read" if source.passed_over.bad else ""
+        readable = " that can be read" if source.bad else ""
         raise ValueError(f"{given} holds no cluster{readable}. Give {kinds}.")
     return found

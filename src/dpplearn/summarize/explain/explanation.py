@@ -11,7 +11,7 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn.summarize.corpora.cluster import Sentence
 
-REDUNDANT = 0.2  # the share of a sentence that is said already, from which that is the reason: a cosine of about 0.4
+REDUNDANT = 0.2  # the share of a sentence that is said already, from which on that is the reason
 LISTED = 10  # sentences left out that a view shows, unless it is asked for more
 
 
