@@ -10,9 +10,8 @@ import dpplearn
 
 ROOT = Path(dpplearn.__file__).parent
 TABLE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-LAYERS = {
-    int(n): re.findall(r"`(\w+)`", rooms) for n, rooms in re.findall(r"^\| (\d) \| (.*) \|$", TABLE, re.MULTILINE)
-}
+ROWS = re.findall(r"^\| (\d) \| [^|]* \| (.*) \|$", TABLE, re.MULTILINE)
+LAYERS = {int(layer): re.findall(r"`(\w+)`", rooms) for layer, rooms in ROWS}
 ROOMS = [room for layer in sorted(LAYERS) for room in LAYERS[layer]]
 LAYER = {room: layer for layer, rooms in LAYERS.items() for room in rooms}
 INNER = {"summarize": re.findall(r"`(\w+)`", re.search(r"^Inside `summarize`,.*: (.*)\.$", TABLE, re.MULTILINE)[1])}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpplearn import diversify
-from dpplearn.integrations._common import Chooser, cosines, given_scores, tiktoken_counter
+from dpplearn.integrations._common import NOTE, Chooser, cosines, given_scores, given_vectors, tiktoken_counter
 
 E = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
 
@@ -55,16 +55,16 @@ def test_token_budget_without_a_counter(monkeypatch):
 
 
 def test_warns_where_candidates_are_as_few_as_the_selection():
-    with pytest.warns(UserWarning, match=r"All 3 candidates .* Retrieve more than you keep \(fetch_k"):
+    with pytest.warns(UserWarning, match="All 3 .*fetch_k"):
         choice = Chooser(k=3)(["a", "b", "c"], np.eye(3), [1.0, 2.0, 3.0])
     assert sorted(choice.order) == [0, 1, 2]
 
 
 def test_warns_where_nothing_fits():
-    with pytest.warns(UserWarning, match=r"None of 3 .* budget of 1 is below the cheapest candidate, which costs 2"):
+    with pytest.warns(UserWarning, match="None of 3 .*budget of 1 .*costs 2"):
         choice = Chooser(max_tokens=1, count_tokens=lambda _: 2)(["a", "b", "c"], E, [1.0, 2.0, 3.0])
     assert choice.notes() == []
-    assert [left.candidate for left in choice.skipped] == [0, 1, 2]
+    assert [left["candidate"] for left in choice.skipped] == [0, 1, 2]
 
 
 def test_no_candidates():
@@ -84,12 +84,25 @@ def test_bad_settings(bad):
 
 def test_cosines_and_scores():
     assert cosines([[3, 4], [0, 0]], [1, 0]).tolist() == [0.6, 0.0]
-    with pytest.raises(ValueError, match="query's embedding has 3 numbers, and those of the documents 2"):
+    with pytest.raises(ValueError, match=r"query.*3 numbers.*documents 2"):
         cosines([[3, 4]], [1, 0, 0])
     assert given_scores([None, None], "Node") is None
     assert given_scores([1, 2.5], "Node").tolist() == [1, 2.5]
-    with pytest.raises(ValueError, match=r"Node 1 has no score, and others have one \(2 without"):
+    with pytest.raises(ValueError, match=r"Node 1 .*\(2 without"):
         given_scores([1, None, None], "Node")
+
+
+def test_embeddings_are_carried_or_all_made():
+    assert given_vectors([[1.0], [2.0]], None, "node", "") == [[1.0], [2.0]]
+    assert given_vectors([[1.0], None], lambda: "made", "node", "") == "made"
+    with pytest.raises(ValueError, match=r"node 1 has none \(2 without.*Pass embed="):
+        given_vectors([[1.0], None, None], None, "node", "Pass embed=.")
+
+
+def test_kept_are_annotated_copies_best_first():
+    choice = Chooser(k=2)(["a", "b", "c"], E, [3.0, 2.9, 2.0])
+    kept = choice.kept("abc", lambda letter, note: f"{letter}{note[NOTE]['rank']}")
+    assert kept == [f"{'abc'[i]}{rank}" for rank, i in enumerate(choice.order)] == ["a0", "c1"]
 
 
 @pytest.mark.parametrize(

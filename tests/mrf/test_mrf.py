@@ -12,7 +12,7 @@ from brute import event, subsets
 from brute_mrf import brute_pmf, position, random_mrf
 from dpplearn import DPP, KDPP, LowRankDPP, Subsets
 from dpplearn.mrf import PairwiseMRF, kl_divergence
-from dpplearn.mrf.states import all_subsets, inclusion_probs, moments, probabilities_of, subsets_to_positions
+from dpplearn.mrf.enumeration import all_subsets, inclusion_probs, moments, probabilities_of, subsets_to_positions
 
 
 @pytest.fixture(params=[(1, True), (2, True), (5, True), (6, False)], ids=str)

@@ -8,9 +8,9 @@ from brute import pmf, random_kernel, subsets
 from brute_mrf import position, random_mrf
 from dpplearn import DPP, KDPP
 from dpplearn.mrf import PairwiseMRF, fit_dpp_to, fit_mrf_to, kl_divergence, pair_to_dpp, pair_to_mrf
-from dpplearn.mrf.branches import EDGE, Divergence, branch_masses, expected_log_prob
+from dpplearn.mrf.divergence import EDGE, Divergence, branch_masses, expected_log_prob
+from dpplearn.mrf.enumeration import inclusion_probs, moments
 from dpplearn.mrf.starts import from_marginals, from_small_sets, tree_signs
-from dpplearn.mrf.states import inclusion_probs, moments
 
 
 def brute_probabilities(L):
@@ -18,10 +18,6 @@ def brute_probabilities(L):
     for Y, p in pmf(L).items():
         out[position(Y)] = p
     return out
-
-
-def divergence_of(p):
-    return Divergence(branch_masses(p), float(p @ np.log(p)), p.size.bit_length() - 1)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
@@ -33,7 +29,7 @@ def test_expected_log_prob_is_the_sum_over_subsets(n, rng):
 
 @pytest.mark.parametrize("n", [1, 2, 4, 5])
 def test_gradient_agrees_with_finite_differences(n, rng):
-    loss = divergence_of(rng.dirichlet(np.ones(1 << n)))
+    loss = Divergence.to(rng.dirichlet(np.ones(1 << n)))
     x = loss.parameters(random_kernel(n, rng) + 0.1 * np.eye(n))
     steps = approx_fprime(x, lambda y: loss(y)[0], 1e-7)
     np.testing.assert_allclose(loss(x)[1], steps, atol=2e-5)
@@ -44,7 +40,7 @@ def test_gradient_agrees_with_finite_differences(n, rng):
 
 def test_gradient_is_zero_at_the_target(rng):
     L = random_kernel(5, rng) + 0.1 * np.eye(5)
-    loss = divergence_of(brute_probabilities(L))
+    loss = Divergence.to(brute_probabilities(L))
     value, gradient = loss(loss.parameters(L))
     assert abs(value) < 1e-9
     assert np.abs(gradient).max() < 1e-7
@@ -183,14 +179,14 @@ def test_positive_correlation_is_out_of_reach():
 def test_too_many_items_for_a_fit():
     """The advice can be followed: a part of the DPP is a DPP, and its distribution that of Y ∩ A."""
     dpp = DPP(np.eye(25))
-    with pytest.raises(ValueError, match=r"found 25\. Take .* DPP\.from_marginal\(dpp\.K\[np\.ix_\(A, A\)\]\)"):
+    with pytest.raises(ValueError, match=r"found 25.*from_marginal\(dpp\.K\["):
         fit_mrf_to(dpp)
     A = np.arange(3)
     np.testing.assert_allclose(fit_mrf_to(DPP.from_marginal(dpp.K[np.ix_(A, A)])).model.marginals, 0.5)
 
 
 def test_text_is_no_target():
-    with pytest.raises(TypeError, match=r"^target must be an array of real numbers, found the text 'x'\."):
+    with pytest.raises(TypeError, match=r"^target .* the text 'x'"):
         fit_dpp_to("x")
 
 
@@ -209,9 +205,9 @@ def test_relabelling_the_items_changes_nothing(rng):
 
 def test_what_does_not_converge_says_so(rng):
     mrf = random_mrf(6, rng, strength=2.0)
-    with pytest.warns(RuntimeWarning, match=r"closest DPP was not reached.*Raise max_iter"):
+    with pytest.warns(RuntimeWarning, match="DPP was not reached.*max_iter"):
         assert not fit_dpp_to(mrf, max_iter=1).converged
-    with pytest.warns(RuntimeWarning, match="closest PairwiseMRF was not reached"):
+    with pytest.warns(RuntimeWarning, match="PairwiseMRF was not reached"):
         assert not fit_mrf_to(rng.dirichlet(np.ones(32)), max_iter=1).converged
 
 

@@ -60,6 +60,8 @@ def test_ends_of_the_range():
     assert pair_to_dpp(0.3, 0.4, 0.0).S == 1.0  # never together
     assert pytest.approx(1.0) == pair_to_dpp(1e-200, 1e-200, 0.0).S  # nor where the product is no float
     assert pytest.approx(np.sqrt(0.5), rel=1e-6) == pair_to_dpp(1e-7, 1e-7, 5e-15).S  # half the product
+    assert dpp_to_pair([1e200, 1e200], 0.0) == (1.0, 1.0, 1.0)  # whose product is no float
+    assert dpp_to_pair([0.0, 2.0], 1.0) == (0.0, pytest.approx(0.8), 0.0)
     assert pair_to_dpp(0.0, 0.4, 0.0).dpp().marginals == pytest.approx([0.0, 0.4])
     assert pair_to_mrf(0.5, 0.5, 0.4, repulsive=False).w12 == pytest.approx(4 * np.log(2))
     assert pair_to_mrf(0.5, 0.5, 0.4, repulsive=False).mrf().pair_probs()[0, 1] == pytest.approx(0.4)
@@ -68,19 +70,18 @@ def test_ends_of_the_range():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pair_to_dpp(0.5, 0.5, 0.3), r"at most p1 p2 = 0.25, equation \(13\), found 0.3.*only negative"),
+        (lambda: pair_to_dpp(0.5, 0.5, 0.3), r"0\.25.*\(13\).*0\.3.*only negative"),
         (lambda: pair_to_mrf(0.5, 0.5, 0.3), "repulsive=False"),
         (lambda: pair_to_dpp(1e-7, 1e-7, 1e-13), r"at most p1 p2 = 1e-14"),  # ten times the product
         (lambda: pair_to_mrf(1e-7, 1e-7, 1e-13), r"at most p1 p2 = 1e-14"),
         (lambda: pair_to_dpp(0.5, 0.5, 0.6), "no distribution of two items"),
         (lambda: pair_to_dpp(0.9, 0.9, 0.7), "no distribution of two items"),
-        (lambda: pair_to_dpp(0.6, 0.4, 0.0), "one of the items is always chosen.*from_marginal"),
+        (lambda: pair_to_dpp(0.6, 0.4, 0.0), "always chosen.*from_marginal"),
         (lambda: pair_to_mrf(0.3, 0.4, 0.0), r"P\(\{1, 2\}\) is 0"),
         (lambda: pair_to_dpp(1.2, 0.4, 0.0), "p1 must lie between 0 and 1"),
         (lambda: dpp_to_mrf([1.0, 1.0], 1.0), "S. below 1"),
         (lambda: dpp_to_mrf([0.0, 1.0], 0.5), "q must be positive"),
         (lambda: dpp_to_pair([1.0, 1.0], 1.5), "S must lie between -1 and 1"),
-        (lambda: dpp_to_pair([1e200, 1e200], 0.0), "small enough"),
         (lambda: mrf_to_dpp([0.0, 0.0], 0.5), "w12 must not be positive"),
         (lambda: mrf_to_dpp([2000.0, 0.0], -0.5), "small enough"),
         (lambda: mrf_to_pair([0.0, 0.0], 0.5), "items 0 and 1 attract"),
@@ -116,8 +117,8 @@ def test_ternary_factors_are_the_models_without_their_node_potentials(rng):
 @pytest.mark.parametrize(
     ("w", "S", "message"),
     [
-        ((-1, 0.5, 0), (0, 0, 0), r"w13 is 0\.5\. Pass np\.minimum\(w, 0\)"),
-        ((0, 0, 0), (0.9, 0.9, 0.0), "no three unit vectors have the products"),
+        ((-1, 0.5, 0), (0, 0, 0), r"w13 is 0\.5.*minimum"),
+        ((0, 0, 0), (0.9, 0.9, 0.0), "no three unit vectors"),
         ((0, 0, 0), (1.1, 0, 0), "no three unit vectors"),
         ((0, 0), (0, 0, 0), r"one entry per item \(3\), found 2"),
     ],
@@ -264,7 +265,7 @@ def test_mrf_of_the_paper_violates_transitivity():
 
 
 def test_an_mrf_has_no_similarities_of_its_own():
-    with pytest.raises(TypeError, match=r"found a PairwiseMRF\. Use transitivity"):
+    with pytest.raises(TypeError, match=r"PairwiseMRF.*transitivity"):
         triangle_inequality(PairwiseMRF(np.zeros(3), np.zeros((3, 3))))
 
 

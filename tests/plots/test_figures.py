@@ -16,6 +16,7 @@ from brute import pmf, random_kernel
 from dpplearn import DPP
 from dpplearn.cli import main
 from dpplearn.decoding import exact_map
+from dpplearn.plots import saving
 from dpplearn.plots.figures import (
     FIGURES,
     NUMBERS,
@@ -24,12 +25,11 @@ from dpplearn.plots.figures import (
     figure_names,
     geometry,
     points,
-    saving,
     scaling,
     sizes,
 )
 from dpplearn.plots.style import SKY, style
-from dpplearn.plots.textbox import Word, width_of, words, wrap
+from dpplearn.plots.wrapped_text import Word, width_of, words, wrap
 from dpplearn.summarize import Cluster, Summarizer
 
 ROOT = Path(__file__).parents[2]

@@ -100,16 +100,16 @@ def test_kernel_colorbar_can_be_left_out(dpp):
 @pytest.mark.parametrize(
     ("kernel", "options", "error", "message"),
     [
-        (np.zeros((2, 3)), {}, ValueError, r"kernel must be square .* found shape \(2, 3\)"),
+        (np.zeros((2, 3)), {}, ValueError, r"kernel .*square.*\(2, 3\)"),
         ([[1.0, 0.0], [0.5, 1.0]], {"which": "S"}, ValueError, "S must be symmetric"),
         ([[np.nan]], {}, ValueError, "must be finite"),
-        (KDPP(DPP(np.eye(2)), 1), {}, TypeError, r"pass the DPP it is made from, kdpp\.dpp"),
+        (KDPP(DPP(np.eye(2)), 1), {}, TypeError, r"kdpp\.dpp"),
         (ImplicitDPP(lambda a, b: np.ones((len(a), len(b))), 3), {}, TypeError, "ImplicitDPP holds no matrix"),
-        (np.eye(2), {"which": "C"}, ValueError, "which must be one of 'L', 'K', 'S'; found 'C'"),
-        (np.eye(2), {"order": [2]}, IndexError, "order must hold item numbers from 0 to 1, found 2"),
-        (np.eye(2), {"order": []}, ValueError, "order must name each of the 2 items once, found 0"),
-        (np.eye(3), {"order": [1, 2]}, ValueError, r"found 2 of them\. To draw a part, pass the block"),
-        (np.eye(2), {"labels": ["a"]}, ValueError, r"labels must have one string per item \(2\), found 1"),
+        (np.eye(2), {"which": "C"}, ValueError, "which .*'K'.*'C'"),
+        (np.eye(2), {"order": [2]}, IndexError, "order .*0 to 1, found 2"),
+        (np.eye(2), {"order": []}, ValueError, "order .*2 items once, found 0"),
+        (np.eye(3), {"order": [1, 2]}, ValueError, "found 2 .*block"),
+        (np.eye(2), {"labels": ["a"]}, ValueError, r"labels .*item \(2\), found 1"),
         (np.eye(2), {"labels": "ab"}, TypeError, "labels must be a list of strings"),
     ],
 )
@@ -148,12 +148,12 @@ def test_marginals_of_many_items_leave_no_gaps(rng):
 @pytest.mark.parametrize(
     ("given", "options", "error", "message"),
     [
-        ([0.5, 1.5], {}, ValueError, r"from 0 to 1, but marginals\[1\] is 1.5"),
+        ([0.5, 1.5], {}, ValueError, r"marginals\[1\] is 1\.5"),
         ([-0.5, 0.5], {}, ValueError, r"marginals\[0\] is -0.5"),
         ([], {}, ValueError, "nothing to draw"),
         (np.eye(2), {}, ValueError, "1 dimension"),
-        (ConditionalDPP(), {}, TypeError, r"pass model\.dpp\(items\) or model\.marginals\(items\)"),
-        ([0.5], {"chosen": [1]}, IndexError, "chosen must hold item numbers from 0 to 0, found 1"),
+        (ConditionalDPP(), {}, TypeError, r"model\.marginals\(items\)"),
+        ([0.5], {"chosen": [1]}, IndexError, "chosen .*0 to 0, found 1"),
         ([0.5], {"labels": ["a", "b"]}, ValueError, r"one string per item \(1\), found 2"),
     ],
 )
@@ -201,14 +201,14 @@ def test_weights_without_errors_have_no_intervals():
         (Summarizer(), {}, Exception, "fit|load"),
         (ConditionalDPP(), {}, Exception, "not fitted"),
         (Summarizer.load(), {"std": [1.0]}, TypeError, "a Summarizer has its own"),
-        ([1.0, 2.0], {"std": [1.0]}, ValueError, r"std must have one entry per item \(2\), found 1"),
+        ([1.0, 2.0], {"std": [1.0]}, ValueError, r"std .*\(2\), found 1"),
         ([1.0], {"std": [-1.0]}, ValueError, "std must not be below 0"),
-        ([1.0], {"names": ["a", "b"]}, ValueError, r"names must have one string per weight \(1\), found 2"),
+        ([1.0], {"names": ["a", "b"]}, ValueError, r"names .*weight \(1\), found 2"),
         ([1.0], {"top": 0}, ValueError, "top must be at least 1"),
         ([1.0], {"level": 1}, ValueError, "level must be between 0 and 1"),
-        ([1.0], {"level": "high"}, ValueError, "level must be between 0 and 1, found 'high'"),
+        ([1.0], {"level": "high"}, ValueError, "level .*'high'"),
         ([], {}, ValueError, "nothing to draw"),
-        ("weights", {}, TypeError, "theta must be an array of real numbers"),
+        ("weights", {}, TypeError, "theta .*real numbers"),
     ],
 )
 def test_weights_errors(given, options, error, message):
@@ -240,10 +240,10 @@ def test_selection_without_choice_or_quality(rng):
 @pytest.mark.parametrize(
     ("points", "options", "error", "message"),
     [
-        (np.zeros((4, 3)), {}, ValueError, r"2 columns, found shape \(4, 3\)\. Project them first"),
+        (np.zeros((4, 3)), {}, ValueError, r"2 columns.*\(4, 3\).*Project"),
         (np.zeros((0, 2)), {}, ValueError, "one row per item"),
         (np.zeros(4), {}, ValueError, "2 dimensions"),
-        (np.zeros((2, 2)), {"quality": [1.0, -1.0]}, ValueError, r"quality must not be below 0, but quality\[1\]"),
+        (np.zeros((2, 2)), {"quality": [1.0, -1.0]}, ValueError, r"below 0, but quality\[1\]"),
         (np.zeros((2, 2)), {"quality": [1.0]}, ValueError, "one entry per item"),
         (np.zeros((2, 2)), {"chosen": [0, 0]}, ValueError, "must not repeat items"),
     ],
@@ -274,7 +274,7 @@ def test_axes_given_are_the_axes_returned(plot):
 
 @pytest.mark.parametrize("plot", PLOTS)
 def test_axes_must_be_axes(plot):
-    with pytest.raises(TypeError, match=r"ax must be matplotlib axes or None, found ndarray\. Pass one of them"):
+    with pytest.raises(TypeError, match=r"ax .*ndarray.*one of them"):
         plot(PLOTS[plot], Figure().subplots(1, 2))
     with pytest.raises(TypeError, match="found Figure"):
         plot(PLOTS[plot], Figure())

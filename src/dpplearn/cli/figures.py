@@ -29,12 +29,12 @@ def command(names: tuple[str, ...], out: str, formats: tuple[str, ...], dpi: int
     if only_list:
         numbers = {name: number for number, name in NUMBERS.items()}
         for name in asked:
-            click.echo(f"{numbers.get(name, ''):1}  {name:12}  {FIGURES[name][1]}")
+            click.echo(f"{numbers.get(name, ''):1}  {name:12}  {FIGURES[name]}")
         return
     from dpplearn.cli.bars import bars
 
     try:
-        saving = import_plots("dpplearn.plots.figures.saving")
+        saving = import_plots("dpplearn.plots.saving")
     except ImportError as error:
         raise click.ClickException(str(error)) from error
     written: list[Path] = []

@@ -1,5 +1,6 @@
 """The best set under a budget: greedy, sampled, consensus, exact and local search."""
 
+from dpplearn.decoding.diversify import DiverseSelection, diversify
 from dpplearn.decoding.exact import ExactSelection, exact_map
 from dpplearn.decoding.greedy import greedy_map
 from dpplearn.decoding.local import local_search
@@ -9,10 +10,12 @@ from dpplearn.decoding.selection import Selection
 
 __all__ = [
     "ConsensusSelection",
+    "DiverseSelection",
     "ExactSelection",
     "SampledSelection",
     "Selection",
     "consensus",
+    "diversify",
     "exact_map",
     "greedy_map",
     "local_search",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,17 +18,17 @@ from dpplearn.decoding.diversity import check_diversity
 NOTE = "dpplearn"  # the key of the note in a chosen document's metadata
 SHOWN = 80  # characters of a skipped text that a note repeats
 
+Item = TypeVar("Item")
 TokenCounter = Callable[[str], int]
 
 
-class Left(NamedTuple):
-    """A candidate that was skipped: its number, the number of the nearest chosen one, their cosine, and why."""
-
-    candidate: int
-    nearest: int
-    similarity: float
-    reason: str
-    text: str
+@contextmanager
+def framework(package: str, adapter: str) -> Iterator[None]:
+    """Around the imports of an adapter: an error says what to install."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(f"{adapter} needs {package} ({error}): pip install {package}.") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,17 +44,22 @@ class Choice:
         return [int(i) for i in self.selection.subset]
 
     @property
-    def skipped(self) -> list[Left]:
-        """Every other candidate."""
-        return [Left(*record, self.texts[record.item][:SHOWN]) for record in self.selection.skipped]
+    def skipped(self) -> list[dict[str, Any]]:
+        """Every other candidate: its number, that of the nearest chosen one, their cosine, why, how its text begins."""
+        names = ("candidate", "nearest", "similarity", "reason", "text")
+        left = self.selection.skipped
+        return [dict(zip(names, (*record, self.texts[record.item][:SHOWN]), strict=True)) for record in left]
 
     def notes(self) -> list[dict[str, Any]]:
         """For each chosen candidate its rank, its number, and the skipped ones that stand nearest to it."""
         near: dict[int, list[dict[str, Any]]] = {i: [] for i in self.order}
         for left in self.skipped if near else []:
-            record = left._asdict()
-            near[record.pop("nearest")].append(record)
+            near[left.pop("nearest")].append(left)
         return [{"rank": rank, "candidate": i, "skipped": near[i]} for rank, i in enumerate(self.order)]
+
+    def kept(self, candidates: Sequence[Item], annotate: Callable[[Item, dict[str, Any]], Item]) -> list[Item]:
+        """The chosen candidates, best first, each as `annotate` copies it with its note as metadata."""
+        return [annotate(candidates[note["candidate"]], {NOTE: note}) for note in self.notes()]
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,8 @@ class Chooser:
 
     def __call__(self, texts: Sequence[str], embeddings: Any, scores: Any) -> Choice:
         """Choose; warn where there was nothing to choose from, or nothing fits."""
+        if not len(texts):
+            embeddings, scores = np.empty((0, 1)), []
         cost = None
         if self.max_tokens is not None and len(texts):
             count = self.count_tokens if self.count_tokens is not None else tiktoken_counter()
@@ -134,3 +142,15 @@ def given_scores(scores: Sequence[float | None], what: str) -> FloatArray | None
     if missing:
         raise ValueError(f"{what} {missing[0]} has no score, and others have one ({len(missing)} without in all).")
     return np.array(scores, np.float64)
+
+
+def given_vectors(vectors: Sequence[Any], embed: Callable[[], Any] | None, what: str, advice: str) -> Any:
+    """Embeddings that the candidates carry; all are made anew where one carries none."""
+    missing = [i for i, vector in enumerate(vectors) if vector is None]
+    if not missing:
+        return vectors
+    if embed is None:
+        raise ValueError(
+            f"Embeddings are needed, and {what} {missing[0]} has none ({len(missing)} without in all). {advice}"
+        )
+    return embed()

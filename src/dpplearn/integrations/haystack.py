@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dpplearn.integrations._common import NOTE, Choice, Chooser, TokenCounter, given_scores
+from dpplearn.integrations._common import Choice, Chooser, TokenCounter, framework, given_scores, given_vectors
 
-try:
+with framework("haystack-ai", __name__):
     from haystack import Document, component, default_from_dict, default_to_dict
     from haystack.utils import deserialize_callable, serialize_callable
-except ImportError as error:
-    raise ImportError(f"dpplearn.integrations.haystack needs haystack-ai ({error}): pip install haystack-ai.") from None
 
 CALLABLES = ("embed", "count_tokens")
 
@@ -62,31 +61,22 @@ class DPPRanker:
 
     def choose(self, documents: list[Document], top_k: int | None = None) -> Choice:
         """Numbers of the documents to keep, and why the others are skipped."""
-        chooser = self._chooser(top_k)
         texts = [document.content or "" for document in documents]
-        if not texts:
-            return chooser(texts, np.empty((0, 1)), [])
-        vectors: Any = [document.embedding for document in documents]
-        bare = [i for i, vector in enumerate(vectors) if vector is None]
-        if bare and self.embed is None:
-            raise ValueError(
-                f"DPPRanker needs embeddings, and document {bare[0]} has none ({len(bare)} without in all). Retrieve "
-                "with return_embedding=True, or pass embed=."
-            )
-        if bare and self.embed is not None:
-            vectors = self.embed(texts)
+        vectors = given_vectors(
+            [document.embedding for document in documents],
+            None if self.embed is None else partial(self.embed, texts),
+            "document",
+            "Retrieve with return_embedding=True, or pass embed=.",
+        )
         scores = given_scores([document.score for document in documents], "Document")
-        return chooser(texts, vectors, -np.arange(len(texts)) if scores is None else scores)
+        return self._chooser(top_k)(texts, vectors, -np.arange(len(texts)) if scores is None else scores)
 
     @component.output_types(documents=list[Document], skipped=list[dict[str, Any]])
     def run(self, documents: list[Document], top_k: int | None = None) -> dict[str, Any]:
         """Choose among the documents."""
         choice = self.choose(documents, top_k)
-        kept = [
-            replace(documents[note["candidate"]], meta=documents[note["candidate"]].meta | {NOTE: note})
-            for note in choice.notes()
-        ]
-        return {"documents": kept, "skipped": [left._asdict() for left in choice.skipped]}
+        kept = choice.kept(documents, lambda document, note: replace(document, meta=document.meta | note))
+        return {"documents": kept, "skipped": choice.skipped}
 
     def to_dict(self) -> dict[str, Any]:
         """For pipelines that are saved; functions by the name they are imported by."""

@@ -8,16 +8,12 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import check_int
-from dpplearn.integrations._common import NOTE, Choice, Chooser, TokenCounter, cosines, given_scores
+from dpplearn.integrations._common import Choice, Chooser, TokenCounter, cosines, framework, given_scores
 
-try:
+with framework("langchain-core", __name__):
     from langchain_core.documents import BaseDocumentCompressor, Document
     from langchain_core.example_selectors import BaseExampleSelector
     from pydantic import ConfigDict
-except ImportError as error:
-    raise ImportError(
-        f"dpplearn.integrations.langchain needs langchain-core ({error}): pip install langchain-core."
-    ) from None
 
 
 class DPPCompressor(BaseDocumentCompressor):
@@ -64,15 +60,13 @@ class DPPCompressor(BaseDocumentCompressor):
         """Numbers of the documents to keep, and why the others are skipped."""
         texts = [document.page_content for document in documents]
         if not texts:
-            return self._chooser()(texts, np.empty((0, 1)), [])
+            return self._chooser()(texts, [], [])
         vectors = self.embeddings.embed_documents(texts)
         if self.score_key is None:
-            scores = cosines(vectors, self.embeddings.embed_query(query))
-        else:
-            found = given_scores([document.metadata.get(self.score_key) for document in documents], "Document")
-            if found is None:
-                raise ValueError(f"No document has {self.score_key!r} in its metadata. Leave score_key out.")
-            scores = found
+            return self._chooser()(texts, vectors, cosines(vectors, self.embeddings.embed_query(query)))
+        scores = given_scores([document.metadata.get(self.score_key) for document in documents], "Document")
+        if scores is None:
+            raise ValueError(f"No document has {self.score_key!r} in its metadata. Leave score_key out.")
         return self._chooser()(texts, vectors, scores)
 
     def compress_documents(
@@ -83,12 +77,7 @@ class DPPCompressor(BaseDocumentCompressor):
     ) -> list[Document]:
         """The documents to keep, best first, each with its note."""
         choice = self.choose(documents, query)
-        return [
-            documents[note["candidate"]].model_copy(
-                update={"metadata": documents[note["candidate"]].metadata | {NOTE: note}}
-            )
-            for note in choice.notes()
-        ]
+        return choice.kept(documents, lambda doc, note: doc.model_copy(update={"metadata": doc.metadata | note}))
 
 
 class DPPExampleSelector(BaseExampleSelector):
@@ -140,7 +129,7 @@ class DPPExampleSelector(BaseExampleSelector):
     def choose(self, input_variables: dict[str, str]) -> tuple[list[int], Choice]:
         """Numbers of the candidates among the examples, and which of the candidates are chosen."""
         if not self.examples:
-            return [], self.chooser([], np.empty((0, 1)), [])
+            return [], self.chooser([], [], [])
         scores = cosines(self.vectors, self.embeddings.embed_query(self._text(input_variables)))
         candidates = np.argsort(-scores, kind="stable")[: self.fetch_k]
         # what an example takes of a prompt is all of it, not only the fields that are compared

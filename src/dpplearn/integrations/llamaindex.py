@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from dpplearn.integrations._common import Choice, Chooser, cosines, framework, given_scores, given_vectors
 
-from dpplearn.integrations._common import NOTE, Choice, Chooser, cosines, given_scores
-
-try:
+with framework("llama-index-core", __name__):
     from llama_index.core.bridge.pydantic import Field
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
-except ImportError as error:
-    raise ImportError(
-        f"dpplearn.integrations.llamaindex needs llama-index-core ({error}): pip install llama-index-core."
-    ) from None
 
 
 class DPPPostprocessor(BaseNodePostprocessor):
@@ -62,19 +56,16 @@ class DPPPostprocessor(BaseNodePostprocessor):
         """Numbers of the nodes to keep, and why the others are skipped."""
         texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
         if not texts:
-            return self._chooser()(texts, np.empty((0, 1)), [])
-        vectors: list[Any] = [node.node.embedding for node in nodes]
-        if any(vector is None for vector in vectors):
-            if self.embed_model is None:
-                raise ValueError(
-                    "DPPPostprocessor needs embeddings, and some nodes carry none. "
-                    "Pass embed_model=, the one of the index."
-                )
-            vectors = self.embed_model.get_text_embedding_batch(
-                [node.node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]
-            )
+            return self._chooser()(texts, [], [])
+        embed = None if self.embed_model is None else lambda: self._embed(nodes)
+        carried = [node.node.embedding for node in nodes]
+        vectors = given_vectors(carried, embed, "node", "Pass embed_model=, the one of the index.")
         scores = given_scores([node.score for node in nodes], "Node")
         return self._chooser()(texts, vectors, self._relevance(vectors, query_bundle) if scores is None else scores)
+
+    def _embed(self, nodes: list[NodeWithScore]) -> Any:
+        shown = [node.node.get_content(metadata_mode=MetadataMode.EMBED) for node in nodes]
+        return self.embed_model.get_text_embedding_batch(shown)
 
     def _relevance(self, vectors: list[Any], query_bundle: QueryBundle | None) -> Any:
         """Cosines with the query, for nodes that have no scores."""
@@ -88,14 +79,13 @@ class DPPPostprocessor(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        choice = self.choose(nodes, query_bundle)
-        return [annotated(nodes[note["candidate"]], note) for note in choice.notes()]
+        return self.choose(nodes, query_bundle).kept(nodes, annotated)
 
 
 def annotated(node: NodeWithScore, note: dict[str, Any]) -> NodeWithScore:
     """A copy of the node with the note, which is kept out of prompts and embeddings."""
     inner = node.node.model_copy()
-    inner.metadata = inner.metadata | {NOTE: note}
+    inner.metadata = inner.metadata | note
     for keys in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
-        setattr(inner, keys, [*(key for key in getattr(inner, keys) if key != NOTE), NOTE])
+        setattr(inner, keys, [*(key for key in getattr(inner, keys) if key not in note), *note])
     return NodeWithScore(node=inner, score=node.score)

@@ -5,9 +5,10 @@
 4; `triangle_inequality` is (12), and `transitivity` tells how far a distribution is from it.
 """
 
+from dpplearn.mrf.divergence import kl_divergence
+from dpplearn.mrf.enumeration import SetDistribution
 from dpplearn.mrf.fit import Fit, fit_dpp_to, fit_mrf_to
 from dpplearn.mrf.pairwise import PairwiseMRF
-from dpplearn.mrf.states import SetDistribution, kl_divergence
 from dpplearn.mrf.ternary import FactorSurface, TernaryFactors, factor_surface, ternary_factors
 from dpplearn.mrf.transitivity import TriangleCheck, implied_similarity, transitivity, triangle_inequality
 from dpplearn.mrf.two_items import (

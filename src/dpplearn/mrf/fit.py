@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, Seed, check_int, check_rng
 from dpplearn.dpp import DPP
-from dpplearn.mrf.branches import Divergence, branch_masses
+from dpplearn.mrf.divergence import Divergence
+from dpplearn.mrf.enumeration import SetDistribution, log_probs, moments, probabilities_of
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.starts import dpp_starts, mrf_starts, tree_signs
-from dpplearn.mrf.states import SetDistribution, moments, probabilities_of, quadratic_sums
 from dpplearn.mrf.two_items import check_number
 
 Model = TypeVar("Model", DPP, PairwiseMRF)
@@ -90,13 +90,10 @@ def fit_mrf_to(
         return x[:n], W
 
     def loss(x: FloatArray) -> tuple[float, FloatArray]:
-        scores = quadratic_sums(*weights(x))
-        top = scores.max()
-        np.exp(scores - top, out=scores)
-        total = scores.sum()
-        found = moments(scores / total)
+        log_p, log_normalizer = log_probs(*weights(x))
+        found = moments(np.exp(log_p, out=log_p))
         # KL = log of the normalizer - x . E_target[statistics] - entropy of the target
-        value = top + np.log(total) - x @ aim
+        value = log_normalizer - x @ aim
         return float(value), np.concatenate([found.diagonal(), found[rows, columns]]) - aim
 
     bounds = [(None, None)] * n + [(None, 0.0 if repulsive else None)] * rows.size
@@ -163,11 +160,9 @@ def fit_dpp_to(
            [0.68, 0.92, 1.  ]])
     """
     p = probabilities_of(target)
-    n = p.size.bit_length() - 1
     n_starts, generator = check_int(n_starts, "n_starts", low=1), check_rng(rng)
     check_options(tol, max_iter)
-    seen = p[p > 0.0]
-    loss = Divergence(branch_masses(p), float(seen @ np.log(seen)), n)
+    loss = Divergence.to(p)
     found = []
     for L in dpp_starts(p, n_starts, generator):
         x, steps = minimize(loss, loss.parameters(L), None, tol, max_iter, least_gain=1e-9)

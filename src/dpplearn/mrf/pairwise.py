@@ -24,12 +24,12 @@ from dpplearn._checks import (
 )
 from dpplearn.determinantal import Frozen, check_ground_set, check_remaining, frozen
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.states import (
+from dpplearn.mrf.enumeration import (
     check_enumerable,
+    linear_sums,
+    log_probs,
     moments,
     positions_to_subsets,
-    quadratic_sums,
-    sizes,
     subsets_to_positions,
 )
 from dpplearn.subsets import Subsets
@@ -88,11 +88,9 @@ class PairwiseMRF(Frozen):
             largest = np.abs(unary).sum() + np.abs(pairs).sum()
         if not np.isfinite(largest):
             raise ValueError("w and W must be small enough for their sums to be floats.")
-        self._keep(unary, pairs, repulsive, np.arange(len(pairs)))
-
-    def _keep(self, w: FloatArray, W: FloatArray, repulsive: bool, items: IntArray) -> None:
-        read_only(w, W, items)
-        self._set(w=w, W=W, repulsive=bool(repulsive), items=items)
+        items = np.arange(len(pairs))
+        read_only(unary, pairs, items)
+        self._set(w=unary, W=pairs, repulsive=bool(repulsive), items=items)
 
     @property
     def n(self) -> int:
@@ -109,12 +107,8 @@ class PairwiseMRF(Frozen):
 
     @cached_property
     def _weighed(self) -> tuple[FloatArray, float]:
-        """log P(Y) of all subsets, and the log of the sum that normalizes them."""
-        scores = quadratic_sums(self.w, self.W)
-        top = float(scores.max())
-        log_normalizer = top + float(np.log(np.exp(scores - top).sum()))
-        scores -= log_normalizer
-        return frozen(scores), log_normalizer
+        log_p, log_normalizer = log_probs(self.w, self.W)
+        return frozen(log_p), log_normalizer
 
     @property
     def log_normalizer(self) -> float:
@@ -148,12 +142,8 @@ class PairwiseMRF(Frozen):
         A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
         if np.intersect1d(A, B).size:
             return 0.0
-        where: list[int | slice] = [slice(None)] * self.n
-        for i in A:
-            where[self.n - 1 - i] = 1  # the first axis is the highest bit
-        for i in B:
-            where[self.n - 1 - i] = 0
-        return min(float(self.probabilities.reshape((2,) * self.n)[tuple(where)].sum()), 1.0)
+        axes = [1 if i in A else 0 if i in B else slice(None) for i in range(self.n - 1, -1, -1)]  # highest bit first
+        return min(float(self.probabilities.reshape((2,) * self.n)[tuple(axes)].sum()), 1.0)
 
     def inclusion_prob(self, A: Items) -> float:
         """P(A in Y): all items of A are chosen, and perhaps others."""
@@ -181,7 +171,8 @@ class PairwiseMRF(Frozen):
     @cached_property
     def size_pmf(self) -> FloatArray:
         """P(|Y| = k) for k = 0 ... n."""
-        return frozen(np.asarray(np.bincount(sizes(self.n), self.probabilities, self.n + 1), np.float64))
+        sizes = linear_sums(np.ones(self.n)).astype(np.int64)
+        return frozen(np.asarray(np.bincount(sizes, self.probabilities, self.n + 1), np.float64))
 
     def entropy(self) -> Estimate:
         """H = -sum of P(Y) log P(Y) in nats, exact: its `standard_error` is 0."""
@@ -222,9 +213,11 @@ class PairwiseMRF(Frozen):
         array([-1.])
         """
         A, _, rest = check_remaining(self.n, include, exclude)
-        other = type(self).__new__(type(self))
         w = self.w[rest] + self.W[np.ix_(rest, A)].sum(axis=1)
-        other._keep(w, self.W[np.ix_(rest, rest)], self.repulsive, self.items[rest])
+        other = type(self)(w, self.W[np.ix_(rest, rest)], repulsive=self.repulsive)
+        items = self.items[rest]
+        read_only(items)
+        other._set(items=items)
         return other
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from dpplearn._checks import FloatArray
-from dpplearn.mrf.states import inclusion_probs
+from dpplearn.mrf.enumeration import inclusion_probs, items_in
 
 EDGE = 1e-3  # eigenvalues of a start stay this far from 0 and, for K, from 1
 
@@ -19,7 +19,7 @@ def dpp_starts(p: FloatArray, count: int, rng: np.random.Generator) -> list[Floa
     From the target's marginals, from its small sets, nearly independent items (exactly so would be a stationary point),
     then random changes of the first two.
     """
-    n = p.size.bit_length() - 1
+    n = items_in(p)
     included = inclusion_probs(p)
     known = [from_marginals(included)]
     if p[0] > 1e-100:  # products of three ratios to it stay finite
@@ -43,7 +43,7 @@ def mrf_starts(p: FloatArray, repulsive: bool) -> list[FloatArray]:
 
     The second are exact for a target that is such an MRF.
     """
-    n = p.size.bit_length() - 1
+    n = items_in(p)
     bits = np.left_shift(1, np.arange(n))
     rows, columns = np.triu_indices(n, 1)
     marginals = np.clip(inclusion_probs(p)[bits], 1e-6, 1 - 1e-6)
@@ -80,7 +80,7 @@ def from_minors(minor: FloatArray) -> FloatArray:
 
     `minor` has 2^n entries; bit i of a position says whether row i is in the minor.
     """
-    n = minor.size.bit_length() - 1
+    n = items_in(minor)
     bits = np.left_shift(1, np.arange(n))
     d = minor[bits]
     A = np.sqrt(np.maximum(np.outer(d, d) - minor[bits[:, None] | bits], 0.0))  # magnitudes

@@ -138,24 +138,12 @@ def factor_surface(model: str, entry: float, *, sign: int = 1, resolution: int =
     else:
         direction = np.sqrt(u)  # of length 1
         direction[:, 2] *= sign
-        parameters = radius(direction.prod(axis=1), entry)[:, None] * direction
+        # r with det = 1 - r^2 + 2 r^3 v1 v2 v3 = entry along v: a cubic in 1 / r, of which this is the largest root
+        angle = np.arccos(-direction.prod(axis=1) * np.sqrt(27 * (1 - entry))) / 3
+        parameters = (np.sqrt(3 * (1 - entry)) / 2 / np.cos(angle))[:, None] * direction
         points = (1 - parameters) * (1 + parameters)
     read_only(points, parameters, triangles)
     return FactorSurface(entry, points, parameters, triangles)
-
-
-def radius(product: FloatArray, entry: float) -> FloatArray:
-    """r for which S = r v, |v| = 1 has det = 1 - r^2 + 2 r^3 v1 v2 v3 = entry.
-
-    The product of v is at most 1 / sqrt(27), so that this falls from 1 at r = 0 to at most 0 at sqrt(3): one root,
-    which halving the interval finds to the last bit.
-    """
-    low, high = np.zeros_like(product), np.full_like(product, np.sqrt(3.0))
-    for _ in range(60):
-        middle = (low + high) / 2
-        above = 1 - middle**2 + 2 * middle**3 * product > entry
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return (low + high) / 2
 
 
 def barycentric(steps: int) -> tuple[FloatArray, IntArray]:

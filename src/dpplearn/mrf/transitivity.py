@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, check_choice, check_square
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
-from dpplearn.mrf.states import SetDistribution, moments, probabilities_of
+from dpplearn.mrf.enumeration import SetDistribution, items_in, moments, probabilities_of
 
 
 @dataclass(frozen=True)
@@ -64,30 +64,28 @@ def triangle_inequality(S: ArrayLike | DPP | LowRankDPP) -> TriangleCheck:
     >>> triangle_inequality([[1.0, 0.9, 0.7], [0.9, 1.0, 0.9], [0.7, 0.9, 1.0]]).holds
     True
     """
-    sines, angles = sines_and_angles(similarities_of(S))
-    n = len(sines)
-    if n < 3:
+    cosines = similarities_of(S)
+    if len(cosines) < 3:
         return TriangleCheck(np.inf, None, 0.0, 0.0, 0.0, 0.0)
-    slack, triple = np.inf, (0, 1, 2)
-    lacks: list[list[float]] = []  # per middle item: largest and sum, of sines and of angles
+    slack, triple, mean = shortfall(np.sqrt((1 - cosines) * (1 + cosines)))
+    angle_slack, _, mean_angle = shortfall(np.arccos(cosines))
+    return TriangleCheck(slack, triple, max(-slack, 0.0), mean, max(-angle_slack, 0.0), mean_angle)
+
+
+def shortfall(side: FloatArray) -> tuple[float, tuple[int, int, int], float]:
+    """The least side_ij + side_jk - side_ik, its triple (i, j, k), and the mean over triples of what lacks to 0."""
+    n = len(side)
+    slack, triple, total = np.inf, (0, 1, 2), 0.0
     for j in range(n):  # n^2 numbers at a time
-        row = []
         others = np.delete(np.arange(n), j)
         i, k = (others[index] for index in np.triu_indices(n - 1, 1))
-        for measure in (sines, angles):
-            left = measure[i, j] + measure[j, k] - measure[i, k]
-            if measure is sines and left.min() < slack:
-                at = int(left.argmin())
-                slack, triple = float(left[at]), (int(i[at]), j, int(k[at]))
-            lack = np.maximum(-left, 0.0)
-            row += [float(lack.max()), float(lack.sum())]
-        lacks.append(row)
+        left = side[i, j] + side[j, k] - side[i, k]
+        at = int(left.argmin())
+        if left[at] < slack:
+            slack, triple = float(left[at]), (int(i[at]), j, int(k[at]))
+        total += float(np.maximum(-left, 0.0).sum())
     # at most one of the three inequalities of a triple is violated: two of them sum to twice a side
-    triples = n * (n - 1) * (n - 2) / 6
-    largest, totals = np.max(lacks, axis=0), np.sum(lacks, axis=0)
-    return TriangleCheck(
-        slack, triple, float(largest[0]), float(totals[1] / triples), float(largest[2]), float(totals[3] / triples)
-    )
+    return slack, triple, total / (n * (n - 1) * (n - 2) / 6)
 
 
 def implied_similarity(target: SetDistribution | ArrayLike, *, reading: str = "pairs") -> FloatArray:
@@ -109,17 +107,14 @@ def implied_similarity(target: SetDistribution | ArrayLike, *, reading: str = "p
     """
     check_choice(reading, "reading", ("pairs", "factors"))
     p = probabilities_of(target)
-    n = p.size.bit_length() - 1
     if reading == "pairs":
         joint = moments(p)
-        single = joint.diagonal()
-        apart = np.outer(single, single)
+    elif p[0] > 0.0:
+        bits = np.left_shift(1, np.arange(items_in(p)))
+        joint = p[bits[:, None] | bits] / p[0]
     else:
-        bits = np.left_shift(1, np.arange(n))
-        if p[0] <= 0.0:
-            raise ValueError('reading="factors" needs P({}) > 0, found 0. Use reading="pairs".')
-        single, joint = p[bits] / p[0], p[bits[:, None] | bits] / p[0]
-        apart = np.outer(single, single)
+        raise ValueError('reading="factors" needs P({}) > 0, found 0. Use reading="pairs".')
+    apart = np.outer(joint.diagonal(), joint.diagonal())
     ratio = np.divide(joint, apart, out=np.ones_like(apart), where=apart > 0.0)  # 1 - S^2
     S = np.sqrt(np.clip(1.0 - ratio, 0.0, 1.0))
     np.fill_diagonal(S, 1.0)
@@ -160,8 +155,3 @@ def similarities_of(S: ArrayLike | DPP | LowRankDPP) -> FloatArray:
             f"and S[{j}, {j}] = {d[j]:.3g}: no two vectors have this product."
         )
     return np.minimum(cosines, 1.0)
-
-
-def sines_and_angles(S: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """sqrt(1 - S_ij^2), and the angles of which these are the sines."""
-    return np.sqrt((1 - S) * (1 + S)), np.arccos(S)

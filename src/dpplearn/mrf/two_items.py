@@ -11,6 +11,7 @@ from dpplearn._checks import FloatArray, check_vector
 from dpplearn.dpp import DPP
 from dpplearn.mrf.pairwise import PairwiseMRF
 
+LARGEST = np.log(np.finfo(np.float64).max)
 ROUNDING = 1e-12  # a joint probability above the product by this share of it is still taken for the product
 
 
@@ -59,18 +60,13 @@ def pair_to_dpp(p1: float, p2: float, p12: float) -> QualitySimilarity:
     array([[0.5, 0.1],
            [0.1, 0.5]])
     """
-    neither, one, two, _ = check_pair(p1, p2, p12)
-    check_repulsion(p1, p2, p12, "a DPP has only negative correlations; no kernel gives this")
-    if neither <= 0.0:
+    atoms = check_pair(p1, p2, p12, "a DPP has only negative correlations; no kernel gives this")
+    if atoms[0] <= 0.0:
         raise ValueError(
             f"p1 + p2 - p12 must be below 1 for q to be finite, found {p1 + p2 - p12:.6g}: one of the items is always "
             "chosen. DPP.from_marginal([[p1, k], [k, p2]]) with k = sqrt(p1 p2 - p12) needs no q."
         )
-    q = np.sqrt(np.array([one, two]) / neither)
-    if min(one, two) == 0.0:
-        return QualitySimilarity(q, 0.0)
-    square = (p1 - p12 / p2) / one * (p2 / two)  # (p1 p2 - p12) / (one two), whose products may underflow
-    return QualitySimilarity(q, float(np.sqrt(min(max(square, 0.0), 1.0))))
+    return as_dpp(*log_ratios(atoms))
 
 
 def pair_to_mrf(p1: float, p2: float, p12: float, *, repulsive: bool = True) -> PairWeights:
@@ -85,18 +81,16 @@ def pair_to_mrf(p1: float, p2: float, p12: float, *, repulsive: bool = True) -> 
     >>> w.round(3), round(w12, 3)
     (array([1.386, 1.386]), -2.773)
     """
-    atoms = np.array(check_pair(p1, p2, p12))
-    if repulsive:
-        check_repulsion(p1, p2, p12, "a repulsive MRF has only negative ones; pass repulsive=False for w12 > 0")
+    reason = "a repulsive MRF has only negative ones; pass repulsive=False for w12 > 0"
+    atoms = check_pair(p1, p2, p12, reason if repulsive else None)
     if atoms.min() <= 0.0:
         name = ("{}", "{1}", "{2}", "{1, 2}")[int(atoms.argmin())]
         raise ValueError(
             f"Every subset must be possible for the weights to be finite, but P({name}) is {atoms.min():.3g}. "
             "A DPP may exclude a subset: see pair_to_dpp, or DPP.from_marginal where one of the items is always chosen."
         )
-    neither, one, two, both = np.log(atoms)
-    w12 = float(both + neither - one - two)
-    return PairWeights(np.array([one - neither, two - neither]), min(w12, 0.0) if repulsive else w12)
+    w, w12 = log_ratios(atoms)
+    return PairWeights(w, min(w12, 0.0) if repulsive else w12)
 
 
 def dpp_to_pair(q: ArrayLike, S: float) -> PairProbs:
@@ -107,14 +101,7 @@ def dpp_to_pair(q: ArrayLike, S: float) -> PairProbs:
     >>> [round(p, 3) for p in dpp_to_pair([2.0, 2.0], 0.5)]
     [0.762, 0.762, 0.571]
     """
-    quality, S = check_quality(q), check_number(S, "S", -1.0, 1.0)
-    with np.errstate(over="ignore"):
-        q1, q2 = quality**2
-        both = q1 * q2 * ((1.0 - S) * (1.0 + S))
-        total = 1.0 + q1 + q2 + both
-    if not np.isfinite(total):
-        raise ValueError(f"q must be small enough for q_1^2 q_2^2 to be a float, found {quality.tolist()}.")
-    return PairProbs(float((q1 + both) / total), float((q2 + both) / total), float(both / total))
+    return as_pair(*log_weights(q, S))
 
 
 def mrf_to_pair(w: ArrayLike, w12: float, *, repulsive: bool = True) -> PairProbs:
@@ -125,10 +112,8 @@ def mrf_to_pair(w: ArrayLike, w12: float, *, repulsive: bool = True) -> PairProb
     >>> [round(p, 3) for p in mrf_to_pair([0.0, 0.0], -np.log(2))]
     [0.429, 0.429, 0.143]
     """
-    unary = check_vector(w, "w", 2)
     w12 = check_number(w12, "w12", -np.inf, np.inf)
-    P = PairwiseMRF(unary, [[0.0, w12], [w12, 0.0]], repulsive=repulsive).pair_probs()
-    return PairProbs(float(P[0, 0]), float(P[1, 1]), float(P[0, 1]))
+    return as_pair(PairwiseMRF(w, [[0.0, w12], [w12, 0.0]], repulsive=repulsive).w, w12)
 
 
 def dpp_to_mrf(q: ArrayLike, S: float) -> PairWeights:
@@ -140,13 +125,13 @@ def dpp_to_mrf(q: ArrayLike, S: float) -> PairWeights:
     >>> w.round(3), round(w12, 3)
     (array([0.   , 1.386]), -0.288)
     """
-    quality, S = check_quality(q), check_number(S, "S", -1.0, 1.0)
-    if quality.min() == 0.0 or abs(S) == 1.0:
+    found = log_weights(q, S)
+    if not np.isfinite([*found.w, found.w12]).all():
         raise ValueError(
-            f"q must be positive and |S| below 1 for the weights to be finite, found q = {quality.tolist()} and "
+            f"q must be positive and |S| below 1 for the weights to be finite, found q = {np.asarray(q).tolist()} and "
             f"S = {S:g}. The DPP excludes a subset, which an MRF does only in the limit w -> -inf."
         )
-    return PairWeights(2 * np.log(quality), float(np.log1p(-S) + np.log1p(S)))
+    return found
 
 
 def mrf_to_dpp(w: ArrayLike, w12: float) -> QualitySimilarity:
@@ -163,15 +148,39 @@ def mrf_to_dpp(w: ArrayLike, w12: float) -> QualitySimilarity:
         raise ValueError(
             f"w12 must not be positive, found {w12:.3g}: the items attract, and a DPP has only negative correlations."
         )
-    with np.errstate(over="ignore"):
-        quality_squared = np.exp(unary)
-    if not np.isfinite(quality_squared).all():
+    if unary.max() > LARGEST:
         raise ValueError(f"w must be small enough for exp(w) to be a float, found {unary.tolist()}.")
-    return QualitySimilarity(np.exp(unary / 2), float(np.sqrt(-np.expm1(w12))))
+    return as_dpp(unary, w12)
 
 
-def check_pair(p1: float, p2: float, p12: float) -> tuple[float, float, float, float]:
-    """P of {}, {1}, {2} and {1, 2}; raises where one of them is negative."""
+def log_weights(q: ArrayLike, S: float) -> PairWeights:
+    """w_i = 2 log q_i and w12 = log(1 - S^2) of a DPP, -inf where q_i = 0 or |S| = 1."""
+    quality, S = check_vector(q, "q", 2, low=0.0), check_number(S, "S", -1.0, 1.0)
+    with np.errstate(divide="ignore"):
+        return PairWeights(2 * np.log(quality), float(np.log1p(-S) + np.log1p(S)))
+
+
+def log_ratios(atoms: FloatArray) -> PairWeights:
+    """Weights of the distribution with P({}), P({1}), P({2}) and P({1, 2}), -inf where a subset is impossible."""
+    with np.errstate(divide="ignore"):
+        neither, one, two, both = np.log(atoms)
+    w12 = both + neither - one - two if min(one, two) > -np.inf else 0.0  # any, where an item is never chosen
+    return PairWeights(np.array([one, two]) - neither, float(w12))
+
+
+def as_dpp(w: FloatArray, w12: float) -> QualitySimilarity:
+    return QualitySimilarity(np.exp(w / 2), float(np.sqrt(-np.expm1(min(w12, 0.0)))))
+
+
+def as_pair(w: FloatArray, w12: float) -> PairProbs:
+    scores = np.array([0.0, w[0], w[1], w.sum() + w12])
+    neither, one, two, both = np.exp(scores - scores.max())
+    total = neither + one + two + both
+    return PairProbs(float((one + both) / total), float((two + both) / total), float(both / total))
+
+
+def check_pair(p1: float, p2: float, p12: float, reason: str | None) -> FloatArray:
+    """P of {}, {1}, {2} and {1, 2}, none negative; with a `reason`, p12 <= p1 p2 too, equation (13)."""
     p1, p2, p12 = (check_number(p, name, 0.0, 1.0) for p, name in ((p1, "p1"), (p2, "p2"), (p12, "p12")))
     low, high = max(p1 + p2 - 1.0, 0.0), min(p1, p2)
     if not low - ROUNDING <= p12 <= high * (1 + ROUNDING):
@@ -179,21 +188,13 @@ def check_pair(p1: float, p2: float, p12: float) -> tuple[float, float, float, f
             f"p12 must lie between max(p1 + p2 - 1, 0) = {low:.6g} and min(p1, p2) = {high:.6g}, found {p12:.6g}: "
             "no distribution of two items has these probabilities."
         )
-    # (1 - p1) - (p2 - p12) rather than 1 - p1 - p2 + p12: no rounding of a sum above 1
-    return max((1.0 - p1) - (p2 - p12), 0.0), max(p1 - p12, 0.0), max(p2 - p12, 0.0), p12
-
-
-def check_repulsion(p1: float, p2: float, p12: float, reason: str) -> None:
-    """Raise unless p12 <= p1 p2, equation (13)."""
-    if p12 > p1 * p2 * (1 + ROUNDING):  # of rare items too, whose product is far below any fixed bound
+    if reason is not None and p12 > p1 * p2 * (1 + ROUNDING):  # of rare items too, whose product is below any bound
         raise ValueError(
             f"p12 must be at most p1 p2 = {p1 * p2:.6g}, equation (13), found {p12:.6g}. The correlation is positive: "
             f"{reason}."
         )
-
-
-def check_quality(q: ArrayLike) -> FloatArray:
-    return check_vector(q, "q", 2, low=0.0)
+    # (1 - p1) - (p2 - p12) rather than 1 - p1 - p2 + p12: no rounding of a sum above 1
+    return np.maximum([(1.0 - p1) - (p2 - p12), p1 - p12, p2 - p12, p12], 0.0)
 
 
 def check_number(x: Any, name: str, low: float, high: float) -> float:

@@ -15,14 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_kernel", "plot_marginals", "plot_selection", "plot_weights"]
 
-# name: the module it lives in
-LAZY = {
-    "plot_kernel": "kernel",
-    "plot_marginals": "marginals",
-    "plot_selection": "selection",
-    "plot_weights": "weights",
-}
-
 
 def import_plots(module: str) -> Any:
     """A module of this package, or an error that says what to install."""
@@ -35,8 +27,8 @@ def import_plots(module: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in LAZY:
-        return getattr(import_plots(f"dpplearn.plots.{LAZY[name]}"), name)
+    if name in __all__:  # plot_kernel is in the module kernel
+        return getattr(import_plots(f"dpplearn.plots.{name.removeprefix('plot_')}"), name)
     raise AttributeError(f"module 'dpplearn.plots' has no attribute {name!r}")
 
 

@@ -13,10 +13,8 @@ from dpplearn.dpp import DPP
 from dpplearn.implicit import ImplicitDPP
 from dpplearn.kdpp import KDPP
 from dpplearn.lowrank import LowRankDPP
-from dpplearn.plots.inputs import check_axes, check_labels
+from dpplearn.plots.checks import check_axes, check_labels
 from dpplearn.plots.style import DIVERGING, SEQUENTIAL
-
-KINDS = ("L", "K", "S")
 
 
 def plot_kernel(
@@ -60,7 +58,7 @@ def plot_kernel(
     ['left', 'right']
     """
     if which is not None:
-        check_choice(which, "which", KINDS)
+        check_choice(which, "which", ("L", "K", "S"))
     A, name = entries(kernel, which)
     items = np.arange(len(A)) if order is None else check_items(order, len(A), "order")
     if items.size != len(A):

@@ -16,8 +16,8 @@ from dpplearn.determinantal import Determinantal
 from dpplearn.implicit import ImplicitDPP
 from dpplearn.kdpp import KDPP
 from dpplearn.mrf import PairwiseMRF
-from dpplearn.plots.inputs import check_axes, check_chosen, check_labels, legend_above
-from dpplearn.plots.style import BLUE, VERMILION
+from dpplearn.plots.checks import check_axes, check_chosen, check_labels
+from dpplearn.plots.style import BLUE, VERMILION, legend_above
 
 
 def plot_marginals(
@@ -54,14 +54,13 @@ def plot_marginals(
     [0.569, 0.655, 0.5]
     """
     p = check_probabilities(dpp)
-    Y, names = check_chosen(chosen, p.size), check_labels(labels, p.size, "labels")
+    (Y, rest), names = check_chosen(chosen, p.size), check_labels(labels, p.size, "labels")
     ax = check_axes(ax)
-    rest = np.setdiff1d(np.arange(p.size), Y)
     width = 0.8 if p.size <= 100 else 1.0  # gaps between very many bars only make them pale
-    bars = {int(i): bar for part, colour in ((rest, BLUE), (Y, VERMILION))
-            for i, bar in zip(part, ax.bar(part, p[part], width, color=colour), strict=True)}  # fmt: skip
+    ax.bar(rest, p[rest], width, color=BLUE)
+    bars = ax.bar(Y, p[Y], width, color=VERMILION)
     if Y.size:
-        bars[int(Y[0])].set_label("chosen")
+        bars[0].set_label("chosen")
         legend_above(ax)
     if names is not None:
         ax.set_xticks(range(p.size), names, rotation=90)

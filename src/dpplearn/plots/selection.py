@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import Items, check_array, check_vector
 from dpplearn.decoding import Selection
-from dpplearn.plots.inputs import check_axes, check_chosen, check_labels, legend_above
-from dpplearn.plots.style import BLUE, VERMILION
+from dpplearn.plots.checks import check_axes, check_chosen, check_labels
+from dpplearn.plots.style import BLUE, VERMILION, legend_above
 
 SMALLEST, LARGEST = 6.0, 130.0  # areas of markers in square points
 
@@ -59,14 +59,13 @@ def plot_selection(
     if len(X) == 0 or X.shape[1] != 2:
         hint = " Project them first, for example onto two principal components." if X.shape[1] > 2 else ""
         raise ValueError(f"points must have one row per item and 2 columns, found shape {X.shape}.{hint}")
-    Y, names = check_chosen(chosen, len(X)), check_labels(labels, len(X), "labels")
+    (Y, rest), names = check_chosen(chosen, len(X)), check_labels(labels, len(X), "labels")
     area = np.full(len(X), 30.0)
     if quality is not None:
         q = check_vector(quality, "quality", len(X), low=0.0)
         # In proportion to quality, but never too small to see.
         area = np.maximum(LARGEST * q / (q.max() or 1.0), SMALLEST)
     ax = check_axes(ax)
-    rest = np.setdiff1d(np.arange(len(X)), Y)
     x, y = X.T
     ax.scatter(x[rest], y[rest], area[rest], BLUE, alpha=0.35, linewidths=0, label="left out" if Y.size else None)
     ax.scatter(x[Y], y[Y], area[Y], VERMILION, edgecolors="black", linewidths=0.8, label="chosen", zorder=3)

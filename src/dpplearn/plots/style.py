@@ -26,6 +26,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.rcsetup import cycler
 
 # Okabe and Ito's palette: told apart with any of the common colour deficiencies.
@@ -35,7 +36,6 @@ GREEN = "#009E73"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
 PURPLE = "#CC79A7"
-YELLOW = "#F0E442"
 BLACK = "#000000"
 GREY = "#8A8A8A"  # beside the palette: what is not the point of the figure
 LIGHT = "#D9D9D9"
@@ -143,3 +143,8 @@ def panel_title(ax: Axes, letter: str, text: str = "") -> None:
     '(a)  Volumes'
     """
     ax.set_title(f"({letter})  {text}".rstrip(), loc="left")
+
+
+def legend_above(ax: Axes) -> Legend:
+    """A legend in one row over the axes, where no data are."""
+    return ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2)

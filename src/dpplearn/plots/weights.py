@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from dpplearn._checks import FloatArray, check_array, check_int, check_vector
-from dpplearn.plots.inputs import check_axes, check_labels
+from dpplearn.plots.checks import check_axes, check_labels
 from dpplearn.plots.style import BLUE, LIGHT
 
 

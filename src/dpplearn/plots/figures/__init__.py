@@ -9,24 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-# name: (module, one line for --list)
+# name, which is that of the module: one line for --list
 FIGURES = {
-    "points": ("dpplearn.plots.figures.points", "A DPP's points beside independent ones (Figure 1)."),
-    "geometry": ("dpplearn.plots.figures.geometry", "Volumes that vectors span, quality, similarity (Figure 2)."),
-    "factors": ("dpplearn.plots.figures.factors", "Factors of three items in an MRF and in a DPP (Figure 3)."),
-    "realizable": ("dpplearn.plots.figures.realizable", "The factors that each of the two can have (Figure 4)."),
-    "cluster": ("dpplearn.plots.figures.cluster", "A cluster, a reference summary and an extract (Figure 5)."),
-    "weights": ("dpplearn.plots.figures.weights", "The weights of the bundled model with 95 % intervals."),
-    "scaling": ("dpplearn.plots.figures.scaling", "Time per sample as the items grow, measured now."),
-    "decoders": (
-        "dpplearn.plots.figures.decoders",
-        "How near decoders come to the best set, and how fast, measured now.",
-    ),
-    "sizes": (
-        "dpplearn.plots.figures.sizes",
-        "How many items a DPP draws: exact, sampled, and if they were independent.",
-    ),
-    "conjecture": ("dpplearn.plots.figures.conjecture", "How far DPPs are from MRFs of 3 to 10 items."),
+    "points": "A DPP's points beside independent ones (Figure 1).",
+    "geometry": "Volumes that vectors span, quality, similarity (Figure 2).",
+    "factors": "Factors of three items in an MRF and in a DPP (Figure 3).",
+    "realizable": "The factors that each of the two can have (Figure 4).",
+    "cluster": "A cluster, a reference summary and an extract (Figure 5).",
+    "weights": "The weights of the bundled model with 95 % intervals.",
+    "scaling": "Time per sample as the items grow, measured now.",
+    "decoders": "How near decoders come to the best set, and how fast, measured now.",
+    "sizes": "How many items a DPP draws: exact, sampled, and if they were independent.",
+    "conjecture": "How far DPPs are from MRFs of 3 to 10 items.",
 }
 
 # The paper's numbers.

@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from dpplearn.plots.style import LIGHT, TITLE_SIZE, TWO_COLUMNS, style
-from dpplearn.plots.textbox import LEADING, Word, draw_lines, words, wrap
+from dpplearn.plots.wrapped_text import LEADING, Word, draw_lines, words, wrap
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
-from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.summarizer import Summarizer
 
 BUDGET = 665  # bytes, as in section 7
@@ -20,11 +19,6 @@ NUMBERS = "①②③④⑤⑥⑦⑧⑨"
 WIDTH, HEIGHT = 72 * TWO_COLUMNS, 372.0  # points
 SIZE, HEAD, SMALL = 6.2, 6.8, 5.6
 PAD, GAP, TOP = 5.0, 8.0, 18.0
-
-
-def extract() -> Summary:
-    """What the bundled model takes from the example cluster."""
-    return Summarizer.load().summarize(Cluster.example(), BUDGET, "bytes")
 
 
 def marked(sentence: Sentence, marks: Mapping[Sentence, int]) -> list[Word]:
@@ -87,7 +81,7 @@ def draw_document(
 @style()
 def draw() -> Figure:
     """Articles at the left, one reference and the extract at the right; the extract is marked where it stands."""
-    summary = extract()
+    summary = Summarizer.load().summarize(Cluster.example(), BUDGET, "bytes")
     cluster = summary.read.cluster
     sentences = summary.read.sentences
     marks = {sentence: i for i, sentence in enumerate(summary.sentences)}

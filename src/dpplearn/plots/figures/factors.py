@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from dpplearn.mrf.ternary import ternary_factors
-from dpplearn.plots.style import BLACK, BLUE, GREY, LIGHT, TWO_COLUMNS, VERMILION, panel_title, style
+from dpplearn.plots.style import BLACK, BLUE, GREY, LIGHT, TWO_COLUMNS, VERMILION, new_figure, panel_title, style
 
 W_EXAMPLE = (-1.0, -1.0, 0.0)  # item 1 repels both others, which do not repel one another
 MRF_ENTRIES = ("1", "1", "1", "1", "$e^{w_{12}}$", "$e^{w_{13}}$", "$e^{w_{23}}$", "$e^{w_{12}+w_{13}+w_{23}}$")
@@ -36,8 +36,7 @@ def matching_similarities(w: tuple[float, float, float]) -> tuple[float, float, 
 
 @style()
 def draw() -> Figure:
-    figure = Figure(figsize=(TWO_COLUMNS, 2.75), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(1, 3.1))
+    figure, (left, right) = new_figure(TWO_COLUMNS, 2.75, columns=2, width_ratios=(1, 3.1))
     draw_graph(left)
     draw_table(right)
     return figure

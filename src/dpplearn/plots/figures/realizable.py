@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
@@ -87,8 +88,6 @@ def show(ax: Any, surfaces: list[tuple[FactorSurface, str]], view: tuple[float, 
 
 def shade(triangles: np.ndarray, colour: str) -> np.ndarray:
     """Lighter where a triangle faces the light, from either side."""
-    from matplotlib.colors import to_rgb
-
     normal = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     light = np.array([0.35, 0.2, 0.9])

@@ -1,16 +1,43 @@
-"""E[log P(Y)] of a DPP over all 2^n subsets at once, and its gradient."""
+"""KL divergence between distributions over subsets, and its gradient with respect to the kernel of a DPP."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._checks import FloatArray
+from dpplearn.mrf.enumeration import SetDistribution, items_in, probabilities_of
 
 EDGE = 1e-10  # eigenvalues of K stay this far from 0 and 1: this much, for each, the divergence may be too large
 LEAST = 1e-15  # a conditional probability below this is rounding: constant there, so that a line search steps back
+
+
+def kl_divergence(target: SetDistribution | ArrayLike, model: SetDistribution | ArrayLike) -> float:
+    """KL(target || model) = sum of P(Y) log(P(Y) / Q(Y)) over all subsets Y, in nats.
+
+    Infinite where the model excludes a subset that the target does not. Both are distributions on the same items, or
+    arrays of 2^n probabilities (bit i of a position says whether item i is in the subset).
+
+    Examples
+    --------
+    >>> fair, biased = [0.5, 0.5], [0.25, 0.75]  # one item: P(out), P(in)
+    >>> round(kl_divergence(fair, biased), 4)
+    0.1438
+    >>> kl_divergence(fair, [1.0, 0.0])
+    inf
+    """
+    p, q = probabilities_of(target), probabilities_of(model, "model")
+    if p.size != q.size:
+        found = f"{items_in(p)} and {items_in(q)}"
+        raise ValueError(f"target and model must be on the same number of items, found {found}.")
+    seen = p > 0.0
+    if (q[seen] == 0.0).any():
+        return np.inf
+    return max(float(p[seen] @ np.log(p[seen] / q[seen])), 0.0)
 
 
 def expected_log_prob(K: FloatArray, masses: list[tuple[FloatArray, FloatArray]]) -> tuple[float, FloatArray]:
@@ -73,6 +100,12 @@ class Divergence:
     masses: list[tuple[FloatArray, FloatArray]]
     negative_entropy: float
     n: int
+
+    @classmethod
+    def to(cls, p: FloatArray) -> Self:
+        """That of the target with these probabilities."""
+        seen = p[p > 0.0]
+        return cls(branch_masses(p), float(seen @ np.log(seen)), items_in(p))
 
     def parameters(self, L: FloatArray) -> FloatArray:
         """x of the DPP with likelihood kernel L."""

@@ -1,12 +1,12 @@
-"""What the plots share: axes or none, a chosen set, names of items, a legend that covers nothing."""
+"""Promises about what the plots are given: axes or none, a chosen set, names of items."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.legend import Legend
 
 from dpplearn._checks import IntArray, Items, check_subset
 from dpplearn.decoding import Selection
@@ -24,9 +24,10 @@ def check_axes(ax: Axes | None) -> Axes:
     return given
 
 
-def check_chosen(chosen: Items | Selection, n: int) -> IntArray:
-    """The items of a chosen set, ascending: what a decoder returned, item numbers, or a boolean mask."""
-    return check_subset(chosen.subset if isinstance(chosen, Selection) else chosen, n, "chosen")
+def check_chosen(chosen: Items | Selection, n: int) -> tuple[IntArray, IntArray]:
+    """A chosen set and the rest, ascending: of what a decoder returned, item numbers, or a boolean mask."""
+    Y = check_subset(chosen.subset if isinstance(chosen, Selection) else chosen, n, "chosen")
+    return Y, np.setdiff1d(np.arange(n), Y)
 
 
 def check_labels(labels: Sequence[str] | None, n: int, name: str, what: str = "item") -> list[str] | None:
@@ -39,8 +40,3 @@ def check_labels(labels: Sequence[str] | None, n: int, name: str, what: str = "i
     if len(found) != n:
         raise ValueError(f"{name} must have one string per {what} ({n}), found {len(found)}.")
     return found
-
-
-def legend_above(ax: Axes) -> Legend:
-    """A legend in one row over the axes, where no data are."""
-    return ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2)

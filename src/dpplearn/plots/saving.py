@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from dpplearn._checks import check_choice
 from dpplearn._io.atomic import replace_file
 from dpplearn.plots import import_plots
-from dpplearn.plots.figures import FIGURES, FORMATS, figure_names
+from dpplearn.plots.figures import FORMATS, figure_names
 from dpplearn.plots.style import style
 
 # Without the date and matplotlib's version, so that a file changes only when the figure does.
@@ -32,7 +32,7 @@ def draw(name: str) -> Figure:
     [6.9, 4.1]
     """
     [name] = figure_names([name])
-    figure: Figure = import_plots(FIGURES[name][0]).draw()
+    figure: Figure = import_plots(f"dpplearn.plots.figures.{name}").draw()
     return figure
 
 

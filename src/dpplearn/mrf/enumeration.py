@@ -38,11 +38,16 @@ def check_enumerable(n: int, advice: str = INSTEAD) -> int:
     return n
 
 
+def items_in(p: FloatArray) -> int:
+    """n of an array of 2^n entries."""
+    return p.size.bit_length() - 1
+
+
 def check_probabilities(p: ArrayLike, name: str = "target") -> FloatArray:
     """Probabilities of all 2^n subsets; a sum within 1e-8 of 1 is made 1."""
     probabilities = check_array(p, name, 1)
-    n = max(probabilities.size.bit_length() - 1, 0)
-    if probabilities.size < 2 or probabilities.size != 1 << n:
+    n = items_in(probabilities)
+    if n < 1 or probabilities.size != 1 << n:
         raise ValueError(
             f"{name} must hold the probability of each of the 2^N subsets of N >= 1 items, found {probabilities.size} "
             "entries. Bit i of a position says whether item i is in the subset."
@@ -64,13 +69,11 @@ def probabilities_of(target: SetDistribution | ArrayLike, name: str = "target") 
     if isinstance(target, SetDistribution):
         n = check_enumerable(target.n, FEWER)
         known = getattr(target, "probabilities", None)  # an MRF has them all
-        if known is not None:
-            return check_probabilities(known, name)
-        if isinstance(target, Determinantal):
+        if known is None and isinstance(target, Determinantal):
             from dpplearn._loops.symmetric import all_probs
 
-            return check_probabilities(all_probs(np.array(target.K)), name)
-        return check_probabilities(np.exp(np.asarray(target.log_prob(all_subsets(n)))), name)
+            known = all_probs(np.array(target.K))
+        return check_probabilities(np.exp(target.log_prob(all_subsets(n))) if known is None else known, name)
     return check_probabilities(target, name)
 
 
@@ -112,13 +115,22 @@ def quadratic_sums(w: FloatArray, W: FloatArray) -> FloatArray:
     return sums
 
 
+def log_probs(w: FloatArray, W: FloatArray) -> tuple[FloatArray, float]:
+    """log P(Y) of all subsets under the MRF (11), and the log of the sum that normalizes them."""
+    scores = quadratic_sums(w, W)
+    top = float(scores.max())
+    log_normalizer = top + float(np.log(np.exp(scores - top).sum()))
+    scores -= log_normalizer
+    return scores, log_normalizer
+
+
 def moments(p: FloatArray) -> FloatArray:
     """P(i, j in Y) for all pairs, P(i in Y) on the diagonal; about four additions a subset.
 
     The upper half of the array is the last item's: it gives its row, and then is added to the lower half, which sums
     the item out.
     """
-    n = p.size.bit_length() - 1
+    n = items_in(p)
     out = np.empty((n, n))
     for i in range(n - 1, -1, -1):
         given = p[1 << i :]
@@ -133,36 +145,7 @@ def moments(p: FloatArray) -> FloatArray:
 def inclusion_probs(p: FloatArray) -> FloatArray:
     """P(A in Y) of all 2^n sets A: the sum over the supersets of each, one item at a time."""
     sums = p.copy()
-    for i in range(p.size.bit_length() - 1):
+    for i in range(items_in(p)):
         halves = sums.reshape(-1, 2, 1 << i)
         halves[:, 0] += halves[:, 1]
     return sums
-
-
-def sizes(n: int) -> IntArray:
-    """Number of items in each of the 2^n subsets."""
-    return linear_sums(np.ones(n)).astype(np.int64)
-
-
-def kl_divergence(target: SetDistribution | ArrayLike, model: SetDistribution | ArrayLike) -> float:
-    """KL(target || model) = sum of P(Y) log(P(Y) / Q(Y)) over all subsets Y, in nats.
-
-    Infinite where the model excludes a subset that the target does not. Both are distributions on the same items, or
-    arrays of 2^n probabilities (bit i of a position says whether item i is in the subset).
-
-    Examples
-    --------
-    >>> fair, biased = [0.5, 0.5], [0.25, 0.75]  # one item: P(out), P(in)
-    >>> round(kl_divergence(fair, biased), 4)
-    0.1438
-    >>> kl_divergence(fair, [1.0, 0.0])
-    inf
-    """
-    p, q = probabilities_of(target), probabilities_of(model, "model")
-    if p.size != q.size:
-        found = f"{p.size.bit_length() - 1} and {q.size.bit_length() - 1}"
-        raise ValueError(f"target and model must be on the same number of items, found {found}.")
-    seen = p > 0.0
-    if (q[seen] == 0.0).any():
-        return np.inf
-    return max(float(p[seen] @ np.log(p[seen] / q[seen])), 0.0)

@@ -1,0 +1,97 @@
+"""docs/architecture.md and its picture are those of the code, and what draws them reads a changed tree."""
+
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def architecture(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import architecture
+
+    return architecture
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of what the script reads."""
+    shutil.copytree(ROOT / "src" / "dpplearn", tmp_path / "src" / "dpplearn", ignore=shutil.ignore_patterns("data"))
+    (tmp_path / "docs" / "assets").mkdir(parents=True)
+    for name in ("CONTRIBUTING.md", "docs/architecture.md"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def test_the_page_and_the_picture_match_the_code():
+    command = [sys.executable, ROOT / "scripts" / "architecture.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_new_module_changes_both(architecture, tree):
+    (tree / "src" / "dpplearn" / "_linalg.py").write_text('"""Now about something else. And more."""\n')
+    (tree / "src" / "dpplearn" / "decoding" / "random_choice.py").write_text("from dpplearn.mrf import PairwiseMRF\n")
+    files, before = architecture.write(tree), architecture.write()
+    assert files == architecture.write(tree)  # the same each time
+    assert "Now about something else." in files[architecture.PICTURE]
+    assert "And more" not in files[architecture.PICTURE]
+    [row] = [line for line in files[architecture.PAGE].splitlines() if line.startswith("| `decoding` |")]
+    assert "`random_choice`" in row
+    assert "`mrf`" in row
+    assert files[architecture.PAGE].split("## The flow")[0] == before[architecture.PAGE].split("## The flow")[0]
+
+
+def test_a_room_without_a_layer_is_an_error(architecture, tree):
+    (tree / "src" / "dpplearn" / "cellar.py").write_text("")
+    with pytest.raises(SystemExit, match="cellar: not in the table"):
+        architecture.write(tree)
+
+
+def test_the_table_of_layers_may_lack_titles(architecture, tree):
+    (tree / "CONTRIBUTING.md").write_text(
+        "| layer | modules |\n|---|---|\n| 1 | `_io/` (files), `_checks` |\n| 2 | `dpp` |\n"
+    )
+    assert architecture.read_layers(tree) == ({"_io": 1, "_checks": 1, "dpp": 2}, {1: "", 2: ""})
+
+
+def test_an_arrow_that_no_function_makes_is_an_error(architecture):
+    code = architecture.Code()
+    assert "DPP.sample" in code.between("DPP", "Subsets")
+    assert "greedy_map" in code.between("DPP", "Selection")
+    with pytest.raises(SystemExit, match="No public function takes Subsets and returns DPP"):
+        code.between("Subsets", "DPP")
+
+
+def test_folders_stand_after_those_they_use(architecture, tree):
+    room = tree / "src" / "dpplearn" / "mrf"
+    for name, text in {"alpha": "from dpplearn.mrf.zeta.one import x\n", "zeta": ""}.items():
+        (room / name).mkdir()
+        (room / name / "__init__.py").write_text("")
+        (room / name / "one.py").write_text(text)
+    layers, _ = architecture.read_layers(tree)
+    [mrf] = [room for room in architecture.read_rooms(architecture.Code(tree), layers) if room.name == "mrf"]
+    assert mrf.inside == ("zeta", "alpha")
+
+
+def test_texts_of_the_picture_stay_in_their_boxes(architecture):
+    """By the widths of a wide font: no line of a room ends beyond its box, no two lines of a column meet."""
+    root = ET.fromstring((ROOT / architecture.PICTURE).read_text(encoding="utf-8"))
+    boxes = [[float(box.get(key)) for key in ("x", "y", "width", "height")] for box in root.iter(f"{SVG}rect")
+             if box.get("class") == "box"]  # fmt: skip
+    seen = 0
+    for text in root.iter(f"{SVG}text"):
+        x, y = float(text.get("x")), float(text.get("y"))
+        for left, top, width, height in boxes:
+            if left <= x <= left + width and top <= y <= top + height and text.get("text-anchor") is None:
+                assert x + architecture.width_of(text.text) <= left + width, text.text
+                assert y <= top + height - 6, text.text
+                seen += 1
+    assert seen > 50
