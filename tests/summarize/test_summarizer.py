@@ -272,6 +272,43 @@ def test_reasons_count_what_is_left(bundled):
                 assert longer <= budget
 
 
+def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
+    """One record: what is listed is a part of it, by one rule."""
+    cluster = Cluster.example()
+    for budget, options in ((60, {}), (200, {"decoder": "greedy"}), (100, {"include": [40], "exclude": [0, 21]})):
+        summary = bundled.summarize(cluster, budget, "words", **options)
+        explanation = summary.explain()
+        numbers = [x.number for x in (*explanation.chosen, *explanation.left_out)]
+        assert sorted(numbers) == list(range(len(summary.read.sentences)))
+        assert all(summary.read.sentences[x.number] is x.sentence for x in explanation.left_out)
+        median = np.median(summary.dpp.quality)
+        said = [x for x in explanation.left_out if x.code in ("redundant", "same-words") and x.redundancy >= REDUNDANT]
+        listed = sorted((x for x in said if x.quality >= median), key=lambda x: -x.redundancy)
+        assert list(explanation.redundant(None)) == listed
+        assert explanation.redundant(2) == tuple(listed[:2])
+        assert explanation.best_left_out(3) == explanation.left_out[:3]
+        assert explanation.to_dict()["left_out"] == [x.to_dict() for x in explanation.best_left_out()]
+        assert len(explanation.to_dict(None)["left_out"]) == len(explanation.left_out)
+        page, table = html_report(summary), str(explanation)
+        for x in explanation.best_left_out():
+            assert x.reason in page
+            assert x.reason in table
+        assert page.count('<mark class="again">') == 1 + len(explanation.redundant())  # one in the legend
+        C = summary.read.C[np.ix_(summary.subset, summary.subset)][np.triu_indices(summary.subset.size, 1)]
+        assert explanation.similarity.mean == pytest.approx(C.mean())
+        assert explanation.similarity.max == C.max()
+
+
+def test_probabilities_are_given_the_pins(bundled):
+    summary = bundled.summarize(Cluster.example(), 100, "words", include=[40], exclude=[0, 21])
+    given = summary.dpp.condition([40], [0, 21])
+    expected = dict(zip(given.items.tolist(), given.marginals, strict=True)) | {40: 1.0, 0: 0.0, 21: 0.0}
+    for x in (*summary.explain().chosen, *summary.explain().left_out):
+        assert x.marginal == pytest.approx(expected[x.number])
+    assert [x.number for x in summary.explain().chosen if x.pinned] == [40]
+    assert {x.number for x in summary.explain().left_out if x.code == "excluded"} == {0, 21}
+
+
 def test_diversity_knob(bundled):
     cluster = Cluster.example()
 
