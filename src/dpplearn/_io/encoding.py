@@ -25,43 +25,48 @@ _CHARSETS = re.compile(
 
 
 @contextmanager
-def unpacked(path: Path) -> Iterator[BufferedIOBase]:
-    """A file to read bytes from, that of gzip unpacked."""
+def unpacked(file: BufferedIOBase, name: Path | str) -> Iterator[BufferedIOBase]:
+    """What is in an open file, that of gzip unpacked; errors call it by its name."""
+    packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
     try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-            file.seek(0)
-            with gzip.open(file) if packed else file as opened:
-                yield opened
+        with gzip.open(file) if packed else file as opened:
+            yield opened
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path} must be a whole gzip file, but cannot be unpacked: {error}.") from error
+        raise ValueError(f"{name} must be a whole gzip file, but cannot be unpacked: {error}.") from error
+
+
+def read_all(file: BufferedIOBase, name: Path | str, limit: int = MAX_BYTES) -> bytes:
+    """All of an open file, unpacking gzip; refuse one that is longer than the limit."""
+    with unpacked(file, name) as opened:
+        data = opened.read(limit + 1)
+    if len(data) > limit:
+        raise ValueError(f"{name} must hold at most {limit / 1e6:g} MB, but is longer. Cut it into several documents.")
+    return data
 
 
 def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
-    """Read a file, unpacking gzip; refuse one that is longer than the limit."""
+    """As `read_all`, of a file that must be there."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} must be a file, but is a folder.")
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
-    with unpacked(path) as file:
-        data = file.read(limit + 1)
-    if len(data) > limit:
-        raise ValueError(f"{path} must hold at most {limit / 1e6:g} MB, but is longer. Cut it into several documents.")
-    return data
+    with path.open("rb") as file:
+        return read_all(file, path, limit)
 
 
 def peek(path: Path, size: int = 2000) -> bytes:
     """The first bytes of a file, unpacking gzip; none if it cannot be read."""
     try:
-        with unpacked(path) as file:
-            return file.read(size)
+        with path.open("rb") as file, unpacked(file, path) as opened:
+            return opened.read(size)
     except (OSError, ValueError):
         return b""
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
     """The lines of a file, unpacking gzip."""
-    with unpacked(path) as lines:
+    with path.open("rb") as file, unpacked(file, path) as lines:
         yield from lines
 
 
