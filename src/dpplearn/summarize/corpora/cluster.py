@@ -234,12 +234,14 @@ class Cluster:
                 pieces = (Piece(start, end, heading=False) for start, end in check_spans(splitter(text), text))
             titles: list[tuple[int, int]] = []
             spans: list[tuple[int, int]] = []
-            for piece in pieces:
-                start = max(piece.start, first)
-                whole = splitter is None and start == piece.start  # ours has a word
-                if whole or (start < piece.end and has_word(text, start, piece.end)):
-                    (titles if piece.heading and not headings else spans).append((start, piece.end))
-                if limit is not None and len(found) + max(len(spans), len(titles)) > limit:
+            for start, end, heading in pieces:
+                if start < first or splitter is not None:  # else it has a word
+                    start = max(start, first)
+                    if start >= end or not has_word(text, start, end):
+                        continue
+                kept = titles if heading and not headings else spans
+                kept.append((start, end))
+                if limit is not None and len(found) + len(kept) > limit:
                     raise ValueError(
                         f"{self.name} must have at most {limit:,} sentences, but has more (document {document.id}, "
                         f"number {index + 1} of {len(self.documents)}, passes the limit). "

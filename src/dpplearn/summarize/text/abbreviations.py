@@ -11,3 +11,6 @@ MONTHS, DAYS, ZONES = _LISTS["months"], _LISTS["days"], _LISTS["zones"]
 DATES = MONTHS | DAYS | _LISTS["calendar"]
 GERMAN_MONTHS = _LISTS["german months"]
 STARTERS, ARTICLES, PRONOUNS, SPEECH = (_LISTS[name] for name in ("starters", "articles", "pronouns", "speech"))
+ALL = (
+    TITLES | NEVER | NUMBERED | PARTS | SUFFIXES | CAPITALIZED | DATES
+)  # words after which a period need not end a sentence

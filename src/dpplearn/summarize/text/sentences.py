@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dpplearn._cached import cached_property
 from dpplearn.summarize.text import abbreviations as abbr
 from dpplearn.summarize.text.blocks import Block, find_blocks
 from dpplearn.summarize.text.characters import UNSEEN, has_word
@@ -83,9 +84,10 @@ def _ends(text: str, block: Block) -> Iterator[int]:
     if not block.heading:
         view, done = _View(text, block.start, block.end), block.start
         for match in _STOP.finditer(text, block.start, block.end):
-            if match.start() < done:
+            start, stop = match.span()
+            if start < done:
                 continue  # taken with the closing quotes of the stop before
-            end = view.end_at(match.start(), match.end())
+            end = stop if view.is_plain(start, stop) else view.end_at(start, stop)
             if end is not None and end < block.end:
                 yield end
                 done = end
@@ -101,7 +103,18 @@ class _View:
 
     def __init__(self, text: str, low: int, high: int) -> None:
         self.text, self.low, self.high = text, low, high
-        self.uncased = text[low:high].islower()  # a writer without capitals
+
+    @cached_property
+    def uncased(self) -> bool:
+        """Whether the writer uses no capitals."""
+        return self.text[self.low : self.high].islower()
+
+    def is_plain(self, start: int, stop: int) -> bool:
+        """Whether a period stands between a word that is no abbreviation and a capital: most ends, told at once."""
+        if self.text[start : stop + 1] != ". " or not "A" <= self.text[stop + 1 : min(stop + 2, self.high)] <= "Z":
+            return False
+        word = self.text[self.text.rfind(" ", max(self.low, start - 40), start) + 1 : start]
+        return 2 < len(word) < 40 and word.isascii() and word.isalpha() and word.lower() not in abbr.ALL
 
     def end_at(self, start: int, stop: int) -> int | None:
         """The end of the sentence that the stop start:stop closes, with its closing quotes; None if it has none."""

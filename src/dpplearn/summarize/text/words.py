@@ -16,17 +16,22 @@ _MARKS += "\u0d00-\u0d03\u0d3b-\u0d4d\u0d57\u0d82\u0d83\u0dca-\u0ddf\u0e31\u0e34
 _MARKS += "\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u3099\u309a"
 # Scripts written without spaces: every character is a word.
 SINGLE = "\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_ALNUM, _LETTER = rf"[^\W{SINGLE}]", rf"[^\W\d{SINGLE}]"
-_PART = rf"(?:{_ALNUM}++|[{_MARKS}]++)"
-_PATTERN = (
-    rf"(?=[\w{_MARKS}{SINGLE}])(?:"  # most characters between words are told by one look
-    rf"{_LETTER}(?:\.{_LETTER}(?!\w))+(?:\.'s)?"  # U.S.
-    rf"|{_LETTER}{_PART}*+(?:'{_PART}++)*+"  # don't
-    rf"|[0-9]++(?:[.,][0-9]++)*+{_PART}*+"  # 3.5, 1,200, 20th
-    rf"|[{SINGLE}]"
-    rf"|{_PART}++(?:'{_PART}++)*+)"
+
+
+def _pattern(letter: str, part: str) -> str:
+    """Words that begin with a letter, U.S. and don't, or with a digit, 3.5, 1,200 and 20th."""
+    return (
+        rf"{letter}(?:(?:\.{letter}(?!\w))+(?:\.'s)?|{part}*+(?:'{part}++)*+)"
+        rf"|[0-9]++(?:[.,][0-9]++)*+{part}*+"
+    )
+
+
+_ASCII_WORD = re.compile(_pattern("[a-z]", "[a-z0-9]"), re.ASCII)
+_LETTER, _PART = rf"[^\W\d{SINGLE}]", rf"(?:[^\W{SINGLE}]++|[{_MARKS}]++)"
+_WORD = re.compile(
+    rf"(?=[\w{_MARKS}{SINGLE}])"  # most characters between words are told by one look
+    rf"(?:{_pattern(_LETTER, _PART)}|[{SINGLE}]|{_PART}++(?:'{_PART}++)*+)"
 )
-_WORD, _ASCII_WORD = re.compile(_PATTERN), re.compile(_PATTERN, re.ASCII)  # the same words, where all is ASCII
 _THOUSANDS = re.compile(r",(?<=[0-9],)(?=[0-9]{3}(?![0-9]))")
 _DROPPED = re.compile(f"[{INVISIBLE}\u200c\u200d]")
 
@@ -51,5 +56,5 @@ def words(text: str) -> list[str]:
         text, pattern = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'"), _WORD
     if not text.isprintable():
         text = _DROPPED.sub("", text)
-    found = pattern.findall(_THOUSANDS.sub("", text.lower().replace("_", " ")))
-    return [word.removesuffix("'s").removesuffix(".") for word in found]
+    found: list[str] = pattern.findall(_THOUSANDS.sub("", text.lower().replace("_", " ")))
+    return [word.removesuffix("'s").removesuffix(".") for word in found] if "'" in text else found
