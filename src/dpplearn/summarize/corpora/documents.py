@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from glob import glob, has_magic
@@ -155,14 +156,12 @@ def read_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]], encod
 
 def unique_ids(documents: list[tuple[Path, Document]]) -> list[Document]:
     """Where two documents have the same id, put the path of their files before it."""
-    counts: dict[str, int] = {}
-    for _, document in documents:
-        counts[document.id] = counts.get(document.id, 0) + 1
+    counts = Counter(document.id for _, document in documents)
     kept = []
     for path, document in documents:
         if counts[document.id] > 1:
             given = str(path) if document.id == path.name.removesuffix(".gz") else f"{path}:{document.id}"
-            document = Document(given, document.text, document.title, document.date, document.role)
+            document = replace(document, id=given)
         kept.append(document)
     return kept
 

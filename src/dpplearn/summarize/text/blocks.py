@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from dpplearn.summarize.text.abbreviations import DATES
-from dpplearn.summarize.text.characters import UNSEEN, WHITE
-from dpplearn.summarize.text.punctuation import CLOSERS, STOPS
+from dpplearn.summarize.text.characters import CLOSERS, STOPS, UNSEEN, WHITE
 from dpplearn.summarize.text.word_lists import word_set
 
 _BULLET = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")

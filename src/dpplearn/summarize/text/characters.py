@@ -1,4 +1,4 @@
-"""Characters: what is white space, what is printed, what makes a word."""
+"""Characters: what is white space, what is printed, what makes a word, what punctuation does to a sentence."""
 
 from __future__ import annotations
 
@@ -17,6 +17,17 @@ UNSEEN = "\u200e\u200f" + "".join(
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORD = re.compile(r"[^\W_]")
+
+# End a sentence before white space, if what follows can begin one.
+SPACED = ".!?…‥‼⁇⁈⁉‽"
+# End it whatever follows: Arabic, Urdu, Devanagari, Armenian, Ethiopic, Khmer, Burmese, CJK; U+037E is Greek.
+ALWAYS = "؟۔।॥։።፧។៕။。！？｡\u037e"
+STOPS = SPACED + ALWAYS
+
+CLOSERS = ")]}”’›」』）】〕》〉］｝＂"  # end with the sentence they follow
+EITHER = "\"'“‘«»„‚"  # open or close: what stands next to them tells
+OPENERS = "([{‹「『（【〔《〈［｛¿¡`"
+DASHES = "-–—―_"
 
 
 def one_line(text: str) -> str:

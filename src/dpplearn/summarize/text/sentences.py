@@ -13,8 +13,7 @@ from typing import NamedTuple
 from dpplearn._cached import cached_property
 from dpplearn.summarize.text import abbreviations as abbr
 from dpplearn.summarize.text.blocks import Block, find_blocks
-from dpplearn.summarize.text.characters import UNSEEN, has_word
-from dpplearn.summarize.text.punctuation import ALWAYS, CLOSERS, DASHES, EITHER, OPENERS, SPACED
+from dpplearn.summarize.text.characters import ALWAYS, CLOSERS, DASHES, EITHER, OPENERS, SPACED, UNSEEN, has_word
 
 WINDOW = 60
 
