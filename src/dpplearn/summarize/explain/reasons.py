@@ -16,7 +16,8 @@ class Reasons:
     def __init__(
         self, read: Featurized, q: FloatArray, subset: IntArray, excluded: IntArray, budget: float, unit: Unit
     ) -> None:
-        chosen, others = [read.texts[i] for i in subset], read.texts
+        others = read.texts
+        chosen = [others[i] for i in subset]
         longest = int(lengths_with([], chosen, unit).argmax())
         self.read, self.q, self.budget, self.unit = read, q, budget, unit
         self.excluded, self.weakest = set(excluded.tolist()), q[subset].min()

@@ -9,7 +9,6 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._linalg import schur_complement
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.explain.explanation import Alike, Chosen, Explanation, LeftOut, contributions, place
@@ -81,7 +80,7 @@ class Summary:
         ]
         rest = np.setdiff1d(np.arange(q.size), Y)
         rest = rest[np.argsort(-q[rest], kind="stable")]
-        covered = covered_shares(self.dpp, rest, Y).tolist()
+        covered = covered_shares(self.dpp.similarity, rest, Y).tolist()
         nearest = Y[read.C[np.ix_(rest, Y)].argmax(axis=1)]
         why = Reasons(read, q, Y, self.excluded, self.budget, self.unit)
         left_out = [
@@ -107,12 +106,11 @@ class Summary:
         }
 
 
-def covered_shares(dpp: DPP, items: IntArray, Y: IntArray) -> FloatArray:
-    """How much of each item the subset Y covers: S_iY S_Y^-1 S_Yi, from 0 to 1."""
-    if items.size == 0:
-        return np.empty(0)
-    S = dpp.similarity
-    if dpp.log_prob(Y) > -np.inf:
-        return 1.0 - schur_complement(S, items, Y).diagonal()
-    A = S[np.ix_(items, Y)]  # the chosen depend on each other: what they span is what a subset of them does
-    return np.einsum("ij,jk,ik->i", A, np.linalg.pinv(S[np.ix_(Y, Y)], rcond=1e-10, hermitian=True), A)
+def covered_shares(S: FloatArray, items: IntArray, Y: IntArray) -> FloatArray:
+    """How much of each item the subset Y covers: S_iY S_Y^-1 S_Yi, from 0 to 1.
+
+    The inverse is that on what Y spans: where the chosen depend on each other, it is what a subset of them spans.
+    """
+    A = S[np.ix_(items, Y)]
+    inverse = np.linalg.pinv(S[np.ix_(Y, Y)], rcond=1e-10, hermitian=True)
+    return np.clip(((A @ inverse) * A).sum(axis=1), 0.0, 1.0)
