@@ -109,31 +109,29 @@ class Cluster:
     def __post_init__(self) -> None:
         if isinstance(self.documents, str | Document) or isinstance(self.references, str):
             raise TypeError("documents and references of a Cluster must be sequences, such as lists.")
-        object.__setattr__(self, "documents", tuple(self.documents))
-        object.__setattr__(self, "references", tuple(self.references))
-        object.__setattr__(self, "reference_ids", tuple(self.reference_ids))
+        for field in ("documents", "references", "reference_ids"):
+            object.__setattr__(self, field, tuple(getattr(self, field)))
         if self.reference_ids and len(self.reference_ids) != len(self.references):
             raise ValueError(
                 f"{self.name} must have a name in reference_ids for each of its {len(self.references)} references, "
                 f"found {len(self.reference_ids)}."
             )
+        seen: set[str] = set()
         for document in self.documents:
             if not isinstance(document, Document):
                 raise TypeError(
                     f"A Cluster holds Document objects, found {type(document).__name__}. "
                     "For strings, use Cluster.from_texts."
                 )
-        for reference in self.references:
-            if not isinstance(reference, str):
-                raise TypeError(f"A reference must be a string, found {type(reference).__name__}.")
-        seen: set[str] = set()
-        for document in self.documents:
             if document.id in seen:
                 raise ValueError(
                     f"The id {document.id!r} occurs twice among the documents of {self.name}. "
                     "Ids of documents must differ; rename one."
                 )
             seen.add(document.id)
+        for reference in self.references:
+            if not isinstance(reference, str):
+                raise TypeError(f"A reference must be a string, found {type(reference).__name__}.")
 
     @property
     def name(self) -> str:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from dpplearn._io.encoding import peek, read_bytes, to_text
 from dpplearn._io.folders import walk
@@ -30,8 +30,7 @@ _NUMBER = re.compile(r"\[[0-9]{1,3}\] ?")
 PREFERRED_SIZE = 100
 
 
-@dataclass(frozen=True)
-class _Model:
+class _Model(NamedTuple):
     topic: str
     size: int
     who: str
@@ -57,9 +56,9 @@ def find_models(paths: Iterable[Path]) -> list[_Model]:
     for path in sorted(paths, key=lambda path: (path.suffix.lower() in (".html", ".htm"), str(path))):
         match = _MODEL.match(path.name)
         if match:
-            topic, size, who = match["topic"].upper(), int(match["size"]), match["who"].upper()
-            found.setdefault((topic, size, who), _Model(topic, size, who, path))
-    return sorted(found.values(), key=lambda model: (model.topic, model.size, model.who))
+            model = _Model(match["topic"].upper(), int(match["size"]), match["who"].upper(), path)
+            found.setdefault(model[:3], model)
+    return sorted(found.values())
 
 
 def read_model(path: Path, encoding: str | None = None) -> str:
