@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.cluster import Sentence as Located
 from dpplearn.summarize.explain.explanation import contributions, place
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.text.units import UNITS, length
+from dpplearn.summarize.text.units import length
 from dpplearn.web import schema
-from dpplearn.web.layout import similarity_map
+from dpplearn.web.sentence_map import similarity_map
 
 
 def shown(documents: Sequence[Document]) -> list[schema.Document]:
@@ -22,21 +21,19 @@ def shown(documents: Sequence[Document]) -> list[schema.Document]:
 
 def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
     """The sentences of a cluster, with places, lengths, qualities and a map."""
-    q, xy = ready.dpp.quality, similarity_map(ready.read.C)
-    terms = ready.theta * ready.read.F
-
-    def one(i: int, sentence: Located) -> schema.Sentence:
-        return schema.Sentence(
+    q, xy, terms = ready.dpp.quality, similarity_map(ready.read.C), ready.theta * ready.read.F
+    return [
+        schema.Sentence(
             id=i,
             **place(sentence),
-            length=schema.Length(**{unit: int(length(sentence.text, unit)) for unit in UNITS}),
+            length={unit: int(length(sentence.text, unit)) for unit in schema.UNITS},
             quality=float(q[i]),
             contributions=contributions(names, terms[i]),
             x=float(xy[i, 0]),
             y=float(xy[i, 1]),
         )
-
-    return [one(i, sentence) for i, sentence in enumerate(ready.read.sentences)]
+        for i, sentence in enumerate(ready.read.sentences)
+    ]
 
 
 def selection_answer(summary: Summary) -> schema.SelectionAnswer:

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any
 
-from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
 from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.web import schema
-from dpplearn.web.answers import selection_answer, whole_answer
+from dpplearn.web.answers import selection_answer
 from dpplearn.web.pins import Pins
 from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.settings import Settings
 
-BUDGETS = {"words": 100.0, "bytes": 665.0, "sentences": 5.0, "tokens": 150.0}  # where a unit is given without one
+
+@dataclass(frozen=True)
+class Bounded(Cluster):
+    """A cluster of limited size, which is split into sentences once: counted, and read further if they are few."""
+
+    max_sentences: int = 0
+
+    def sentences(self, *arguments: Any, **options: Any) -> tuple[Sentence, ...]:
+        """Those of the cluster, or a problem."""
+        found = super().sentences(*arguments, **{**options, "limit": None})
+        if len(found) > self.max_sentences:
+            what, advice = f"The documents have {len(found):,} sentences", "Send fewer or shorter documents."
+            raise limited("too-large", "max_sentences", self.max_sentences, what, advice)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,83 +74,54 @@ class Engine:
             return
         forever = Deadline(3_600.0)
         one = Cluster.from_texts(["A storm hit the coast."])  # arrays of one row have a memory layout of their own
-        for cluster, pins in (
-            (Cluster.example(), {"include": [0], "exclude": [1]}),
-            (Cluster.example(), {}),
-            (one, {}),
-        ):
+        pinned = {"include": [0], "exclude": [1]}
+        for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {})):
             reading = self.prepare(cluster, self.default, forever)  # whatever the limits are
-            for decoder in ("greedy", "consensus", "sample"):
+            for decoder in schema.DECODERS:
                 for diversity in (0.25, 0.5, 0.75):
                     options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
                     selection_answer(self.find(reading, options, forever, samples=1_000))
         self.warmed = True
 
     def describe(self) -> schema.Models:
-        """The models by name."""
-        return schema.Models(
-            models=[
-                schema.Model(
-                    name=name,
-                    language=model.language,
-                    features=model.features,
-                    budget=model.budget,
-                    unit=str(model.unit),
-                    decoder=cast(schema.Decoder, model.decoder),
-                    trained_on=model.training_,
-                    default=name == self.default,
-                )
-                for name, model in self.models.items()
-            ]
-        )
+        """The models by name, and what may be asked of them."""
+        models = [
+            schema.Model(
+                name=name,
+                **{own: getattr(model, own) for own in ("language", "features", "budget", "unit", "decoder")},
+                trained_on=model.training_,
+                default=name == self.default,
+            )
+            for name, model in self.models.items()
+        ]
+        return schema.Models(models=models, decoders=schema.DECODERS, units=schema.UNITS)
 
     def documents(self, given: Sequence[schema.GivenDocument]) -> list[Document]:
         """The documents of a request, numbered where they have no id."""
-        documents = [
-            Document(one.id if one.id is not None else str(i), one.text, one.title or None)
-            for i, one in enumerate(given, 1)
-        ]
-        seen: set[str] = set()
-        for i, document in enumerate(documents):
-            if document.id in seen:
-                what = f"the id {document.id!r} occurs twice; ids of documents must differ."
-                raise invalid([(("documents", i, "id"), what)])
-            seen.add(document.id)
-        return documents
+        documents: dict[str, Document] = {}
+        for i, one in enumerate(given):
+            name = one.id if one.id is not None else str(i + 1)
+            if name in documents:
+                raise invalid(
+                    [(("documents", i, "id"), f"the id {name!r} occurs twice; ids of documents must differ.")]
+                )
+            documents[name] = Document(name, one.text, one.title or None)
+        return list(documents.values())
 
     def read(self, documents: Sequence[Document], model: str | None, deadline: Deadline) -> Reading:
         """Split into sentences and featurize, within the limits."""
-        limits = self.settings
         name = self.default if model is None else model
         if name not in self.models:
             known = ", ".join(map(repr, self.models))
             raise invalid([(("model",), f"no model is called {name!r}; there are {known}.")])
-        if len(documents) > limits.max_documents:
-            raise limited(
-                "max_documents",
-                limits.max_documents,
-                f"{len(documents)} documents are more than the {limits.max_documents} that the limit max_documents "
-                "allows. Send fewer.",
-            )
-        for document in documents:
-            if len(document.text) > limits.max_document_characters:
-                raise limited(
-                    "max_document_characters",
-                    limits.max_document_characters,
-                    f"Document {document.id!r} has {len(document.text):,} characters, more than the "
-                    f"{limits.max_document_characters:,} that the limit max_document_characters allows. Cut it.",
-                )
-        cluster = Cluster(documents)
-        sentences = cluster.sentences(limit=None)
-        deadline.check()
-        if len(sentences) > limits.max_sentences:
-            raise limited(
-                "max_sentences",
-                limits.max_sentences,
-                f"The documents have {len(sentences):,} sentences, more than the {limits.max_sentences:,} that the "
-                "limit max_sentences allows. Send fewer or shorter documents.",
-            )
-        return self.prepare(cluster, name, deadline)
+        most, longest = self.settings.max_documents, self.settings.max_document_characters
+        if len(documents) > most:
+            raise limited("too-large", "max_documents", most, f"There are {len(documents):,} documents", "Send fewer.")
+        for one in documents:
+            if len(one.text) > longest:
+                found = f"Document {one.id!r} has {len(one.text):,} characters"
+                raise limited("too-large", "max_document_characters", longest, found, "Cut it.")
+        return self.prepare(Bounded(documents, max_sentences=self.settings.max_sentences), name, deadline)
 
     def prepare(self, cluster: Cluster, name: str, deadline: Deadline) -> Reading:
         """Featurize a cluster and make all that does not depend on a selection's options."""
@@ -145,7 +129,7 @@ class Engine:
         try:
             read = summarizer.features_.read(cluster)
         except ValueError:  # none of the sentences, if there are any, has a word that counts
-            raise nothing_to_choose() from None
+            raise Problem("nothing-to-choose") from None
         deadline.check()
         ready = summarizer.prepare(read)
         _ = ready.dpp.marginals, ready.agreement  # what every selection needs is made now
@@ -156,12 +140,9 @@ class Engine:
         """100 words for the English model, as the command line has it; else what the model was trained for."""
         model = self.models[name]
         own = self.settings.model is not None and name == self.default
-        return schema.Defaults(
-            budget=model.budget if own else 100.0,
-            unit=cast(schema.Unit, model.unit) if own else "words",
-            diversity=0.5,
-            decoder=cast(schema.Decoder, model.decoder),
-        )
+        unit = str(model.unit) if own else "words"
+        budget = model.budget if own else schema.UNITS[unit].budget
+        return schema.Defaults(budget=budget, unit=unit, diversity=0.5, decoder=model.decoder)
 
     def find(
         self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None
@@ -169,10 +150,9 @@ class Engine:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
         unit = options.unit or defaults.unit
-        usual = defaults.budget if unit == defaults.unit else BUDGETS[unit]
+        usual = defaults.budget if unit == defaults.unit else schema.UNITS[unit].budget
         budget = usual if options.budget is None else options.budget
-        include = options.include if isinstance(options, schema.Selection) else []
-        exclude = options.exclude if isinstance(options, schema.Selection) else []
+        include, exclude = (list(getattr(options, name, ())) for name in ("include", "exclude"))
         pins = Pins.of(ready, include, exclude, budget, unit)
         summary = reading.summarizer.summarize(
             ready,
@@ -187,14 +167,6 @@ class Engine:
         deadline.check()
         return summary
 
-    def select(self, reading: Reading, options: schema.Selection, deadline: Deadline) -> schema.SelectionAnswer:
-        """A summary of a cluster, with reasons."""
-        return selection_answer(self.find(reading, options, deadline))
-
-    def summarize(self, reading: Reading, options: schema.Whole, deadline: Deadline) -> schema.WholeAnswer:
-        """The same for documents that are not kept: sentences come with their places."""
-        return whole_answer(self.find(reading, options, deadline), reading.notes)
-
 
 def notes(read: Featurized, language: str | None) -> Iterator[str]:
     """What a reader should know of a cluster: another language than the model's, documents without a sentence."""
@@ -205,7 +177,3 @@ def notes(read: Featurized, language: str | None) -> Iterator[str]:
     for i, document in enumerate(read.cluster.documents):
         if i not in held:
             yield f"Document {document.id!r} has no sentence to choose."
-
-
-def nothing_to_choose() -> Problem:
-    return Problem("nothing-to-choose", "None of the documents has a sentence with a word in it. Send more text.")

@@ -110,14 +110,12 @@ def check_origin(scope: Scope) -> None:
     origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
     if origin is None and site not in ("cross-site", "same-site"):
         return
-    default = {"http": ":80", "https": ":443"}
     try:
         parts = urlsplit(origin or "")
-        own, sent = headers.get("host", "").lower(), parts.netloc.lower()
-    except ValueError:
-        own, sent, parts = "own", "unreadable", urlsplit("")
-    port = default.get(parts.scheme, "")
-    if not sent or own.removesuffix(port) != sent.removesuffix(port):
-        raise Problem(
-            "foreign-origin", f"Requests from pages of {origin!r:.100} are refused. Use the server's own page."
-        )
+    except ValueError:  # unreadable
+        parts = urlsplit("")
+    port = {"http": ":80", "https": ":443"}.get(parts.scheme, "")
+    own, sent = (name.lower().removesuffix(port) for name in (headers.get("host", ""), parts.netloc))
+    if not sent or own != sent:
+        detail = f"Requests from pages of {origin!r:.100} are refused. Use the server's own page."
+        raise Problem("foreign-origin", detail)

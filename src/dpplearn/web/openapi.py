@@ -6,7 +6,6 @@ from collections import defaultdict
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
@@ -15,6 +14,7 @@ from dpplearn.web.schema import NewCluster, ProblemDocument, Selection, Whole
 
 REF = "#/components/schemas/{model}"
 MODELS: tuple[type[BaseModel], ...] = (NewCluster, Selection, Whole, ProblemDocument)
+RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "required": True}}
 FORM = {
     "type": "object",
     "required": ["files"],
@@ -49,14 +49,10 @@ def problems(*slugs: str) -> dict[int | str, dict[str, Any]]:
             "content": {
                 MEDIA_TYPE: {
                     "schema": {"$ref": REF.format(model=ProblemDocument.__name__)},
-                    "examples": {
-                        slug: {"value": Problem(slug, KINDS[slug][2]).document("/api/v1/...")} for slug in found
-                    },
+                    "examples": {slug: {"value": Problem(slug).document("/api/v1/...")} for slug in found},
                 }
             },
-            **(
-                {"headers": {"Retry-After": {"schema": {"type": "integer"}, "required": True}}} if status == 429 else {}
-            ),
+            **({"headers": RETRY_AFTER} if status == 429 else {}),
         }
         for status, found in grouped.items()
     }
@@ -66,19 +62,19 @@ def describe(app: FastAPI) -> None:
     """Give the application its schema, made when first asked for."""
 
     def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-            _, made = models_json_schema([(model, "validation") for model in MODELS], ref_template=REF)
-            components = found.setdefault("components", {}).setdefault("schemas", {})
-            components.update(made["$defs"])
-            for name in ("HTTPValidationError", "ValidationError"):  # FastAPI's own, which we never answer
-                components.pop(name, None)
-            for path in found["paths"].values():
-                for operation in path.values():
-                    answer = operation["responses"].get("422", {})
-                    if "application/json" in answer.get("content", {}):
-                        del operation["responses"]["422"]
-            app.openapi_schema = found
-        return app.openapi_schema
+        if app.openapi_schema is not None:
+            return app.openapi_schema
+        found = FastAPI.openapi(app)  # kept there; what follows completes it
+        _, made = models_json_schema([(model, "validation") for model in MODELS], ref_template=REF)
+        components = found["components"]["schemas"]
+        components.update(made["$defs"])
+        for name in ("HTTPValidationError", "ValidationError"):  # FastAPI's own, which we never answer
+            components.pop(name, None)
+        for path in found["paths"].values():
+            for operation in path.values():
+                answer = operation["responses"].get("422", {})
+                if "application/json" in answer.get("content", {}):
+                    del operation["responses"]["422"]
+        return found
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's way to change it

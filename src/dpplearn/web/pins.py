@@ -35,9 +35,9 @@ class Pins:
         A, B = np.unique(np.array(include, np.int64)), np.unique(np.array(exclude, np.int64))
         both = np.intersect1d(A, B)
         if both.size:
-            raise infeasible(f"{numbered(both)} cannot be both pinned and banned. Undo one of the two.")
+            raise Problem("infeasible", f"{numbered(both)} cannot be both pinned and banned. Undo one of the two.")
         if B.size == n:
-            raise infeasible(f"All {n} sentences are banned, so that none is left to choose. Allow some of them.")
+            raise Problem("infeasible", f"All {n} sentences are banned: none is left to choose. Allow some of them.")
         if A.size:
             check_pins(ready, A, budget, unit)
         return cls(A, B)
@@ -49,19 +49,21 @@ def check_pins(ready: Prepared, A: IntArray, budget: float, unit: Unit) -> None:
     size = joined_length([texts[i] for i in A], unit)
     if size > budget:
         what = f"The {A.size} pinned sentences take" if A.size > 1 else "The pinned sentence takes"
-        raise infeasible(
+        raise Problem(
+            "infeasible",
             f"{what} {measured(size, unit)}, more than the budget of {budget:g}. "
-            f"Raise the budget to {size:g} or unpin some."
+            f"Raise the budget to {size:g} or unpin some.",
         )
     seen: dict[str, int] = {}
     for i in A.tolist():
         if seen.setdefault(ready.said[i], i) != i:
             twin = seen[ready.said[i]]
-            raise infeasible(f"Sentences {twin} and {i}, both pinned, have the same words. Unpin one of them.")
+            raise Problem("infeasible", f"Sentences {twin} and {i}, both pinned, have the same words. Unpin one.")
     if ready.dpp.log_prob(A) == -np.inf:
-        raise infeasible(
+        raise Problem(
+            "infeasible",
             f"{numbered(A)}, all pinned, have probability 0 together: the words of some are a mixture of the others'. "
-            "Unpin one of them."
+            "Unpin one of them.",
         )
 
 
@@ -69,7 +71,3 @@ def numbered(items: IntArray, most: int = 8) -> str:
     """A few sentences by their numbers."""
     some = ", ".join(map(str, items[:most].tolist())) + (", ..." if items.size > most else "")
     return f"Sentence {some}" if items.size == 1 else f"Sentences {some}"
-
-
-def infeasible(detail: str) -> Problem:
-    return Problem("infeasible", detail)

@@ -6,14 +6,14 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect
 
 from dpplearn._run.stop import stops_when
-from dpplearn.web.problems import Problem
+from dpplearn.web.problems import Problem, limited
 
 T = TypeVar("T")
 
@@ -38,14 +38,14 @@ class Deadline:
         if self.stopped or self.left <= 0:
             raise self.problem()
 
-    def problem(self) -> Problem:
-        return Problem(
-            "time-limit",
-            f"The answer was not ready after {self.seconds:g} seconds, the limit max_seconds. Send fewer or shorter "
-            "documents, ask for the decoder greedy, or try again when the server is less busy.",
-            limit="max_seconds",
-            value=self.seconds,
-        )
+    def problem(
+        self,
+        slug: str = "time-limit",
+        found: str = "The answer was not ready in time",
+        advice: str = "Send fewer or shorter documents, ask for the decoder greedy, or try again when the server is "
+        "less busy.",
+    ) -> Problem:
+        return limited(slug, "max_seconds", self.seconds, found, advice)
 
 
 class Pool:
@@ -75,14 +75,8 @@ class Pool:
 
     def busy(self) -> Problem:
         seconds = min(max(math.ceil(self.taken * self.mean / self.workers), 1), 30)
-        return Problem(
-            "busy",
-            f"{self.workers} requests are being worked on and {self.queue} are waiting, which is all there is room "
-            f"for. Try again in {seconds} s.",
-            headers={"Retry-After": str(seconds)},
-            limit="queue",
-            value=self.queue,
-        )
+        found, headers = f"{self.workers} requests are worked on and as many wait as may", {"Retry-After": str(seconds)}
+        return limited("busy", "queue", self.queue, found, f"Try again in {seconds} s.", headers)
 
     async def run(self, work: Callable[[], T], deadline: Deadline, gone: Callable[[], Awaitable[None]]) -> T:
         """The result of the work, done in a thread, or a problem if there is no room or no time.
@@ -97,7 +91,7 @@ class Pool:
         except BaseException:
             self._free()
             raise
-        future.add_done_callback(self._done)
+        future.add_done_callback(lambda _: self._free())
         waiter = asyncio.wrap_future(future)
         leaving = asyncio.ensure_future(gone())
         both: set[asyncio.Future[Any]] = {waiter, leaving}
@@ -130,9 +124,6 @@ class Pool:
             with self._lock:
                 self.running -= 1
                 self.mean += 0.1 * (time.perf_counter() - start - self.mean)
-
-    def _done(self, _: Future[T]) -> None:
-        self._free()
 
     def _free(self) -> None:
         with self._lock:

@@ -10,28 +10,20 @@ from fastapi import Response
 
 MEDIA_TYPE = "application/problem+json"
 
-# slug: (status, title, what it means)
+# slug: (status, title, what it means: the detail, too, where a request says no more than that)
 KINDS: dict[str, tuple[int, str, str]] = {
     "malformed": (400, "The request cannot be read", "The body is not JSON in UTF-8, or not a multipart form."),
     "foreign-origin": (403, "Requests from other sites are refused", "A page of another site sent the request."),
     "foreign-host": (403, "The server is not known by this name", "The Host header names another machine."),
-    "not-found": (404, "There is nothing here", "No route of the API has this address."),
-    "cluster-gone": (
+    "not-found": (
         404,
-        "The cluster is gone",
-        "The cluster expired, made room for newer ones, or never was: post it again.",
+        "There is nothing here",
+        "Nothing has this address. The page is at /, the reference of the API at /docs.",
     ),
+    "cluster-gone": (404, "The cluster is gone", "It expired, made room for newer ones, or never was. Post it again."),
     "method-not-allowed": (405, "The method does not fit the address", "The header Allow lists those that do."),
-    "too-slow": (
-        408,
-        "The request took too long to arrive",
-        "The body was not complete within the limit `max_seconds`.",
-    ),
-    "too-large": (
-        413,
-        "The request passes a limit",
-        "`limit` names the limit that was passed, and `value` says how much it allows.",
-    ),
+    "too-slow": (408, "The request took too long to arrive", "The body was not complete within `max_seconds`."),
+    "too-large": (413, "The request passes a limit", "`limit` names the limit, and `value` says how much it allows."),
     "unsupported-media-type": (
         415,
         "The body has the wrong type",
@@ -39,14 +31,14 @@ KINDS: dict[str, tuple[int, str, str]] = {
     ),
     "invalid": (422, "The request is not valid", "`errors` lists the values that are not valid, as JSON pointers."),
     "unreadable": (422, "A document cannot be read", "A file is no text, or in an unknown encoding."),
-    "nothing-to-choose": (422, "There is nothing to choose from", "The documents have no sentence with a word in it."),
-    "infeasible": (422, "No summary satisfies this", "The pinned and banned sentences and the budget do not agree."),
-    "busy": (
-        429,
-        "The server is busy",
-        "All workers and the queue are taken: try again after the seconds in `Retry-After`.",
+    "nothing-to-choose": (
+        422,
+        "There is nothing to choose from",
+        "None of the documents has a sentence with a word in it. Send more text.",
     ),
-    "internal": (500, "The server made a mistake", "This is a bug, not a matter of the request."),
+    "infeasible": (422, "No summary satisfies this", "The pinned and banned sentences and the budget do not agree."),
+    "busy": (429, "The server is busy", "Workers and queue are taken. Try again after the seconds in `Retry-After`."),
+    "internal": (500, "The server made a mistake", "This is a bug, not a matter of the request. Trying again is safe."),
     "time-limit": (
         504,
         "The request passes the time limit",
@@ -64,9 +56,9 @@ class Problem(Exception):  # noqa: N818  # RFC 9457's word
     413
     """
 
-    def __init__(self, slug: str, detail: str, *, headers: Mapping[str, str] | None = None, **members: Any) -> None:
+    def __init__(self, slug: str, detail: str = "", headers: Mapping[str, str] | None = None, **members: Any) -> None:
         super().__init__(slug)  # the detail may quote a document: it is answered, never logged
-        self.slug, self.detail, self.members = slug, detail, members
+        self.slug, self.detail, self.members = slug, detail or KINDS[slug][2], members
         self.headers = dict(headers or {})
 
     @property
@@ -107,6 +99,13 @@ def invalid(errors: Iterable[tuple[Iterable[str | int], str]]) -> Problem:
     return Problem("invalid", f"{where}: {first['detail']}", errors=listed)
 
 
-def limited(name: str, value: float, detail: str) -> Problem:
-    """A limit of the settings that the request passes."""
-    return Problem("too-large", detail, limit=name, value=value)
+def limited(
+    slug: str, name: str, value: float, found: str, advice: str, headers: Mapping[str, str] | None = None
+) -> Problem:
+    """A limit of the settings that the request passes.
+
+    >>> limited("too-large", "max_documents", 3, "There are 4 documents", "Send fewer.").detail
+    'There are 4 documents; the limit max_documents is 3. Send fewer.'
+    """
+    detail = f"{found}; the limit {name} is {value:,g}. {advice}"
+    return Problem(slug, detail, headers=headers, limit=name, value=value)

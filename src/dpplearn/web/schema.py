@@ -2,19 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-Unit = Literal["words", "bytes", "sentences", "tokens"]
-Decoder = Literal["consensus", "greedy", "sample"]
+
+class Unit(BaseModel):
+    """What a budget is counted in."""
+
+    budget: float = Field(description="Where the unit is given without one.")
+    reach: float = Field(description="Few want longer summaries: as far as a slider need go.")
+
+
+DECODERS = {
+    "consensus": "The set that agrees most with what the model would choose on average.",
+    "greedy": "Adds the best sentence again and again: close to the most probable set.",
+    "sample": "The most probable of many sets drawn at random.",
+}
+ALIASES = {"sampled": "sample"}  # other names of decoders that requests may use
+UNITS = {
+    "words": Unit(budget=100, reach=500),
+    "sentences": Unit(budget=5, reach=30),
+    "bytes": Unit(budget=665, reach=3_000),
+    "tokens": Unit(budget=150, reach=650),
+}
+
+if TYPE_CHECKING:
+    UnitName: TypeAlias = str
+    DecoderName: TypeAlias = str
+else:  # names that are known when this runs, so that the schema lists them
+    UnitName = Literal[tuple(UNITS)]
+    DecoderName = Literal[tuple(DECODERS)]
+
+GivenDecoder = Annotated[
+    DecoderName, BeforeValidator(lambda name: ALIASES.get(name, name) if isinstance(name, str) else name)
+]
 Label = Annotated[str, StringConstraints(max_length=200)]
-MARGINAL = (
-    "Probability that the learned model includes the sentence, given what is pinned and banned. "
-    "Budget and diversity do not change it: they say how to choose from the model."
-)
-NOTES = "What a reader should know of the documents, such as that they are not in the model's language."
 SentenceId = Annotated[int, Field(ge=0, le=1_000_000)]
+Marginal = Annotated[
+    float,
+    Field(
+        description="Probability that the learned model includes the sentence, given what is pinned and banned. "
+        "Budget and diversity do not change it: they say how to choose from the model."
+    ),
+]
+Notes = Annotated[
+    list[str],
+    Field(description="What a reader should know of the documents, such as that they are not in the model's language."),
+]
+
+
+def examples(*values: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": list(values)})
 
 
 class Strict(BaseModel):
@@ -42,7 +81,7 @@ STORM: list[Any] = [
 class NewCluster(Strict):
     """Documents on one topic."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [{"documents": STORM}]})
+    model_config = examples({"documents": STORM})
 
     documents: list[GivenDocument] = Field(min_length=1)
     model: Label | None = Field(None, description="A name from GET /models; the default model if not given.")
@@ -54,35 +93,24 @@ class Options(Strict):
     budget: float | None = Field(
         None, ge=1, le=1_000_000, description="Length in the unit; by default 100 words, or that of the model."
     )
-    unit: Unit | None = Field(None, description="Of the budget.")
+    unit: UnitName | None = Field(None, description="Of the budget.")
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
-    decoder: Decoder | None = Field(None, description="How the set is found; by default as the model has it.")
+    decoder: GivenDecoder | None = Field(None, description="How the set is found; by default as the model has it.")
 
 
 class Selection(Options):
     """Options of a selection from a cluster, with sentences that must be in or out."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [{"budget": 100, "unit": "words", "diversity": 0.5, "exclude": [0]}]},
-    )
+    model_config = examples({"budget": 100, "unit": "words", "diversity": 0.5, "exclude": [0]})
 
     include: list[SentenceId] = Field(default_factory=list, max_length=10_000, description="Sentences pinned.")
     exclude: list[SentenceId] = Field(default_factory=list, max_length=10_000, description="Sentences banned.")
 
 
-class Whole(Options):
+class Whole(NewCluster, Options):
     """Documents and options in one."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [{"documents": STORM, "budget": 15, "unit": "words"}]},
-    )
-
-    documents: list[GivenDocument] = Field(min_length=1)
-    model: Label | None = Field(None, description="A name from GET /models; the default model if not given.")
+    model_config = examples({"documents": STORM, "budget": 15, "unit": "words"})
 
 
 class Document(BaseModel):
@@ -100,27 +128,28 @@ class Example(BaseModel):
     documents: list[Document]
 
 
-class Length(BaseModel):
-    """What a sentence takes of a budget, by unit."""
+class Place(BaseModel):
+    """Where a sentence stands."""
 
-    words: int
-    bytes: int
-    sentences: int
-    tokens: int
-
-
-class Sentence(BaseModel):
-    """A sentence, where it stands, and what the model thinks of it."""
-
-    id: int = Field(description="Its number in the cluster, from 0.")
     document: int = Field(description="Number of its document, from 0.")
     position: int = Field(description="Its place in the document, from 1.")
     start: int = Field(description="Offset of its first character in the document's text, in Unicode code points.")
     end: int = Field(description="Offset after its last character.")
     text: str
-    length: Length
+
+
+class Judged(BaseModel):
+    """What the model thinks of a sentence."""
+
     quality: float = Field(description="q, the square root of L_ii.")
     contributions: dict[str, float] = Field(description="Terms of log q^2 by feature, largest first; none is 0.")
+
+
+class Sentence(Judged, Place):
+    """A sentence, where it stands, and what the model thinks of it."""
+
+    id: int = Field(description="Its number in the cluster, from 0.")
+    length: dict[UnitName, int] = Field(description="What it takes of a budget, by unit.")
     x: float = Field(description="Place on the similarity map, from -1 to 1.")
     y: float
 
@@ -129,9 +158,9 @@ class Defaults(BaseModel):
     """What `select` uses where nothing is given."""
 
     budget: float
-    unit: Unit
+    unit: UnitName
     diversity: float
-    decoder: Decoder
+    decoder: DecoderName
 
 
 class ClusterAnswer(BaseModel):
@@ -143,21 +172,19 @@ class ClusterAnswer(BaseModel):
     documents: list[Document]
     sentences: list[Sentence]
     defaults: Defaults
-    notes: list[str] = Field(description=NOTES)
+    notes: Notes
 
 
-class Chosen(BaseModel):
+class Chosen(Judged):
     """A sentence of the summary, and why."""
 
     sentence: int
     order: int = Field(description="Its place in the summary, from 1.")
     pinned: bool
-    quality: float
-    marginal: float = Field(description=MARGINAL)
-    contributions: dict[str, float]
+    marginal: Marginal
 
 
-class Redundant(BaseModel):
+class Redundant(Judged):
     """A good sentence that is not in the summary, because the summary says it already."""
 
     sentence: int
@@ -166,9 +193,7 @@ class Redundant(BaseModel):
     redundancy: float = Field(description="Share of it that the summary as a whole covers.")
     code: str = Field(description="Why it was left out: redundant, or same-words.")
     reason: str = Field(description="The same in a few words.")
-    quality: float
-    marginal: float = Field(description=MARGINAL)
-    contributions: dict[str, float]
+    marginal: Marginal
 
 
 class Alike(BaseModel):
@@ -184,7 +209,7 @@ class SummaryHead(BaseModel):
     text: str = Field(description="One sentence per line.")
     length: float
     budget: float
-    unit: Unit
+    unit: UnitName
     note: str = Field(description="What a reader should know of the summary, such as that a sentence was cut.")
     similarity: Alike | None = Field(description="Among the chosen sentences; null for fewer than two.")
 
@@ -195,17 +220,7 @@ class SelectionAnswer(SummaryHead):
     selected: list[Chosen]
     redundant: list[Redundant]
     reasons: list[str] = Field(description="Of every sentence: why it was left out; empty for the selected.")
-    marginals: list[float] = Field(description=f"Of every sentence. {MARGINAL}")
-
-
-class Place(BaseModel):
-    """Where a sentence stands."""
-
-    document: int
-    position: int
-    start: int
-    end: int
-    text: str
+    marginals: list[Marginal] = Field(description="Of every sentence.")
 
 
 class PlacedChosen(Chosen, Place):
@@ -221,7 +236,7 @@ class WholeAnswer(SummaryHead):
 
     selected: list[PlacedChosen]
     redundant: list[PlacedRedundant]
-    notes: list[str] = Field(description=NOTES)
+    notes: Notes
 
 
 class Model(BaseModel):
@@ -232,15 +247,17 @@ class Model(BaseModel):
     features: str
     budget: float
     unit: str
-    decoder: Decoder
+    decoder: DecoderName
     trained_on: dict[str, Any]
     default: bool
 
 
 class Models(BaseModel):
-    """All models of the server."""
+    """All models of the server, and what may be asked of them."""
 
     models: list[Model]
+    decoders: dict[DecoderName, str] = Field(description="How each finds a set.")
+    units: dict[UnitName, Unit]
 
 
 class Health(BaseModel):

@@ -7,21 +7,24 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from fastapi import Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from dpplearn import __version__
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.web import schema
-from dpplearn.web.answers import described, shown
+from dpplearn.web.answers import described, selection_answer, shown, whole_answer
+from dpplearn.web.body import Bodies, check_type
 from dpplearn.web.clusters import Clusters
 from dpplearn.web.engine import Engine, Reading
-from dpplearn.web.intake import Intake, check_json, check_plain, media_type, parse, unsupported
-from dpplearn.web.metrics import Metrics
+from dpplearn.web.forms import read_form
+from dpplearn.web.metrics import Counts, Metrics
 from dpplearn.web.pool import Deadline, Pool
 from dpplearn.web.problems import Problem
 from dpplearn.web.settings import Settings
-from dpplearn.web.uploads import read_form
+from dpplearn.web.validation import parse
 
 T = TypeVar("T")
+JSON, FORM = "application/json", "multipart/form-data"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,41 +43,36 @@ class Service:
         self.engine = Engine(settings)
         self.pool = Pool(settings.workers, settings.queue)
         self.clusters: Clusters[Kept] = Clusters(settings.max_clusters_bytes, settings.cluster_seconds)
-        self.intake = Intake(settings)
-        self.metrics = Metrics()
-        self.models = self.engine.describe().model_dump_json().encode()  # nan as null
-        documents = shown(Cluster.example().documents)
-        answer = schema.Example(
-            title="The Halvern Dam accident, eight articles on an invented event", documents=documents
-        )
-        self.example = answer.model_dump_json().encode()
+        self.bodies = Bodies(settings)
+        self.seen = Metrics(self.counts)
+        title = "The Halvern Dam accident, eight articles on an invented event"
+        self.first = schema.Example(title=title, documents=shown(Cluster.example().documents))
 
     async def work(self, request: Request, task: Callable[[bytes, Deadline], T]) -> T:
         """Read the body, then do the task in the pool; both within the time limit."""
         deadline = Deadline(self.settings.max_seconds)
-        check_plain(request)
         self.pool.check_room()
-        body = await self.intake.read(request, deadline, self.pool.busy())
+        body = await self.bodies.read(request, deadline, self.pool.busy())
         return await self.pool.run(lambda: task(body, deadline), deadline, lambda: left(request))
 
-    async def add(self, request: Request) -> Response:
-        """POST /clusters."""
-        kind, content_type = media_type(request), request.headers.get("content-type", "")
-        if kind not in ("application/json", "multipart/form-data"):
-            raise unsupported(kind, "application/json or multipart/form-data")
+    async def example(self) -> schema.Example:
+        return self.first
+
+    async def add_cluster(self, request: Request) -> Response:
+        """Split documents into sentences and featurize them, once; select from them as often as you like."""
+        kind = check_type(request, JSON, FORM)
 
         def task(body: bytes, deadline: Deadline) -> tuple[str, bytes]:
             documents: list[Document]
-            if kind == "application/json":
+            if kind == JSON:
                 given = parse(schema.NewCluster, body)
                 documents, model = self.engine.documents(given.documents), given.model
             else:
-                documents, model = read_form(content_type, body, self.settings)
-            reading = self.engine.read(documents, model, deadline)
-            return self.keep(reading, deadline)
+                documents, model = read_form(request.headers["content-type"], body, self.settings.max_body_bytes)
+            return self.keep(self.engine.read(documents, model, deadline), deadline)
 
         name, answer = await self.work(request, task)
-        return Response(answer, 201, {"Location": f"/api/v1/clusters/{name}"}, "application/json")
+        return Response(answer, 201, {"Location": f"/api/v1/clusters/{name}"}, JSON)
 
     def keep(self, reading: Reading, deadline: Deadline) -> tuple[str, bytes]:
         """Keep a cluster; its name and the answer that describes it."""
@@ -98,42 +96,48 @@ class Service:
         """A cluster that is still there."""
         kept = self.clusters.get(name)
         if kept is None:
-            raise gone()
+            raise Problem("cluster-gone")
         return kept
 
-    def forget(self, name: str) -> None:
-        """DELETE /clusters/{id}."""
-        if not self.clusters.remove(name):
-            raise gone()
+    async def get_cluster(self, id: str) -> Response:  # noqa: A002  # the name in the address
+        return Response(self.held(id).answer, media_type=JSON)
 
-    async def select(self, name: str, request: Request) -> Response:
-        """POST /clusters/{id}/select."""
-        self.held(name)
+    async def delete_cluster(self, id: str) -> Response:  # noqa: A002  # the name in the address
+        if not self.clusters.remove(id):
+            raise Problem("cluster-gone")
+        return Response(status_code=204)
+
+    async def select(self, id: str, request: Request) -> Response:  # noqa: A002  # the name in the address
+        """The best set of a cluster's sentences under a budget, given what is pinned and banned."""
+        self.held(id)
         if request.headers.get("content-type") or request.headers.get("content-length", "0") != "0":
-            check_json(request)
+            check_type(request, JSON)
 
         def task(body: bytes, deadline: Deadline) -> bytes:
             if body:
-                check_json(request)  # of a length that was not announced
+                check_type(request, JSON)  # of a length that was not announced
             options = parse(schema.Selection, body or b"{}")
-            reading = self.held(name).reading  # now, so that what waits keeps no cluster that made room
-            return self.engine.select(reading, options, deadline).model_dump_json().encode()
+            reading = self.held(id).reading  # now, so that what waits keeps no cluster that made room
+            return selection_answer(self.engine.find(reading, options, deadline)).model_dump_json().encode()
 
-        return Response(await self.work(request, task), media_type="application/json")
+        return Response(await self.work(request, task), media_type=JSON)
 
     async def summarize(self, request: Request) -> Response:
-        """POST /summarize."""
-        check_json(request)
+        """Read documents and select from them in one call; nothing is kept."""
+        check_type(request, JSON)
 
         def task(body: bytes, deadline: Deadline) -> bytes:
             given = parse(schema.Whole, body)
             reading = self.engine.read(self.engine.documents(given.documents), given.model, deadline)
-            return self.engine.summarize(reading, given, deadline).model_dump_json().encode()
+            return whole_answer(self.engine.find(reading, given, deadline), reading.notes).model_dump_json().encode()
 
-        return Response(await self.work(request, task), media_type="application/json")
+        return Response(await self.work(request, task), media_type=JSON)
 
-    def health(self) -> schema.Health:
-        self.clusters.expire()
+    async def models(self) -> Response:
+        return Response(self.engine.describe().model_dump_json(), media_type=JSON)  # nan as null
+
+    async def health(self) -> schema.Health:
+        """Answered by the event loop, also while all workers are busy."""
         return schema.Health(
             status="ok",
             version=__version__,
@@ -143,32 +147,24 @@ class Service:
             clusters=len(self.clusters),
         )
 
-    def report(self) -> str:
-        """GET /metrics."""
-        self.clusters.expire()
+    async def metrics(self) -> Response:
+        """Counts and times of requests, the queue, and the clusters kept; nothing of their texts."""
+        return Response(self.seen.text(), media_type=CONTENT_TYPE_LATEST)
+
+    def counts(self) -> Counts:
         pool, clusters = self.pool, self.clusters
-        return self.metrics.text(
-            [
-                ("dpplearn_workers", "gauge", "Threads that do the work.", pool.workers),
-                ("dpplearn_work_running", "gauge", "Requests being worked on.", pool.running),
-                ("dpplearn_work_waiting", "gauge", "Requests waiting for a worker.", pool.waiting),
-                ("dpplearn_work_refused_total", "counter", "Requests answered 429.", pool.refused),
-                ("dpplearn_work_timed_out_total", "counter", "Requests past the time limit.", pool.timed_out),
-                ("dpplearn_clusters", "gauge", "Clusters in memory.", len(clusters)),
-                ("dpplearn_clusters_bytes", "gauge", "Memory of the clusters, estimated.", clusters.nbytes),
-                ("dpplearn_clusters_evicted_total", "counter", "Clusters that made room.", clusters.evicted),
-                ("dpplearn_clusters_expired_total", "counter", "Clusters not used for long.", clusters.expired),
-            ]
-        )
+        yield "dpplearn_workers", "Threads that do the work.", pool.workers
+        yield "dpplearn_work_running", "Requests being worked on.", pool.running
+        yield "dpplearn_work_waiting", "Requests waiting for a worker.", pool.waiting
+        yield "dpplearn_work_refused_total", "Requests answered 429.", pool.refused
+        yield "dpplearn_work_timed_out_total", "Requests past the time limit.", pool.timed_out
+        yield "dpplearn_clusters", "Clusters in memory.", len(clusters)
+        yield "dpplearn_clusters_bytes", "Memory of the clusters, estimated.", clusters.nbytes
+        yield "dpplearn_clusters_evicted_total", "Clusters that made room.", clusters.evicted
+        yield "dpplearn_clusters_expired_total", "Clusters not used for long.", clusters.expired
 
 
 async def left(request: Request) -> None:
     """Comes when the client has closed its connection. The body was read before."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def gone() -> Problem:
-    return Problem(
-        "cluster-gone", "There is no such cluster: it expired, made room for newer ones, or never was. Post it again."
-    )

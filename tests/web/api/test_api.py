@@ -7,8 +7,10 @@ import pytest
 
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.explain.explanation import REDUNDANT
+from dpplearn.summarize.summarizer import DECODERS
 from dpplearn.summarize.text.characters import one_line
-from dpplearn.web import Settings
+from dpplearn.summarize.text.units import UNITS
+from dpplearn.web import Settings, schema
 
 RTL = (
     "\u202etpircs\u202c A storm 🌩️ hit Zürich <script>alert(1)</script> &lt;b&gt; today. \u05e9\u05dc\u05d5\u05dd came."
@@ -102,7 +104,7 @@ def test_how_alike_the_chosen_are(select):
     assert select(budget=1, unit="sentences").json()["similarity"] is None
 
 
-@pytest.mark.parametrize("decoder", ["greedy", "consensus", "sample"])
+@pytest.mark.parametrize("decoder", list(schema.DECODERS))
 def test_pinned_are_in_and_banned_are_out(select, decoder):
     found = select(decoder=decoder, include=[40, 7], exclude=[0, 21, 31]).json()
     chosen = {one["sentence"]: one["pinned"] for one in found["selected"]}
@@ -145,6 +147,16 @@ def test_models_health_and_an_empty_selection(client, example):
     assert model["trained_on"]["clusters"] > 0
     assert client.get("/api/v1/health").json()["status"] == "ok"
     assert client.post(f"/api/v1/clusters/{example['id']}/select").status_code == 200  # all options have defaults
+
+
+def test_decoders_and_units_are_those_of_the_summarizer(client, select):
+    found = client.get("/api/v1/models").json()
+    assert sorted(found["decoders"]) == sorted(DECODERS)
+    assert sorted(found["units"]) == sorted(UNITS)
+    for name, unit in found["units"].items():
+        assert select(unit=name).json()["budget"] == unit["budget"] <= unit["reach"]
+    for other, name in schema.ALIASES.items():
+        assert select(decoder=other).json() == select(decoder=name).json()
 
 
 def test_a_note_says_when_the_best_sentence_was_cut(client):

@@ -8,11 +8,16 @@ import pytest
 
 from brute import pmf
 from dpplearn.dpp import DPP
-from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.web.layout import similarity_map
+from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.web import Settings, schema
+from dpplearn.web.answers import selection_answer
+from dpplearn.web.engine import Engine
 from dpplearn.web.pins import Pins
+from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem
+from dpplearn.web.sentence_map import similarity_map
 
+LONG = Deadline(600.0)
 TEXTS = [
     "A storm hit the coast on Friday. It sank ten boats. Schools stay closed. Ten boats sank in the storm.",
     "It sank ten boats. The mayor spoke of a miracle on Friday.",
@@ -65,6 +70,38 @@ def test_marginals_given_pins_and_bans_by_enumeration(ready):
 def test_marginals_where_every_sentence_is_pinned_or_banned(ready):
     others = np.setdiff1d(np.arange(ready.n), [2])
     assert ready.marginals(np.array([2]), others).tolist() == [float(i == 2) for i in range(ready.n)]
+
+
+def test_a_selection_conditions_the_model_once(monkeypatch):
+    engine, conditioned = Engine(Settings()), []
+    condition = DPP.condition
+    monkeypatch.setattr(DPP, "condition", lambda *given: conditioned.append(given) or condition(*given))
+    reading = engine.read(Cluster.from_texts(["Rain fell. Snow melted. Wind rose. It cleared."]).documents, None, LONG)
+    options = schema.Selection(include=[1], exclude=[2], decoder="consensus", budget=2, unit="sentences")
+    for diversity, more in (
+        (0.5, 1),
+        (0.5, 0),
+        (0.7, 1),
+        (0.7, 0),
+    ):  # of another diversity the decoder's is another one
+        before = len(conditioned)
+        selection_answer(engine.find(reading, options.model_copy(update={"diversity": diversity}), LONG, samples=200))
+        assert len(conditioned) - before == more
+
+
+def test_documents_are_split_into_sentences_once(monkeypatch):
+    engine, split = Engine(Settings(max_sentences=3)), []
+    sentences = Cluster.sentences
+    monkeypatch.setattr(
+        Cluster,
+        "sentences",
+        lambda cluster, *given, **options: split.append(1) or sentences(cluster, *given, **options),
+    )
+    assert engine.read([Document("1", "Rain fell. Snow melted. Wind rose.")], None, LONG).ready.n == 3
+    assert split == [1]
+    with pytest.raises(Problem) as caught:
+        engine.read([Document("1", "Rain fell. " * 6_000)], None, LONG)  # past the limit of a Cluster, too
+    assert "6,000 sentences; the limit max_sentences is 3" in caught.value.detail
 
 
 def test_a_twin_of_a_pinned_sentence_has_marginal_zero(ready):
@@ -123,6 +160,7 @@ ODD = """
 from dpplearn._loops import consensus, greedy, scoring, spectral, symmetric
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.web import Settings, schema
+from dpplearn.web.answers import selection_answer
 from dpplearn.web.engine import Engine
 from dpplearn.web.pool import Deadline
 

@@ -66,7 +66,7 @@ def test_options_that_are_not_valid(select, is_problem, options, pointer):
         ({"budget": 10**7}, "/budget: must be at most 1,000,000, found 1e+07."),
         ({"budget": "5"}, "/budget: must be a number, found '5'."),
         ({"budget": True}, "/budget: must be a number, found true."),
-        ({"unit": "pages"}, "/unit: must be 'words', 'bytes', 'sentences' or 'tokens', found 'pages'."),
+        ({"unit": "pages"}, "/unit: must be 'words', 'sentences', 'bytes' or 'tokens', found 'pages'."),
         ({"decoder": ["greedy"]}, "/decoder: must be 'consensus', 'greedy' or 'sample', found a list."),
         ({"documents": DOCUMENTS, "model": "x" * 300}, "must have at most 200 characters, found a string of 300 char"),
         ({"documents": ["Rain."]}, "/documents/0: must be an object, found 'Rain.'."),
@@ -194,7 +194,7 @@ def test_other_names_of_the_host_are_refused(client, is_problem):
 
 
 def test_every_answer_carries_the_security_headers(client, example):
-    paths = ("/", "/docs", "/docs/reference.css", "/api/v1/health", "/nothing", f"{CLUSTERS}/{example['id']}")
+    paths = ("/", "/docs", "/static/apidocs.css", "/api/v1/health", "/nothing", f"{CLUSTERS}/{example['id']}")
     for answer in [client.get(path) for path in paths] + [
         client.post(CLUSTERS),
         client.get("/", headers={"Host": "x"}),

@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from dpplearn.summarize import Cluster
-from dpplearn.web.uploads import label
+from dpplearn.summarize import Cluster, Document
+from dpplearn.web.forms import label, unique
 
 CLUSTERS = "/api/v1/clusters"
 FILES = {
@@ -88,6 +88,13 @@ def test_names_reach_no_file(client):
     answer = upload(client, ("/etc/hostname", b"A storm hit."), ("../hostname", b"Rain fell.")).json()
     assert [d["id"] for d in answer["documents"]] == ["hostname", "hostname (2)"]
     assert [d["text"] for d in answer["documents"]] == ["A storm hit.", "Rain fell."]
+
+
+def test_equal_names_are_numbered_however_many_there_are():
+    documents = [Document(name, "Rain fell.") for name in ("a", "a (2)", "a", "a", "b", "a (2)")]
+    assert [one.id for one in unique(documents)] == ["a", "a (2)", "a (3)", "a (4)", "b", "a (2) (2)"]
+    many = unique([Document("a", "Rain fell.")] * 20_000)  # one by one from the start this would be 10^8 names
+    assert many[-1].id == "a (20000)"
 
 
 def test_forms_that_are_not_valid(client, is_problem):

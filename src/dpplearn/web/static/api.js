@@ -1,14 +1,13 @@
 // The API: requests, its problem documents, and the server being busy or away.
 
-/** An answer that says what was wrong and what to change (RFC 9457). */
+/** An answer that says what was wrong and what to change (RFC 9457); of status 0 where there was no answer at all. */
 export class Problem extends Error {
-  constructor(status, body) {
-    super(body.title || `The server answered ${status}`);
+  constructor(status, body, options) {
+    super(body.title || `The server answered ${status}`, options);
     this.status = status;
     this.type = body.type || "about:blank";
     this.detail = body.detail || "The server gave no reason. Its log may say more.";
     this.errors = Array.isArray(body.errors) ? body.errors : [];
-    this.limit = body.limit;
   }
 
   get clusterGone() {
@@ -16,9 +15,10 @@ export class Problem extends Error {
   }
 }
 
-/** No answer at all. */
-export class Unreachable extends Error {}
-
+const AWAY = {
+  title: "The server does not answer",
+  detail: "Your documents are still here. Start the server again (dpplearn serve), then press the button again.",
+};
 const base = new URL("api/v1/", document.baseURI);
 let notBefore = 0; // after a 429 no request leaves before this time
 export const onWait = { report: () => {} }; // told the seconds to wait, and 0 when the wait is over
@@ -38,16 +38,7 @@ function retryAfter(response) {
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 60) : 1;
 }
 
-async function bodyOf(response) {
-  try {
-    return await response.json();
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-    return {};
-  }
-}
-
-export async function request(method, path, { json, form, signal } = {}) {
+async function request(method, path, { json, form, signal } = {}) {
   for (;;) {
     const wait = notBefore - Date.now();
     if (wait > 0) {
@@ -64,13 +55,16 @@ export async function request(method, path, { json, form, signal } = {}) {
       });
     } catch (error) {
       if (error.name === "AbortError") throw error;
-      throw new Unreachable("The server does not answer.", { cause: error });
+      throw new Problem(0, AWAY, { cause: error });
     }
     if (response.status === 429) {
       notBefore = Date.now() + 1000 * retryAfter(response);
       continue;
     }
-    const body = response.status === 204 ? null : await bodyOf(response);
+    const body = await response.json().catch((error) => {
+      if (error.name === "AbortError") throw error;
+      return {}; // no JSON
+    });
     if (!response.ok) throw new Problem(response.status, body);
     return body;
   }
@@ -81,16 +75,14 @@ export const getModels = () => request("GET", "models");
 
 /** `source` is { documents, files, model }: what to post, kept so that it can be posted again. */
 export function postCluster(source, signal) {
-  if (!source.files) {
-    return request("POST", "clusters", { json: { documents: source.documents, model: source.model }, signal });
-  }
+  const { documents, files, model } = source;
+  if (!files) return request("POST", "clusters", { json: { documents, model }, signal });
   const form = new FormData();
-  for (const file of source.files) form.append("files", file, file.name);
-  if (source.model) form.append("model", source.model);
+  for (const file of files) form.append("files", file, file.name);
+  if (model) form.append("model", model);
   return request("POST", "clusters", { form, signal });
 }
 
-export const getCluster = (id, signal) => request("GET", `clusters/${encodeURIComponent(id)}`, { signal });
-
-export const postSelect = (id, options, signal) =>
-  request("POST", `clusters/${encodeURIComponent(id)}/select`, { json: options, signal });
+const clusterAt = (id) => `clusters/${encodeURIComponent(id)}`;
+export const getCluster = (id, signal) => request("GET", clusterAt(id), { signal });
+export const postSelect = (id, json, signal) => request("POST", `${clusterAt(id)}/select`, { json, signal });

@@ -1,7 +1,6 @@
 // The page: which screen is shown, and what happens when something is asked, answered or refused.
 
-import { actions } from "./actions.js";
-import { getCluster, getExample, getModels, onWait, postCluster, Problem, Unreachable } from "./api.js";
+import { getCluster, getExample, getModels, onWait, postCluster, Problem } from "./api.js";
 import { closeCard, openCard, updateCard } from "./card.js";
 import { buildControls, clearErrors, listenControls, placeErrors } from "./controls.js";
 import { $, show } from "./dom.js";
@@ -13,14 +12,12 @@ import { notice, problem, say } from "./notice.js";
 import { Selecting } from "./selecting.js";
 import { isKept, keepChoices, keepCluster, kept, stillThere } from "./session.js";
 import { buildSources, focusSentence, listenSources, updateSources } from "./sources.js";
-import { indexed, ruleOf, setRule, state } from "./state.js";
+import { actions, indexed, ruleOf, setRule, state } from "./state.js";
 import { listenTheme } from "./theme.js";
 import { forget, listenUndo, offer, remember } from "./undo.js";
 
-const SCREENS = ["start", "loading", "work"];
-
 function screen(name) {
-  for (const id of SCREENS) $(id).hidden = id !== name;
+  for (const id of ["start", "loading", "work"]) $(id).hidden = id !== name;
   document.body.dataset.screen = name;
   $("change").hidden = name !== "work";
   $("cluster-title").hidden = name !== "work";
@@ -28,6 +25,17 @@ function screen(name) {
 }
 
 // -- a cluster ------------------------------------------------------------------------------------------------------
+
+let asking = null;
+
+/** What the server offers, asked for until it has answered. */
+function offered() {
+  asking ??= getModels().then((answer) => listModels((state.offered = answer)), (error) => {
+    asking = null;
+    throw error;
+  });
+  return asking;
+}
 
 let loading = null;
 
@@ -40,16 +48,15 @@ async function load(text, work) {
   screen("loading");
   $("stop").focus();
   try {
+    await offered();
     await work(controller.signal);
     return true;
   } catch (error) {
     if (loading !== controller || error.name === "AbortError") return false;
     screen("start");
     $("submit").focus({ preventScroll: true });
-    if (error instanceof Problem) refuse(error);
-    else if (error instanceof Unreachable) {
-      refuse({ message: "The server does not answer", errors: [], detail: "Your documents are still here. Start the server again (dpplearn serve), then press the button again." });
-    } else throw error;
+    if (!(error instanceof Problem)) throw error;
+    refuse(error);
     return false;
   } finally {
     if (loading === controller) loading = null;
@@ -85,24 +92,27 @@ function reopen(before) {
 function open(cluster, source, title, before = {}) {
   selecting.reset();
   forget();
-  Object.assign(state, { cluster, source, title, selection: null, pins: new Set(), bans: new Set() });
+  Object.assign(state, { cluster, source, title, selection: null });
+  Object.assign(state, { pins: stillThere(before.pins), bans: stillThere(before.bans) });
   show($("cluster-title"), title);
   document.title = `${title} · dpplearn`;
-  state.pins = stillThere(before.pins);
-  state.bans = stillThere(before.bans);
   $("cluster-notes").hidden = cluster.notes.length === 0;
   $("cluster-notes").replaceChildren(...cluster.notes.map((note) => show(document.createElement("li"), note)));
   buildControls(before.options);
   keepCluster();
-  buildLists();
-  buildSources();
-  buildMap();
+  build();
   problem($("select-problem"), null);
   $("work").classList.add("waiting");
   screen("work");
   scrollTo(0, 0);
   $("main").focus({ preventScroll: true });
   selecting.ask();
+}
+
+function build() {
+  buildLists();
+  buildSources();
+  buildMap();
 }
 
 /** The server had forgotten the cluster and has read it again: the same sentences, so that the page stays as it is. */
@@ -112,9 +122,7 @@ function regained(cluster) {
   if (before.length === cluster.sentences.length && before.every((s, i) => s.text === cluster.sentences[i].text)) return;
   Object.assign(state, { pins: new Set(), bans: new Set() }); // another model: the old numbers mean nothing
   forget();
-  buildLists();
-  buildSources();
-  buildMap();
+  build();
 }
 
 // -- a selection ----------------------------------------------------------------------------------------------------
@@ -130,6 +138,12 @@ function update() {
   updateMap();
   updateCard();
   if (heading && document.activeElement === document.body) heading.focus({ preventScroll: true });
+}
+
+/** Pins or bans are others now. */
+function decided() {
+  if (state.selection) update();
+  selecting.ask();
 }
 
 const selecting = new Selecting({
@@ -150,19 +164,19 @@ const selecting = new Selecting({
   fail(error) {
     $("work").classList.remove("waiting");
     $("work").classList.add("stale");
-    if (error instanceof Problem) {
+    if (error.status) {
       const rest = placeErrors(error.errors);
       const placed = error.errors.length > rest.length && rest.length === 0;
       problem($("select-problem"), placed ? null : error, rest);
       return;
     }
     const seconds = Math.min(15, 2 ** away++);
-    clearTimeout(retry);
-    retry = setTimeout(() => selecting.ask(), 1000 * seconds);
     const act = () => {
       clearTimeout(retry);
       selecting.ask();
     };
+    clearTimeout(retry);
+    retry = setTimeout(act, 1000 * seconds);
     notice(`The server does not answer. Trying again in ${seconds} s; what you see is the last answer.`, { label: "Try now", act });
   },
   settled: (whether) => ($("work").dataset.settled = whether),
@@ -179,8 +193,7 @@ Object.assign(actions, {
     remember();
     setRule(id, rule);
     offer(rule, id);
-    if (state.selection) update();
-    selecting.ask();
+    decided();
   },
   goTo(id) {
     closeCard();
@@ -209,10 +222,7 @@ listenIntake({ post, example, arrived });
 listenControls((how) => selecting.ask(how));
 listenSources();
 listenMap();
-listenUndo(() => {
-  if (state.selection) update();
-  selecting.ask();
-});
+listenUndo(decided);
 $("change").addEventListener("click", change);
 $("brand").addEventListener("click", (event) => {
   if (!state.cluster || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -237,7 +247,7 @@ $("clear").addEventListener("click", () => {
   state.bans.clear();
   offer("none");
   $("summary-title").focus();
-  selecting.ask();
+  decided();
 });
 $("copy").addEventListener("click", async () => {
   $("copy-label").textContent = (await copy()) ? "Copied" : "Not permitted";
@@ -247,7 +257,7 @@ $("copy").addEventListener("click", async () => {
 for (const button of document.querySelectorAll("[data-download]")) {
   button.addEventListener("click", () => download(button.dataset.download));
 }
-getModels().then(listModels, () => {}); // without an answer the server's default model is used
+offered().catch(() => {}); // asked again before the first cluster is read
 screen("start");
 const before = kept();
 if (before) reopen(before);

@@ -5,14 +5,9 @@ import { signed } from "./text.js";
 
 /** The widest reach to the left and to the right over all sentences: one scale for all bars. */
 export function scaleOf(sentences) {
-  let left = 0;
-  let right = 0;
-  for (const { contributions } of sentences) {
-    let [minus, plus] = [0, 0];
-    for (const value of Object.values(contributions)) value < 0 ? (minus -= value) : (plus += value);
-    left = Math.max(left, minus);
-    right = Math.max(right, plus);
-  }
+  const total = (sign) => ({ contributions }) =>
+    Object.values(contributions).reduce((sum, value) => sum + Math.max(0, sign * value), 0);
+  const [left, right] = [-1, 1].map((sign) => Math.max(0, ...sentences.map(total(sign))));
   const span = left + right || 1;
   return { axis: (100 * left) / span, unit: 100 / span };
 }
@@ -24,6 +19,13 @@ export function inWords(quality, contributions) {
   return `Quality ${quality.toFixed(2)}, made of ${parts.join(", ") || "nothing"}`;
 }
 
+function segment(value, left, width, attributes = {}) {
+  const element = h("i", { class: value < 0 ? "minus" : "plus", ...attributes });
+  element.style.left = `${left}%`;
+  element.style.width = `${width}%`;
+  return element;
+}
+
 /** One thin bar: segments stacked away from the axis, largest first, and a tick where they add up to. It opens `open`. */
 export function bar(quality, contributions, scale, open) {
   const box = h("button", { type: "button", class: "bar", "aria-haspopup": "dialog", "aria-label": inWords(quality, contributions) });
@@ -31,13 +33,10 @@ export function bar(quality, contributions, scale, open) {
   let [left, right, sum] = [scale.axis, scale.axis, 0];
   for (const [name, value] of terms(contributions)) {
     const width = Math.abs(value) * scale.unit;
-    const segment = h("i", { class: value < 0 ? "minus" : "plus", title: `${plain(name)} ${signed(value)}` });
     if (value < 0) left -= width;
-    segment.style.left = `${value < 0 ? left : right}%`;
-    segment.style.width = `${width}%`;
+    box.append(segment(value, value < 0 ? left : right, width, { title: `${plain(name)} ${signed(value)}` }));
     if (value >= 0) right += width;
     sum += value;
-    box.append(segment);
   }
   const axis = h("b", { class: "axis" });
   axis.style.left = `${scale.axis}%`;
@@ -54,11 +53,29 @@ export function table(contributions) {
   return h("table", { class: "terms" },
     h("caption", { class: "visually-hidden" }, "Terms of the logarithm of the quality, squared"),
     h("tbody", {}, ...rows.map(([name, value]) => {
-      const segment = h("i", { class: value < 0 ? "minus" : "plus" });
       const width = (50 * Math.abs(value)) / widest;
-      segment.style.left = `${value < 0 ? 50 - width : 50}%`;
-      segment.style.width = `${width}%`;
-      return h("tr", {}, h("th", { scope: "row" }, bdi(name)), h("td", { class: "term-bar", "aria-hidden": "true" }, segment),
+      return h("tr", {}, h("th", { scope: "row" }, bdi(name)),
+        h("td", { class: "term-bar", "aria-hidden": "true" }, segment(value, value < 0 ? 50 - width : 50, width)),
         h("td", { class: "figure" }, signed(value)));
     })));
+}
+
+// For those who have not read how the terms are made. Names that are not known, such as those of a model of your own,
+// stand as they are.
+const PLAIN = {
+  constant: "the same for every sentence",
+  length: "how long it is",
+  position: "its place in its document",
+  similarity: "how much it is like the documents as a whole",
+  lexrank: "how central it is among all sentences",
+};
+const STEP = /\b(\d+)\/(\d+)\b/;
+
+/** A line on each kind of term among `names`, and on how their fractions read. */
+export function explained(names) {
+  const kinds = Object.entries(PLAIN).filter(([kind]) => names.some((name) => name.split(" ")[0] === kind));
+  const lines = kinds.map(([kind, words]) => `${kind}: ${words}`);
+  const [all, step, steps] = STEP.exec(names.find((name) => STEP.test(name)) ?? "") ?? [];
+  if (all && lines.length) lines.push(`${all}: step ${step} of ${steps}, from low to high`);
+  return lines;
 }

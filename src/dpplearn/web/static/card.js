@@ -1,12 +1,10 @@
 // The card of one sentence: pin or ban it, what was decided about it, and what its quality is made of.
 
-import { actions, ruleByKey } from "./actions.js";
-import { table } from "./bars.js";
+import { explained, table } from "./bars.js";
 import { $, bdi, h, icon } from "./dom.js";
 import { spanOf } from "./sources.js";
-import { ruleOf, state, statusOf } from "./state.js";
-import { explained } from "./terms.js";
-import { nameOf, percent, signed } from "./text.js";
+import { actions, ruleByKey, ruleOf, similar, state, statusOf } from "./state.js";
+import { nameOf, narrow, percent, signed } from "./text.js";
 import { hideTip, place } from "./tip.js";
 
 const card = $("card");
@@ -28,7 +26,7 @@ export function openCard(id, element) {
 }
 
 function position() {
-  if (matchMedia("(max-width: 719px)").matches) card.removeAttribute("style"); // a sheet at the foot of the window
+  if (narrow()) card.removeAttribute("style"); // a sheet at the foot of the window
   else place(card, anchor.getBoundingClientRect(), { below: true, beside: anchor.matches(".bar") }); // above a bar is its sentence
 }
 
@@ -84,20 +82,13 @@ function facts() {
   if (banned) items.push(h("li", {}, "Kept out of the summary, because you banned it."));
   if (reason && !banned && !pinned) items.push(h("li", {}, "Not in the summary: ", bdi(reason), "."));
   if (again && !banned) {
-    const order = state.selection.chosen.get(again.similar_to)?.order;
-    items.push(h("li", {}, h("button", { type: "button", class: "link", on: { click: () => jump(again.similar_to) } },
-      `similar ${again.similarity.toFixed(2)} to sentence ${order}`)));
+    items.push(h("li", {}, h("button", { type: "button", class: "link", on: { click: () => actions.goTo(again.similar_to) } }, similar(again))));
   }
   if (typeof marginal === "number" && !pinned && !banned) {
     items.push(h("li", {}, `The model puts it into a summary with probability ${percent(marginal)}`
       + `${state.pins.size + state.bans.size ? ", given your choices." : "."}`));
   }
   return items;
-}
-
-function jump(id) {
-  closeCard();
-  actions.goTo(id);
 }
 
 card.addEventListener("toggle", (event) => {

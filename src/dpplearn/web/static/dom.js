@@ -2,9 +2,7 @@
 
 export const $ = (id) => document.getElementById(id);
 
-/** An element with attributes and children; a string child becomes a text node, never markup. */
-export function h(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
+function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === false || value === null || value === undefined) continue;
     if (name === "on") for (const [type, listener] of Object.entries(value)) element.addEventListener(type, listener);
@@ -14,15 +12,11 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** An element with attributes and children; a string child becomes a text node, never markup. */
+export const h = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
+
 const SVG = "http://www.w3.org/2000/svg";
-
-export function svg(tag, attributes = {}, ...children) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
+export const svg = (tag, attributes = {}, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
 export const icon = (name) => svg("svg", { "aria-hidden": "true" }, svg("use", { href: `#i-${name}` }));
 
 // An override forces letters into an order that nobody typed ("gpj.exe" reads "exe.jpg"): it is shown by its name and

@@ -7,35 +7,32 @@ const escapeMarkdown = (text) => text.replace(/([\\`*_{}[\]<>#|!~&])/g, "\\$1").
   .replace(/^([-+]|\d+(?=[.)]))/, (start) => (/\d/.test(start) ? `${start}\\` : `\\${start}`)); // no list inside the list
 
 function place(id) {
-  const s = state.cluster.sentences[id];
-  return { document: nameOf(state.cluster.documents[s.document], s.document), position: s.position };
+  const { document, position } = state.cluster.sentences[id];
+  return `*${escapeMarkdown(nameOf(state.cluster.documents[document], document))}*, sentence ${position}`;
 }
 
-export function asText() {
-  return `${state.selection.text}\n`;
-}
+const asText = () => `${state.selection.text}\n`;
 
-export function asMarkdown() {
+function asMarkdown() {
   const { selection, cluster } = state;
   const { decoder, diversity } = selection.asked;
   const lines = [`# Summary of ${plural(cluster.documents.length, "document")}`, "",
     `${selection.length} of ${measured(selection.budget, selection.unit)}; diversity ${diversity}, decoder ${decoder}.`, ""];
   const texts = selection.text.split("\n");
   for (const { sentence, order, pinned } of selection.selected) {
-    const { document, position } = place(sentence);
-    lines.push(`${order}. ${escapeMarkdown(texts[order - 1])} (*${escapeMarkdown(document)}*, sentence ${position}${pinned ? ", pinned" : ""})`);
+    lines.push(`${order}. ${escapeMarkdown(texts[order - 1])} (${place(sentence)}${pinned ? ", pinned" : ""})`);
   }
   if (selection.redundant.length) lines.push("", "## Left out", "");
-  for (const x of selection.redundant) {
-    const { document, position } = place(x.sentence);
-    lines.push(`- ${escapeMarkdown(cluster.sentences[x.sentence].text)} (*${escapeMarkdown(document)}*, sentence ${position}; `
-      + `similar ${x.similarity.toFixed(2)} to ${selection.chosen.get(x.similar_to)?.order})`);
+  for (const { sentence, similarity, like } of selection.again.values()) {
+    const text = escapeMarkdown(cluster.sentences[sentence].text);
+    lines.push(`- ${text} (${place(sentence)}; similar ${similarity.toFixed(2)} to ${like})`);
   }
   return `${lines.join("\n")}\n`;
 }
 
-export function asJson() {
+function asJson() {
   const { selection, cluster } = state;
+  const { text, length, budget, unit, note, similarity } = selection;
   const located = (x) => {
     const { document, position, start, end, text } = cluster.sentences[x.sentence];
     return { ...x, document, position, start, end, text };
@@ -43,13 +40,7 @@ export function asJson() {
   return `${JSON.stringify({
     model: cluster.model,
     options: selection.asked,
-    text: selection.text,
-    length: selection.length,
-    budget: selection.budget,
-    unit: selection.unit,
-    note: selection.note,
-    notes: cluster.notes,
-    similarity: selection.similarity,
+    text, length, budget, unit, note, notes: cluster.notes, similarity,
     documents: cluster.documents.map(({ id, title }) => ({ id, title })),
     selected: selection.selected.map(located),
     redundant: selection.redundant.map(located),

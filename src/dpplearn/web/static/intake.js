@@ -62,14 +62,11 @@ export function adopt(documents) {
 export const unsent = () => $("paste-text").value.trim() !== "" || (drafts.length > 0 && !sent);
 export const chosenModel = () => $("model").value || undefined;
 
-function addText(title, text) {
-  drafts.push({ key: ++count, title: wellFormed(title.trim()), text: wellFormed(text) });
-  changed();
-}
-
 function takePasted() {
-  if (!$("paste-text").value.trim()) return false;
-  addText($("paste-title").value, $("paste-text").value);
+  const [title, text] = [$("paste-title").value.trim(), $("paste-text").value];
+  if (!text.trim()) return false;
+  drafts.push({ key: ++count, title: wellFormed(title), text: wellFormed(text) });
+  changed();
   $("paste-title").value = $("paste-text").value = "";
   return true;
 }
@@ -107,14 +104,18 @@ export function refuse(error) {
   }
   if (errors.size) return showBeside(error.message);
   render();
-  problem($("form-problem"), error, error.errors);
-  $("form-problem").scrollIntoView({ block: "nearest" });
+  tell(error);
 }
 
 function showBeside(message) {
-  problem($("form-problem"), { message, detail: "What to change stands beside the document above." });
-  $("form-problem").scrollIntoView({ block: "nearest" });
+  tell({ message, detail: "What to change stands beside the document above." });
   render();
+}
+
+/** Under the form, where it is seen. */
+function tell(error) {
+  problem($("form-problem"), error);
+  $("form-problem").scrollIntoView({ block: "nearest" });
 }
 
 export function listModels({ models }) {

@@ -1,9 +1,8 @@
 // The lists beside the documents: the summary, what was left out, and what the user decided.
 
-import { actions } from "./actions.js";
 import { bar, scaleOf } from "./bars.js";
 import { $, bdi, h, icon, plain, reconcile, show } from "./dom.js";
-import { ruleOf, state } from "./state.js";
+import { actions, ruleOf, similar, state, toggleRule } from "./state.js";
 import { measured, nameOf, number, percent, plural, shorten } from "./text.js";
 
 let scale = null;
@@ -25,9 +24,8 @@ function go(id, text, name) {
 }
 
 function ruleButton(id, rule, label) {
-  const toggle = () => actions.rule(id, ruleOf(id) === rule ? "none" : rule);
-  return h("button", { type: "button", class: "icon", "data-rule": rule, "aria-label": label, title: label, on: { click: toggle } },
-    icon(rule));
+  const click = () => toggleRule(id, rule);
+  return h("button", { type: "button", class: "icon", "data-rule": rule, "aria-label": label, title: label, on: { click } }, icon(rule));
 }
 
 function listItem(id) {
@@ -66,13 +64,11 @@ export function updateLists() {
     item.querySelector(".meta").title = plain(name); // shown whole where it is cut
     press(item, x.sentence);
   });
-  reconcile($("again"), selection.redundant, (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
-    const order = selection.chosen.get(x.similar_to)?.order;
+  reconcile($("again"), [...selection.again.values()], (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
     item.querySelector(".meta").replaceChildren(
-      h("button", { type: "button", class: "link", on: { click: () => actions.goTo(x.similar_to) } },
-        `similar ${x.similarity.toFixed(2)} to sentence ${order}`),
+      h("button", { type: "button", class: "link", on: { click: () => actions.goTo(x.similar_to) } }, similar(x)),
       h("span", {}, bdi(x.reason)));
-    item.dataset.order = `≈${order}`;
+    item.dataset.order = `≈${x.like}`;
     press(item, x.sentence);
   });
   updateRules();

@@ -1,23 +1,28 @@
 // The similarity map: every sentence a point, the chosen ones numbered, the left out ones tied to what they repeat.
 
-import { actions } from "./actions.js";
 import { $, plain, svg } from "./dom.js";
-import { state, statusOf } from "./state.js";
+import { idOf, Roving } from "./roving.js";
+import { actions, state, statusOf } from "./state.js";
 import { nameOf, shorten } from "./text.js";
-import { hideTip, showTip } from "./tip.js";
 
 const W = 320;
 const H = 250;
 const PAD = 14;
 const REACH = 12; // a hand need not hit a point, only come near it
 const map = $("map");
-let points = [];
+const roving = new Roving(map, {
+  next: target,
+  focus: (id) => {
+    roving.rove(id);
+    roving.elements[id].focus();
+  },
+  enter: (id) => actions.goTo(id),
+  lead: (id) => shorten(state.cluster.sentences[id].text, 140),
+});
 let shown = [];
 let edges = null;
 let marks = null;
-let current = 0;
 let hot = null;
-
 let at = () => [W / 2, H / 2]; // where a sentence lies
 
 /** Fill the window with the points, as far as the same scale on both axes allows. */
@@ -37,7 +42,7 @@ export function buildMap() {
   at = fit(sentences);
   edges = svg("g", { class: "edges" });
   marks = svg("g", { class: "marks" });
-  points = sentences.map((sentence) => {
+  const points = sentences.map((sentence) => {
     const [x, y] = at(sentence);
     const name = nameOf(documents[sentence.document], sentence.document);
     return svg("circle", {
@@ -46,21 +51,18 @@ export function buildMap() {
       "aria-label": plain(`${shorten(sentence.text)} (sentence ${sentence.position} of ${name})`),
     });
   });
-  shown = new Array(sentences.length).fill("");
+  shown = new Array(sentences.length).fill("point ");
   map.setAttribute("viewBox", `0 0 ${W} ${H}`);
   map.replaceChildren(edges, svg("g", { class: "points" }, ...points), marks);
-  current = 0;
-  if (points[0]) points[0].setAttribute("tabindex", "0");
+  roving.renew(points);
 }
 
 export function updateMap() {
   const { sentences } = state.cluster;
-  points.forEach((point, id) => {
-    const { chosen, again, banned, pinned } = statusOf(id);
-    const kind = `${banned ? "banned" : chosen ? "in" : again ? "again" : ""}${pinned ? " pinned" : ""}`;
-    if (shown[id] === kind) return;
-    shown[id] = kind;
-    point.setAttribute("class", `point ${kind}`);
+  roving.elements.forEach((point, id) => {
+    const { kind, pinned } = statusOf(id);
+    const name = `point ${kind}${pinned ? " pinned" : ""}`;
+    if (shown[id] !== name) point.setAttribute("class", (shown[id] = name));
   });
   const { selected, again } = state.selection;
   const repeated = [...again.values()].filter((x) => !state.bans.has(x.sentence));
@@ -90,15 +92,9 @@ export function updateMap() {
 
 /** Mark the point of the sentence that is looked at elsewhere on the page. */
 export function pointAt(id) {
-  if (hot !== null) points[hot]?.classList.remove("hot");
+  roving.elements[hot]?.classList.remove("hot");
   hot = id;
-  if (id !== null) points[id]?.classList.add("hot");
-}
-
-function rove(id) {
-  points[current]?.setAttribute("tabindex", "-1");
-  current = id;
-  points[id].setAttribute("tabindex", "0");
+  roving.elements[id]?.classList.add("hot");
 }
 
 const DIRECTIONS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -135,38 +131,15 @@ function nearest(event) {
 }
 
 export function listenMap() {
-  const idOf = (event) => (event.target.dataset?.id === undefined ? null : Number(event.target.dataset.id));
   map.addEventListener("click", (event) => {
     const id = event.detail ? nearest(event) : idOf(event); // a click that no pointer made has no place
     if (id === null) return;
-    rove(id);
+    roving.rove(id);
     actions.goTo(id);
   });
-  map.addEventListener("keydown", (event) => {
-    const id = idOf(event);
-    if (id === null || event.ctrlKey || event.metaKey || event.altKey) return;
-    const next = target(id, event.key);
-    if (next !== null) {
-      event.preventDefault();
-      rove(next);
-      points[next].focus();
-    } else if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      actions.goTo(id);
-    } else if (event.key === "Escape") hideTip();
-  });
-  let looked = null;
-  const look = (id) => {
+  map.addEventListener("pointermove", (event) => {
+    const id = nearest(event);
     map.classList.toggle("near", id !== null);
-    if (id === looked) return;
-    looked = id;
-    actions.point(id);
-    if (id === null) hideTip();
-    else showTip(id, points[id], shorten(state.cluster.sentences[id].text, 140));
-  };
-  const leave = () => look(null);
-  map.addEventListener("pointermove", (event) => look(nearest(event)));
-  map.addEventListener("pointerleave", leave);
-  map.addEventListener("focusin", (event) => look(idOf(event)));
-  map.addEventListener("focusout", leave);
+    if (id !== roving.looked) roving.look(id);
+  });
 }

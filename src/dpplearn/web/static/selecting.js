@@ -1,7 +1,7 @@
 // Asking for a selection. Sliders ask faster than anyone can answer, so at most one question is under way, and the
 // newest waits for its turn: dragging shows what there is on the way, and an answer never replaces a newer one.
 
-import { Problem, postCluster, postSelect, Unreachable } from "./api.js";
+import { Problem, postCluster, postSelect } from "./api.js";
 import { request, state } from "./state.js";
 
 const DEBOUNCE = 5; // milliseconds: what one movement changes is asked once
@@ -78,7 +78,7 @@ export class Selecting {
       }
     } catch (error) {
       if (this.under !== under || error.name === "AbortError") return;
-      if (!(error instanceof Problem || error instanceof Unreachable)) {
+      if (!(error instanceof Problem)) {
         this.settle(null);
         throw error;
       }

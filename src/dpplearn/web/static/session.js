@@ -1,16 +1,26 @@
-// A reload keeps the documents and what was chosen: in this tab only, until it is closed.
+// What outlives a reload. The documents and what was chosen: in this tab only, until it is closed. The theme: for good.
 
 import { state } from "./state.js";
 
 const LARGEST = 2_000_000; // UTF-16 units: browsers give a page about five million
 let whole = false; // whether the documents on the page are kept
 
-function write(key, value) {
+/** What is stored under a key, or null: also where storage is switched off. */
+export function read(key, storage = "sessionStorage") {
   try {
-    sessionStorage.setItem(key, JSON.stringify(value));
+    return JSON.parse(window[storage].getItem(key));
+  } catch {
+    return null;
+  }
+}
+
+/** Whether there was room for it. */
+export function write(key, value, storage = "sessionStorage") {
+  try {
+    window[storage].setItem(key, JSON.stringify(value));
     return true;
   } catch {
-    return false; // storage is full or switched off
+    return false;
   }
 }
 
@@ -30,14 +40,7 @@ export function keepChoices() {
 export const isKept = () => whole;
 
 /** What was kept: { id, title, documents, model, options, pins, bans }, or null. */
-export function kept() {
-  try {
-    const cluster = JSON.parse(sessionStorage.getItem("cluster"));
-    return cluster && { ...cluster, ...JSON.parse(sessionStorage.getItem("choices")) };
-  } catch {
-    return null;
-  }
-}
+export const kept = () => read("cluster") && { ...read("cluster"), ...read("choices") };
 
 /** Numbers of sentences that still have the text they had. */
 export const stillThere = (named = []) =>

@@ -1,42 +1,44 @@
 // The documents, sentence by sentence. One tab stop for all sentences; the arrow keys move inside.
 
-import { actions, ruleByKey } from "./actions.js";
 import { $, bdi, h, icon, plain, reducedMotion, textNodes } from "./dom.js";
-import { state, statusOf } from "./state.js";
-import { codePointOffsets, direction, nameOf, plural } from "./text.js";
-import { hideTip, showTip } from "./tip.js";
+import { idOf, Roving } from "./roving.js";
+import { actions, ruleByKey, state, statusOf } from "./state.js";
+import { codePointOffsets, direction, nameOf, narrow, plural } from "./text.js";
 
 const box = $("sources");
 const tabs = $("tabs");
-let spans = []; // by sentence
+const roving = new Roving(box, {
+  next: target,
+  focus: (id) => focusSentence(id),
+  enter: (id) => actions.open(id, spanOf(id)),
+  other: ruleByKey,
+});
 let shown = []; // what each sentence shows now, so that an update touches only what changed
 let articles = []; // by document
 let tabButtons = [];
 let counts = [];
-let current = 0; // the sentence that the tab key reaches
 let view = "grid";
 let active = 0;
 
-export const spanOf = (id) => spans[id];
+export const spanOf = (id) => roving.elements[id];
 
 export function buildSources() {
   const { documents, sentences } = state.cluster;
   const byDocument = documents.map(() => []);
   for (const sentence of sentences) byDocument[sentence.document].push(sentence);
-  spans = new Array(sentences.length);
+  const spans = new Array(sentences.length);
   shown = new Array(sentences.length).fill("");
-  articles = documents.map((document, d) => article(document, d, byDocument[d]));
+  articles = documents.map((document, d) => article(document, d, byDocument[d], spans));
   box.replaceChildren(...articles);
   tabButtons = documents.map(tab);
   counts = documents.map(() => "");
   tabs.replaceChildren(...tabButtons);
-  current = 0;
+  roving.renew(spans);
   active = 0;
-  if (spans[0]) spans[0].tabIndex = 0;
-  setView(matchMedia("(max-width: 719px)").matches && documents.length > 1 ? "tabs" : "grid");
+  setView(narrow() && documents.length > 1 ? "tabs" : "grid");
 }
 
-function article(document, d, sentences) {
+function article(document, d, sentences, spans) {
   // dir="auto" would look past sentences that have a direction of their own, so the document's is found here.
   const body = h("div", { class: "body", dir: direction(document.text) });
   const at = codePointOffsets(document.text);
@@ -45,7 +47,7 @@ function article(document, d, sentences) {
     const start = Math.max(at(sentence.start), end);
     if (start > end) body.append(gap(document.text.slice(end, start)));
     end = Math.max(at(sentence.end), start);
-    body.append(span(sentence, document.text.slice(start, end)));
+    body.append((spans[sentence.id] = span(sentence, document.text.slice(start, end))));
   }
   if (end < document.text.length) body.append(gap(document.text.slice(end)));
   if (!sentences.length) body.append(h("p", { class: "empty" }, "No sentence was found in this document."));
@@ -63,10 +65,8 @@ function gap(text) {
 }
 
 function span(sentence, text) {
-  const element = h("span", { class: "s", role: "button", tabindex: "-1", "aria-haspopup": "dialog", "data-id": sentence.id },
+  return h("span", { class: "s", role: "button", tabindex: "-1", "aria-haspopup": "dialog", "data-id": sentence.id },
     h("span", { class: "t", dir: "auto" }, ...textNodes(text)));
-  spans[sentence.id] = element;
-  return element;
 }
 
 function tab(document, d) {
@@ -77,19 +77,17 @@ function tab(document, d) {
 /** Show the newest selection, touching only the sentences whose state changed. */
 export function updateSources() {
   const chosenIn = articles.map(() => 0);
-  spans.forEach((element, id) => {
-    const status = statusOf(id);
-    if (status.chosen) chosenIn[state.cluster.sentences[id].document]++;
-    const order = status.again && state.selection.chosen.get(status.again.similar_to)?.order;
-    const kind = status.banned ? "banned" : status.chosen ? "in" : status.again ? "again" : "";
-    const label = status.chosen ? String(status.chosen.order) : kind === "again" ? `≈${order}` : "";
-    const key = `${kind}|${label}|${status.pinned}`;
+  roving.elements.forEach((element, id) => {
+    const { chosen, again, pinned, kind } = statusOf(id);
+    if (chosen) chosenIn[state.cluster.sentences[id].document]++;
+    const label = chosen ? String(chosen.order) : kind === "again" ? `≈${again.like}` : "";
+    const key = `${kind}|${label}|${pinned}`;
     if (shown[id] === key) return;
     shown[id] = key;
     element.dataset.state = kind;
-    element.toggleAttribute("data-pinned", status.pinned);
+    element.toggleAttribute("data-pinned", pinned);
     element.querySelector(".badge")?.remove();
-    if (kind || status.pinned) element.prepend(badge(kind, label, status.pinned));
+    if (kind || pinned) element.prepend(badge(kind, label, pinned));
   });
   chosenIn.forEach((count, d) => {
     const text = count ? String(count) : "";
@@ -110,7 +108,7 @@ function badge(kind, label, pinned) {
     pinned ? icon("pin") : null, kind === "banned" ? icon("ban") : null, label || null);
 }
 
-export function setView(next) {
+function setView(next) {
   view = next;
   $("view-grid").setAttribute("aria-pressed", String(view === "grid"));
   $("view-tabs").setAttribute("aria-pressed", String(view === "tabs"));
@@ -130,24 +128,18 @@ function setTab(d) {
     button.setAttribute("aria-selected", String(i === d));
     button.tabIndex = i === d ? 0 : -1;
   });
-  if (view === "tabs" && state.cluster.sentences[current]?.document !== d) {
+  if (view === "tabs" && state.cluster.sentences[roving.current]?.document !== d) {
     const first = state.cluster.sentences.find((sentence) => sentence.document === d);
-    if (first) rove(first.id);
+    if (first) roving.rove(first.id);
   }
 }
 
-function rove(id) {
-  if (spans[current]) spans[current].tabIndex = -1;
-  current = id;
-  spans[id].tabIndex = 0;
-}
-
 export function focusSentence(id, { flash = false } = {}) {
-  const element = spans[id];
+  const element = spanOf(id);
   if (!element) return;
   const d = state.cluster.sentences[id].document;
   if (view === "tabs" && d !== active) setTab(d);
-  rove(id);
+  roving.rove(id);
   element.focus({ preventScroll: true });
   element.scrollIntoView({ block: flash ? "center" : "nearest", behavior: flash && !reducedMotion() ? "smooth" : "auto" });
   if (flash) {
@@ -158,45 +150,13 @@ export function focusSentence(id, { flash = false } = {}) {
 }
 
 export function listenSources() {
-  const idOf = (event) => {
-    const element = event.target.closest?.(".s");
-    return element ? Number(element.dataset.id) : null;
-  };
   box.addEventListener("click", (event) => {
     const id = idOf(event);
     if (id === null || String(getSelection())) return; // a text selection is not a click
-    rove(id);
-    actions.open(id, spans[id]);
+    roving.rove(id);
+    actions.open(id, spanOf(id));
   });
-  box.addEventListener("keydown", (event) => {
-    const id = idOf(event);
-    if (id === null || event.ctrlKey || event.metaKey || event.altKey) return;
-    const next = target(id, event.key);
-    if (next !== null) {
-      event.preventDefault();
-      focusSentence(next);
-    } else if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      actions.open(id, spans[id]);
-    } else if (event.key === "Escape") hideTip();
-    else ruleByKey(event, id);
-  });
-  const point = (event) => {
-    const id = idOf(event);
-    actions.point(id);
-    if (id === null) hideTip();
-    else showTip(id, spans[id]);
-  };
-  box.addEventListener("pointerover", (event) => event.pointerType !== "touch" && point(event));
-  box.addEventListener("pointerleave", () => {
-    hideTip();
-    actions.point(null);
-  });
-  box.addEventListener("focusin", point);
-  box.addEventListener("focusout", () => {
-    hideTip();
-    actions.point(null);
-  });
+  box.addEventListener("pointerover", (event) => event.pointerType !== "touch" && roving.look(idOf(event)));
   tabs.addEventListener("click", (event) => {
     const button = event.target.closest("[data-tab]");
     if (button) setTab(Number(button.dataset.tab));

@@ -1,40 +1,43 @@
 // What the page knows: one cluster, what the user asked of it, and the latest answer.
 
 export const state = {
+  offered: null, // the API's answer to GET /models: models, decoders, units
   cluster: null, // the API's answer to POST /clusters
   source: null, // what was posted, to post again once the server has forgotten it
   title: "",
-  options: { budget: 100, unit: "words", diversity: 0.5, decoder: "consensus" },
+  options: {}, // budget, unit, diversity, decoder
   pins: new Set(),
   bans: new Set(),
   selection: null, // the API's answer to select
   milliseconds: 0,
 };
 
-/** What the page says of one sentence: in the summary, or why not; left out as a repetition, pinned, banned. */
+/** What any part of the page may ask of the whole; app.js fills these in. */
+export const actions = {
+  rule: (_id, _rule) => {}, // pin, ban or free a sentence, and select again
+  goTo: (_id) => {}, // show a sentence in its source
+  open: (_id, _anchor) => {}, // open the card of a sentence
+  point: (_id) => {}, // the pointer or the focus is on a sentence (null: on none)
+};
+
+/** What the page says of one sentence: in the summary, or why not; left out as a repetition, pinned, banned; and its mark. */
 export function statusOf(id) {
   const { selection } = state;
-  return {
-    chosen: selection?.chosen.get(id),
-    again: selection?.again.get(id),
-    pinned: state.pins.has(id),
-    banned: state.bans.has(id),
-    marginal: selection?.marginals?.[id],
-    reason: selection?.reasons?.[id],
-  };
+  const [chosen, again] = [selection?.chosen.get(id), selection?.again.get(id)];
+  const [pinned, banned] = [state.pins.has(id), state.bans.has(id)];
+  const kind = banned ? "banned" : chosen ? "in" : again ? "again" : "";
+  return { chosen, again, pinned, banned, kind, marginal: selection?.marginals?.[id], reason: selection?.reasons?.[id] };
 }
 
 /** The answer with its sentences by number, and what was asked: the controls may have moved on since. */
 export function indexed(answer, asked) {
   const selected = [...answer.selected].sort((a, b) => a.order - b.order);
-  return {
-    ...answer,
-    asked,
-    selected,
-    chosen: new Map(selected.map((x) => [x.sentence, x])),
-    again: new Map(answer.redundant.map((x) => [x.sentence, x])),
-  };
+  const chosen = new Map(selected.map((x) => [x.sentence, x]));
+  const like = (x) => ({ ...x, like: chosen.get(x.similar_to)?.order }); // the number of what it repeats
+  return { ...answer, asked, selected, chosen, again: new Map(answer.redundant.map((x) => [x.sentence, like(x)])) };
 }
+
+export const similar = ({ similarity, like }) => `similar ${similarity.toFixed(2)} to sentence ${like}`;
 
 export function setRule(id, rule) {
   state.pins.delete(id);
@@ -44,22 +47,24 @@ export function setRule(id, rule) {
 }
 
 export const ruleOf = (id) => (state.pins.has(id) ? "pin" : state.bans.has(id) ? "ban" : "none");
+export const toggleRule = (id, rule) => actions.rule(id, ruleOf(id) === rule ? "none" : rule);
+
+/** P pins a sentence and B bans it; the same key again takes it back. */
+export function ruleByKey(event, id) {
+  const rule = { p: "pin", b: "ban" }[event.key.toLowerCase()];
+  if (rule && !(event.ctrlKey || event.metaKey || event.altKey)) toggleRule(id, rule);
+}
 
 export const request = () => ({ ...state.options, include: [...state.pins], exclude: [...state.bans] });
 
 /** In words, for the tooltip, the card and screen readers. */
 export function describe(id) {
-  const { chosen, again, pinned, banned, marginal, reason } = statusOf(id);
+  const { chosen, again, pinned, banned, marginal } = statusOf(id);
   const parts = [];
   if (pinned) parts.push("Pinned by you");
   if (banned) parts.push("Banned by you");
   if (chosen) parts.push(`In the summary, sentence ${chosen.order}`);
-  if (again && !banned) {
-    const order = state.selection.chosen.get(again.similar_to)?.order;
-    parts.push(`Left out: ${reason}`, `similar ${again.similarity.toFixed(2)} to sentence ${order}`);
-  }
-  if (marginal !== undefined && marginal !== null && !pinned && !banned) {
-    parts.push(`probability ${Math.round(100 * marginal)}%`);
-  }
+  if (again && !banned) parts.push(`Left out: ${again.reason}`, similar(again));
+  if (typeof marginal === "number" && !pinned && !banned) parts.push(`probability ${Math.round(100 * marginal)}%`);
   return parts.join(" · ");
 }

@@ -44,4 +44,6 @@ export function size(bytes) {
   return bytes < 1e6 ? `${number(bytes / 1e3, bytes < 1e4 ? 1 : 0)} KB` : `${number(bytes / 1e6, 1)} MB`;
 }
 
+export const narrow = () => matchMedia("(max-width: 719px)").matches;
+
 export const nameOf = (document, index) => document.title || document.id || `Document ${index + 1}`;

@@ -1,31 +1,21 @@
 // Light, dark, or as the system says; the choice is remembered where the browser allows it.
 
-const ORDER = ["system", "light", "dark"];
-const WORDS = { system: "as the system", light: "light", dark: "dark" };
+import { read, write } from "./session.js";
 
-function stored() {
-  try {
-    return localStorage.getItem("theme");
-  } catch {
-    return null; // storage is switched off
-  }
-}
+const WORDS = { system: "as the system", light: "light", dark: "dark" };
+const ORDER = Object.keys(WORDS);
 
 export function listenTheme(button) {
-  let theme = ORDER.includes(stored()) ? stored() : "system";
-  const apply = () => {
+  const apply = (theme) => {
     document.documentElement.dataset.theme = theme;
-    button.setAttribute("aria-label", `Theme: ${WORDS[theme]}`);
     button.title = `Theme: ${WORDS[theme]}`;
+    button.setAttribute("aria-label", button.title);
   };
-  apply();
+  const before = read("theme", "localStorage");
+  apply(ORDER.includes(before) ? before : "system");
   button.addEventListener("click", () => {
-    theme = ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length];
-    apply();
-    try {
-      localStorage.setItem("theme", theme);
-    } catch {
-      // storage is switched off: the choice lasts as long as the page
-    }
+    const theme = ORDER[(ORDER.indexOf(document.documentElement.dataset.theme) + 1) % ORDER.length];
+    apply(theme);
+    write("theme", theme, "localStorage");
   });
 }

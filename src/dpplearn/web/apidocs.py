@@ -1,72 +1,67 @@
-"""The reference of the API as a page of its own: HTML made from the OpenAPI schema, with nothing from elsewhere."""
+"""The reference of the API as a page of its own: HTML made from the OpenAPI schema, with nothing from elsewhere.
+
+The readers that FastAPI and others offer are megabytes of scripts from a CDN, with styles that our
+Content-Security-Policy refuses; this needs no script at all.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
+from string import Template
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 
+from dpplearn.web.assets import Asset
 from dpplearn.web.problems import KINDS, Problem
-from dpplearn.web.static import Asset
 
 
-def add_reference(app: FastAPI) -> None:
+def reference(app: FastAPI) -> APIRouter:
     """The routes /docs and /problems/{slug}."""
-    style = Asset.of((files("dpplearn.web") / "reference.css").read_bytes(), "css")
+    router = APIRouter(include_in_schema=False)
+    frame = Template((files("dpplearn.web") / "apidocs.html").read_text("utf-8"))
 
-    @app.get("/docs", include_in_schema=False)
+    @router.get("/docs")
     async def docs(request: Request) -> Response:
-        return Asset.of(render(app.openapi()).encode(), "html").response(request)
+        return Asset.of(render(frame, app.openapi()).encode(), "html").response(request)
 
-    @app.get("/docs/reference.css", include_in_schema=False)
-    async def css(request: Request) -> Response:
-        return style.response(request)
-
-    @app.get("/problems/{slug}", include_in_schema=False)
+    @router.get("/problems/{slug}")
     async def problem(slug: str) -> Response:
         if slug not in KINDS:
             raise Problem("not-found", "No problem has this name. They are listed at /docs.")
         return Response(status_code=303, headers={"Location": f"/docs#problem-{slug}"})
 
+    return router
 
-def render(api: dict[str, Any]) -> str:
+
+def render(frame: Template, api: dict[str, Any]) -> str:
     """The whole page."""
     schemas = api["components"]["schemas"]
-    operations = [
-        operation(method, path, spec, schemas)
-        for path, methods in api["paths"].items()
-        for method, spec in methods.items()
-    ]
-    links = "".join(
-        f'<li><a href="#{anchor(method, path)}"><b>{method.upper()}</b> {escape(path)}</a>'
-        for path, methods in api["paths"].items()
-        for method in methods
-    )
-    kinds = "".join(
+    routes = [(method, path, spec) for path, methods in api["paths"].items() for method, spec in methods.items()]
+    kinds = (
         f'<tr id="problem-{slug}"><td><code>/problems/{slug}</code><td>{status}<td>{escape(title)}<td>{prose(about)}'
         for slug, (status, title, about) in KINDS.items()
     )
-    return (
-        '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(api['info']['title'])} API</title>"
-        '<link rel="icon" href="data:,"><link rel="stylesheet" href="/docs/reference.css"></head>\n<body>\n'
-        f"<header><h1>{escape(api['info']['title'])} API <small>{escape(api['info']['version'])}</small></h1>"
-        f"<p>{escape(api['info']['description'])} "
-        'The same as data: <a href="/api/v1/openapi.json">openapi.json</a>. The page: <a href="/">/</a>.</p></header>\n'
-        f'<nav aria-label="Routes"><ul>{links}<li><a href="#problems">Problems</a></ul></nav>\n<main>\n'
-        + "\n".join(operations)
-        + '\n<section id="problems"><h2>Problems</h2><p>Errors are problem documents (RFC 9457), of the type '
-        "<code>application/problem+json</code>. <code>detail</code> says what to change; where a limit was passed, "
-        "<code>limit</code> names it and <code>value</code> says what it allows.</p>"
-        f"<table><thead><tr><th>type<th>status<th>title<th>meaning</thead><tbody>{kinds}</tbody></table></section>\n"
-        + "\n".join(model(name, spec) for name, spec in sorted(schemas.items()))
-        + "\n</main>\n</body>\n</html>\n"
+    links = (
+        f'<li><a href="#{anchor(method, path)}"><b>{method.upper()}</b> {escape(path)}</a>'
+        for method, path, _ in routes
     )
+    return frame.substitute(
+        {name: escape(api["info"][name]) for name in ("title", "version", "description")},
+        links="".join(links),
+        operations="\n".join(operation(*route, schemas) for route in routes),
+        problems=table(("type", "status", "title", "meaning"), kinds),
+        models="\n".join(model(name, spec) for name, spec in sorted(schemas.items())),
+    )
+
+
+def table(head: Iterable[str], rows: Iterable[str]) -> str:
+    names = "".join(f"<th>{name}" for name in head)
+    return f"<table><thead><tr>{names}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def anchor(method: str, path: str) -> str:
@@ -100,14 +95,13 @@ def operation(method: str, path: str, spec: dict[str, Any], schemas: dict[str, A
     for status, answer in spec["responses"].items():
         found = [typed(content["schema"]) for content in answer.get("content", {}).values() if content.get("schema")]
         rows.append(f"<tr><td>{escape(str(status))}<td>{prose(answer['description'])}<td>{', '.join(found)}")
-    parts.append(f"<table><thead><tr><th>status<th>meaning<th>body</thead><tbody>{''.join(rows)}</tbody></table>")
-    return "".join(parts) + "</section>"
+    return "".join(parts) + table(("status", "meaning", "body"), rows) + "</section>"
 
 
 def model(name: str, spec: dict[str, Any]) -> str:
     """One record: its members, their types, and an example."""
     needed = spec.get("required", ())
-    rows = "".join(
+    rows = (
         f"<tr><td><code>{escape(member)}</code><td>{typed(about)}<td>{'' if member in needed else 'optional'}"
         f"<td>{prose(about.get('description', ''))}"
         for member, about in spec.get("properties", {}).items()
@@ -115,7 +109,7 @@ def model(name: str, spec: dict[str, Any]) -> str:
     examples = "".join(map(example, spec.get("examples", [])))
     return (
         f'<section id="model-{escape(name)}"><h2>{escape(name)}</h2><p>{escape(spec.get("description", ""))}</p>'
-        f"<table><thead><tr><th>member<th>type<th><th>meaning</thead><tbody>{rows}</tbody></table>{examples}</section>"
+        f"{table(('member', 'type', '', 'meaning'), rows)}{examples}</section>"
     )
 
 

@@ -1,28 +1,45 @@
-"""What is not valid in a request, in plain words: what was expected, what was found, and which names there are."""
+"""A body checked against its schema; what is not valid in it is said in plain words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from dpplearn.web.schema import GivenDocument
+from dpplearn.web.problems import Problem, invalid
+from dpplearn.web.schema import GivenDocument, Strict
 
-# pydantic's kinds of errors, where what is wrong is the kind or the size of a value
-EXPECTED = {
-    "model_type": "must be an object",
-    "list_type": "must be a list",
-    "string_type": "must be a string",
-    "float_type": "must be a number",
-    "int_type": "must be a whole number",
-    "literal_error": "must be {expected}",
-    "greater_than_equal": "must be at least {ge:,g}",
-    "less_than_equal": "must be at most {le:,.0f}",
-    "string_too_long": "must have at most {max_length:,} characters",
+S = TypeVar("S", bound=Strict)
+
+# pydantic's kinds of errors, in words
+WORDS = {
+    "missing": "is missing, and must be given",
+    "too_short": "must have at least one document, found none",  # the only list that must not be empty
+    "too_long": "must have at most {max_length:,} items, found more",
+    "model_type": "must be an object, found {found}",
+    "list_type": "must be a list, found {found}",
+    "string_type": "must be a string, found {found}",
+    "float_type": "must be a number, found {found}",
+    "int_type": "must be a whole number, found {found}",
+    "literal_error": "must be {expected}, found {found}",
+    "greater_than_equal": "must be at least {ge:,g}, found {found}",
+    "less_than_equal": "must be at most {le:,.0f}, found {found}",
+    "string_too_long": "must have at most {max_length:,} characters, found {found}",
 }
 QUOTED = 40  # characters of a value that a message quotes
+
+
+def parse(model: type[S], body: bytes) -> S:
+    """The body as a record, or a problem that lists what is not valid in it."""
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        if found[0]["type"] == "json_invalid":
+            raise Problem("malformed", f"The body must be JSON in UTF-8. {found[0]['msg']}.") from None
+        raise invalid((one["loc"], plain(one, model)) for one in found[:20]) from None
 
 
 def plain(error: Any, model: type[BaseModel]) -> str:
@@ -37,15 +54,8 @@ def plain(error: Any, model: type[BaseModel]) -> str:
     kind, place, given = error["type"], error["loc"], error.get("ctx", {})
     if kind == "extra_forbidden":
         return unknown(str(place[-1]), list((GivenDocument if len(place) > 1 else model).model_fields))
-    if kind == "missing":
-        return "is missing, and must be given."
-    if kind == "too_short":  # the only list that must not be empty
-        return "must have at least one document, found none."
-    if kind == "too_long":
-        return f"must have at most {given['max_length']:,} items, found more."
-    if kind in EXPECTED:
-        return f"{EXPECTED[kind].format(**given)}, found {shown(error['input'])}."
-    return f"{error['msg'].rstrip('.')}."
+    words = WORDS.get(kind, "")
+    return f"{words.format(found=shown(error['input']), **given) or error['msg'].rstrip('.')}."
 
 
 def unknown(name: str, known: Sequence[str]) -> str:

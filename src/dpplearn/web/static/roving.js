@@ -1,0 +1,50 @@
+// Many sentences in one stop of the tab key: arrow keys move inside. What the pointer or the focus is on has a tip.
+
+import { actions } from "./state.js";
+import { hideTip, showTip } from "./tip.js";
+
+/** The number of the sentence that an event is on, or null. */
+export function idOf(event) {
+  const id = event.target.closest?.("[data-id]")?.dataset.id;
+  return id === undefined ? null : Number(id);
+}
+
+/** The elements of the sentences in `box`. `next(id, key)` is where a key leads, or null; Enter calls `enter(id)`, further
+ * keys `other(event, id)`; a tip begins with `lead(id)`. */
+export class Roving {
+  constructor(box, { next, focus, enter, other = () => {}, lead = () => "" }) {
+    Object.assign(this, { elements: [], current: 0, looked: null, lead });
+    box.addEventListener("keydown", (event) => {
+      const id = idOf(event);
+      if (id === null || event.ctrlKey || event.metaKey || event.altKey) return;
+      const to = next(id, event.key);
+      if (to !== null) focus(to);
+      else if (event.key === "Enter" || event.key === " ") enter(id);
+      else return event.key === "Escape" ? hideTip() : other(event, id);
+      event.preventDefault();
+    });
+    box.addEventListener("focusin", (event) => this.look(idOf(event)));
+    for (const type of ["focusout", "pointerleave"]) box.addEventListener(type, () => this.look(null));
+  }
+
+  /** Another cluster's. */
+  renew(elements) {
+    this.elements = elements;
+    this.current = 0;
+    if (elements.length) this.rove(0);
+  }
+
+  /** Let the tab key reach this one. */
+  rove(id) {
+    this.elements[this.current].setAttribute("tabindex", "-1");
+    this.current = id;
+    this.elements[id].setAttribute("tabindex", "0");
+  }
+
+  look(id) {
+    this.looked = id;
+    actions.point(id);
+    if (id === null) hideTip();
+    else showTip(id, this.elements[id], this.lead(id));
+  }
+}
