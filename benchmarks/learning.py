@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -17,9 +18,12 @@ from threadpoolctl import threadpool_limits
 from benchmarks.problems import text_like_features
 from benchmarks.timing import alternate, write
 from dpplearn.learning import ConditionalDPP, ItemSet
-from dpplearn.learning.likelihood import Example
-from dpplearn.learning.parallel import Request, make_backend
-from dpplearn.learning.shards import Shard
+from dpplearn.learning.backends import make_backend
+from dpplearn.learning.evaluators.one_by_one import OneByOne
+from dpplearn.learning.likelihood import Example, Request
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.training_set import Shard
 
 ROOT = Path(__file__).parent.parent
 VARIANCE = 10.0
@@ -98,12 +102,14 @@ class Algorithm1:
 
 def evaluation_and_fit(repeats: int) -> tuple[list[dict], list[str]]:
     X, y = problem(30)
-    examples = [Example(x, Y) for x, Y in zip(X, y, strict=True)]
+    examples = [Example(x, Y, Fixed()) for x, Y in zip(X, y, strict=True)]
     peer = Algorithm1(X, y)
     theta = ConditionalDPP(VARIANCE, max_iter=1000).fit(X, y).theta_ / 2
 
+    request = Request(LogLinear(theta), Fixed(), order=1)
+
     def ours() -> np.ndarray:
-        return np.sum([example.evaluate(theta, order=1).gradient for example in examples], axis=0)
+        return np.sum([example.evaluate(request).gradient for example in examples], axis=0)
 
     np.testing.assert_allclose(ours(), peer(theta)[1], atol=1e-8)
     rows = [
@@ -163,9 +169,9 @@ def growth(quick: bool) -> list[dict]:
 def two_processes(repeats: int, T: int) -> dict:
     """One evaluation with Hessian over T instances, in two processes and in one."""
     X, y = problem(T)
-    data, theta = Shard(X, y, np.ones(T)), np.zeros(39)
-    request = Request(theta, 0.0, 2)
-    with make_backend("processes", 2, data, 0.0) as two, make_backend("serial", 1, data, 0.0) as one:
+    data, request = Shard(X, y, np.ones(T)), Request(LogLinear(np.zeros(39)), Fixed())
+    prepare = partial(OneByOne().prepare, similarity=Fixed())
+    with make_backend("processes", 2, data, prepare) as two, make_backend("serial", 1, data, prepare) as one:
         values = [backend.evaluate(request, lambda *_: None) for backend in (two, one)]
         assert abs(values[0].value - values[1].value) < 1e-9
         times = alternate(

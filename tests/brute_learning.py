@@ -7,6 +7,8 @@ import numpy as np
 
 from brute import pmf, subsets
 from dpplearn.learning import ConditionalDPP, ItemSet
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.similarity import Fixed
 
 THETA = np.array([-1.0, 0.8, -0.5])
 
@@ -24,26 +26,33 @@ def random_items(n, m, rng, d=None, similarity=False, spread=1.0, **kwargs):
     return ItemSet(F, phi=phi, **kwargs)
 
 
-def training_set(T, n, theta, rng, d=None, rho=0.0, **kwargs):
+def training_set(T, n, theta, rng, d=None, rho=0.0, nugget=0.0, **kwargs):
     """T instances of n items, with subsets drawn from the model with weights theta."""
     X = [random_items(n, len(theta), rng, d, **kwargs) for _ in range(T)]
-    model = with_weights(theta, rho)
+    model = with_weights(theta, rho, nugget)
     return X, [model.dpp(x).sample(1, rng=rng, n_jobs=1)[0] for x in X]
 
 
-def with_weights(theta, rho=0.0):
+def with_weights(theta, rho=0.0, nugget=0.0):
     """A model with given weights."""
     model = ConditionalDPP()
-    model.theta_ = np.asarray(theta, float)
-    model.theta_std_, model.rho_ = np.ones(len(theta)), rho
+    model.quality_, model.similarity_ = LogLinear(np.asarray(theta, float)), Fixed(rho, nugget)
+    model.theta_std_ = np.ones(len(theta))
     model.feature_names_in_ = np.array([f"x{j}" for j in range(len(theta))], dtype=object)
     return model
 
 
-def log_pmf_table(theta, items, rho=0.0):
+def mixed(C, rho=0.0, nugget=0.0):
+    """S from its definition."""
+    S = nugget * np.eye(len(C)) + (1 - nugget) * (C + rho**2) / (1 + rho**2)
+    np.fill_diagonal(S, 1.0)
+    return S
+
+
+def log_pmf_table(theta, items, rho=0.0, nugget=0.0):
     """log P(Y) of every subset, equation (18) with its sum written out."""
     q = np.exp(items.features @ theta / 2)
-    S = (items.similarity_matrix() + rho**2) / (1 + rho**2)
+    S = mixed(items.similarity_matrix(), rho, nugget)
     return {Y: np.log(p) for Y, p in pmf(q[:, None] * S * q).items() if p > 0}
 
 

@@ -29,10 +29,17 @@ def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rh
     if lengths.min() == 0.0:
         row = int(lengths.argmin())
         raise ValueError(f"features must have no zero row, because a zero vector has no direction; row {row} is zero.")
-    C = to_dense(X @ X.T) / lengths[:, None] / lengths
-    S = (np.clip(C, -1.0, 1.0) + rho**2) / (1 + rho**2)
+    S = with_constant(np.clip(to_dense(X @ X.T) / lengths[:, None] / lengths, -1.0, 1.0), rho)
     np.fill_diagonal(S, 1.0)
     return (S + S.T) / 2
+
+
+def with_constant(C: FloatArray, rho: float) -> FloatArray:
+    """(C + rho^2) / (1 + rho^2), in place: cosines of unit vectors with a constant feature of value rho beside them."""
+    if rho > 0:
+        C += rho**2
+        C /= 1 + rho**2
+    return C
 
 
 def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:

@@ -5,11 +5,11 @@ import pytest
 from scipy import optimize, sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, cross_val_score
 
 from brute_learning import THETA, log_pmf_table, random_items, training_set, with_weights
-from dpplearn import ConditionalDPP, ItemSet
+from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP
 from dpplearn.decoding import greedy_map, sampled_map
 from dpplearn.learning import ConditionalDPPCV, log_likelihood
 
@@ -85,6 +85,27 @@ def test_questions_of_a_fitted_model(data):
     assert model.score(X, y) == pytest.approx(model.log_likelihood_ / len(X))
     wide_items = random_items(5, 3, np.random.default_rng(0), d=9)
     assert model.dpp(wide_items).log_prob([0]) == pytest.approx(model.log_prob([wide_items], [[0]])[0])
+
+
+def test_a_model_with_a_nugget(data):
+    """The same questions; low-rank without a nugget, dense with one."""
+    X, y = data
+    x = X[0]
+    model = ConditionalDPP(rho=0.4, nugget=0.2).fit(X, y)
+    assert (model.nugget_, model.similarity_.weights["own"]) == (0.2, 0.2)
+    table = log_pmf_table(model.theta_, x, 0.4, 0.2)
+    everything = tuple(range(x.n))  # more items than similarity features
+    assert model.dpp(x).log_prob(everything) == pytest.approx(table[everything], rel=1e-9)
+    np.testing.assert_allclose(
+        model.log_prob([x, x], [[1, 2], everything]), [table[1, 2], table[everything]], rtol=1e-9
+    )
+    np.testing.assert_allclose(model.marginals(x), model.dpp(x).marginals, atol=1e-12)
+    assert isinstance(model.dpp(x), DPP)
+    assert isinstance(ConditionalDPP(rho=0.4).fit(X, y).dpp(x), LowRankDPP)
+    added = model.quality_.contributions(x)
+    np.testing.assert_allclose(added, x.features * model.theta_)
+    np.testing.assert_allclose(added.sum(axis=1), 2 * model.quality_.log_q(x))
+    np.testing.assert_allclose(np.exp(model.quality_.log_q(x)), model.quality(x))
 
 
 def test_predict_is_greedy_under_the_budget(data):
@@ -170,6 +191,37 @@ def test_cross_validation_by_a_callable_with_references(data):
         ConditionalDPPCV(scoring="rouge").fit(X, y)
 
 
+def test_cross_validation_compares_nuggets(data):
+    X, y = data
+    search = ConditionalDPPCV([0.1, 1.0], rhos=[0.0, 0.5], cv=3, nuggets=[0.0, 0.3]).fit(X, y)
+    assert search.cv_scores_.shape == (4, 2, 3)
+    for k, (nugget, rho) in enumerate([(0.0, 0.0), (0.0, 0.5), (0.3, 0.0), (0.3, 0.5)]):
+        cold = cross_val_score(ConditionalDPP(1.0, rho=rho, nugget=nugget), X, y, cv=3)
+        np.testing.assert_allclose(search.cv_scores_[k, 1], cold, atol=1e-6)
+    k = int(search.cv_scores_.mean(axis=2).max(axis=1).argmax())
+    assert (search.nugget_, search.rho_) == [(0.0, 0.0), (0.0, 0.5), (0.3, 0.0), (0.3, 0.5)][k]
+    assert search.similarity_ is search.best_estimator_.similarity_
+
+
+def test_cross_validation_keeps_groups_together(data):
+    """Several targets of one item set: with a number of folds, or with a splitter, they stay in one fold."""
+    X, y = [x for x in data[0][:12] for _ in range(2)], [Y for Y in data[1][:12] for _ in range(2)]
+    groups = np.repeat(np.arange(12), 2)
+    for cv in (3, GroupKFold(3), LeaveOneGroupOut()):
+        tested = []
+
+        def scoring(_model, _X, truth, tested=tested):
+            tested.append(sorted(truth))
+            return 0.0
+
+        search = ConditionalDPPCV([1.0], cv=cv, scoring=scoring).fit(X, y, references=groups.tolist(), groups=groups)
+        assert len(tested) == search.cv_scores_.size
+        assert all(part[0::2] == part[1::2] for part in tested)
+        assert sorted(t for part in tested for t in part) == groups.tolist()
+    with pytest.raises(ValueError, match="groups must have one label per instance"):
+        ConditionalDPPCV([1.0]).fit(X, y, groups=groups[:3])
+
+
 def test_cross_validation_says_why_it_cannot_choose(data):
     X, y = data
     with pytest.raises(ValueError, match="train part of fold 0 have sample_weight 0"):
@@ -228,6 +280,11 @@ def test_impossible_targets(rng):
     with pytest.raises(ValueError, match="duplicates of each other"):
         ConditionalDPP().fit([thin], [[0, 1]])
     assert dropped.log_prob([duplicates], [[0, 1]])[0] == -np.inf
+    assert "nugget=0.01" in str(caught.value)  # and that cures all of them
+    assert ConditionalDPP(nugget=0.01).fit(X, y).converged_
+    with pytest.warns(ConvergenceWarning, match=r"still rises at nugget = 0\.98"):  # three targets say no more
+        learned = ConditionalDPP(learn_nugget=True).fit(X, y)
+    assert np.isfinite(learned.log_prob(X, y)).all()
     ConditionalDPP().fit(X, y, sample_weight=[1, 0, 0])  # those that count for nothing do no harm
 
 
@@ -265,6 +322,11 @@ def test_more_items_than_directions(rng):
         ({"tol": 0.0}, ValueError, "tol must be a positive"),
         ({"max_iter": -1}, ValueError, "max_iter must be at least 0"),
         ({"rho": -0.3}, ValueError, "rho must be"),
+        ({"nugget": -0.1}, ValueError, "nugget must be"),
+        ({"evaluator": "abacus"}, ValueError, "evaluator must be one of 'numpy'"),
+        ({"evaluator": 3}, TypeError, r"prepare\(shard, similarity\); found int"),
+        ({"similarity": "cubic"}, ValueError, "similarity must be one of 'fixed'"),
+        ({"similarity": 3}, TypeError, "similarity must be one of fixed or a Similarity, found 3"),
         ({"on_impossible": "ignore"}, ValueError, "on_impossible must be one of"),
         ({"backend": "spark"}, ValueError, "backend must be one of"),
         ({"backend": 3}, TypeError, "distributed.Client, found int"),

@@ -11,25 +11,46 @@ from scipy import sparse
 
 from dpplearn import ItemSet
 from dpplearn.kernels import cosine_similarity
+from dpplearn.learning.similarity import Fixed
 
 F, S = [[1.0, 2.0], [1.0, 3.0]], [[1.0, 0.5], [0.5, 1.0]]
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 30), st.sampled_from([0.0, 0.3, 1.5]))
-def test_similarities_are_cosines_with_a_constant(seed, n, d, rho):
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 12),
+    st.integers(1, 30),
+    st.sampled_from([0.0, 0.3, 1.5]),
+    st.sampled_from([0.0, 0.2, 1.0]),
+)
+def test_similarities_are_cosines_with_a_constant(seed, n, d, rho, nugget):
     rng = np.random.default_rng(seed)
     phi = rng.random((n, d)) * (rng.random((n, d)) < 0.4)
     phi[:, 0] += 0.1
     expected = cosine_similarity(np.column_stack([phi / np.linalg.norm(phi, axis=1)[:, None], np.full(n, rho)]))
+    np.testing.assert_allclose(cosine_similarity(phi, rho), expected, atol=1e-14)
+    np.testing.assert_allclose(cosine_similarity(sparse.csr_array(phi), rho), expected, atol=1e-14)
+    for kind in (np.array, sparse.csr_array, sparse.csc_matrix):
+        rows = ItemSet(np.ones((n, 1)), phi=kind(phi)).similarity_rows(rho)
+        np.testing.assert_allclose(rows @ rows.T, expected, atol=1e-14)
+    expected = nugget * np.eye(n) + (1 - nugget) * expected
+    record = Fixed(rho, nugget)
+    weights, ones = record.weights, np.ones((n, n))
+    assert sum(weights.values()) == pytest.approx(1.0)
+    mixture = weights["own"] * np.eye(n) + weights["all"] * ones + weights["cosines"] * cosine_similarity(phi)
+    np.testing.assert_allclose(mixture, expected, atol=1e-14)
+    Y = np.flatnonzero(rng.random(n) < 0.5)
     for kind in (np.array, sparse.csr_array, sparse.csc_matrix):
         items = ItemSet(np.ones((n, 1)), phi=kind(phi))
-        np.testing.assert_allclose(items.similarity_matrix(rho), expected, atol=1e-14)
-        rows = items.similarity_rows(rho)
-        np.testing.assert_allclose(rows @ rows.T, expected, atol=1e-14)
-        Y = np.flatnonzero(rng.random(n) < 0.5)
-        np.testing.assert_allclose(items.similarity_of(Y, rho), expected[np.ix_(Y, Y)], atol=1e-14)
+        np.testing.assert_allclose(items.similarity_matrix(rho, nugget), expected, atol=1e-14)
+        rows = record.rows(items)
+        assert rows.shape[1] == record.rank(items)
+        np.testing.assert_allclose(rows @ rows.T + record.own * np.eye(n), expected, atol=1e-14)
+        np.testing.assert_allclose(items.similarity_of(Y, rho, nugget), expected[np.ix_(Y, Y)], atol=1e-14)
     given_S = ItemSet(np.ones((n, 1)), similarity=cosine_similarity(phi))
-    np.testing.assert_allclose(given_S.similarity_matrix(rho), expected, atol=1e-14)
+    np.testing.assert_allclose(given_S.similarity_matrix(rho, nugget), expected, atol=1e-14)
+    assert record.rows(given_S) is None
+    assert record.with_parameters(record.parameters) == record  # to the bit
 
 
 @pytest.mark.parametrize(
@@ -60,6 +81,12 @@ def test_similarities_are_cosines_with_a_constant(seed, n, d, rho):
 def test_bad_input_is_named(arguments, error, message):
     with pytest.raises(error, match=message):
         ItemSet(**arguments)
+
+
+def test_two_names_of_the_similarity():
+    np.testing.assert_array_equal(ItemSet(F, S=S).similarity, ItemSet(F, similarity=S).similarity)
+    with pytest.raises(TypeError, match="pass one of them"):
+        ItemSet(F, similarity=S, S=S)
 
 
 def test_item_sets_are_frozen_copies():

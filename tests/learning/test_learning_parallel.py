@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +21,14 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from brute_learning import random_items, training_set
 from dpplearn._run.blas import LARGE, blas_threads
 from dpplearn._run.progress import Progress
-from dpplearn.learning import ConditionalDPP, ItemSet, fitting, load_shard, save_shard
-from dpplearn.learning.parallel import Part, Request, cut, make_backend, spread
-from dpplearn.learning.shards import Shard
+from dpplearn.learning import ConditionalDPP, ItemSet, load_shard, posterior, save_shard
+from dpplearn.learning.backends import cut, make_backend
+from dpplearn.learning.backends.processes import spread
+from dpplearn.learning.evaluators import EVALUATORS, make_evaluator
+from dpplearn.learning.likelihood import Request
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.training_set import Shard
 
 THETA = [-1.0, 0.8, -0.5]
 
@@ -54,6 +60,10 @@ def shards(data, tmp_path):
         paths.append(tmp_path / f"part-{k}.npz")
         save_shard(paths[-1], X[part], y[part])
     return paths
+
+
+def prepare(evaluator="numpy"):
+    return partial(make_evaluator(evaluator).prepare, similarity=Fixed(0.3))
 
 
 def same(model, serial):
@@ -153,11 +163,11 @@ def test_lists_are_cut_in_order_by_cost(data):
 
 def test_a_worker_that_dies_is_reported(data):
     X, y = data
-    with make_backend("processes", 2, Shard(X, y, np.ones(len(X))), 0.0) as backend:
+    with make_backend("processes", 2, Shard(X, y, np.ones(len(X))), prepare()) as backend:
         backend.survey()
         os.kill(backend.workers[0][1].pid, signal.SIGKILL)
         with pytest.raises(RuntimeError, match="A worker process ended early"):
-            backend.evaluate(Request(np.zeros(3), 0.0, 2), lambda *_: None)
+            backend.evaluate(Request(LogLinear(np.zeros(3)), Fixed()), lambda *_: None)
         left = [process for _, process in backend.workers]
     assert not any(process.is_alive() for process in left)
 
@@ -199,7 +209,7 @@ def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):
     """Kill one of the two worker processes after the second iteration: its shards are loaded again elsewhere."""
     killed = []
 
-    backend = make_backend(cluster, 1, [str(path) for path in shards], 0.3)
+    backend = make_backend(cluster, 1, [str(path) for path in shards], prepare())
 
     class Kill(Progress):
         def finish(self, iteration, log_likelihood, gradient):
@@ -209,11 +219,11 @@ def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):
                 os.kill(victim, signal.SIGKILL)
                 killed.append(victim)
 
-    settings = fitting.Settings(1.0, "newton", 1e-6, 100, 0.3, False, "error")
+    settings = posterior.Settings(1.0, "newton", 1e-6, 100, Fixed(0.3), (), "error")
     with backend:
-        fitted = fitting._fit(backend, settings, None, Kill(False), None)
+        fitted = posterior._fit(backend, settings, None, Kill(False), None)
     assert len(killed) == 1
-    np.testing.assert_allclose(fitted.theta, serial.theta_, atol=1e-9)
+    np.testing.assert_allclose(fitted.quality.theta, serial.theta_, atol=1e-9)
     assert fitted.converged
 
 
@@ -265,7 +275,7 @@ import sys, time
 sys.path[:0] = {path!r}
 import numpy as np
 from dpplearn.learning import ConditionalDPP
-from dpplearn.learning import checkpoint
+from dpplearn.learning.storage import checkpoint
 from brute_learning import training_set
 
 save = checkpoint.Checkpoint.save
@@ -327,7 +337,8 @@ def test_small_instances_get_one_blas_thread():
         assert counts() == before
 
 
-def test_parts_know_their_size(data):
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_parts_know_their_size(evaluator, data):
     X, y = data
-    part = Part(Shard(X, y, np.ones(len(X))), 0.0)
+    part = prepare(evaluator)(Shard(X, y, np.ones(len(X))))
     assert sys.getsizeof(part) > sum(x.features.nbytes for x in X)

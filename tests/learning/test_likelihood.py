@@ -10,59 +10,101 @@ from scipy import sparse
 from brute import subsets
 from brute_learning import exact_terms, log_pmf_table, random_items, with_weights
 from dpplearn.learning import ItemSet, log_likelihood
-from dpplearn.learning.likelihood import Example, prefers_dual, primal, wide
+from dpplearn.learning.evaluators import EVALUATORS, make_evaluator
+from dpplearn.learning.likelihood import Example, Request, prefers_dual
+from dpplearn.learning.normalizer import by_rows, primal, wide
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.training_set import Shard
 
-METHODS = ["primal", "dual", "algorithm1"]
+METHODS = ["primal", "dual", "algorithm1", *(f"evaluator {name}" for name in EVALUATORS)]
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.6])
+def terms_of(theta, items, Y, method, rho=0.0, nugget=0.0, **options):
+    """By one of the methods, or by an evaluator: of the registry, each is held to the same truth."""
+    kind, _, name = method.partition(" ")
+    if not name:
+        return log_likelihood(theta, items, Y, rho=rho, nugget=nugget, method=kind, **options)
+    request = Request(LogLinear(np.asarray(theta)), Fixed(rho, nugget), **options)
+    shard = Shard([items, items], [np.asarray(Y, np.int64), np.empty(0, np.int64)], np.array([1.0, 0.0]))
+    return make_evaluator(name).prepare(shard, Fixed(0.1, 0.5)).evaluate(request)
+
+
+@pytest.mark.parametrize(("rho", "nugget"), [(0.0, 0.0), (0.6, 0.0), (0.0, 0.05), (0.6, 0.3), (0.3, 1.0)])
 @pytest.mark.parametrize("method", METHODS)
-def test_equation_18_by_enumeration(method, rho, rng):
+def test_equation_18_by_enumeration(method, rho, nugget, rng):
     items = random_items(6, 3, rng, d=4)
     theta = rng.standard_normal(3)
-    for Y, log_p in log_pmf_table(theta, items, rho).items():
-        if len(Y) <= 4:  # more than d items have probability 0, up to rounding
-            assert log_likelihood(theta, items, Y, rho=rho, method=method).value == pytest.approx(log_p, abs=1e-9)
+    for Y, log_p in log_pmf_table(theta, items, rho, nugget).items():
+        if len(Y) <= 4 or nugget > 0:  # more than d items have probability 0, up to rounding, but for the nugget
+            assert terms_of(theta, items, Y, method, rho, nugget).value == pytest.approx(log_p, abs=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_gradient_and_hessian_are_moments_of_the_counts(method, rng):
+def test_equal_items_may_both_be_chosen_with_a_nugget(method, rng):
+    items = ItemSet(rng.standard_normal((4, 2)), phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    table = log_pmf_table(np.ones(2), items, 0.2, 0.1)
+    assert len(table) == 16
+    for Y, log_p in table.items():
+        assert terms_of(np.ones(2), items, Y, method, 0.2, 0.1).value == pytest.approx(log_p, abs=1e-9)
+
+
+@pytest.mark.parametrize("nugget", [0.0, 0.2])
+@pytest.mark.parametrize("method", METHODS)
+def test_gradient_and_hessian_are_moments_of_the_counts(method, nugget, rng):
     """Equation (19) with its sum over all subsets, and the covariance of the feature counts."""
     items = random_items(6, 3, rng)
     theta = rng.standard_normal(3)
-    table = log_pmf_table(theta, items)
+    table = log_pmf_table(theta, items, nugget=nugget)
     p = np.exp(list(table.values()))
     counts = np.array([items.features[list(Y)].sum(axis=0) for Y in table])
-    terms = log_likelihood(theta, items, [0, 2], method=method)
+    terms = terms_of(theta, items, [0, 2], method, nugget=nugget)
     mean = p @ counts
     np.testing.assert_allclose(terms.gradient, items.features[[0, 2]].sum(axis=0) - mean, atol=1e-11)
     np.testing.assert_allclose(terms.hessian, -(counts - mean).T @ (p[:, None] * (counts - mean)), atol=1e-11)
 
 
-@pytest.mark.parametrize("method", ["primal", "dual"])
-def test_finite_differences(method, rng):
-    items = random_items(30, 4, rng, d=7)
-    theta, Y, h = rng.standard_normal(4), [3, 9, 20], 1e-5
-    terms = log_likelihood(theta, items, Y, method=method)
-    for j, e in enumerate(np.eye(4)):
-        up, down = (log_likelihood(theta + s * h * e, items, Y, method=method) for s in (1, -1))
-        assert (up.value - down.value) / (2 * h) == pytest.approx(terms.gradient[j], abs=1e-7)
-        np.testing.assert_allclose((up.gradient - down.gradient) / (2 * h), terms.hessian[j], atol=1e-7)
+@pytest.mark.parametrize("nugget", [0.0, 0.2])
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "algorithm1"])
+def test_finite_differences(method, nugget, rng):
+    """In theta, and in the similarity's parameters, for n > d and for n < d."""
+    for d, Y in ((7, [3, 9, 20]), (40, [3, 9, 20, 21, 25])):
+        items = random_items(30, 4, rng, d=d)
+        theta, h, rho = rng.standard_normal(4), 1e-5, 0.5
+        terms = terms_of(theta, items, Y, method, rho, nugget, with_similarity=True)
+        for j, e in enumerate(np.eye(4)):
+            up, down = (terms_of(theta + s * h * e, items, Y, method, rho, nugget) for s in (1, -1))
+            assert (up.value - down.value) / (2 * h) == pytest.approx(terms.gradient[j], abs=1e-7)
+            np.testing.assert_allclose((up.gradient - down.gradient) / (2 * h), terms.hessian[j], atol=1e-7)
+        up, down = (terms_of(theta, items, Y, method, np.sqrt(rho**2 + s * h), nugget).value for s in (1, -1))
+        assert (up - down) / (2 * h) == pytest.approx(terms.similarity_gradient[0], abs=1e-6)
+        h = 1e-6
+        at = [terms_of(theta, items, Y, method, rho, nugget + s * h).value for s in (0, 1, 2)]
+        forward = (-3 * at[0] + 4 * at[1] - at[2]) / (2 * h)  # the nugget may be 0: not below it
+        assert forward == pytest.approx(terms.similarity_gradient[1], rel=1e-5, abs=1e-5)
+        first = terms_of(theta, items, Y, method, rho, nugget, order=1, with_similarity=True)
+        np.testing.assert_allclose(first.similarity_gradient, terms.similarity_gradient, rtol=1e-9)
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(2, 14), st.integers(1, 20), st.sampled_from([0.0, 0.3, 2.0]))
-def test_routes_agree(seed, n, d, rho):
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(2, 14),
+    st.integers(1, 20),
+    st.sampled_from([0.0, 0.3, 2.0]),
+    st.sampled_from([0.0, 0.01, 0.6]),
+)
+def test_routes_agree(seed, n, d, rho, nugget):
     rng = np.random.default_rng(seed)
     items = random_items(n, 3, rng, d=d)
     theta = 2 * rng.standard_normal(3)
-    Y = np.flatnonzero(rng.random(n) < 0.3)[:d]
-    reference = log_likelihood(theta, items, Y, rho=rho, method="algorithm1")
+    Y = np.flatnonzero(rng.random(n) < 0.3)[: n if nugget else d]
+    reference = log_likelihood(theta, items, Y, rho=rho, nugget=nugget, method="algorithm1")
     for method in ("primal", "dual"):
-        terms = log_likelihood(theta, items, Y, rho=rho, method=method)
+        terms = log_likelihood(theta, items, Y, rho=rho, nugget=nugget, method=method)
         assert terms.value == pytest.approx(reference.value, rel=1e-9, abs=1e-8)
         np.testing.assert_allclose(terms.gradient, reference.gradient, atol=1e-8)
         np.testing.assert_allclose(terms.hessian, reference.hessian, atol=1e-8)
-        first = log_likelihood(theta, items, Y, rho=rho, method=method, order=1)
+        first = log_likelihood(theta, items, Y, rho=rho, nugget=nugget, method=method, order=1)
         assert first.hessian is None
         np.testing.assert_allclose(first.gradient, terms.gradient, atol=1e-10)
 
@@ -145,36 +187,65 @@ def test_what_depends_on_better_items_adds_nothing(kind, size):
 
 @pytest.mark.parametrize("method", ["primal", "dual"])
 @pytest.mark.parametrize("shift", [0.0, 60.0])
-def test_derivative_in_rho(method, shift, rng):
+@pytest.mark.parametrize("nugget", [0.0, 0.1])
+def test_derivative_in_rho(nugget, method, shift, rng):
     items = random_items(12, 3, rng, d=4)
-    theta = np.array([shift, 0.3, -0.2])
-    example = Example(items, np.array([0, 4, 7]), 0.5, method)
+    quality, h = LogLinear(np.array([shift, 0.3, -0.2])), 1e-5
+    example = Example(items, np.array([0, 4, 7]), Fixed(0.5), method)
     for rho in (0.2, 1.0):
-        u, h = rho**2, 1e-5
-        up, down = (example.evaluate(theta, np.sqrt(u + s * h)).value for s in (1, -1))
-        found = example.evaluate(theta, rho, with_rho=True).d_u
-        assert found == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-5)
-        assert example.evaluate(theta, rho, order=1, with_rho=True).d_u == pytest.approx(found, rel=1e-9)
+        at = [example.evaluate(Request(quality, Fixed(np.sqrt(rho**2 + s * h), nugget))).value for s in (1, -1)]
+        found = example.evaluate(Request(quality, Fixed(rho, nugget), 2, True)).similarity_gradient
+        assert found[0] == pytest.approx((at[0] - at[1]) / (2 * h), rel=1e-5, abs=1e-5)
+        again = example.evaluate(Request(quality, Fixed(rho, nugget), 1, True)).similarity_gradient
+        np.testing.assert_allclose(again, found, rtol=1e-9)
 
 
-def test_the_accurate_route_agrees_where_the_fast_one_is_right(rng):
-    items = random_items(40, 3, rng, d=60)
+@pytest.mark.parametrize("method", ["primal", "dual"])
+@pytest.mark.parametrize("size", [40.0, 300.0])
+@pytest.mark.parametrize("nugget", [1e-9, 1e-3, 0.5])
+def test_a_nugget_at_large_weights_against_800_digits(nugget, size, method, rng):
+    """Rank 3 for 6 items, two of them the same, qualities up to e^200: with what is an item's own, all of it right."""
+    phi = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.6, 0.8, 0], [0, 0.6, 0.8]])
+    F = np.column_stack([np.ones(6), rng.uniform(-1, 1, 6)])
+    theta, items = np.array([size, size / 3]), ItemSet(F, phi=phi)
+    with mpmath.workdps(60):
+        own = mpmath.mpf(nugget)
+        C = np.array([[mpmath.mpf(int(x)) / 100 for x in row] for row in (10 * phi) @ (10 * phi).T])
+        S = [[1 if i == j else (1 - own) * C[i, j] for j in range(6)] for i in range(6)]
+    value, gradient = exact_terms(theta, F, S, (0, 2, 3))
+    terms = log_likelihood(theta, items, [0, 2, 3], nugget=nugget, method=method)
+    assert terms.value == pytest.approx(value, rel=1e-9, abs=1e-8)
+    np.testing.assert_allclose(terms.gradient, gradient, atol=1e-7)
+
+
+def test_the_accurate_route_agrees_where_the_fast_ones_are_right(rng):
+    items, S = random_items(40, 3, rng, d=60), Fixed(0.3)
     F = np.asfortranarray(items.features)
     eta = F @ np.array([-1.0, 0.5, 0.5])
-    fast = primal(eta, items.similarity_matrix(0.3), F, 0.3, 2, True)
-    slow = wide(eta, items.similarity_rows(0.3), F, 0.3, 2, True)
+    fast = primal(eta, S.matrix(items), 0.0, F, 2, True)
+    slow = wide(eta, S.rows(items), F, 2, True)
     assert slow.log_z == pytest.approx(fast.log_z, rel=1e-12)
-    assert slow.d_u == pytest.approx(fast.d_u, rel=1e-9)
     np.testing.assert_allclose(slow.marginals, fast.marginals, atol=1e-12)
     np.testing.assert_allclose(slow.covariance, fast.covariance, atol=1e-11)
+    V = rng.standard_normal((40, 3))
+    for G in (slow.G, by_rows(eta, S.rows(items), F, 2, True).G):
+        assert G.shared == pytest.approx(fast.G.shared, rel=1e-9)
+        assert G.trace() == pytest.approx(fast.G.trace(), rel=1e-9)
+        np.testing.assert_allclose(G.times(V), fast.G.times(V), atol=1e-9)
+        np.testing.assert_allclose(G.quadratics(V), fast.G.quadratics(V), rtol=1e-9)
+        assert G.inner(V @ V.T) == pytest.approx(fast.G.inner(V @ V.T), rel=1e-9)
+    q = np.exp(eta / 2)
+    A = np.eye(40) + q[:, None] * S.matrix(items) * q
+    np.testing.assert_allclose(fast.G.times(np.eye(40)), q[:, None] * np.linalg.inv(A) * q, atol=1e-10)
+    assert fast.G.quadratics(V).sum() == pytest.approx(fast.G.inner(V @ V.T), rel=1e-12)
 
 
 def test_hessian_for_many_items_with_few_directions(rng):
     """d^2 m below n: the covariance comes from products of rows, in blocks."""
     items = random_items(700, 2, rng, d=3)
-    assert prefers_dual(items)
+    assert prefers_dual(700, 3)
     theta = np.array([-3.0, 0.5])
-    assert Example(items, np.array([5])).dual
+    assert Example(items, np.array([5]), Fixed()).dual
     a, b = (log_likelihood(theta, items, [5], method=method) for method in ("dual", "primal"))
     np.testing.assert_allclose(a.hessian, b.hessian, rtol=1e-9, atol=1e-9)
 
@@ -207,7 +278,8 @@ def test_all_subsets_sum_to_one(rng):
 def test_weights_beyond_every_float(rng):
     """For a solver it is a step too far; for a user an error; and below, whatever is asked is a number."""
     items = random_items(4, 2, rng)
-    assert Example(items, np.array([0])).evaluate(np.array([1e9, 0.0])).value == -np.inf
+    far = Request(LogLinear(np.array([1e9, 0.0])), Fixed())
+    assert Example(items, np.array([0]), Fixed()).evaluate(far).value == -np.inf
     model = with_weights([1e9, 0.0])
     asks = (
         lambda: log_likelihood([1e9, 0.0], items, [0]),
@@ -217,7 +289,7 @@ def test_weights_beyond_every_float(rng):
         lambda: model.log_prob([items], [[0]]),
     )
     for ask in asks:
-        with pytest.raises(ValueError, match=r"theta \. f must be at most (1200|705) here, and is 1e\+09 for item 0"):
+        with pytest.raises(ValueError, match=r"must be at most (1200|705) here, and is 1e\+09 for item 0"):
             ask()
     with pytest.raises(ValueError, match="at most 705 here, and is 800"):
         with_weights([800.0, 0.0]).predict([random_items(6, 2, rng, d=3)], k=2)
@@ -236,6 +308,8 @@ def test_weights_beyond_every_float(rng):
         ({"method": "fast"}, ValueError, "method must be one of"),
         ({"subset": [9]}, IndexError, "from 0 to 3"),
         ({"rho": -1.0}, ValueError, "rho must be"),
+        ({"nugget": 1.1}, ValueError, "nugget must be"),
+        ({"nugget": True}, ValueError, "nugget must be"),
     ],
 )
 def test_bad_arguments(change, error, message, rng):

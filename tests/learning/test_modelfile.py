@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from brute_learning import training_set
 from dpplearn._io.jsonfile import numbers, plain
-from dpplearn.learning import ConditionalDPP, ConditionalDPPCV
+from dpplearn.learning import ConditionalDPP, ConditionalDPPCV, ItemSet
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,9 @@ def data():
 
 
 def attributes(model):
-    return {k: v for k, v in vars(model).items() if k.endswith("_")}
+    found = {k: v for k, v in vars(model).items() if k.endswith("_")}
+    quality = found.pop("quality_")
+    return {**found, "theta_": quality.theta, "names": quality.names}
 
 
 @pytest.mark.parametrize("variance", [1 / 3, np.array([np.inf, 0.1]), None, np.inf])
@@ -57,20 +59,24 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 2}, "has version 2, and this dpplearn reads up to 1. Update dpplearn"),
+        ({"version": 3}, "has version 3, and this dpplearn reads up to 2. Update dpplearn"),
         ({"version": "1"}, "whole number"),
         ({"format": "something else"}, "found 'something else'"),
+        ({"quality": None}, "quality in .* must be an object"),
+        ({"quality": {"kind": "forest"}}, "quality in .* must be an object of kind"),
+        ({"similarity": {"kind": "other"}}, r"similarity in .* known kind \(fixed\), found"),
+        ({"nugget": 1.5}, "nugget must be a number from 0 to 1"),
         ({"theta": None}, "theta in .* must be a list of numbers"),
         ({"theta": [1.0, "two"]}, r"theta\[1\] in .* must be a number, found 'two'"),
         ({"theta": [1.0, True]}, r"theta\[1\] in .* must be a number"),
-        ({"theta": [1.0]}, "2 feature_names and 1 weights"),
+        ({"theta": [1.0]}, "feature_names in .* not those of 1 weights"),
         ({"theta": [1.0, "nan"]}, "only finite ones"),
         ({"theta_std": [1.0]}, "theta_std in .* must have 2 entries, found 1"),
-        ({"feature_names": ["a", 1]}, "list of strings"),
+        ({"feature_names": ["a", 1]}, "feature_names in .* must be strings"),
         ({"feature_names": ["a", "a"]}, "more than once"),
         ({"n_iter": 1.5}, "n_iter in .* must be a whole number"),
         ({"converged": 1}, "converged in .* must be true or false"),
-        ({"rho": -1.0}, "rho in .* must be a finite number"),
+        ({"rho": -1.0}, "similarity in .* rho must be a finite number"),
         ({"params": {}}, "params in .* must be an object with exactly"),
         ({"log_likelihood": [1]}, "log_likelihood in .* must be a number"),
         ({"version": 0}, "of at least 1, found 0"),
@@ -90,13 +96,15 @@ def test_bad_files(change, message, data, tmp_path):
     ConditionalDPP().fit(*data).save(path)
     content = json.loads(path.read_text())
     for key, value in change.items():
-        (content["params"] if key in content["params"] and key != "rho" else content)[key] = value
+        params = content["params"] if key not in ("rho", "nugget", "similarity") else {}
+        homes = (params, content["quality"], content["similarity"])
+        next((home for home in homes if isinstance(home, dict) and key in home), content)[key] = value
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=message):
         ConditionalDPP.load(path)
 
 
-@pytest.mark.parametrize("key", ["theta", "theta_std", "params", "feature_names", "rho"])
+@pytest.mark.parametrize("key", ["quality", "theta_std", "params", "feature_names", "similarity"])
 def test_missing_entries(key, data, tmp_path):
     path = tmp_path / "model.json"
     ConditionalDPP().fit(*data).save(path)
@@ -104,6 +112,38 @@ def test_missing_entries(key, data, tmp_path):
     del content[key]
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=f"has no '{key}'"):
+        ConditionalDPP.load(path)
+
+
+VERSION_1 = """{
+ "format": "dpplearn.ConditionalDPP", "version": 1, "written_by": "dpplearn 0.1.0",
+ "params": {"prior_variance": 10.0, "solver": "newton", "tol": 1e-06, "max_iter": 1000, "rho": 0.3,
+            "learn_rho": false, "on_impossible": "error"},
+ "feature_names": ["constant", "size"], "theta": [-0.043128659999688616, 1.2491427986527708],
+ "theta_std": [1.3455045510686992, 0.9423692990316396],
+ "rho": 0.3,
+ "log_likelihood": -3.891375697385381, "gradient_norm": 2e-08, "n_iter": 4, "converged": true
+}"""
+
+
+def test_version_1_is_read_for_ever(tmp_path):
+    """A file as the first edition wrote it, and what that edition said with it."""
+    path = tmp_path / "old.json"
+    path.write_text(VERSION_1)
+    model = ConditionalDPP.load(path)
+    items = ItemSet([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], phi=[[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
+    assert (model.rho_, model.nugget_, model.similarity) == (0.3, 0.0, "fixed")
+    np.testing.assert_allclose(
+        model.marginals(items), [0.25592766254850385, 0.532658012084489, 0.8795186136525165], rtol=1e-12
+    )
+    assert model.log_prob([items], [[0, 2]])[0] == pytest.approx(-1.561765434664879, rel=1e-12)
+    model.save(path)
+    again = ConditionalDPP.load(path)
+    assert json.loads(path.read_text())["version"] == 2
+    np.testing.assert_array_equal(again.theta_, model.theta_)
+    del (content := json.loads(VERSION_1))["rho"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="has no 'rho'"):
         ConditionalDPP.load(path)
 
 

@@ -104,13 +104,13 @@ def test_learned_rho_with_few_iterations_and_a_checkpoint(data, tmp_path):
         np.testing.assert_array_equal(model.theta_, best.theta_)
     content = json.loads(path.read_text())
     content["profile"] = content["profile"][:4]  # as it was when four were done
-    content["n_iter"], content["theta"] = 7, content["profile"][-1][4:]
+    content["n_iter"], content["quality"] = 7, content["profile"][-1]["quality"]
     path.write_text(json.dumps(content))
     rest = ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y)
     assert rest.rho_ == pytest.approx(best.rho_, abs=1e-7)
     np.testing.assert_allclose(rest.theta_, best.theta_, atol=1e-6)
     assert json.loads(path.read_text())["profile"][:4] == content["profile"]
-    with pytest.raises(ValueError, match="of another fit: at rho="):
+    with pytest.raises(ValueError, match=r"of another fit: at rho\^2="):
         ConditionalDPP(learn_rho=True, checkpoint=path).fit(X, y[::-1])
 
 
@@ -213,3 +213,62 @@ def test_stopping_early_warns(data):
         model = ConditionalDPP(max_iter=1).fit(*data)
     assert not model.converged_
     assert model.n_iter_ == 1
+
+
+# A learned nugget
+
+
+def profile_of(X, y, rho, nugget):
+    fitted = ConditionalDPP(10.0, rho=rho, nugget=nugget).fit(X, y)
+    return fitted.log_likelihood_ - float(fitted.theta_ @ fitted.theta_) / 20
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_learned_nugget_is_the_maximum(both):
+    """Data drawn with a nugget: the learned one, and rho with it, is no worse than any on a grid or near it."""
+    X, y = training_set(60, 7, THETA, np.random.default_rng(2), d=4, rho=0.6, nugget=0.15)
+    model = ConditionalDPP(10.0, rho=0.6, learn_nugget=True, learn_rho=both).fit(X, y)
+    assert model.converged_
+    assert 0 < model.nugget_ < 0.9
+    assert (model.rho_ == 0.6) is not both
+    found = model.log_likelihood_ - float(model.theta_ @ model.theta_) / 20
+    assert found == pytest.approx(profile_of(X, y, model.rho_, model.nugget_), abs=1e-8)
+    near = [(model.rho_, model.nugget_ * f) for f in (0.9, 1.1)]
+    near += [(model.rho_ * f, model.nugget_) for f in (0.9, 1.1) if both]
+    far = [(rho, nugget) for rho in ((0.0, 0.5, 1.5) if both else (0.6,)) for nugget in (0.02, 0.1, 0.3, 0.6)]
+    for rho, nugget in near + far:
+        assert found >= profile_of(X, y, rho, nugget) - 1e-9
+
+
+def test_bounds_of_the_similarity_are_said():
+    X, y = training_set(80, 6, [0.3, 0.5], np.random.default_rng(6), d=12, rho=1.0)
+    with pytest.warns(UserWarning, match="lower bound nugget = 0"):
+        model = ConditionalDPP(rho=1.0, learn_nugget=True).fit(X, y)
+    assert model.nugget_ == 0.0
+    twins = ItemSet(np.ones((2, 1)), phi=[[1.0], [1.0]])  # both, or one of them: as if they were not alike at all
+    with pytest.warns(ConvergenceWarning, match=r"still rises at nugget = 0\.98"):
+        ConditionalDPP(None, learn_nugget=True).fit([twins] * 8, [[0, 1]] * 4 + [[0], [1], [], []])
+    X, y = [ItemSet(np.ones((6, 1)), S=np.eye(6))] * 20, [[t % 6] for t in range(20)]  # always one
+    with pytest.warns(ConvergenceWarning, match=r"still rises at rho = 6\.4"):
+        ConditionalDPP(None, learn_rho=True).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:The learned similarity is at the lower bound")
+def test_both_learned_go_on_from_a_checkpoint(data, tmp_path):
+    """Parameters by name; and a file of the first edition is refused with the reason."""
+    X, y = data
+    path = tmp_path / "c.json"
+    settings = {"learn_rho": True, "learn_nugget": True, "checkpoint": path}
+    first = ConditionalDPP(**settings).fit(X[:12], y[:12])
+    content = json.loads(path.read_text())
+    assert content["similarity"].keys() == {"rho^2", "nugget"}
+    assert len(content["profile"]) >= 18  # both lines
+    again = ConditionalDPP(**settings).fit(X[:12], y[:12])
+    assert (again.rho_, again.nugget_, again.n_iter_) == (first.rho_, first.nugget_, first.n_iter_)
+    path.write_text(json.dumps({**content, "version": 1}))
+    with pytest.raises(ValueError, match="older dpplearn"):
+        ConditionalDPP(**settings).fit(X[:12], y[:12])
+    content["profile"][0]["similarity"] = {"rho^2": 0.0}
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=r"profile\[0\]\.nugget .* must be a number, found None"):
+        ConditionalDPP(**settings).fit(X[:12], y[:12])

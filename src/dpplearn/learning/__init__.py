@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Terms, log_likelihood
-from dpplearn.learning.shards import Shard, load_shard, save_shard
+from dpplearn.learning.storage.shards import load_shard, save_shard
+from dpplearn.learning.training_set import Shard
 
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP

@@ -10,11 +10,13 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Terms
 
 
-def algorithm1(theta: FloatArray, item_set: ItemSet, Y: IntArray, *, rho: float = 0.0, order: int = 1) -> Terms:
+def algorithm1(
+    theta: FloatArray, item_set: ItemSet, Y: IntArray, *, rho: float = 0.0, nugget: float = 0.0, order: int = 1
+) -> Terms:
     """Value and gradient from an eigendecomposition of L, and with order 2 the Hessian from the same K."""
     F = item_set.features
     q = np.exp(F @ theta / 2)
-    S = item_set.similarity_matrix(rho)
+    S = item_set.similarity_matrix(rho, nugget)
     lam, V = np.linalg.eigh(q[:, None] * S * q)
     lam = np.maximum(lam, 0.0)
     p = lam / (1 + lam)

@@ -6,13 +6,15 @@ import os
 from collections.abc import Sequence
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._run.progress import Progress
-from dpplearn.learning.fitting import Fitted, Settings, fit_weights, training_data
+from dpplearn.learning.evaluators import Evaluator
 from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.posterior import Settings, fit_weights, free_parameters
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.similarity import Similarity, make_similarity
+from dpplearn.learning.training_set import training_data
 
 
 class ConditionalDPP(ConditionalPredictor):
@@ -31,7 +33,7 @@ class ConditionalDPP(ConditionalPredictor):
     tol : float
         Stop when no entry of the gradient is larger.
     max_iter : int
-        Iterations at most; with `learn_rho`, for each value of rho that is tried.
+        Iterations at most; where the similarity is learned, for each one that is tried.
     n_jobs : int or None
         Processes to spread the instances over; None or -1 for all cores.
     warm_start : bool
@@ -42,6 +44,15 @@ class ConditionalDPP(ConditionalPredictor):
     learn_rho : bool
         Maximize over rho too, by its exact derivative. That problem is not concave: the local
         maxima that show on a grid of starts are found, and the best one kept.
+    nugget : float
+        What of an item is particular to it: S_ij of different items is multiplied by 1 - nugget. With a nugget above 0
+        every target is possible: duplicates, and more items than there are similarity features.
+    learn_nugget : bool
+        Maximize over the nugget too, as over rho; with `learn_rho` over both together.
+    similarity : "fixed", or a Similarity
+        "fixed" is S with `rho` and `nugget`; of another kind, all parameters are learned.
+    evaluator : "numpy", or an Evaluator
+        How instances are evaluated where they live: "numpy" one by one. See CONTRIBUTING.md for your own.
     on_impossible : {"error", "drop"}
         What to do with targets that have probability 0 whatever theta is, such as two duplicates.
     backend : {None, "serial", "processes", "dask"} or distributed.Client
@@ -59,12 +70,16 @@ class ConditionalDPP(ConditionalPredictor):
     theta_ : array of shape (m,)
     theta_std_ : array of shape (m,)
         Standard errors by Laplace's method: square roots of the diagonal of the inverse Hessian.
-        With `learn_rho` they are those for rho_ as if it were known.
+        Where the similarity is learned they are those for `similarity_` as if it were known.
     log_likelihood_ : float
         Sum of log P(Y_t | X_t) at theta_, without the prior.
     n_iter_ : int
     converged_ : bool
-    rho_ : float
+    rho_, nugget_ : float
+    similarity_ : Similarity
+        A record: `parameters`, `weights` by name, the matrix of an item set.
+    quality_ : Quality
+        A record: `log_q(items)`, and `contributions(items)`, what each feature adds to log q^2.
     gradient_norm_ : float
         Largest entry of the gradient at theta_.
     feature_names_in_ : array of m strings
@@ -95,6 +110,10 @@ class ConditionalDPP(ConditionalPredictor):
         *,
         rho: float = 0.0,
         learn_rho: bool = False,
+        nugget: float = 0.0,
+        learn_nugget: bool = False,
+        similarity: str | Similarity = "fixed",
+        evaluator: str | Evaluator = "numpy",
         on_impossible: str = "error",
         backend: Any = None,
         verbose: bool | Progress = False,
@@ -108,6 +127,10 @@ class ConditionalDPP(ConditionalPredictor):
         self.warm_start = warm_start
         self.rho = rho
         self.learn_rho = learn_rho
+        self.nugget = nugget
+        self.learn_nugget = learn_nugget
+        self.similarity = similarity
+        self.evaluator = evaluator
         self.on_impossible = on_impossible
         self.backend = backend
         self.verbose = verbose
@@ -131,32 +154,27 @@ class ConditionalDPP(ConditionalPredictor):
         sample_weight : array, optional
             How often each instance counts.
         """
+        similarity = make_similarity(self.similarity, self.rho, self.nugget)
+        free = free_parameters(similarity, self.learn_rho, self.learn_nugget)
         settings = Settings(
-            self.prior_variance, self.solver, self.tol, self.max_iter, self.rho, self.learn_rho, self.on_impossible
+            self.prior_variance, self.solver, self.tol, self.max_iter, similarity, free, self.on_impossible
         )
         fitted = fit_weights(
             training_data(X, y, sample_weight),
             settings,
-            start=getattr(self, "theta_", None) if self.warm_start else None,
+            start=self.quality_.parameters if self.warm_start and hasattr(self, "quality_") else None,
             backend=self.backend,
             n_jobs=self.n_jobs,
+            evaluator=self.evaluator,
             verbose=self.verbose,
             checkpoint=self.checkpoint,
         )
         return self._keep(fitted)
 
-    def _keep(self, fitted: Fitted) -> Self:
-        self.theta_, self.theta_std_, self.rho_ = fitted.theta, fitted.theta_std, fitted.rho
-        self.log_likelihood_, self.gradient_norm_ = fitted.log_likelihood, fitted.gradient_norm
-        self.n_iter_, self.converged_ = fitted.n_iter, fitted.converged
-        self.feature_names_in_ = np.array(fitted.names, dtype=object)
-        self.n_features_in_ = fitted.theta.size
-        return self
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """A model from a file that `save` wrote."""
-        from dpplearn.learning.modelfile import load_model
+        from dpplearn.learning.storage.modelfile import load_model
 
         params, fitted = load_model(path)
         return cls(**params)._keep(fitted)

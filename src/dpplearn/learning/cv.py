@@ -1,22 +1,24 @@
-"""ConditionalDPPCV: the prior variance, and rho if asked, chosen by cross-validation on a warm-started path."""
+"""ConditionalDPPCV: prior variance, rho and nugget, chosen by cross-validation on a warm-started path."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import GroupKFold, check_cv
 
 from dpplearn._checks import FloatArray
 from dpplearn.learning.conditional import ConditionalDPP
-from dpplearn.learning.examples import check_examples
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.training_set import check_examples
 
+KEPT = "quality similarity theta_std log_likelihood gradient_norm n_iter converged feature_names_in n_features_in"
 Scorer = Callable[[ConditionalPredictor, Sequence[ItemSet], Sequence[Any]], float]
 
 
@@ -33,20 +35,23 @@ class ConditionalDPPCV(ConditionalPredictor):
     rhos : sequence of float
         The similarity constants to compare (section 7.2).
     cv : int or scikit-learn splitter
-        Folds over instances.
+        Folds over instances; a number of folds keeps together what `groups` in `fit` says belongs together.
     scoring : callable, optional
         scoring(model, X, y) -> float, larger is better; by default the mean log-likelihood of held-out
         subsets. The paper tunes on ROUGE: pass a function that decodes with model.predict and scores the
         result, with `references` in `fit` where that needs more than y.
-    solver, tol, max_iter, n_jobs, on_impossible, backend, verbose
+    nuggets : sequence of float
+        The nuggets to compare, each with every rho.
+    solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
 
     Attributes
     ----------
-    prior_variance_, rho_ : float
+    prior_variance_, rho_, nugget_ : float
         The best ones.
     best_score_ : float
-    cv_scores_ : array of shape (len(rhos), len(prior_variances), folds)
+    cv_scores_ : array of shape (len(nuggets) * len(rhos), len(prior_variances), folds)
+        All values of rho with the first nugget come first.
     best_estimator_ : ConditionalDPP
         Fitted to all instances; its `theta_`, `theta_std_` and so on are also here.
 
@@ -65,24 +70,28 @@ class ConditionalDPPCV(ConditionalPredictor):
         cv: Any = 5,
         scoring: Scorer | None = None,
         *,
+        nuggets: Sequence[float] = (0.0,),
         solver: str = "newton",
         tol: float = 1e-6,
         max_iter: int = 1000,
         n_jobs: int | None = 1,
         on_impossible: str = "error",
         backend: Any = None,
+        evaluator: Any = "numpy",
         verbose: bool = False,
     ) -> None:
         self.prior_variances = prior_variances
         self.rhos = rhos
         self.cv = cv
         self.scoring = scoring
+        self.nuggets = nuggets
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.on_impossible = on_impossible
         self.backend = backend
+        self.evaluator = evaluator
         self.verbose = verbose
 
     def fit(
@@ -91,8 +100,9 @@ class ConditionalDPPCV(ConditionalPredictor):
         y: Sequence[ArrayLike],
         sample_weight: ArrayLike | None = None,
         references: Sequence[Any] | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
-        """Choose the prior variance and rho, and learn theta with them.
+        """Choose the prior variance, rho and the nugget, and learn theta with them.
 
         Parameters
         ----------
@@ -101,6 +111,8 @@ class ConditionalDPPCV(ConditionalPredictor):
         sample_weight : array, optional
         references : sequence, optional
             One per instance: what `scoring` gets in place of y, for instance reference summaries.
+        groups : array, optional
+            A label per instance. Those of one label, such as several targets of the same items, stay in one fold.
         """
         subsets, weights = check_examples(X, y, sample_weight)
         if references is not None and len(references) != len(X):
@@ -109,8 +121,9 @@ class ConditionalDPPCV(ConditionalPredictor):
             raise TypeError(f"scoring must be None or a function (model, X, y) -> float, found {self.scoring!r}.")
         truth: Sequence[Any] = subsets if references is None else references
         variances, rhos = check_grid(self.prior_variances, "prior_variances"), check_grid(self.rhos, "rhos")
-        folds = list(check_cv(self.cv).split(np.empty((len(X), 0))))
-        scores = np.empty((rhos.size, variances.size, len(folds)))
+        similarities = list(product(check_grid(self.nuggets, "nuggets").tolist(), rhos.tolist()))
+        folds = self._folds(len(X), groups)
+        scores = np.empty((len(similarities), variances.size, len(folds)))
         order = np.argsort(variances, kind="stable")
         for f, (train, test) in enumerate(folds):
             for name, part in (("train", train), ("test", test)):
@@ -119,8 +132,8 @@ class ConditionalDPPCV(ConditionalPredictor):
                         f"All instances in the {name} part of fold {f} have sample_weight 0. Leave such instances out, "
                         "or pass a cv that shuffles, such as KFold(5, shuffle=True)."
                     )
-            for r, rho in enumerate(rhos):
-                model = self._model(rho=float(rho), warm_start=True)
+            for r, (nugget, rho) in enumerate(similarities):
+                model = self._model(rho=rho, nugget=nugget, warm_start=True)
                 for v in order:  # from the strongest prior: theta grows from 0, and each fit is near the last
                     model.set_params(prior_variance=float(variances[v]))
                     with warnings.catch_warnings():
@@ -136,13 +149,13 @@ class ConditionalDPPCV(ConditionalPredictor):
                     scores[r, v, f] = score
         mean = scores.mean(axis=2)
         best_r, best_v = np.unravel_index(int(mean.argmax()), mean.shape)
-        best = self._model(rho=float(rhos[best_r]), prior_variance=float(variances[best_v]))
+        nugget, rho = similarities[int(best_r)]
+        best = self._model(rho=rho, nugget=nugget, prior_variance=float(variances[best_v]))
         self.best_estimator_ = best.fit(X, subsets, weights)
         self.cv_scores_, self.best_score_ = scores, float(mean[best_r, best_v])
         self.prior_variance_ = float(variances[best_v])
-        for name in ("theta_", "theta_std_", "rho_", "log_likelihood_", "gradient_norm_", "n_iter_", "converged_"):
-            setattr(self, name, getattr(best, name))
-        self.feature_names_in_, self.n_features_in_ = best.feature_names_in_, best.n_features_in_
+        for name in KEPT.split():
+            setattr(self, f"{name}_", getattr(best, f"{name}_"))
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -150,8 +163,16 @@ class ConditionalDPPCV(ConditionalPredictor):
         self._check_fitted()
         self.best_estimator_.save(path)
 
+    def _folds(self, n: int, groups: ArrayLike | None) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Train and test indices."""
+        if groups is not None and len(np.asarray(groups)) != n:
+            raise ValueError(f"groups must have one label per instance ({n}), found {len(np.asarray(groups))}.")
+        whole = groups is not None and isinstance(self.cv, int)  # KFold would tear groups apart
+        splitter = GroupKFold(self.cv) if whole else check_cv(self.cv)
+        return list(splitter.split(np.empty((n, 0)), groups=groups))
+
     def _model(self, **params: Any) -> ConditionalDPP:
-        common = ("solver", "tol", "max_iter", "n_jobs", "on_impossible", "backend", "verbose")
+        common = ("solver", "tol", "max_iter", "n_jobs", "on_impossible", "backend", "evaluator", "verbose")
         return ConditionalDPP(**{name: getattr(self, name) for name in common}, **params)
 
     def _score(self, model: ConditionalDPP, X: list[Any], truth: list[Any], weights: FloatArray) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, overload
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,13 +16,14 @@ from dpplearn._checks import (
     IntArray,
     check_array,
     check_features,
-    check_rho,
     check_vector,
     read_only,
     row_lengths,
 )
 from dpplearn._linalg import check_similarity, to_dense
 from dpplearn.determinantal import Frozen
+from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.table import read_long
 
 
 class ItemSet(Frozen):
@@ -37,7 +38,7 @@ class ItemSet(Frozen):
         Quality features f_i, one row per item. A constant column, which lets the model learn how many
         items to choose, is yours to add.
     similarity : array of shape (n, n), optional
-        S: positive semidefinite, with ones on its diagonal.
+        S: positive semidefinite, with ones on its diagonal; `S=` is the same.
     phi : array or scipy sparse array of shape (n, d), optional
         Similarity features; rows are scaled to length 1. Give either this or `similarity`.
     cost : array of shape (n,), optional
@@ -71,9 +72,13 @@ class ItemSet(Frozen):
         phi: ArrayLike | sparse.sparray | sparse.spmatrix | None = None,
         cost: ArrayLike | None = None,
         names: Sequence[str] | None = None,
+        *,
+        S: ArrayLike | None = None,
     ) -> None:
-        if names is None:
-            names = column_names(features)
+        if S is not None and similarity is not None:
+            raise TypeError("similarity and S are two names of the same matrix: pass one of them.")
+        similarity = S if similarity is None else similarity
+        names = column_names(features) if names is None else names
         F = check_array(features, "features", 2)
         n, m = F.shape
         if n == 0 or m == 0:
@@ -87,17 +92,17 @@ class ItemSet(Frozen):
                 f"Pass either similarity (n x n) or phi (similarity features, one row per item); found {found}. "
                 "For items that do not repel each other, pass similarity=numpy.eye(n)."
             )
-        S = None if similarity is None else check_similarity(similarity, "similarity")
+        C = None if similarity is None else check_similarity(similarity, "similarity")
         rows = None if phi is None else unit_rows(check_features(phi, "phi"))
         for name, k in (
-            ("similarity", None if S is None else len(S)),
+            ("similarity", None if C is None else len(C)),
             ("phi", None if rows is None else rows.shape[0]),
         ):
             if k is not None and k != n:
                 raise ValueError(f"{name} must have one row per item: features has {n} rows, {name} has {k}.")
         costs = None if cost is None else check_costs(cost, n)
-        read_only(F, *(x for x in (costs, S) if x is not None))
-        self._set(features=F, similarity=S, phi=rows, cost=costs, names=check_names(names, m))
+        read_only(F, *(x for x in (costs, C) if x is not None))
+        self._set(features=F, similarity=C, phi=rows, cost=costs, names=check_names(names, m))
 
     @classmethod
     def _of(cls, **values: Any) -> ItemSet:
@@ -122,49 +127,38 @@ class ItemSet(Frozen):
     def __repr__(self) -> str:
         return f"<ItemSet of {self.n} items with {self.n_features} features>"
 
-    def similarity_matrix(self, rho: float = 0.0) -> FloatArray:
+    def similarity_matrix(self, rho: float = 0.0, nugget: float = 0.0) -> FloatArray:
         """S, with a constant similarity feature of value rho: S_ij = (C_ij + rho^2) / (1 + rho^2).
 
-        C is `similarity` as given, or phi phi^T; `rho` is section 7.2's. A new n x n array each time.
+        C is `similarity` as given, or phi phi^T; `rho` is section 7.2's. With a nugget, (1 - nugget) times that, and
+        ones on the diagonal as before. A new n x n array each time.
         """
-        u = check_rho(rho) ** 2
-        S = self.similarity.copy() if self.similarity is not None else self._cosines()
-        if u > 0:
-            S += u
-            S /= 1 + u
-            S.flat[:: self.n + 1] = 1.0
-        return S
+        return Fixed(rho, nugget).matrix(self)
 
-    def similarity_of(self, subset: IntArray, rho: float = 0.0) -> FloatArray:
+    def similarity_of(self, subset: IntArray, rho: float = 0.0, nugget: float = 0.0) -> FloatArray:
         """The block S_Y, without the rest of S."""
-        u = check_rho(rho) ** 2
-        if self.similarity is not None:
-            C = self.similarity[np.ix_(subset, subset)]
-        else:
-            assert self.phi is not None  # one of the two was given
-            rows = to_dense(self.phi[subset])
-            C = rows @ rows.T
-        S = (C + u) / (1 + u)
-        np.fill_diagonal(S, 1.0)
-        return S
+        return Fixed(rho, nugget).block(self, subset)
 
     def similarity_rows(self, rho: float = 0.0) -> FloatArray:
         """Rows of length 1 with S = rows rows^T, if phi was given: phi and the constant rho, over sqrt(1 + rho^2)."""
-        if self.phi is None:
+        rows = Fixed(rho).rows(self)
+        if rows is None:
             raise ValueError("This ItemSet was given similarity, and has no similarity features phi.")
-        u = check_rho(rho) ** 2
-        rows = to_dense(self.phi)
-        if u == 0:
-            return rows
-        return np.hstack([rows, np.full((self.n, 1), np.sqrt(u))]) / np.sqrt(1 + u)
+        return rows
 
-    def _cosines(self) -> FloatArray:
+    def cosines(self, subset: IntArray | None = None) -> FloatArray:
+        """C, or its block for a subset: `similarity` as given, or phi phi^T; a new array."""
+        if self.similarity is not None:
+            return self.similarity.copy() if subset is None else self.similarity[np.ix_(subset, subset)]
+        assert self.phi is not None  # one of the two was given
+        if subset is not None:
+            rows = to_dense(self.phi[subset])
+            return np.asarray(rows @ rows.T)
         if sparse.issparse(self.phi):
             from dpplearn._loops.gram import gram
 
             S = gram(*self._columns, self.n)
         else:
-            assert self.phi is not None
             S = self.phi @ self.phi.T
         S.flat[:: self.n + 1] = 1.0
         return np.asarray(S)
@@ -226,26 +220,8 @@ class ItemSet(Frozen):
         >>> X, y
         ([<ItemSet of 2 items with 1 features>, <ItemSet of 1 items with 1 features>], [array([1]), array([0])])
         """
-        labels, rows_of = group_rows(column(table, group), group)
-        n = sum(rows.size for rows in rows_of)
-        F, directions = columns(table, features, "features", n), columns(table, phi, "phi", n)
-        costs = None if cost is None else column(table, cost, n)
-        picked = None if chosen is None else check_flags(column(table, chosen, n), chosen)
-        item_sets, subsets = [], []
-        for label, rows in zip(labels, rows_of, strict=True):
-            try:
-                items = cls(
-                    F[rows], phi=directions[rows], cost=None if costs is None else costs[rows], names=list(features)
-                )
-            except (TypeError, ValueError) as error:
-                error.add_note(
-                    f"In group {label!r} of the table, whose rows are {rows[:8].tolist()}{'...' * (rows.size > 8)}."
-                )
-                raise
-            item_sets.append(items)
-            if picked is not None:
-                subsets.append(np.flatnonzero(picked[rows]))
-        return item_sets if picked is None else (item_sets, subsets)
+        item_sets, subsets = read_long(cls, table, group=group, features=features, phi=phi, cost=cost, chosen=chosen)
+        return item_sets if chosen is None else (item_sets, subsets)
 
 
 def check_costs(cost: ArrayLike, n: int) -> FloatArray:
@@ -295,54 +271,3 @@ def column_names(features: Any) -> Sequence[str] | None:
     """Those of a data frame, if they are names: a frame made from an array numbers its columns."""
     found = getattr(features, "columns", None)
     return None if found is None or not all(isinstance(name, str) for name in found) else list(found)
-
-
-def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
-    """One column as an array, of n entries if that is known."""
-    try:
-        found = np.asarray(table[name])
-    except (KeyError, IndexError, ValueError):
-        known = list(table) if isinstance(table, Mapping) else list(getattr(table, "columns", ()))
-        raise KeyError(f"The table has no column {name!r}; it has {known}.") from None
-    if found.ndim != 1:
-        raise ValueError(f"Column {name!r} of the table must hold one value per row, found shape {found.shape}.")
-    if n is not None and found.size != n:
-        raise ValueError(
-            f"The columns of the table must have the same length: the group has {n} entries, {name!r} has {found.size}."
-        )
-    return found
-
-
-def columns(table: Any, names: Sequence[str], what: Literal["features", "phi"], n: int) -> FloatArray:
-    """Several columns side by side, as floats."""
-    if isinstance(names, str) or not isinstance(names, Iterable) or len(list(names)) == 0:
-        raise TypeError(f"{what} must be a list of column names, found {names!r}.")
-    return np.column_stack([check_array(column(table, name, n), name, 1) for name in names])
-
-
-def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
-    """Booleans, or numbers that are all 0 or 1."""
-    if flags.dtype == np.bool_:
-        return flags
-    if flags.dtype.kind not in "iuf" or not np.isin(flags, (0, 1)).all():
-        raise ValueError(f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen.")
-    return flags.astype(np.bool_)
-
-
-def group_rows(labels: np.ndarray, name: str) -> tuple[list[Any], list[IntArray]]:
-    """The different labels in order of first appearance, and the rows of each in order."""
-    rows: dict[Any, list[int]] = {}
-    absent = np.isnat(labels) if labels.dtype.kind in "mM" else np.array([is_missing(x) for x in labels], np.bool_)
-    if absent.any():
-        raise ValueError(
-            f"Column {name!r} must say of every row which group it is in, but has no value in row {absent.argmax()} "
-            f"({absent.sum()} such rows in all). Leave these rows out, or give them a group."
-        )
-    for row, label in enumerate(labels.tolist()):
-        rows.setdefault(label, []).append(row)
-    return list(rows), [np.array(r, np.int64) for r in rows.values()]
-
-
-def is_missing(x: Any) -> bool:
-    """None, NaN, or what pandas has for them."""
-    return x is None or type(x).__name__ in ("NAType", "NaTType") or (isinstance(x, float) and x != x)

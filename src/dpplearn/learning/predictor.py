@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,22 +18,55 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection, registry
 from dpplearn.dpp import DPP
-from dpplearn.learning.examples import check_examples, check_item_set, check_item_sets
-from dpplearn.learning.fitting import default_names, is_paths, training_data
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.likelihood import MAX_LOG_KERNEL, Example, check_log_quality
-from dpplearn.learning.shards import load_shard
+from dpplearn.learning.likelihood import Example, Request
+from dpplearn.learning.posterior import Fitted, default_names
+from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, LogLinear, Quality, check_eta
+from dpplearn.learning.similarity import Fixed, Similarity
+from dpplearn.learning.storage.shards import load_shard
+from dpplearn.learning.training_set import check_examples, check_item_set, check_item_sets, is_paths, training_data
 from dpplearn.lowrank import LowRankDPP
 
 
 class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A conditional DPP with weights `theta_` and similarity constant `rho_`."""
+    """A conditional DPP with a quality and a similarity; `theta_`, `rho_` and `nugget_` are read from these."""
 
-    theta_: FloatArray
+    quality_: Quality
+    similarity_: Similarity
     theta_std_: FloatArray
-    rho_: float
     feature_names_in_: np.ndarray
     n_features_in_: int
+
+    def _keep(self, fitted: Fitted) -> Self:
+        self.quality_, self.theta_std_, self.similarity_ = fitted.quality, fitted.std, fitted.similarity
+        self.log_likelihood_, self.gradient_norm_ = fitted.log_likelihood, fitted.gradient_norm
+        self.n_iter_, self.converged_ = fitted.n_iter, fitted.converged
+        self.feature_names_in_ = np.array(fitted.names, dtype=object)
+        self.n_features_in_ = len(fitted.names)
+        return self
+
+    @property
+    def theta_(self) -> FloatArray:
+        """The weights of a log-linear quality."""
+        return self.quality_.theta  # type: ignore[attr-defined]  # other qualities have none
+
+    @theta_.setter
+    def theta_(self, theta: FloatArray) -> None:
+        self.quality_ = LogLinear(theta)
+
+    @property
+    def rho_(self) -> float:
+        """The constant similarity feature."""
+        return self.similarity_.rho  # type: ignore[attr-defined]  # of the fixed kind
+
+    @rho_.setter
+    def rho_(self, rho: float) -> None:
+        self.similarity_ = replace(getattr(self, "similarity_", Fixed()), rho=rho)
+
+    @property
+    def nugget_(self) -> float:
+        """What of S is particular to each item."""
+        return self.similarity_.own
 
     def __sklearn_clone__(self) -> Self:
         """A new estimator with the same parameters; a cluster's client is shared, for it cannot be copied."""
@@ -44,21 +78,25 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         return new
 
     def quality(self, x: ItemSet) -> FloatArray:
-        """q_i = exp(theta . f_i / 2), equation (16)."""
-        return np.exp(check_log_quality(self._check(x).features @ self.theta_) / 2)
+        """q_i of every item: exp(theta . f_i / 2), equation (16)."""
+        return np.exp(self._eta(x) / 2)
 
     def dpp(self, x: ItemSet) -> DPP | LowRankDPP:
-        """The DPP of an instance, L_ij = q_i S_ij q_j, equation (15); low-rank if phi has fewer columns than rows."""
-        check_log_quality(self._check(x).features @ self.theta_, MAX_LOG_KERNEL)
-        q = self.quality(x)
-        if x.phi is not None and x.phi.shape[1] + (self.rho_ > 0) < x.n:
-            return LowRankDPP.from_quality(q, x.similarity_rows(self.rho_))
-        return DPP.from_quality(q, x.similarity_matrix(self.rho_))
+        """The DPP of an instance, L_ij = q_i S_ij q_j, equation (15).
+
+        Low-rank if phi has fewer columns than rows and there is no nugget.
+        """
+        q = np.exp(self._eta(x, MAX_ETA_KERNEL) / 2)
+        rank = self.similarity_.rank(x)
+        rows = self.similarity_.rows(x) if rank is not None and rank < x.n and self.similarity_.own == 0 else None
+        if rows is not None:
+            return LowRankDPP.from_quality(q, rows)
+        return DPP.from_quality(q, self.similarity_.matrix(x))
 
     def marginals(self, x: ItemSet) -> FloatArray:
         """P(i in Y | X) = K_ii of every item."""
-        example = Example(self._check(x), np.empty(0, np.int64), self.rho_)
-        return example.normalizer(check_log_quality(example.F @ self.theta_), self.rho_, 1, False).marginals
+        eta = self._eta(x)
+        return Example(x, np.empty(0, np.int64), self.similarity_).normalizer(eta).marginals
 
     def decode(
         self,
@@ -106,11 +144,12 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         if len(X) == 0 and len(y) == 0:
             return np.empty(0)
         subsets, _ = check_examples(X, y)
+        request = Request(self.quality_, self.similarity_, order=1)
         values = np.empty(len(subsets))
         with blas_threads(max(x.n for x in X)):
             for t, (x, Y) in enumerate(zip(X, subsets, strict=True)):
-                check_log_quality(self._check(x).features @ self.theta_)
-                values[t] = Example(self._check(x), Y, self.rho_).evaluate(self.theta_, order=1).value
+                self._eta(x)  # checked
+                values[t] = Example(x, Y, self.similarity_).evaluate(request).value
         return values
 
     def score(self, X: Any, y: Sequence[ArrayLike] | None = None, sample_weight: ArrayLike | None = None) -> float:
@@ -140,15 +179,20 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the weights to a JSON file, exact to the bit; `ConditionalDPP.load` reads it."""
-        from dpplearn.learning.modelfile import save_model
+        from dpplearn.learning.storage.modelfile import save_model
 
         self._check_fitted()
         save_model(self, path)
 
     def _check_fitted(self) -> None:
-        check_is_fitted(self, "theta_")
+        check_is_fitted(self, "quality_")
+
+    def _eta(self, x: Any, limit: float = MAX_ETA) -> FloatArray:
+        """2 log q_i of an item set that has the features seen before."""
+        x = self._check(x)
+        return check_eta(self.quality_.eta(x), limit)
 
     def _check(self, x: Any, name: str = "x") -> ItemSet:
         self._check_fitted()
         known = tuple(self.feature_names_in_)
-        return check_item_set(x, self.theta_.size, None if known == default_names(len(known)) else known, name)
+        return check_item_set(x, self.quality_.n_features, None if known == default_names(len(known)) else known, name)

@@ -1,11 +1,10 @@
-"""Shards: part of the training set, in memory or in one .npz file, that is evaluated where it lies."""
+"""Shards in files: part of the training set in one .npz file, that is evaluated where it lies."""
 
 from __future__ import annotations
 
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +14,12 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
-from dpplearn.learning.examples import check_examples
 from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.training_set import Shard, check_examples
 
 FORMAT = "dpplearn.shard"
 VERSION = 1
 SIMILARITY, DENSE, SPARSE = 0, 1, 2  # how an instance's similarities are stored
-
-
-@dataclass(frozen=True, eq=False)
-class Shard:
-    """Item sets, the subset chosen in each, and the weight of each."""
-
-    item_sets: Sequence[ItemSet]
-    subsets: Sequence[IntArray]
-    weights: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.item_sets)
 
 
 def save_shard(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,39 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_array, check_subset
 from dpplearn.learning.itemset import ItemSet
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Item sets, the subset chosen in each, and the weight of each."""
+
+    item_sets: Sequence[ItemSet]
+    subsets: Sequence[IntArray]
+    weights: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.item_sets)
+
+
+def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | list[str]:
+    """Instances in memory, or the paths of shards that hold them."""
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(f"X must be a list of ItemSets or of paths of shards, found a single path. Pass [{str(X)!r}].")
+    if is_paths(X):
+        if y is not None or sample_weight is not None:
+            raise TypeError("Shards hold their own targets and weights: with paths, leave y and sample_weight out.")
+        paths = [os.fspath(path) for path in X]
+        missing = [path for path in paths if not os.path.exists(path)]
+        if missing:
+            raise FileNotFoundError(
+                f"There is no shard file {missing[0]} ({len(missing)} of {len(paths)} are missing)."
+            )
+        return paths
+    return Shard(X, *check_examples(X, y, sample_weight))
+
+
+def is_paths(X: Any) -> bool:
+    return isinstance(X, Sequence) and len(X) > 0 and all(isinstance(x, str | os.PathLike) for x in X)
 
 
 def check_item_sets(X: Any, n_features: int | None = None, names: Sequence[str] | None = None) -> Sequence[ItemSet]:

@@ -11,7 +11,10 @@ from typing import Any
 from dpplearn._checks import check_jobs
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.signals import deaf_children
-from dpplearn.learning.parallel import Backend, Part, Request, Source, Tick, answer, open_part
+from dpplearn.learning.backends.protocol import Backend, Prepare, Source, Tick, answer
+from dpplearn.learning.evaluators import Part
+from dpplearn.learning.likelihood import Request
+from dpplearn.learning.storage.shards import load_shard
 
 
 class Dask(Backend):
@@ -24,12 +27,12 @@ class Dask(Backend):
         By default the current one; where there is none, a local cluster for the duration of the fit.
     """
 
-    def __init__(self, sources: Sequence[Source], rho: float, client: Any, n_jobs: int | None) -> None:
+    def __init__(self, sources: Sequence[Source], prepare: Prepare, client: Any, n_jobs: int | None) -> None:
         try:
             import distributed as dd
         except ImportError:
             raise ImportError('backend="dask" needs the package distributed: pip install "dpplearn[dask]".') from None
-        self.n_shards, self.rho = len(sources), rho
+        self.n_shards, self.prepare = len(sources), prepare
         self.parts: list[Any] = []
         self._own: list[Any] = []
         try:
@@ -38,7 +41,7 @@ class Dask(Backend):
             name = f"dpplearn-{uuid.uuid4().hex}"
             keys = [f"{name}-{k}" for k in range(self.n_shards)]
             with quiet():
-                self.parts = self.client.map(load, list(sources), rho=rho, key=keys, pure=False)
+                self.parts = self.client.map(load, list(sources), prepare=prepare, key=keys, pure=False)
         except BaseException:
             self.close()
             raise
@@ -57,7 +60,7 @@ class Dask(Backend):
 
     def run(self, request: Request | None, tick: Tick) -> list[Any]:
         with quiet():
-            futures = self.client.map(ask, self.parts, request=request, rho=self.rho, pure=False)
+            futures = self.client.map(ask, self.parts, request=request, prepare=self.prepare, pure=False)
         answers = []
         for k, future in enumerate(futures, start=1):
             answers.append(future.result())
@@ -71,13 +74,13 @@ class Dask(Backend):
         self._own = []
 
 
-def load(source: Source, rho: float) -> Part:
-    return open_part(source, rho)
+def load(source: Source, prepare: Prepare) -> Part:
+    return prepare(load_shard(source) if isinstance(source, str) else source)
 
 
-def ask(part: Part, request: Request | None, rho: float) -> Any:
+def ask(part: Part, request: Request | None, prepare: Prepare) -> Any:
     with blas_threads(0, one=True):  # workers share the machine's cores: more BLAS threads only wait for one another
-        return answer(part, request, rho)
+        return answer(part, request, prepare)
 
 
 @contextmanager

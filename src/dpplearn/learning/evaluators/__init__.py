@@ -1,0 +1,90 @@
+"""How a shard is evaluated. An evaluator is one class with `prepare`, and its name in `EVALUATORS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, check_choice
+from dpplearn._linalg import EPS, logdet
+from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.likelihood import Request, Terms
+from dpplearn.learning.similarity import Similarity
+from dpplearn.learning.training_set import Shard
+
+
+class Survey(NamedTuple):
+    """What must be known of a shard before the first step."""
+
+    n_instances: int
+    n_features: int
+    names: tuple[str, ...] | None
+    impossible: list[tuple[int, str]]  # instances whose target has probability 0, and why
+    scale: FloatArray  # largest |f_ij| of each feature
+    weight: float  # sum of the weights
+
+
+class Part(Protocol):
+    """A shard made ready for evaluation."""
+
+    @property
+    def survey(self) -> Survey: ...
+    def evaluate(self, request: Request) -> Terms:
+        """The sum over the shard's instances, each times its weight."""
+
+
+class Evaluator(Protocol):
+    """Makes shards ready. It travels to where they live: it must pickle."""
+
+    def prepare(self, shard: Shard, similarity: Similarity) -> Part:
+        """A shard for many evaluations; targets that this similarity makes impossible are surveyed, and left out."""
+
+
+# Where each is found when first asked for ("module:class"), or what makes it.
+EVALUATORS: dict[str, str | Callable[[], Evaluator]] = {"numpy": "dpplearn.learning.evaluators.one_by_one:OneByOne"}
+
+
+def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
+    """The evaluator of a name, or the one given."""
+    made: Any = evaluator
+    if isinstance(evaluator, str):
+        made = EVALUATORS[check_choice(evaluator, "evaluator", tuple(EVALUATORS))]
+        if isinstance(made, str):
+            module, _, name = made.partition(":")
+            made = getattr(import_module(module), name)
+        made = made()
+    if not callable(getattr(made, "prepare", None)):
+        raise TypeError(
+            f"evaluator must be one of {', '.join(map(repr, EVALUATORS))}, or an object with "
+            f"prepare(shard, similarity); found {type(made).__name__}."
+        )
+    return made
+
+
+def survey_of(shard: Shard, similarity: Similarity) -> Survey:
+    """The survey of a shard, the same for all evaluators."""
+    impossible = []
+    for t, (items, Y, w) in enumerate(zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
+        if w > 0 and (why := why_impossible(items, Y, similarity)):
+            impossible.append((t, why))
+    scale = np.max([np.abs(items.features).max(axis=0) for items in shard.item_sets], axis=0)
+    names = next((items.names for items in shard.item_sets if items.names is not None), None)
+    return Survey(len(shard), scale.size, names, impossible, scale, float(shard.weights.sum()))
+
+
+def why_impossible(items: ItemSet, Y: np.ndarray, similarity: Similarity) -> str | None:
+    """Why the target has probability 0 whatever the qualities are, or None."""
+    S_Y = similarity.block(items, Y)
+    if logdet(S_Y) > -np.inf:
+        return None
+    close = np.argwhere(np.triu(np.abs(S_Y) ** 2 > 1 - 8 * Y.size * EPS, 1))
+    if close.size:
+        i, j = Y[close[0]]
+        return f"its target holds items {i} and {j}, which are duplicates of each other (similarity 1)"
+    d = similarity.rank(items)
+    if d is not None and Y.size > d:
+        return f"its target holds {Y.size} items, and {d} similarity features allow at most {d}"
+    return "the similarity features of the items in its target are linearly dependent"

@@ -1,0 +1,110 @@
+"""Quality as a record with parameters: log q of an item set, what each feature adds to it, and its derivatives.
+
+The likelihood knows eta_i = 2 log q_i alone, in which it has the gradient 1[i in Y] - K_ii; a quality pulls that
+back to its own parameters. Nothing above it may assume that these are weights of features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from dpplearn._checks import FloatArray
+
+MAX_ETA = 1200.0  # q = e^600 is a float with room to spare
+MAX_ETA_KERNEL = 705.0  # exp of it, L_ii, still is one
+
+
+class Described(Protocol):
+    """What a quality asks of an item set."""
+
+    @property
+    def features(self) -> FloatArray: ...
+
+
+class Quality(Protocol):
+    """A kind of quality with its parameters. Frozen: another vector of parameters makes another record."""
+
+    kind: ClassVar[str]
+
+    @property
+    def parameters(self) -> FloatArray: ...
+    @property
+    def n_features(self) -> int: ...  # columns that item sets must have
+    def with_parameters(self, vector: FloatArray) -> Self: ...
+    def eta(self, items: Described) -> FloatArray:
+        """2 log q_i of every item."""
+
+    def log_q(self, items: Described) -> FloatArray: ...
+    def contributions(self, items: Described) -> FloatArray:
+        """What each feature adds to 2 log q_i, of shape (n, features)."""
+
+    def jacobian(self, items: Described) -> FloatArray:
+        """d eta_i / d parameter, of shape (n, parameters): the Hessian is minus the covariance of its sums over Y."""
+
+    def pull_back(self, items: Described, d_eta: FloatArray) -> FloatArray:
+        """The derivative in the parameters, from that in eta."""
+
+    def state(self) -> dict[str, Any]:
+        """What a model file says of it: the kind, and the fields to make it from."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogLinear:
+    """log q_i = theta . f_i / 2, equation (16): the log-likelihood is concave in theta (Proposition 1).
+
+    Examples
+    --------
+    >>> from dpplearn import ItemSet
+    >>> items = ItemSet([[1.0, 0.5], [1.0, 2.0]], S=[[1.0, 0.0], [0.0, 1.0]])
+    >>> LogLinear(np.array([-1.0, 2.0])).contributions(items)
+    array([[-1.,  1.],
+           [-1.,  4.]])
+    """
+
+    kind: ClassVar[str] = "log-linear"
+
+    theta: FloatArray
+    names: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> FloatArray:
+        return self.theta
+
+    @property
+    def n_features(self) -> int:
+        return self.theta.size
+
+    def with_parameters(self, vector: FloatArray) -> Self:
+        return type(self)(vector, self.names)
+
+    def eta(self, items: Described) -> FloatArray:
+        return np.asarray(items.features @ self.theta)
+
+    def log_q(self, items: Described) -> FloatArray:
+        return self.eta(items) / 2
+
+    def contributions(self, items: Described) -> FloatArray:
+        return items.features * self.theta
+
+    def jacobian(self, items: Described) -> FloatArray:
+        return items.features
+
+    def pull_back(self, items: Described, d_eta: FloatArray) -> FloatArray:
+        return d_eta @ items.features
+
+    def state(self) -> dict[str, Any]:
+        return {"kind": self.kind, "theta": self.theta}
+
+
+def check_eta(eta: FloatArray, limit: float = MAX_ETA) -> FloatArray:
+    """2 log q_i of every item, none above the limit."""
+    if np.isfinite(eta).all() and eta.max() <= limit:
+        return eta
+    i = int(np.where(np.isfinite(eta), eta, np.inf).argmax())
+    raise ValueError(
+        f"2 log q (theta . f) must be at most {limit:g} here, and is {eta[i]:.4g} for item {i}: no float holds its "
+        "quality. Scale the features down, or fit with a smaller prior_variance."
+    )

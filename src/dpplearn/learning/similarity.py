@@ -1,0 +1,239 @@
+"""Similarity S as a record with parameters; its formula stands here and nowhere else.
+
+S is what items share and what each has of its own, with ones on its diagonal:
+
+    S = own I + shared,    shared = rows rows^T where there are similarity features.
+
+A kind of similarity answers five questions: its parameters, the matrix of an item set, a block of it, rows, and the
+pull-back of a derivative G = d/dS to its parameters. The likelihood asks nothing else, so a new kind is one class.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from dpplearn._checks import Features, FloatArray, IntArray, check_choice, check_rho
+from dpplearn._linalg import to_dense
+from dpplearn.kernels import with_constant
+
+
+class Items(Protocol):
+    """What a similarity asks of an item set; n items, with features phi or without."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def phi(self) -> Features | None: ...
+    def cosines(self, subset: IntArray | None = None) -> FloatArray: ...  # C, or its block: a new array
+
+
+class Derivative(ABC):
+    """A symmetric matrix G = d/dS, known by what it answers: with features, it is never an n x n array."""
+
+    shared: float  # <G, S - own I>
+
+    @abstractmethod
+    def times(self, V: FloatArray) -> FloatArray:
+        """G V."""
+
+    @abstractmethod
+    def trace(self) -> float:
+        """<G, I>."""
+
+    def quadratics(self, V: FloatArray) -> FloatArray:
+        """v^T G v of each column v of V; their sum is <G, V V^T>."""
+        return np.einsum("ij,ij->j", V, self.times(V))
+
+    def inner(self, C: FloatArray) -> float:
+        """<G, C> for a symmetric n x n matrix C."""
+        return float(self.times(C).trace())
+
+
+class Parameter(NamedTuple):
+    """One entry of the parameter vector: where it may be, where to look for the best one, and what its ends mean."""
+
+    name: str
+    low: float
+    high: float
+    starts: tuple[float, ...]
+    at_low: str = ""  # said as a warning where the best is there, unless that is nothing to speak of
+    at_high: str = ""
+
+
+class Similarity(ABC):
+    """A kind of similarity with its parameters. Frozen: another vector of parameters makes another record."""
+
+    kind: ClassVar[str]
+    space: ClassVar[tuple[Parameter, ...]]
+
+    @property
+    def own(self) -> float:
+        """What is particular to each item: the weight of I in S."""
+        return 0.0
+
+    @property
+    @abstractmethod
+    def parameters(self) -> FloatArray:
+        """One number for each entry of `space`."""
+
+    @abstractmethod
+    def with_parameters(self, vector: FloatArray) -> Self:
+        """The same kind with other parameters."""
+
+    @abstractmethod
+    def rows(self, items: Items) -> FloatArray | None:
+        """Rows with S = rows rows^T + own I; None where only a matrix was given."""
+
+    @abstractmethod
+    def pull_back(self, items: Items, G: Derivative, subset: IntArray | None = None) -> FloatArray:
+        """<G, dS/dp> for each parameter p; with a subset, G is of the block S_Y."""
+
+    def rank(self, items: Items) -> int | None:
+        """How many columns `rows` has."""
+        found = self.rows(items)
+        return None if found is None else found.shape[1]
+
+    def matrix(self, items: Items) -> FloatArray:
+        """S, a new n x n array."""
+        return self.block(items, np.arange(items.n))
+
+    def block(self, items: Items, subset: IntArray) -> FloatArray:
+        """S_Y, without the rest of S."""
+        found = self.rows(items)
+        if found is None:
+            raise ValueError(
+                f"similarity {self.kind!r} needs similarity features phi; this ItemSet was given a matrix."
+            )
+        S = found[subset] @ found[subset].T
+        np.fill_diagonal(S, 1.0)
+        return S
+
+    def state(self) -> dict[str, Any]:
+        """What a model file says of it: the kind, and the fields to make it from."""
+        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]  # kinds are dataclasses
+
+    def named(self) -> dict[str, float]:
+        """The parameters by name."""
+        return {p.name: float(x) for p, x in zip(self.space, self.parameters, strict=True)}
+
+
+@dataclass(frozen=True)
+class Fixed(Similarity):
+    """S = nugget I + (1 - nugget) (C + rho^2 11^T) / (1 + rho^2), C the cosines of phi or the matrix given.
+
+    `rho` is the paper's constant similarity feature (section 7.2), which makes all items more alike. The `nugget` is
+    particular to an item: with it every subset is possible, that of two equal items too.
+
+    Examples
+    --------
+    >>> {name: round(w, 2) for name, w in Fixed(rho=1.0, nugget=0.2).weights.items()}
+    {'own': 0.2, 'all': 0.4, 'cosines': 0.4}
+    """
+
+    kind = "fixed"
+    space = (
+        Parameter(  # rho^2, because the likelihood is even in rho: its derivative in rho itself says nothing at 0
+            "rho^2",
+            0.0,
+            6.4 * 6.4,
+            tuple(r * r for r in (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)),
+            at_high="rho = 6.4, where all similarities are above 0.97",
+        ),
+        Parameter(
+            "nugget",
+            0.0,
+            0.98,
+            (0.0, 0.0025, 0.01, 0.04, 0.09, 0.2, 0.4, 0.7, 0.98),
+            at_low="nugget = 0: the targets ask for none",
+            at_high="nugget = 0.98, where items hardly repel each other",
+        ),
+    )
+
+    rho: float = 0.0
+    nugget: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", check_rho(self.rho))
+        object.__setattr__(self, "nugget", check_nugget(self.nugget))
+
+    @property
+    def own(self) -> float:
+        return self.nugget
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Of I, of 11^T and of C in S: they sum to 1."""
+        left, u = 1 - self.nugget, self.rho**2
+        return {"own": self.nugget, "all": left * u / (1 + u), "cosines": left / (1 + u)}
+
+    @property
+    def parameters(self) -> FloatArray:
+        return np.array([self.rho * self.rho, self.nugget])  # the square root of rho * rho is rho to the bit
+
+    def with_parameters(self, vector: FloatArray) -> Self:
+        u, nugget = vector.tolist()
+        return type(self)(u**0.5, nugget)
+
+    def matrix(self, items: Items) -> FloatArray:
+        return self._mixed(items.cosines())
+
+    def block(self, items: Items, subset: IntArray) -> FloatArray:
+        S = self._mixed(items.cosines(subset))
+        np.fill_diagonal(S, 1.0)
+        return S
+
+    def _mixed(self, S: FloatArray) -> FloatArray:
+        """S from C, in place."""
+        with_constant(S, self.rho)
+        if self.nugget > 0:
+            S *= 1 - self.nugget
+        if self.rho > 0 or self.nugget > 0:
+            S.flat[:: len(S) + 1] = 1.0
+        return S
+
+    def rank(self, items: Items) -> int | None:
+        return None if items.phi is None else int(items.phi.shape[1]) + (self.rho > 0)
+
+    def rows(self, items: Items) -> FloatArray | None:
+        if items.phi is None:
+            return None
+        u, rows = self.rho**2, to_dense(items.phi)
+        if u > 0:
+            rows = np.hstack([rows, np.full((items.n, 1), np.sqrt(u))]) / np.sqrt(1 + u)
+        return rows * np.sqrt(1 - self.nugget) if self.nugget > 0 else rows
+
+    def pull_back(self, items: Items, G: Derivative, subset: IntArray | None = None) -> FloatArray:
+        left, u = 1 - self.nugget, self.rho**2
+        ones = np.ones((items.n if subset is None else subset.size, 1))
+        # dS/du = ((1 - nugget) 11^T - shared) / (1 + u)  and  dS/dnugget = I - shared / (1 - nugget)
+        d_u = (left * float(G.quadratics(ones)[0]) - G.shared) / (1 + u)
+        d_nugget = G.trace() - G.shared / left if left > 0 else 0.0  # S = I: G is diagonal, and M has ones there
+        return np.array([d_u, d_nugget])
+
+
+SIMILARITIES: dict[str, type[Any]] = {Fixed.kind: Fixed}  # by the names that `ConditionalDPP(similarity=...)` takes
+
+
+def make_similarity(similarity: str | Similarity, rho: float, nugget: float) -> Similarity:
+    """The record that a name, with rho and nugget where it is "fixed", or a record itself asks for."""
+    if isinstance(similarity, Similarity):
+        return similarity
+    if not isinstance(similarity, str):
+        raise TypeError(f"similarity must be one of {', '.join(SIMILARITIES)} or a Similarity, found {similarity!r}.")
+    check_choice(similarity, "similarity", tuple(SIMILARITIES))
+    fixed = Fixed(rho, nugget)
+    if similarity == fixed.kind:
+        return fixed
+    made: Similarity = SIMILARITIES[similarity]()
+    return made
+
+
+def check_nugget(nugget: Any) -> float:
+    """A number from 0 to 1."""
+    if not isinstance(nugget, int | float | np.number) or isinstance(nugget, bool) or not 0 <= nugget <= 1:
+        raise ValueError(f"nugget must be a number from 0 to 1, found {nugget!r}.")
+    return float(nugget)

@@ -1,0 +1,1 @@
+"""What is kept in files: shards of instances, checkpoints of a fit, models."""

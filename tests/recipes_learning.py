@@ -1,0 +1,77 @@
+"""What CONTRIBUTING.md shows, whole: a kind of similarity and an evaluator, as a newcomer would add them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpplearn.learning.algorithm1 import algorithm1
+from dpplearn.learning.evaluators import survey_of
+from dpplearn.learning.similarity import Parameter, Similarity
+
+
+@dataclass(frozen=True)
+class TwoScales(Similarity):
+    """Cosines after the first similarity feature was multiplied by sqrt(w): S = D^-1/2 (R + w f f^T) D^-1/2."""
+
+    kind = "two-scales"
+    space = (Parameter("w", 0.01, 16.0, (0.01, 0.25, 1.0, 4.0, 16.0)),)
+
+    w: float = 1.0
+
+    @property
+    def parameters(self):
+        return np.array([self.w])
+
+    def with_parameters(self, vector):
+        return type(self)(*vector.tolist())
+
+    def rows(self, items):
+        if items.phi is None:
+            return None
+        scaled = np.array(items.phi)
+        scaled[:, 0] *= np.sqrt(self.w)
+        return scaled / np.linalg.norm(scaled, axis=1)[:, None]
+
+    def pull_back(self, items, G, subset=None):
+        U = self.rows(items) if subset is None else self.rows(items)[subset]
+        # d u_i / dw = (e - u_i u_i1) u_i1 / (2 w), e the first axis; and <G, dS> = 2 <G U, dU>
+        dU = -U * U[:, :1] ** 2
+        dU[:, 0] += U[:, 0]
+        return np.array([2 * np.sum(G.times(U) * dU) / (2 * self.w)])
+
+
+@dataclass(frozen=True)
+class Held(TwoScales):
+    """The same, with nothing to learn."""
+
+    kind = "held"
+    space = ()
+
+    @property
+    def parameters(self):
+        return np.empty(0)
+
+
+class Counted:
+    """A shard evaluated by Algorithm 1, as the paper has it."""
+
+    evaluations = 0
+
+    def __init__(self, shard, similarity):
+        self.survey = survey_of(shard, similarity)
+        self.instances = list(zip(shard.weights.tolist(), shard.item_sets, shard.subsets, strict=True))
+
+    def evaluate(self, request):
+        Counted.evaluations += 1
+        theta, S = request.quality.parameters, request.similarity
+        return request.total(
+            (w, algorithm1(theta, items, Y, rho=S.rho, nugget=S.nugget, order=request.order))
+            for w, items, Y in self.instances
+        )
+
+
+class Counting:
+    """The evaluator itself: it makes shards ready."""
+
+    def prepare(self, shard, similarity):
+        return Counted(shard, similarity)
