@@ -68,7 +68,7 @@ def usable(clusters: list[Cluster], corpus: Path) -> list[Cluster]:
 
 def warn_of_other_languages(clusters: list[Cluster], language: str | None) -> None:
     """A model reads all text in one language."""
-    from dpplearn.summarize.text.language import language_of
+    from dpplearn.summarize.corpora.mismatch import language_of
     from dpplearn.summarize.text.matching import ENGLISH, normal_language
 
     ours = language or ENGLISH

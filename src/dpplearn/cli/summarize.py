@@ -1,7 +1,7 @@
 """dpplearn summarize: documents in, a summary of their own sentences out."""
 
 import sys
-import tempfile
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,18 +73,16 @@ def command(
 
 def read(files: tuple[str, ...], encoding: str | None) -> "Cluster":
     """The files, or standard input, as one cluster."""
+    from dpplearn._io.encoding import read_all
     from dpplearn.summarize.corpora.cluster import Cluster
+    from dpplearn.summarize.corpora.documents import parse_document
 
     if files != ("-",):
         if "-" in files:
             raise ValueError("Give either files or - for standard input, not both.")
         return Cluster.from_files(list(files), encoding=encoding)
-    with tempfile.TemporaryDirectory() as folder:  # read like any other file: encodings, HTML, binary refused
-        path = Path(folder) / "stdin.txt"
-        path.write_bytes(sys.stdin.buffer.read())
-        if path.stat().st_size == 0:
-            raise ValueError("Standard input is empty: there is nothing to summarize.")
-        try:
-            return Cluster.from_files([path], encoding=encoding)
-        except ValueError as error:
-            raise ValueError(str(error).replace(str(path), "Standard input")) from None
+    given = sys.stdin.buffer.read()
+    if not given:
+        raise ValueError("Standard input is empty: there is nothing to summarize.")
+    name = "Standard input"
+    return Cluster(parse_document(read_all(BytesIO(given), name), "stdin.txt", name, encoding))

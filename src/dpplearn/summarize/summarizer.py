@@ -17,12 +17,12 @@ from dpplearn._run.progress import Progress
 from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.mismatch import warn_unless_read
 from dpplearn.summarize.experiments.baselines import Logistic
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.oracle import ORACLES, paper_oracle, rouge_oracle
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.text.language import warn_unless_read
 from dpplearn.summarize.text.matching import match_words, normal_language
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit, costs, cut, joined_length, limit, measured
 
@@ -270,9 +270,7 @@ class Summarizer:
         chosen = tuple(read.sentences[i] for i in items)
         size = joined_length(lines, unit)
         names = self.features_.names
-        return Summary(
-            "\n".join(lines), chosen, size, budget, unit, note, items, read, self.theta_, names, dpp, excluded
-        )
+        return Summary("\n".join(lines), chosen, size, budget, unit, note, items, ready, names, pinned, excluded)
 
     def _decode(
         self,

@@ -34,10 +34,31 @@ class Prepared:
     bigrams: float
     _costs: Latest[FloatArray] = field(default_factory=Latest, repr=False)
     _kernel: Latest[Ground] = field(default_factory=Latest, repr=False)
+    _marginals: Latest[FloatArray] = field(default_factory=Latest, repr=False)
 
     def kernel(self, diversity: float) -> Ground:
         """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
+        if diversity == 0.5:
+            return self._learned
         return self._kernel.get(diversity, lambda: read_model(self.dpp, diversity))
+
+    @cached_property
+    def _learned(self) -> Ground:
+        return read_model(self.dpp, 0.5)
+
+    def marginals(self, pinned: IntArray, excluded: IntArray) -> FloatArray:
+        """P(i in Y | pinned in Y, excluded not in Y) of every sentence under the learned model, equation (10)."""
+        if not (pinned.size or excluded.size):
+            return self.dpp.marginals
+        return self._marginals.get((pinned.tobytes(), excluded.tobytes()), lambda: self._conditioned(pinned, excluded))
+
+    def _conditioned(self, pinned: IntArray, excluded: IntArray) -> FloatArray:
+        p = np.zeros(self.n)
+        p[pinned] = 1.0
+        if pinned.size + excluded.size < self.n:
+            given = self._learned.given(pinned, excluded)
+            p[given.items] = given.marginals
+        return p
 
     @property
     def n(self) -> int:
