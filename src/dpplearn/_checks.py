@@ -265,7 +265,7 @@ def read_only(*arrays: npt.NDArray[Any]) -> None:
         array.setflags(write=False)
 
 
-def view(array: FloatArray) -> FloatArray:
+def view(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The same array, not to be written: a loop is compiled once for it, not once more for those that are writable."""
     same = array.view()
     same.setflags(write=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,16 +22,13 @@ from dpplearn._checks import (
     check_subset,
     read_only,
 )
-from dpplearn._graded import Factor
-from dpplearn._linalg import Spectrum, logdet, schur_complement
+from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement
+from dpplearn._loops.records import Tables
 from dpplearn.estimate import Estimate
 from dpplearn.sampling.cholesky import sample_cholesky
 from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
-
-if TYPE_CHECKING:
-    from dpplearn._loops.spectral import Tables
 
 ENUMERABLE = 20  # 2^20 subsets: a second's work
 MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for

@@ -10,20 +10,21 @@ from scipy import linalg
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, Items, check_square, check_subset, read_only
-from dpplearn._graded import Factor, factor_kernel, spectrum
 from dpplearn._linalg import (
-    EPS,
     SMALL,
-    WIDE,
+    Factor,
     Spectrum,
     check_kernel,
     check_psd,
     eigh_psd,
+    factor_kernel,
     logdet,
     project_out,
     schur_complement,
+    spectrum,
     tolerance,
 )
+from dpplearn._precision import WIDE, rounding, singular
 from dpplearn.determinantal import Determinantal, check_ground_set, check_remaining, frozen, impossible
 from dpplearn.kernels import from_quality
 from dpplearn.subsets import Subsets
@@ -171,7 +172,7 @@ class DPP(Determinantal):
             return spectrum(*self.eigenpairs, self._factor)
         assert self._K is not None  # one of the two kernels was given
         p, V = eigh_psd(self._K)
-        p[p > 1.0 - 8 * len(p) * EPS] = 1.0
+        p[p > 1.0 - rounding(len(p))] = 1.0
         return Spectrum(frozen(p), frozen(V), float(-np.log1p(-p[p < 1.0]).sum()))
 
     def _factor(self) -> Factor:
@@ -237,7 +238,7 @@ class DPP(Determinantal):
             return -np.inf
         Q, R, _ = linalg.qr(V_Y, pivoting=True, check_finite=False)
         pivots = np.abs(R.diagonal())
-        if pivots.min() ** 2 < 4 * self.n * EPS:
+        if pivots.min() ** 2 < singular(self.n):
             return -np.inf
         Z = Q[:, r:]
         return float(2 * np.log(pivots).sum() + logdet(Z.T @ L_Y @ Z) - log_normalizer)

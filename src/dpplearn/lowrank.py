@@ -22,8 +22,8 @@ from dpplearn._checks import (
     read_only,
     row_lengths,
 )
-from dpplearn._graded import Factor, factor_rows, spectrum
-from dpplearn._linalg import WIDE, Spectrum, eigh_gram, logdet, project_out, to_dense
+from dpplearn._linalg import Factor, Spectrum, eigh_gram, factor_rows, logdet, project_out, spectrum, to_dense
+from dpplearn._precision import WIDE
 from dpplearn.determinantal import Determinantal, check_ground_set, check_remaining, frozen, impossible
 from dpplearn.subsets import Subsets
 

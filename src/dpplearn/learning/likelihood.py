@@ -20,12 +20,11 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_rho, check_subset, check_vector
-from dpplearn._graded import reduced_rows, reduced_similarity, stacked_qr
-from dpplearn._linalg import WIDE, logdet
+from dpplearn._linalg import logdet, reduced_rows, reduced_similarity, stacked_qr
+from dpplearn._precision import MIN_PIVOT, WIDE
 from dpplearn.learning.itemset import ItemSet
 
 LOG_WIDE = float(np.log(WIDE))
-MIN_PIVOT = 1e-7  # of A scaled to a unit diagonal: below it, rounding (EPS / MIN_PIVOT) reaches the marginals
 MAX_LOG_QUALITY = 600.0  # exp of it is a float with room to spare
 MAX_LOG_KERNEL = 705.0  # exp of it, L_ii, still is one
 

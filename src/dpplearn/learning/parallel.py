@@ -91,12 +91,13 @@ def survey_of(shard: Shard, rho: float) -> Survey:
 
 def why_impossible(items: ItemSet, Y: np.ndarray, rho: float) -> str | None:
     """Why the target has probability 0 whatever theta is, or None."""
-    from dpplearn._linalg import EPS, logdet
+    from dpplearn._linalg import logdet
+    from dpplearn._precision import rounding
 
     S_Y = items.similarity_of(Y, rho)
     if logdet(S_Y) > -np.inf:
         return None
-    close = np.argwhere(np.triu(np.abs(S_Y) ** 2 > 1 - 8 * Y.size * EPS, 1))
+    close = np.argwhere(np.triu(np.abs(S_Y) ** 2 > 1 - rounding(Y.size), 1))
     if close.size:
         i, j = Y[close[0]]
         return f"its target holds items {i} and {j}, which are duplicates of each other (similarity 1)"
