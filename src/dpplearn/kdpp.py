@@ -152,7 +152,7 @@ class KDPP(Frozen):
         check_choice(method, "method", ("spectral", "mcmc"))
         generator, jobs = check_rng(rng), check_jobs(n_jobs)
         if method == "mcmc":
-            entries, gram = self.dpp._likelihood_entries()
+            entries, gram = self.dpp._operand.entries()
             burn_in, thin = default_moves(self.n)
             moves = Moves(entries, self.n, gram=gram)
             draws = sample_mcmc(moves, size, generator, k=self.k, burn_in=burn_in, thin=thin)

@@ -40,6 +40,10 @@ class Dense:
         """The columns of L that belong to Y."""
         return self.L[:, subset]
 
+    def entries(self) -> tuple[FloatArray, bool]:
+        """An array of which loops read L: (L, False), or (B, True) for L = B B^T."""
+        return self.L, False
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -77,6 +81,10 @@ class Rows:
         columns = np.asarray(self.scale[:, None] * (self.rows @ B.T))
         columns[subset, np.arange(subset.size)] = self.diag[subset]
         return columns
+
+    def entries(self) -> tuple[FloatArray, bool]:
+        """(B, True), where nothing is an item's own."""
+        return np.ascontiguousarray(to_dense(self.scaled())), True
 
     @cached_property
     def log_normalizer(self) -> float:

@@ -50,6 +50,8 @@ class Candidates:
     @cached_property
     def operand(self) -> Operand:
         """e^s L(d), as an array or as rows."""
+        if not isinstance(self.model, Directed) and self.diversity == 0.5 and not self.tilt and self.model.has_L:
+            return self.model._operand
         if not isinstance(self.model, DPP):
             return self.directed.operand(self.diversity, self.tilt)
         L = diversified(self.model.L, self.diversity)
