@@ -17,6 +17,7 @@ from dpplearn.decoding.greedy import as_selection, gains_in_order, greedy_auto
 from dpplearn.decoding.limits import Limits, check_budget, check_limits, fits, reaches
 from dpplearn.decoding.sampled import Source
 from dpplearn.decoding.selection import Selection
+from dpplearn.sampling import end_to_end
 from dpplearn.sampling.spectral import sample_spectral
 from dpplearn.subsets import Subsets
 
@@ -112,15 +113,14 @@ def consensus(
     if not limits.alive.any():
         greedy_auto(candidates, limits, None, -np.inf)  # an error where include has probability 0
         references, note = Subsets.from_lists([limits.include], candidates.n), "; include and exclude name every item"
-    if samples is not None or limits.alive.any():
-        if samples is None:
-            n_samples = check_int(n_samples, "n_samples", low=1)
-            references, note = draw_references(candidates, limits, n_samples, min_cost, max_cost, generator, jobs)
-        else:
-            references = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, candidates.n)
-            note = "" if len(references) else "no references were given in samples"
+    if samples is not None:
+        references = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, candidates.n)
+        note = "" if len(references) else "no references were given in samples"
         if references.n != candidates.n:
             raise ValueError(f"samples must be subsets of the {candidates.n} items, found subsets of {references.n}.")
+    elif limits.alive.any():
+        n_samples = check_int(n_samples, "n_samples", low=1)
+        references, note = draw_references(candidates, limits, n_samples, min_cost, max_cost, generator, jobs)
     if len(references) == 0:
         return as_greedy(candidates, limits, references, np.nan, note)
     items, value = agreement.maximize(limits, references)
@@ -176,9 +176,7 @@ def draw_between(
         f"none of {drawn} samples cost between {low:g} and {high:g}; the nearest cost {nearest:g}. "
         "Widen [min_cost, max_cost]"
     )
-    ends = np.cumsum([0, *(Y.size for Y in kept)])
-    references = Subsets._of(ends, np.concatenate([np.empty(0, np.int64), *kept]), candidates.n)  # drawn, so right
-    return references, "" if kept else note
+    return Subsets._of(*end_to_end(kept), candidates.n), "" if kept else note
 
 
 def as_greedy(

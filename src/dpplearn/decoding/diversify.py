@@ -100,9 +100,9 @@ def diversify(
     rows, lengths, z = read_candidates(embeddings, scores, scale)
     parameters = {"scale": scale, "method": method}
     if z.size == 0:
-        none = np.empty(0, np.int64)
-        nothing = Limits(np.empty(0), np.inf, 0, none, none, True, 0.0)
-        return DiverseSelection.nothing("no candidates", Known(0.0), d, parameters, nothing, None)
+        limits = Limits(z, np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
+        nothing = Directed(np.empty((0, 1)), z, z)
+        return DiverseSelection.nothing("no candidates", Known(0.0), d, parameters, limits, nothing)
     z *= min(0.5, 1.0 - d)
     q = np.exp(z)
     q *= np.sqrt(2.0)

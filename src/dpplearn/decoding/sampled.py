@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -155,8 +156,7 @@ def nothing_fits(limits: Limits, low: float, high: float, n_samples: int, neares
     return message + advice[0].upper() + advice[1:]
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+class Found(NamedTuple):
     """The best sets of many samples, as sorted item numbers."""
 
     sets: list[IntArray]

@@ -64,6 +64,7 @@ class DiverseSelection(Selection):
 
     Examples
     --------
+    >>> from dpplearn import diversify
     >>> found = diversify([[1, 0], [0.9, 0.1], [0, 1]], [0.9, 0.8, 0.5], k=2)
     >>> found.indices
     array([0, 2])
@@ -96,17 +97,14 @@ class DiverseSelection(Selection):
     @cached_property
     def nearest(self) -> Nearest:
         """The chosen item most similar to each candidate."""
-        n = self.limits.cost.size
-        if self.candidates is None or self.subset.size == 0:
-            return Nearest(np.full(n, -1), np.zeros(n))
-        return nearest_chosen(self.candidates, self.subset)
+        assert self.candidates is not None  # a copy, which has none, has what was found
+        return nearest(self.candidates, self.subset)
 
     @cached_property
     def kept(self) -> list[Kept]:
         """Every chosen item, with the other chosen one most similar to it."""
-        if self.candidates is None or self.subset.size == 0:
-            return []
-        items, similarity = nearest_other(self.candidates, self.subset)
+        assert self.candidates is not None
+        items, similarity = nearest(self.candidates, self.subset, themselves=True)
         return [Kept(*one) for one in zip(self.subset.tolist(), items.tolist(), similarity.tolist(), strict=True)]
 
     @cached_property
@@ -142,34 +140,25 @@ class DiverseSelection(Selection):
         return super().__getstate__() | {"nearest": self.nearest, "kept": self.kept, "candidates": None}
 
 
-def nearest_chosen(candidates: Directed, subset: IntArray) -> Nearest:
-    """The chosen item most similar to each candidate; of equals, the one chosen first."""
-    return _nearest(candidates, None, subset)
+def nearest(candidates: Directed, subset: IntArray, *, themselves: bool = False) -> Nearest:
+    """The chosen item most similar to each candidate, by blocks; of equals, the one chosen first.
 
-
-def nearest_other(candidates: Directed, subset: IntArray) -> Nearest:
-    """For each chosen item, in their order, the most similar of the others that were chosen."""
-    if subset.size < 2:
-        return Nearest(np.full(subset.size, -1), np.zeros(subset.size))
-    return _nearest(candidates, subset, subset)
-
-
-def _nearest(candidates: Directed, asked: IntArray | None, subset: IntArray) -> Nearest:
-    """For each item asked about (None: all), the chosen one most similar to it, by blocks; of those named, another."""
+    With `themselves`, for each chosen item, in their order, the most similar of the others that were chosen.
+    """
     lengths = np.where(candidates.lengths > 0.0, candidates.lengths, 1.0)
-    chosen = to_dense(candidates.rows[subset]) / lengths[subset, None].astype(candidates.rows.dtype)
-    rows, scale = (candidates.rows, lengths) if asked is None else (candidates.rows[asked], lengths[asked])
-    n = scale.size
-    items, similarity = np.empty(n, np.int64), np.empty(n)
-    step = min(16384, max(1, BLOCK // subset.size))
-    for low in range(0, n, step):
-        part = slice(low, min(low + step, n))
-        cosines = np.asarray(rows[part] @ chosen.T)
-        if asked is not None:
-            cosines[asked[part, None] == subset] = -np.inf
-        best = cosines.argmax(axis=1)
-        items[part] = subset[best]
-        similarity[part] = cosines[np.arange(best.size), best] / scale[part]
-    np.clip(similarity, -1.0, 1.0, out=similarity)
+    rows, scale = (candidates.rows[subset], lengths[subset]) if themselves else (candidates.rows, lengths)
+    items, similarity = np.full(scale.size, -1), np.zeros(scale.size)
+    if subset.size > themselves:
+        chosen = to_dense(candidates.rows[subset]) / lengths[subset, None].astype(candidates.rows.dtype)
+        step = min(16384, max(1, BLOCK // subset.size))
+        for low in range(0, scale.size, step):
+            part = slice(low, min(low + step, scale.size))
+            cosines = np.asarray(rows[part] @ chosen.T)
+            if themselves:
+                cosines[subset[part, None] == subset] = -np.inf
+            best = cosines.argmax(axis=1)
+            items[part] = subset[best]
+            similarity[part] = cosines[np.arange(best.size), best] / scale[part]
+        np.clip(similarity, -1.0, 1.0, out=similarity)
     read_only(items, similarity)
     return Nearest(items, similarity)

@@ -14,6 +14,7 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._loops.records import Chain
 from dpplearn._precision import NOTHING
+from dpplearn.sampling import end_to_end
 
 Entry = Callable[[int, int], float]
 CHUNK = 4096  # moves whose random numbers are drawn together
@@ -148,4 +149,4 @@ def sample_mcmc(
     for s in range(size):
         moves.run(burn_in + thin if s == 0 else thin, rng, fixed_size=k is not None)
         draws.append(np.sort(moves.Y[: moves.k]))
-    return np.cumsum([0, *map(len, draws)]), np.concatenate([np.empty(0, np.int64), *draws])
+    return end_to_end(draws)

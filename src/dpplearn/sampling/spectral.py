@@ -10,6 +10,7 @@ from dpplearn._checks import FloatArray, IntArray, view
 from dpplearn._loops.records import Tables, Work
 from dpplearn._run.stop import check_stop
 from dpplearn._run.threads import map_threads
+from dpplearn.sampling import end_to_end
 
 
 def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArray | None = None) -> Tables:
@@ -118,4 +119,4 @@ def sample_few(tables: Tables, size: int, rng: np.random.Generator) -> tuple[Int
         work = Work(np.arange(k), items, nothing[0], np.empty((k, k)), row, dots, nothing[1])
         chain_from(W, k, 0, state, work)
         draws.append(np.setdiff1d(np.arange(n), items[:k]) if flip else np.sort(items[:k]))
-    return np.cumsum([0, *map(len, draws)]), np.concatenate([np.empty(0, np.int64), *draws])
+    return end_to_end(draws)
