@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._cached import Latest, cached_property
-from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector
+from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector, view
 from dpplearn._linalg import logdet
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.diversity import check_diversity, diversified, exponents, quality_power
@@ -35,7 +36,9 @@ class Directed(NamedTuple):
         power = quality_power(self.q, a)
         inverse = np.divide(np.sqrt(b), self.lengths, out=np.zeros_like(self.lengths), where=self.lengths > 0)
         diag = np.exp(tilt) * power**2
-        own = np.where(self.lengths > 0.0, 1.0 - b, 1.0) * diag
+        own = (1.0 - b) * diag
+        if self.lengths.min() <= 0.0:
+            own = np.where(self.lengths > 0.0, own, diag)
         return Rows(self.rows, np.exp(tilt / 2) * power * inverse, diag, own)
 
 
@@ -206,7 +209,11 @@ def square_lengths(rows: Features) -> FloatArray:
         squares = rows.data.astype(np.float64) ** 2
         return np.asarray(sparse.csr_array((squares, rows.indices, rows.indptr), rows.shape).sum(axis=1)).ravel()
     out = np.empty(rows.shape[0])
-    ends = np.linspace(0, rows.shape[0], -(-rows.size // 4_000_000) + 1).astype(int)
-    jobs = check_jobs(None) if ends.size > 2 else 1
-    map_threads(lambda b: row_squares(rows[ends[b] : ends[b + 1]], out[ends[b] : ends[b + 1]]), ends.size - 1, jobs)
+    blocks = -(-rows.size // 4_000_000)
+    if blocks <= 1:
+        row_squares(view(rows), out)
+        return out
+    ends = np.linspace(0, rows.shape[0], blocks + 1).astype(int)
+    parts = [slice(a, b) for a, b in pairwise(ends.tolist())]
+    map_threads(lambda b: row_squares(view(rows[parts[b]]), out[parts[b]]), blocks, check_jobs(None))
     return out

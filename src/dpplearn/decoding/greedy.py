@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, count_of, view
-from dpplearn._linalg import safe_log
 from dpplearn._loops.records import (
     DEPENDENT,
     IMPOSSIBLE,
@@ -220,9 +219,11 @@ def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
 def as_found(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -> Selection:
     """A set that was found as a whole, put in order: items to include first, then by gain."""
     run = possible(candidates, limits, order(candidates, Y, np.searchsorted(Y, limits.include)))
-    rest = np.setdiff1d(np.arange(Y.size), run.items)  # of a set of probability 0, what has no gain to order it by
-    gains = safe_log(np.append(np.maximum(run.gains, 0.0), np.zeros(rest.size)))
-    return Selection(Y[np.append(run.items, rest)], limits.total(Y), gains, reason, candidates.log_prob)
+    places, gains = run.items, np.log(run.gains)
+    if places.size < Y.size:  # a set of probability 0 has items without a gain to order them by
+        rest = np.setdiff1d(np.arange(Y.size), places)
+        places, gains = np.append(places, rest), np.append(gains, np.full(rest.size, -np.inf))
+    return Selection(Y[places], limits.total(Y), gains, reason, candidates.log_prob)
 
 
 def gains_in_order(candidates: Candidates, items: IntArray) -> FloatArray:
