@@ -13,7 +13,7 @@ from scipy import sparse
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.decoding.ground import Ground, read_model
+from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.dpp import DPP
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.text.matching import match_words
@@ -33,17 +33,17 @@ class Prepared:
     language: str | None
     bigrams: float
     _costs: Latest[FloatArray] = field(default_factory=Latest, repr=False)
-    _kernel: Latest[Ground] = field(default_factory=Latest, repr=False)
+    _kernel: Latest[Candidates] = field(default_factory=Latest, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, repr=False)
 
-    def kernel(self, diversity: float) -> Ground:
+    def kernel(self, diversity: float) -> Candidates:
         """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
         if diversity == 0.5:
             return self._learned
         return self._kernel.get(diversity, lambda: read_model(self.dpp, diversity))
 
     @cached_property
-    def _learned(self) -> Ground:
+    def _learned(self) -> Candidates:
         return read_model(self.dpp, 0.5)
 
     def marginals(self, pinned: IntArray, excluded: IntArray) -> FloatArray:
