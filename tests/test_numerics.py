@@ -8,8 +8,7 @@ import pytest
 
 from brute import random_kernel, subsets
 from dpplearn import DPP, KDPP, LowRankDPP
-from dpplearn._graded import factor_kernel, factor_rows, spectrum_wide
-from dpplearn._linalg import eigh_gram, logdet
+from dpplearn._linalg import eigh_gram, factor_kernel, factor_rows, logdet, spectrum_wide
 from dpplearn.kernels import L_to_K, rbf_similarity
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 

@@ -1,19 +1,28 @@
-"""Cholesky factors, log-determinants, eigenpairs of a positive semidefinite matrix, primal and dual."""
+"""Factorizations of positive semidefinite matrices: log-determinants, eigenpairs primal and dual, Schur complements.
+
+Kernels whose items differ in quality by more than the sixteen digits that eigenvalues can hold (q from e^-150 to e^150,
+or L scaled by 1e150) have eigenvalues near 1, which decide probabilities, that are lost in the rounding of the largest.
+Two steps keep every item to its own relative accuracy:
+
+1. S = U U^T with U triangular in the order of the best item that is left, from rows (`reduced_rows`) or from S itself
+   (`reduced_similarity`), with exact zeros where an item is a combination of better ones. It takes log q, which may be
+   of any size.
+2. An orthogonal factor of [diag(q) U; I] (`stacked_qr`), which is all that probabilities and their derivatives need.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
-from dpplearn._checks import Features, FloatArray, check_array, check_square, read_only, row_lengths
+from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_square, read_only, row_lengths
+from dpplearn._precision import DUAL, EPS, WIDE, rounding, singular
 
-EPS = float(np.finfo(np.float64).eps)
-WIDE = 1e6  # up to this largest eigenvalue, rounding (EPS * WIDE) moves no probability by more than about 1e-10
-
-SMALL = 512
+SMALL = 512  # items up to which a kernel is looked at when it is given
 
 
 class Spectrum(NamedTuple):
@@ -78,7 +87,7 @@ def logdet(A: FloatArray) -> float:
         pivots = linalg.cholesky(A / r[:, None] / r, lower=True, check_finite=False).diagonal()
     except linalg.LinAlgError:
         return -np.inf
-    if pivots.min() ** 2 < 4 * k * EPS:
+    if pivots.min() ** 2 < singular(k):
         return -np.inf
     return float(2 * (np.log(r).sum() + np.log(pivots).sum()))
 
@@ -95,12 +104,18 @@ def eigh_gram(B: Features) -> tuple[FloatArray, FloatArray]:
         return lam[lam > 0], V[:, lam > 0]
     lam, W = linalg.eigh(to_dense(B.T @ B), driver="evd", check_finite=False)
     top = max(float(lam[-1]), 0.0)
-    if ((lam > 4 * d * EPS * top) & (lam < 1e-6 * top)).any():
+    if ((lam > singular(d) * top) & (lam < DUAL * top)).any():
         U, sigma, _ = linalg.svd(to_dense(B), full_matrices=False, check_finite=False)
         keep = sigma > n * EPS * sigma[0]
         return sigma[keep][::-1] ** 2, U[:, keep][:, ::-1]
-    keep = (lam >= 1e-6 * top) & (lam > 0)
+    keep = (lam >= DUAL * top) & (lam > 0)
     return lam[keep], np.asarray(B @ (W[:, keep] / np.sqrt(lam[keep])))
+
+
+def safe_log(x: FloatArray) -> FloatArray:
+    """log x, -inf where x is 0."""
+    with np.errstate(divide="ignore"):
+        return np.log(x)
 
 
 def to_dense(B: Features) -> FloatArray:
@@ -116,7 +131,7 @@ def schur_complement(A: FloatArray, rest: np.ndarray, given: np.ndarray) -> Floa
     half = linalg.solve_triangular(factor, A[np.ix_(given, rest)] / d[:, None], lower=True, check_finite=False)
     left = A[np.ix_(rest, rest)] - half.T @ half
     # the smallest pivot says how far rounding in A is magnified
-    noise = 8 * given.size * EPS / factor.diagonal().min() ** 2
+    noise = rounding(given.size) / factor.diagonal().min() ** 2
     gone = left.diagonal() <= noise * A.diagonal()[rest]
     left[gone] = 0.0
     left[:, gone] = 0.0
@@ -132,7 +147,7 @@ def project_out(B: FloatArray, rest: np.ndarray, given: np.ndarray) -> FloatArra
     rows = B[given] / row_lengths(B[given])[:, None]
     Q = linalg.qr(rows.T, mode="full", check_finite=False)[0][:, given.size :]
     left = B[rest] @ Q if Q.shape[1] else np.zeros((rest.size, 1))
-    gone = row_lengths(left) <= 8 * B.shape[1] * EPS * row_lengths(B[rest])
+    gone = row_lengths(left) <= rounding(B.shape[1]) * row_lengths(B[rest])
     left[gone] = 0.0
     return np.asarray(left)
 
@@ -186,3 +201,126 @@ def check_similarity(S: ArrayLike, name: str = "S") -> FloatArray:
             f"{kernel[i, i]:.6g}. Divide S_ij by sqrt(S_ii S_jj) and multiply q_i by sqrt(S_ii)."
         )
     return kernel
+
+
+class Factor(NamedTuple):
+    """L = T T^T with T (n, rank); the rows T[pivots] are lower triangular, largest first."""
+
+    T: FloatArray
+    pivots: IntArray
+
+    def scaled(self, log_c: float) -> Factor:
+        """The factor of c L."""
+        return Factor(self.T * np.exp(log_c / 2), self.pivots)
+
+
+def factor_kernel(L: FloatArray) -> Factor:
+    """The factor of L, from its entries."""
+    q = np.sqrt(np.maximum(L.diagonal(), 0.0))
+    unit = np.where(q > 0, q, 1.0)
+    U, pivots = reduced_similarity(L / unit[:, None] / unit, safe_log(q))
+    return Factor(q[:, None] * U, pivots)
+
+
+def factor_rows(B: FloatArray) -> Factor:
+    """The factor of L = B B^T from the rows themselves, which know twice the digits of their products."""
+    q = row_lengths(B)
+    U, pivots = reduced_rows(B / np.where(q > 0, q, 1.0)[:, None], safe_log(q))
+    return Factor(q[:, None] * U, pivots)
+
+
+def reduced_similarity(S: FloatArray, log_q: FloatArray) -> Factor:
+    """U with S = U U^T, as `reduced_rows`: Cholesky by pivots, always the item of which most is left."""
+    n = len(S)
+    left = (log_q > -np.inf).astype(np.float64)
+    U = np.zeros((n, n))
+    pivots: list[int] = []
+    while left.max() > 0.0:
+        t, j = len(pivots), best(log_q, left)
+        column = S[:, j] - U[:, :t] @ U[j, :t]
+        column[left == 0.0] = 0.0  # exactly: these items are spanned, and what is here is rounding
+        column /= np.sqrt(left[j])
+        column[j] = np.sqrt(left[j])
+        U[:, t] = column
+        left -= column**2
+        left[left <= rounding(n)] = 0.0
+        left[j] = 0.0
+        pivots.append(j)
+    return Factor(U[:, : len(pivots)].copy(), np.array(pivots, np.int64))
+
+
+def reduced_rows(unit: FloatArray, log_q: FloatArray) -> Factor:
+    """U' (n, rank) with U' U'^T = U U^T for rows of length 1, triangular in the order of the longest that is left.
+
+    Row i stands for q_i u_i. Reflections turn the longest remaining row into the next axis; where only rounding is left
+    of another row it is set to 0, for it depends on longer ones, such as a duplicate of larger quality. Left in, EPS
+    times its length would count as a direction, and might exceed all shorter rows.
+    """
+    n, d = unit.shape
+    # more columns than rows: a rotation brings the rows, each to EPS, into the first n
+    U = linalg.qr(unit.T, mode="r", check_finite=False)[0][:n].T.copy() if d > n else unit.copy()
+    pivots: list[int] = []
+    small = rounding(d)
+    for k in range(U.shape[1]):
+        rest = U[:, k:]
+        size = row_lengths(rest)
+        gone = size <= small
+        rest[gone], size[gone] = 0.0, 0.0
+        if gone.all():
+            break
+        p = best(log_q, size**2)
+        v = rest[p].copy()
+        axis = -np.copysign(size[p], v[0])
+        v[0] -= axis
+        rest -= np.outer(rest @ v, v * (2 / (v @ v)))
+        rest[p] = 0.0
+        rest[p, 0] = axis
+        pivots.append(p)
+    # columns may have either sign: make the diagonal positive
+    U = U[:, : len(pivots)] * np.sign(U[pivots, range(len(pivots))])
+    return Factor(U, np.array(pivots, np.int64))
+
+
+def best(log_q: FloatArray, left: FloatArray) -> int:
+    """The item of which most is left: the largest q_i^2 left_i."""
+    return int(np.where(left > 0.0, log_q + np.log(np.where(left > 0.0, left, 1.0)) / 2, -np.inf).argmax())
+
+
+def stacked_qr(B: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Q (n + d, d) and R with [B; I] P = Q R for a permutation P, so that R^T R = P^T (I + B^T B) P.
+
+    The upper part of Q has K = Q Q^T, the lower one (I + B^T B)^-1. Householder QR with columns pivoted and rows
+    sorted by length keeps every row's own relative accuracy (Cox and Higham, 1998), however much they differ in length.
+    """
+    n, d = B.shape
+    length = np.concatenate([np.abs(B).max(axis=1, initial=0.0), np.ones(d)])
+    order = np.argsort(-length, kind="stable")
+    stacked = np.concatenate([B, np.eye(d)])[order]
+    Q, R, _ = linalg.qr(stacked, mode="economic", pivoting=True, check_finite=False)
+    rows = np.empty_like(order)
+    rows[order] = np.arange(n + d)
+    return Q[rows], R
+
+
+def spectrum(lam: FloatArray, V: FloatArray, factor: Callable[[], Factor]) -> Spectrum:
+    """The spectrum of the DPP whose L has eigenpairs (lam, V) and, if asked for, this factor."""
+    if lam.size and lam[-1] > WIDE:  # eigenvalues near 1 are within rounding of the largest: the long way
+        return spectrum_wide(factor())
+    return Spectrum(lam / (1 + lam), V, float(np.log1p(lam).sum()))  # equation (7)
+
+
+def spectrum_wide(factor: Factor) -> Spectrum:
+    """The spectrum from a factor, to EPS absolutely, whatever the scale."""
+    n = len(factor.T)
+    if factor.pivots.size == 0:
+        return Spectrum(np.empty(0), np.empty((n, 0)), 0.0)
+    Q, R = stacked_qr(factor.T)
+    U, sigma, _ = linalg.svd(Q[:n], full_matrices=False, check_finite=False)
+    p = np.clip(sigma[::-1] ** 2, 0.0, 1.0)
+    return Spectrum(p, np.ascontiguousarray(U[:, ::-1]), 2 * float(np.log(np.abs(R.diagonal())).sum()))
+
+
+def tilt_to_size(factor: Factor, k: int) -> float:
+    """log c for which c L has about k eigenvalues above 1 and the rest below, by the sizes that the pivots show."""
+    sizes = 2 * np.log(factor.T[factor.pivots].diagonal())
+    return float(-(sizes[k - 1] + sizes[min(k, sizes.size - 1)]) / 2)

@@ -10,6 +10,7 @@ from types import ModuleType
 
 MOVED = {
     "retrieval": "decoding.diversify",
+    "decoding.fill": "decoding.tilt",
     "learning.reference": "learning.algorithm1",
     **{
         f"summarize.{name}": f"summarize.model.{name}" for name in ("bins", "centrality", "features", "oracle", "tfidf")

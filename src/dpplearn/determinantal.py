@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -22,16 +22,14 @@ from dpplearn._checks import (
     check_subset,
     read_only,
 )
-from dpplearn._graded import Factor
-from dpplearn._linalg import Spectrum, logdet, schur_complement
+from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement
+from dpplearn._loops.records import Tables
 from dpplearn.estimate import Estimate
+from dpplearn.operand import Operand
 from dpplearn.sampling.cholesky import sample_cholesky
 from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
-
-if TYPE_CHECKING:
-    from dpplearn._loops.spectral import Tables
 
 ENUMERABLE = 20  # 2^20 subsets: a second's work
 MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
@@ -73,10 +71,6 @@ class Determinantal(Frozen, ABC):
         """K = V diag(p) V^T (equation 7) and log det(L + I)."""
 
     @abstractmethod
-    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
-        """log P(Y = subset), equation (4)."""
-
-    @abstractmethod
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The DPP of the remaining items, given that some are in Y and some are not, equation (10)."""
 
@@ -89,9 +83,10 @@ class Determinantal(Frozen, ABC):
     def _factor(self) -> Factor:
         """L by pivots, each row accurate relative to its own length."""
 
+    @property
     @abstractmethod
-    def _likelihood_entries(self) -> tuple[FloatArray, bool]:
-        """An array that gives L's entries to the Markov chain: (L, False), or (B, True) for L = B B^T."""
+    def _operand(self) -> Operand:
+        """L, as an array or as rows."""
 
     @property
     def has_L(self) -> bool:
@@ -103,6 +98,45 @@ class Determinantal(Frozen, ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} on {self.n} items>"
+
+    # Probabilities
+
+    @property
+    def log_normalizer(self) -> float:
+        """log det(L + I), the sum over all subsets of equation (5)."""
+        if not self.has_L:
+            _ = self.eigenpairs  # raises, and says why there is no L
+        return self.spectrum.log_normalizer
+
+    @overload
+    def log_prob(self, subset: Subsets) -> FloatArray: ...
+    @overload
+    def log_prob(self, subset: Items) -> float: ...
+    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
+        """log P(Y = subset) = log det(L_Y) - log det(L + I), equation (4); -inf where it cannot be.
+
+        Parameters
+        ----------
+        subset : item numbers, a boolean mask of length n, or Subsets
+            For Subsets, an array with one value for each.
+        """
+        if not isinstance(subset, Subsets):
+            return self._log_prob(check_subset(subset, self.n))
+        check_ground_set(subset, self.n)
+        if not self._at_once:
+            return np.array([self._log_prob(Y) for Y in subset])
+        from dpplearn._loops.symmetric import subset_logdets
+
+        values = subset_logdets(*self._operand.entries(), subset.indptr, subset.indices)
+        return np.asarray(values - self.spectrum.log_normalizer)
+
+    def _log_prob(self, Y: IntArray) -> float:
+        return logdet(self._operand.block(Y)) - self.spectrum.log_normalizer
+
+    @property
+    def _at_once(self) -> bool:
+        """Whether a loop can read L, or all of B, for many subsets."""
+        return self.has_L
 
     # Marginals and correlations
 
@@ -271,7 +305,7 @@ class Determinantal(Frozen, ABC):
         if method == "cholesky":
             draws = sample_cholesky(self._dense_K(), size, generator, n_jobs=jobs)
         elif method == "mcmc":
-            entries, gram = self._likelihood_entries()
+            entries, gram = self._operand.entries()
             burn_in, thin = default_moves(self.n)
             moves = Moves(entries, self.n, gram=gram)
             draws = sample_mcmc(moves, size, generator, k=None, burn_in=burn_in, thin=thin)

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Self, overload
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_square, check_subset, read_only
-from dpplearn._graded import Factor, factor_kernel, spectrum
+from dpplearn._checks import FloatArray, IntArray, Items, check_square, read_only
 from dpplearn._linalg import (
-    EPS,
     SMALL,
-    WIDE,
+    Factor,
     Spectrum,
     check_kernel,
     check_psd,
     eigh_psd,
+    factor_kernel,
     logdet,
     project_out,
     schur_complement,
+    spectrum,
     tolerance,
 )
-from dpplearn.determinantal import Determinantal, check_ground_set, check_remaining, frozen, impossible
+from dpplearn._precision import WIDE, rounding, singular
+from dpplearn.determinantal import Determinantal, check_remaining, frozen, impossible
 from dpplearn.kernels import from_quality
-from dpplearn.subsets import Subsets
+from dpplearn.operand import Dense
 
 
 class DPP(Determinantal):
@@ -106,8 +107,10 @@ class DPP(Determinantal):
         return cls._of(None, kernel, np.arange(len(kernel)))
 
     @classmethod
-    def from_quality(cls, q: ArrayLike, S: ArrayLike) -> Self:
+    def from_quality(cls, q: ArrayLike, S: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> Self:
         """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1.
+
+        `similarity` is another name of `S`.
 
         Examples
         --------
@@ -115,7 +118,7 @@ class DPP(Determinantal):
         array([[4., 1.],
                [1., 1.]])
         """
-        L = from_quality(q, S)
+        L = from_quality(q, S, similarity=similarity)
         return cls._of(L, None, np.arange(len(L)), unsure=len(L) > SMALL)
 
     @property
@@ -171,18 +174,15 @@ class DPP(Determinantal):
             return spectrum(*self.eigenpairs, self._factor)
         assert self._K is not None  # one of the two kernels was given
         p, V = eigh_psd(self._K)
-        p[p > 1.0 - 8 * len(p) * EPS] = 1.0
+        p[p > 1.0 - rounding(len(p))] = 1.0
         return Spectrum(frozen(p), frozen(V), float(-np.log1p(-p[p < 1.0]).sum()))
 
     def _factor(self) -> Factor:
         return factor_kernel(self.L)
 
-    @property
-    def log_normalizer(self) -> float:
-        """log det(L + I), the sum over all subsets of equation (5)."""
-        if self._L is None:
-            _ = self.L  # raises where there is none
-        return self.spectrum.log_normalizer
+    @cached_property
+    def _operand(self) -> Dense:
+        return Dense(np.ascontiguousarray(self._finite_L))
 
     @cached_property
     def quality(self) -> FloatArray:
@@ -198,38 +198,14 @@ class DPP(Determinantal):
         np.fill_diagonal(S, 1.0)
         return frozen(S)
 
-    @overload
-    def log_prob(self, subset: Subsets) -> FloatArray: ...
-    @overload
-    def log_prob(self, subset: Items) -> float: ...
-    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
-        """log P(Y = subset) = log det(L_Y) - log det(L + I), equation (4); -inf where it cannot be.
-
-        Parameters
-        ----------
-        subset : item numbers, a boolean mask of length n, or Subsets
-            For Subsets, an array with one value for each.
-        """
-        if isinstance(subset, Subsets):
-            check_ground_set(subset, self.n)
-            if not self.has_L:
-                return np.array([self.log_prob(Y) for Y in subset])
-            from dpplearn._loops.symmetric import subset_logdets
-
-            values = subset_logdets(self._finite_L, False, subset.indptr, subset.indices)
-            return np.asarray(values - self.spectrum.log_normalizer)
-        Y = check_subset(subset, self.n)
-        L_Y = self._finite_L[np.ix_(Y, Y)]
-        if self.has_L:
-            return logdet(L_Y) - self.spectrum.log_normalizer
-        return self._log_prob_without_L(Y, L_Y)
-
-    def _log_prob_without_L(self, Y: IntArray, L_Y: FloatArray) -> float:
-        """log P(Y) where r eigenvalues of K are 1 (an extended L-ensemble).
+    def _log_prob(self, Y: IntArray) -> float:
+        """log P(Y), also where r eigenvalues of K are 1 and there is no L (an extended L-ensemble).
 
         With V the r eigenvectors, L the rest, and Z an orthonormal basis of what V_Y leaves of R^|Y|:
         P(Y) = det(V_Y^T V_Y) det(Z^T L_Y Z) / prod(1 + lam).
         """
+        if self.has_L:
+            return super()._log_prob(Y)
         p, V, log_normalizer = self.spectrum
         V_Y = V[np.ix_(Y, np.flatnonzero(p == 1.0))]
         r = V_Y.shape[1]
@@ -237,10 +213,10 @@ class DPP(Determinantal):
             return -np.inf
         Q, R, _ = linalg.qr(V_Y, pivoting=True, check_finite=False)
         pivots = np.abs(R.diagonal())
-        if pivots.min() ** 2 < 4 * self.n * EPS:
+        if pivots.min() ** 2 < singular(self.n):
             return -np.inf
         Z = Q[:, r:]
-        return float(2 * np.log(pivots).sum() + logdet(Z.T @ L_Y @ Z) - log_normalizer)
+        return float(2 * np.log(pivots).sum() + logdet(Z.T @ self._operand.block(Y) @ Z) - log_normalizer)
 
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
@@ -279,6 +255,3 @@ class DPP(Determinantal):
             raise impossible("exclude", B)
         K = np.eye(rest.size) - schur_complement(out, kept, gone)
         return self._of(None, (K + K.T) / 2, items)
-
-    def _likelihood_entries(self) -> tuple[FloatArray, bool]:
-        return self.L, False

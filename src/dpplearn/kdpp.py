@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 
@@ -17,15 +17,14 @@ from dpplearn._checks import (
     check_rng,
     check_subset,
 )
-from dpplearn._graded import spectrum_wide, tilt_to_size
+from dpplearn._linalg import spectrum_wide, tilt_to_size
+from dpplearn._loops.records import Tables
+from dpplearn._precision import LOST
 from dpplearn.determinantal import Determinantal, Frozen, check_ground_set, frozen, sum_of_coins
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
-
-if TYPE_CHECKING:
-    from dpplearn._loops.spectral import Tables
 
 
 class KDPP(Frozen):
@@ -83,7 +82,7 @@ class KDPP(Frozen):
         if not self.dpp.has_L:
             return self._of_marginals()
         lam, V = self.dpp.eigenpairs
-        if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(1e-8 * lam[-1], 0.0)):
+        if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(LOST * lam[-1], 0.0)):
             return lam, V, float(log_esp(lam, self.k)[self.k, -1])
         factor = self.dpp._factor()
         rank = factor.pivots.size
@@ -153,7 +152,7 @@ class KDPP(Frozen):
         check_choice(method, "method", ("spectral", "mcmc"))
         generator, jobs = check_rng(rng), check_jobs(n_jobs)
         if method == "mcmc":
-            entries, gram = self.dpp._likelihood_entries()
+            entries, gram = self.dpp._operand.entries()
             burn_in, thin = default_moves(self.n)
             moves = Moves(entries, self.n, gram=gram)
             draws = sample_mcmc(moves, size, generator, k=self.k, burn_in=burn_in, thin=thin)

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_array, check_features, check_quality, check_rho, row_lengths
-from dpplearn._graded import factor_kernel, spectrum
-from dpplearn._linalg import check_kernel, check_similarity, eigh_psd, to_dense
+from dpplearn._checks import FloatArray, check_array, check_features, check_quality, check_rho, one_of, row_lengths
+from dpplearn._linalg import check_kernel, check_similarity, eigh_psd, factor_kernel, spectrum, to_dense
+from dpplearn._precision import rounding
 
 
 def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rho: float = 0.0) -> FloatArray:
@@ -59,9 +59,9 @@ def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:
     return np.exp(-cdist(X, X, "sqeuclidean") / (2 * length_scale**2))
 
 
-def from_quality(q: ArrayLike, S: ArrayLike) -> FloatArray:
-    """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1."""
-    S = check_similarity(S)
+def from_quality(q: ArrayLike, S: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> FloatArray:
+    """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1 (either name)."""
+    S = check_similarity(one_of(S=S, similarity=similarity))
     q = check_quality(q, len(S))
     return np.asarray(q[:, None] * S * q)
 
@@ -90,7 +90,7 @@ def K_to_L(K: ArrayLike) -> FloatArray:
            [0., 3.]])
     """
     lam, V = eigh_psd(check_kernel(K, "K"), "K")
-    if lam[-1] >= 1.0 - 8 * len(lam) * np.finfo(np.float64).eps:
+    if lam[-1] >= 1.0 - rounding(len(lam)):
         raise ValueError(
             f"K must have eigenvalues below 1 for L = K (I - K)^-1 to exist, but its largest is {lam[-1]:.9g}. "
             "DPP.from_marginal(K) works without L where the largest is exactly 1."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self, overload
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,18 +17,16 @@ from dpplearn._checks import (
     check_features,
     check_items,
     check_quality,
-    check_subset,
     freeze_features,
     read_only,
     row_lengths,
 )
-from dpplearn._graded import Factor, factor_rows, spectrum
-from dpplearn._linalg import WIDE, Spectrum, eigh_gram, logdet, project_out, to_dense
-from dpplearn.determinantal import Determinantal, check_ground_set, check_remaining, frozen, impossible
-from dpplearn.subsets import Subsets
+from dpplearn._linalg import Factor, Spectrum, eigh_gram, factor_rows, logdet, project_out, spectrum, to_dense
+from dpplearn._precision import WIDE
+from dpplearn.determinantal import Determinantal, check_remaining, frozen, impossible
+from dpplearn.operand import LARGE, Rows
 
 TINY = 1e-140  # lengths whose squares have lost no digit
-LARGE = 20_000_000  # entries up to which a sparse B is made dense where that is faster
 
 
 class LowRankDPP(Determinantal):
@@ -101,10 +99,9 @@ class LowRankDPP(Determinantal):
     def _factor(self) -> Factor:
         return factor_rows(to_dense(self.B))
 
-    @property
-    def log_normalizer(self) -> float:
-        """log det(L + I), the sum over all subsets of equation (5)."""
-        return self.spectrum.log_normalizer
+    @cached_property
+    def _operand(self) -> Rows:
+        return Rows(self.B, np.ones(self.n), self.quality**2, np.zeros(self.n))
 
     @property
     def L(self) -> FloatArray:
@@ -131,25 +128,12 @@ class LowRankDPP(Determinantal):
         S = np.divide(block, scale, out=np.zeros_like(block), where=scale > 0)
         return np.clip(np.where(i[:, None] == j, 1.0, S), -1.0, 1.0)
 
-    @overload
-    def log_prob(self, subset: Subsets) -> FloatArray: ...
-    @overload
-    def log_prob(self, subset: Items) -> float: ...
-    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
-        """log P(Y = subset) = log det(B_Y B_Y^T) - log det(I + B^T B), equation (4)."""
-        if isinstance(subset, Subsets):
-            check_ground_set(subset, self.n)
-            if self.B.shape[0] * self.B.shape[1] > LARGE and sparse.issparse(self.B):
-                return np.array([self.log_prob(Y) for Y in subset])
-            from dpplearn._loops.symmetric import subset_logdets
+    def _log_prob(self, Y: IntArray) -> float:
+        return -np.inf if Y.size > self.B.shape[1] else super()._log_prob(Y)
 
-            values = subset_logdets(np.ascontiguousarray(to_dense(self.B)), True, subset.indptr, subset.indices)
-            return np.asarray(values - self.log_normalizer)
-        Y = check_subset(subset, self.n)
-        if Y.size > self.B.shape[1]:
-            return -np.inf
-        B_Y = self.B[Y]
-        return logdet(to_dense(B_Y @ B_Y.T)) - self.log_normalizer
+    @property
+    def _at_once(self) -> bool:
+        return not (sparse.issparse(self.B) and self.B.shape[0] * self.B.shape[1] > LARGE)
 
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
@@ -160,8 +144,7 @@ class LowRankDPP(Determinantal):
         A, _, rest = check_remaining(self.n, include, exclude)
         if A.size == 0:
             return self._of(self.B[rest], self.items[rest])
-        B_A = self.B[A]
-        if A.size > B_A.shape[1] or logdet(to_dense(B_A @ B_A.T)) == -np.inf:
+        if A.size > self.B.shape[1] or logdet(self._operand.block(A)) == -np.inf:
             raise impossible("include", A)
         B = to_dense(self.B)
         # where rounding would count for much, or columns outnumber rows: only the directions that are there
@@ -174,9 +157,6 @@ class LowRankDPP(Determinantal):
             'method="cholesky" needs the n x n marginal kernel, which a LowRankDPP does not form. '
             'Use method="spectral", or DPP(dpp.L).sample(method="cholesky") if n x n fits in memory.'
         )
-
-    def _likelihood_entries(self) -> tuple[FloatArray, bool]:
-        return np.ascontiguousarray(to_dense(self.B)), True
 
 
 def unit_entries(phi: Features) -> Features:

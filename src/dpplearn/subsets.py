@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import IntArray, Items, check_int, check_subset, count_of, read_only
+from dpplearn.sampling import end_to_end
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,8 +73,7 @@ class Subsets:
         """Subsets from any sequence of item lists or masks."""
         n = check_int(n, "n", low=1)
         arrays = [check_subset(Y, n, f"subsets[{s}]") for s, Y in enumerate(subsets)]
-        indptr = np.cumsum([0, *(Y.size for Y in arrays)])
-        return cls._of(indptr, np.concatenate([np.empty(0, np.int64), *arrays]), n)
+        return cls._of(*end_to_end(arrays), n)
 
     def __len__(self) -> int:
         return self.indptr.size - 1

@@ -10,11 +10,10 @@ from brute import random_kernel
 from brute_decoding import best_set, clipped_f1, feasible, kernel, log_minor, random_problem
 from dpplearn import DPP, LowRankDPP, Subsets
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
+from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.diversity import diversified
-from dpplearn.decoding.fill import fill_tilt
-from dpplearn.decoding.ground import read_model
 from dpplearn.decoding.limits import check_limits
-from dpplearn.decoding.tilt import expected_cost, find_tilt
+from dpplearn.decoding.tilt import expected_cost, fill_tilt, find_tilt
 
 seeds = st.integers(0, 10_000)
 

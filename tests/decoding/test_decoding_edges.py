@@ -11,9 +11,9 @@ from scipy import sparse
 
 from brute import subsets
 from brute_decoding import best_set, clipped_f1, feasible, kernel, log_minor, random_problem
-from dpplearn import DPP, LowRankDPP
-from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, normalizer, sampled_map
-from dpplearn.decoding.ground import read_model
+from dpplearn import DPP, LowRankDPP, operand
+from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
+from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.sampled import Found, Source
 
 # one rule of what fits
@@ -129,10 +129,10 @@ def test_normalizer_in_blocks(monkeypatch, shape, scale, rng):
     phi = rng.standard_normal((shape[0], 3)) @ rng.standard_normal((3, shape[1]))
     q = scale * np.exp(0.2 * rng.standard_normal(shape[0]))
     expected = LowRankDPP.from_quality(q, phi).log_normalizer
-    monkeypatch.setattr(normalizer, "LARGE", 0)
-    monkeypatch.setattr(normalizer, "ROWS", 7)
+    monkeypatch.setattr(operand, "LARGE", 0)
+    monkeypatch.setattr(operand, "ROWS", 7)
     for form in (phi, sparse.csr_array(phi)):
-        assert read_model((q, form)).log_normalizer == pytest.approx(expected, rel=1e-6)
+        assert read_model((q, form)).operand.log_normalizer == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e7])
@@ -156,7 +156,7 @@ def test_sparse_float32_lengths_are_float64():
     phi = np.full((2, 3000), 0.1, np.float32)
     phi[1, ::2] = -0.3
     dense, thin = read_model((np.ones(2), phi)), read_model((np.ones(2), sparse.csr_array(phi)))
-    assert thin.lengths == pytest.approx(dense.lengths, rel=1e-14)
+    assert thin.directed.lengths == pytest.approx(dense.directed.lengths, rel=1e-14)
     assert thin.block(np.arange(2)).diagonal().tolist() == thin.diag.tolist()
 
 

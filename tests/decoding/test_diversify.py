@@ -192,7 +192,7 @@ def test_sparse_and_float32_agree(rng):
 def test_float32_is_read_in_place(rng):
     E = rng.standard_normal((40_000, 8)).astype(np.float32)
     E.setflags(write=False)
-    assert np.shares_memory(diversify(E, rng.random(40_000), k=3).ground.rows, E)
+    assert np.shares_memory(diversify(E, rng.random(40_000), k=3).candidates.rows, E)
 
 
 def test_nearest_by_definition(rng):
@@ -215,7 +215,7 @@ def test_copies_keep_the_reasons_and_not_the_embeddings(rng):
     for other in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
         assert other.skipped == found.skipped
         assert other.log_prob == found.log_prob
-        assert other.ground is None
+        assert other.candidates is None
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_it_is_a_public_name():
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_kept_by_the_definition(form, monkeypatch):
-    monkeypatch.setattr("dpplearn.decoding.nearest.BLOCK", 20)  # several blocks
+    monkeypatch.setattr("dpplearn.decoding.skipped.BLOCK", 20)  # several blocks
     rng = np.random.default_rng(5)
     E = rng.standard_normal((30, 5))
     E[7] = 0.0

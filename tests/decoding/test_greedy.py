@@ -97,10 +97,10 @@ def test_importing_brings_nothing_heavy():
 
 
 def test_float32_features_are_not_copied(rng):
-    from dpplearn.decoding.ground import read_model
+    from dpplearn.decoding.candidates import read_model
 
     phi = rng.standard_normal((5000, 80)).astype(np.float32)
-    assert read_model((np.ones(5000), phi)).rows is phi
+    assert read_model((np.ones(5000), phi)).operand.rows is phi
 
 
 def test_auto_takes_the_short_items_where_all_gains_are_losses():

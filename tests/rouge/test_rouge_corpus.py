@@ -37,12 +37,12 @@ def test_jackknife_leaves_each_reference_out():
 
 
 def test_jackknife_needs_two_references():
-    with pytest.raises(ValueError, match="at least two references for each topic; 'a' has 1"):
+    with pytest.raises(ValueError, match="'a' has 1"):
         score_corpus({"a": "x"}, {"a": ["x"]}, jackknife=True)
 
 
 def test_ids_must_agree():
-    with pytest.raises(ValueError, match="candidates without references: a; references without a candidate: b, c"):
+    with pytest.raises(ValueError, match=r": a; .*: b, c"):
         score_corpus({"a": "x"}, {"b": ["x"], "c": ["x"]})
     with pytest.raises(ValueError, match="at least one candidate"):
         score_corpus({}, {})
@@ -95,11 +95,11 @@ def test_paired_test_is_the_same_in_blocks(monkeypatch):
 
 
 def test_paired_test_needs_the_same_topics():
-    with pytest.raises(ValueError, match="same topics, but the second lacks 2"):
+    with pytest.raises(ValueError, match="second lacks 2"):
         paired_bootstrap(corpus_of([1, 2, 3]), corpus_of([1, 2]))
-    with pytest.raises(ValueError, match="metric must be one of rouge-1, but is 'rouge-2'"):
+    with pytest.raises(ValueError, match=r"metric .*'rouge-2'"):
         paired_bootstrap(corpus_of([1]), corpus_of([1]), "rouge-2")
-    with pytest.raises(ValueError, match="measure must be one of recall, precision, f"):
+    with pytest.raises(ValueError, match="measure"):
         paired_bootstrap(corpus_of([1]), corpus_of([1]), measure="r")
 
 
@@ -117,10 +117,12 @@ def test_paired_test_on_shared_topics():
 
 
 def test_confidence_is_in_percent():
-    with pytest.raises(ValueError, match=r"in percent: 95 for bounds of 95 %, not 0\.95"):
+    with pytest.raises(ValueError, match="in percent"):
         score_corpus(CANDIDATES, REFERENCES, confidence=0.95)
     with pytest.raises(ValueError, match="in percent"):
         paired_bootstrap(corpus_of([1]), corpus_of([1]), confidence=0.95)
+    with pytest.raises(ValueError, match="resamples must be at least 1"):
+        paired_bootstrap(corpus_of([1]), corpus_of([1]), resamples=0)
 
 
 def test_empty_texts_are_averaged_in_and_named():

@@ -81,7 +81,7 @@ def test_long_texts():
 
 def test_lines_too_long_to_align(monkeypatch):
     monkeypatch.setattr(subsequences_module, "MOST_CELLS", 5)
-    with pytest.raises(ValueError, match=r"3 by 2 tokens .* one sentence on each line"):
+    with pytest.raises(ValueError, match="3 by 2 tokens"):
         score("a b", ["a b c"], ["rouge-l"])
 
 
@@ -99,9 +99,9 @@ def test_many_candidates_in_small_batches(monkeypatch):
     [
         ({"references": []}, "at least one reference"),
         ({"bytes": 10, "words": 10}, "one limit, bytes or words"),
-        ({"bytes": 0}, "bytes must be at least 1, but is 0. For no limit, pass bytes=None"),
+        ({"bytes": 0}, "bytes must be at least 1"),
         ({"words": -1}, "words must be at least 1"),
-        ({"combine": "max"}, 'combine must be "average" or "best", but is \'max\''),
+        ({"combine": "max"}, "combine .*'max'"),
         ({"alpha": 2}, "alpha must be from 0 to 1"),
         ({"metrics": ["rouge-x"]}, "No metric is called 'rouge-x'"),
         ({"metrics": ["rouge-0"]}, "No metric is called 'rouge-0'"),
@@ -119,7 +119,7 @@ def test_settings_that_cannot_be(options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"candidate": None}, r"A text must be a string .* but is None \(NoneType\)"),
+        ({"candidate": None}, r"A text .* None \(NoneType\)"),
         ({"candidate": [["a"]]}, "A text must be a string"),
         ({"references": None}, "references must be a list of texts"),
         ({"references": [1]}, "A text must be a string"),

@@ -64,7 +64,7 @@ def test_keys_searched_for_are_those_looked_up(candidate, references):
     names = ("rouge-1", "rouge-2", "rouge-5", "rouge-su4", "rouge-s1")
     found = score(candidate, references, names)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpplearn.rouge.grams.DIRECT", 0)
+        patch.setattr("dpplearn.rouge.counting.DIRECT", 0)
         rouge = Rouge(references, names)
         assert score(candidate, references, names) == rouge.score(candidate) == found
 

@@ -3,11 +3,10 @@
 import pytest
 
 from dpplearn.rouge import score, tokenize
-from dpplearn.rouge import tokens as tokens_module
-from dpplearn.rouge.exceptions import exceptions
+from dpplearn.rouge import stems as stems_module
 from dpplearn.rouge.porter import porter
-from dpplearn.rouge.texts import Limit, chunks
-from dpplearn.rouge.tokens import Memory, stem
+from dpplearn.rouge.reading import Limit, chunks
+from dpplearn.rouge.stems import Memory, irregular_forms, stem
 
 # From Porter's paper, one or more for each rule, and where ROUGE-1.5.5 departs from it in step 4.
 PORTER = """caresses caress, ponies poni, cats cat, feed feed, agreed agre, plastered plaster, bled bled,
@@ -38,7 +37,7 @@ def test_exceptions_come_before_porter():
 
 
 def test_table_is_that_of_rouge():
-    table = exceptions()
+    table = irregular_forms()
     assert len(table) == 5934
     assert not table.keys() & {"ashes", "cognosenti", "halfpence", "lisente", "morses", "staretsy"}
 
@@ -49,7 +48,7 @@ def test_tokens_are_ascii_letters_and_digits():
 
 
 def test_memory_of_stems_is_bounded(monkeypatch):
-    monkeypatch.setattr(tokens_module, "REMEMBERED", 10)
+    monkeypatch.setattr(stems_module, "REMEMBERED", 10)
     memory = Memory(stem)
     assert [memory[f"cats{i}"] for i in range(25)] == [stem(f"cats{i}") for i in range(25)]
     assert len(memory) <= 10
@@ -85,7 +84,7 @@ def test_a_line_that_starts_with_white_space_has_one_chunk_more():
 
 def test_byte_limit_of_lcs_starts_again_at_each_line():
     limit = Limit(n_bytes=4)
-    assert limit.cut_for_lcs(b"abc\ndef\nghijk\nlmn") == [b"abc", b"def", b"ghij"]
+    assert limit.cut(b"abc\ndef\nghijk\nlmn", aligned=True) == [b"abc", b"def", b"ghij"]
     assert limit.cut(b"abc\ndef\nghijk\nlmn") == [b"abc", b"d"]
 
 

@@ -7,10 +7,11 @@ from scipy import sparse
 from brute import random_kernel
 from dpplearn import DPP
 from dpplearn._loops import consensus as loops
+from dpplearn._loops.records import Agreement
 from dpplearn._run.stop import stops_when
 from dpplearn.decoding import consensus, greedy_map, sampled_map
+from dpplearn.decoding.agreement import check_utility, climb
 from dpplearn.decoding.limits import check_limits
-from dpplearn.decoding.utilities import check_utility, climb
 from dpplearn.subsets import Subsets
 
 
@@ -111,19 +112,20 @@ def test_no_utility_is_above_its_bound(seed, fraction):
     utility = check_utility(list(zip(weights, map(sparse.csr_array, counts), strict=True)), len(limits.cost))
     chosen = sparse.csr_array(references.to_sparse(), dtype=np.float32)
     parts = tuple(utility._part(C, chosen) for C in utility.counts)
+    wanted = Agreement(parts, weights, limits.cost, limits.room, limits.k)
     P, S = len(parts), len(references)
     state = loops.State(
-        [np.zeros(part[3].shape[0], np.float32) for part in parts], np.zeros((P, S), np.float32), np.zeros(P),
-        [np.zeros(part[3].shape[0]) for part in parts], np.zeros((P, S)), np.full(P, -1.0), np.zeros(S, np.float32),
+        [np.zeros(part.table.shape[0], np.float32) for part in parts], np.zeros((P, S), np.float32), np.zeros(P),
+        [np.zeros(part.table.shape[0]) for part in parts], np.zeros((P, S)), np.full(P, -1.0), np.zeros(S, np.float32),
     )  # fmt: skip
     plain = {name: getattr(loops, name) for name in ("take_rates", "move", "bound_with", "utility_with")}
     plain = {name: getattr(f, "py_func", f) for name, f in plain.items()}
     n = len(limits.cost)
     for i in range(n):
         plain["take_rates"](parts, state)
-        known = np.full((P, max(part[10].size for part in parts)), -1.0)
+        known = np.full((P, max(part.kinds.size for part in parts)), -1.0)
         for j in range(i, n):
-            bound = plain["bound_with"](parts, weights, state, known, j)
-            exact = plain["utility_with"](parts, weights, state, j)
+            bound = plain["bound_with"](wanted, state, known, j)
+            exact = plain["utility_with"](wanted, state, j)
             assert bound >= exact
         plain["move"](parts, state, i, 1.0)

@@ -70,22 +70,21 @@ def test_spectral_without_tables(name):
 
 def test_the_chain_and_rejection_agree():
     """Both ways through phase 2, called by hand on the same projection."""
-    from dpplearn._loops.spectral import chain_from, project
+    from dpplearn._loops.spectral import chain_from, make_work, project
     from dpplearn.sampling.spectral import make_tables
 
     V = np.linalg.qr(RNG.standard_normal((5, 3)))[0]
     truth = pmf_of_marginal(V @ V.T)
     truth = {Y: p for Y, p in truth.items() if len(Y) == 3}
     tables = make_tables(np.full(3, 0.9), V, alias=True)
-    J, items, E, row, dots = np.arange(3), np.empty(5, np.int64), np.empty((3, 3)), np.empty(3), np.empty(3)
-    waiting = np.empty((4, 4))
+    work = make_work(5, 3)._replace(J=np.arange(3))
     state = np.array([1, 2, 3, 4], np.uint64)
     by_rejection, by_chain = [], []
     for _ in range(10_000):
-        project(tables.V, J, 3, tables.accept, tables.alias, state, items, E, row, dots, waiting)
-        by_rejection.append(np.sort(items[:3]))
-        chain_from(tables.V, J, 3, 0, state, items, E, row, dots)
-        by_chain.append(np.sort(items[:3]))
+        project(tables, 3, state, work)
+        by_rejection.append(np.sort(work.items[:3]))
+        chain_from(tables.V, 3, 0, state, work)
+        by_chain.append(np.sort(work.items[:3]))
     check_counts(by_rejection, truth)
     check_counts(by_chain, truth)
 
@@ -105,7 +104,7 @@ def test_cholesky_across_blocks(rng):
 @pytest.mark.parametrize("name", ["L", "repeated item", "B", "large"])
 def test_mcmc(name):
     dpp, truth = DISTRIBUTIONS[name]
-    entries, gram = dpp._likelihood_entries()
+    entries, gram = dpp._operand.entries()
     kernel = entries if gram else np.linalg.cholesky(entries + 1e-12 * np.eye(5))
     check_counts(ImplicitDPP(kernel).sample(5_000, rng=6, thin=60), truth)
     draws = dpp.sample(4_000, rng=7, method="mcmc")

@@ -2,12 +2,18 @@
 
 import gzip
 import json
+import re
 import warnings
 
 import pytest
+from click.testing import CliRunner
 
 from dpplearn._io.encoding import MAX_BYTES
-from dpplearn.summarize import Cluster, SkippedWarning, read_clusters
+from dpplearn.cli import main
+from dpplearn.summarize import Cluster, Document, SkippedWarning, read_clusters
+from dpplearn.summarize.corpora import documents, reading
+from dpplearn.summarize.corpora.documents import FileKind, parse_document
+from dpplearn.summarize.corpora.reading import Reader
 from dpplearn.summarize.text.markup import html_to_text, markdown_to_text
 
 RAIN = {"id": "rain", "documents": [{"id": "a", "title": "Rain", "text": "It rained.", "date": "2004", "role": "news"}]}
@@ -315,3 +321,48 @@ code = 1
         "one",
         "two",
     ]
+
+
+def test_a_new_format_of_corpora_is_one_entry(tmp_path, monkeypatch):
+    """The recipe of CONTRIBUTING.md, seen from the command line: training on it, and a bad line of it."""
+
+    def read_table(source):
+        for number, line in enumerate(source.path.read_text(source.encoding or "utf-8").splitlines(), 1):
+            with source.tolerate(f"line {number}: "):
+                name, text, reference = line.split("\t")
+                yield Cluster([Document("1", text)], [reference], name)
+
+    table = Reader("a table with the columns id, text, reference", lambda path: path.suffix == ".tsv", read_table)
+    monkeypatch.setattr(reading, "READERS", [table, *reading.READERS])
+    row = "{}\tIt rained all night. The river rose by two metres. Boats sank.\tThe river rose.\n"
+    path = write(tmp_path / "floods.tsv", row.format("first") + row.format("second"))
+    assert [cluster.id for cluster in read_clusters(path)] == ["first", "second"]
+    model = tmp_path / "m.json"
+    arguments = ["train", str(path), "--out", str(model), "--budget", "30"]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    assert json.loads(model.read_text())["training"]["clusters"] == 2
+    write(path, row.format("first") + "second\n" + row.format("third"))
+    assert CliRunner().invoke(main, arguments).exit_code == 1
+    skipped = CliRunner().invoke(main, [*arguments, "--skip-bad"])
+    assert skipped.exit_code == 0
+    assert "line 2: not enough values" in skipped.stderr
+    with pytest.raises(ValueError, match="a table with the columns"):
+        read_clusters(write(tmp_path / "notes.csv", "x"))
+
+
+def test_a_new_kind_of_files_is_one_entry(tmp_path, monkeypatch):
+    subtitles = FileKind(
+        "subtitles",
+        (".srt",),
+        lambda file: [Document(file.name, " ".join(file.text().split("\n")[2::4]))],
+        re.compile(r"1\n[0-9:,]+ --> "),
+    )
+    monkeypatch.setattr(documents, "KINDS", [*documents.KINDS, subtitles])
+    text = "1\n00:00:01,000 --> 00:00:02,000\nThe river rose.\n\n2\n00:00:03,000 --> 00:00:04,000\nBoats sank.\n"
+    folder = write(tmp_path / "film/a.srt", text).parent
+    assert Cluster.from_files(folder).documents[0].text == "The river rose. Boats sank."
+    assert read_clusters(folder)[0].documents[0].id == "a.srt"
+    found = CliRunner().invoke(main, ["summarize", str(folder), "--budget", "2", "--unit", "sentences"])
+    assert found.stdout == "The river rose.\nBoats sank.\n"
+    told = parse_document(text.encode(), "notes.txt", "notes.txt")  # by how it begins
+    assert [sentence.text for sentence in Cluster(told).sentences()] == ["The river rose.", "Boats sank."]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dpplearn.summarize
 from dpplearn.summarize import Cluster, split_sentences
-from dpplearn.summarize.text.sentences import find_pieces
+from dpplearn.summarize.text.sentences import _View, find_pieces
 from passages import boundary_counts, f1, read_passages
 
 OPEN, HELD_OUT = (list(read_passages(name)) for name in ("sentences.txt", "sentences_heldout.txt"))
@@ -106,6 +106,41 @@ def test_paragraphs_with_stops_split_alone_as_they_do_together(texts):
     assert together == [sentence for text in texts for sentence in split(text)]
 
 
+TOKENS = [
+    "end.",
+    "The",
+    "He",
+    "Dr.",
+    "Jan.",
+    "said.",
+    "No.",
+    "etc.",
+    "Vol.",
+    "IX",
+    "a.",
+    "I.",
+    "U.S.",
+    "foo/bar.",
+    "R-Tenn.",
+    "x.y.",
+    "12.",
+    "March.",
+    "\n",
+    "-",
+    "»",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from([*TOKENS, "x" * 45 + "."]), max_size=20), st.sampled_from([" ", "  ", "\n"]))
+def test_ends_that_are_told_at_once_are_those_of_all_rules(tokens, between):
+    text = between.join(tokens)
+    quick = split_sentences(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_View, "is_plain", lambda *_: False)
+        assert split_sentences(text) == quick
+
+
 HOSTILE = [
     *("a.", "A.", "a.A", "U.S. ", "1.", ". ", ".", "...", "!", "?!", "(", ")", '"', "'", "``", "''", "[", "]", " "),
     *("\n", "\r\n", "a\n", "A\n", "- a\n", "# ", "a b\n\n", ".\n", '." ', ".' A", ". (", "Dr. ", ". -- ", "a ", "...A"),
@@ -149,7 +184,10 @@ def patterns():
 
 
 def repeats(parsed, inside=False):
-    """Every repetition that may run twice or more and stands in another such one, with what it stands in."""
+    """Every repetition that may run twice or more and stands in another such one, with what it stands in.
+
+    One that is possessive gives nothing back, so that what stands in it is matched in one way.
+    """
     for operation, argument in parsed:
         name = str(operation)
         if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
@@ -157,7 +195,7 @@ def repeats(parsed, inside=False):
             many = most > 1
             if many and inside:
                 yield inside
-            yield from repeats(body, body if many else inside)
+            yield from repeats(body, body if many and name != "POSSESSIVE_REPEAT" else inside)
         elif name == "SUBPATTERN":
             yield from repeats(argument[3], inside)
         elif name == "BRANCH":

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from dpplearn.rouge import tokenize
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.text.units import costs, count_words, cut, joined_length, length
-from dpplearn.summarize.text.words import words
+from dpplearn.summarize.text.matching import is_latin
+from dpplearn.summarize.text.units import UNITS, costs, count_words, cut, joined_length, length, lengths_with
+from dpplearn.summarize.text.words import _ASCII_WORD, _WORD, words
 
 SPACED = st.text(st.characters(max_codepoint=0x0DFF, exclude_categories=["Cs"]))  # Latin to Sinhala
 ANY = st.text(st.one_of(st.sampled_from("大桥关カなｶ々สะพ้ำျကទ្ក 。a1\n"), st.characters(exclude_categories=["Cs"])))
@@ -85,3 +86,21 @@ def test_a_summary_of_some_words_is_short(budget):
 def test_words_of_rouge_and_features_are_what_they_were():
     assert tokenize("大桥2024年 closed bridges", stem=True) == ["2024", "close", "bridg"]
     assert words("大桥2024年 สะพาน") == ["大", "桥", "2024", "年", "สะพาน"]
+
+
+@pytest.mark.parametrize("unit", [*UNITS, len], ids=str)
+@pytest.mark.parametrize("lines", [[], ["Rain fell."], ["大桥2024年关闭。", "สะพานปิด", "Café."]], ids=len)
+def test_lengths_with_another_sentence(lines, unit):
+    texts = ["It poured.", "Oh.", "桥", "The capital is 北京.", "ü" * 7, "สะพานปิด"]
+    assert lengths_with(lines, texts, unit).tolist() == [joined_length([*lines, text], unit) for text in texts]
+
+
+@given(st.text(st.sampled_from("abz019.,'- \n%(")))
+def test_words_of_ascii_texts_are_those_of_any_text(text):
+    assert _ASCII_WORD.findall(text) == _WORD.findall(text)
+
+
+@given(st.text(st.sampled_from("aZ1 .é²ßλ语ि")))
+def test_whether_a_text_is_latin_by_counting_letters(text):
+    letters = [c for c in text if c.isalpha()]
+    assert is_latin(text) == (2 * sum(c.isascii() for c in letters) >= len(letters))

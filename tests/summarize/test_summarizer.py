@@ -13,7 +13,7 @@ from dpplearn.decoding import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.explain.reasons import reason
+from dpplearn.summarize.explain.explanation import REDUNDANT
 from dpplearn.summarize.explain.report import html_report
 from dpplearn.summarize.model.training import Trained
 from dpplearn.summarize.text.units import costs, joined_length, length, limit
@@ -112,7 +112,7 @@ def test_greedy_is_algorithm_2_on_the_model(bundled):
     read = bundled.features_.read(cluster)
     expected = greedy_map(bundled.dpp(cluster), costs(read.texts, "words"), limit(60, "words")).sorted_subset
     summary = bundled.summarize(cluster, 60, "words", decoder="greedy")
-    assert summary.items.tolist() == expected.tolist()
+    assert summary.subset.tolist() == expected.tolist()
 
 
 def test_a_budget_that_no_sentence_fits_cuts_the_best(bundled):
@@ -134,8 +134,8 @@ def test_units_that_count_joints(bundled):
 
 def test_what_is_excluded_stays_out_even_where_nothing_fits(bundled):
     read = bundled.features_.read(Cluster.example())
-    best = bundled.summarize(read, 3, "words").items[0]
-    assert bundled.summarize(read, 3, "words", exclude=[best]).items[0] != best
+    best = bundled.summarize(read, 3, "words").subset[0]
+    assert bundled.summarize(read, 3, "words", exclude=[best]).subset[0] != best
     with pytest.raises(ValueError, match="none of the 74 sentences"):
         bundled.summarize(read, 60, "words", exclude=range(74))
     with pytest.raises(ValueError, match=r"include|budget"):
@@ -237,11 +237,11 @@ def test_repeated_documents_are_said_once(bundled):
 def test_include_and_exclude(bundled):
     read = bundled.features_.read(Cluster.example())
     first = bundled.summarize(read, 60, "words", decoder="greedy")
-    banned = first.items[:1]
+    banned = first.subset[:1]
     without = bundled.summarize(read, 60, "words", decoder="greedy", exclude=banned)
-    assert banned[0] not in without.items
-    pinned = np.setdiff1d(np.arange(len(read.sentences)), first.items)[:1]
-    assert pinned[0] in bundled.summarize(read, 60, "words", decoder="greedy", include=pinned).items
+    assert banned[0] not in without.subset
+    pinned = np.setdiff1d(np.arange(len(read.sentences)), first.subset)[:1]
+    assert pinned[0] in bundled.summarize(read, 60, "words", decoder="greedy", include=pinned).subset
 
 
 def test_explanations_add_up(bundled):
@@ -249,7 +249,7 @@ def test_explanations_add_up(bundled):
     explanation = summary.explain()
     dpp = bundled.dpp(Cluster.example())
     assert [c.sentence for c in explanation.chosen] == list(summary.sentences)
-    for c, i in zip(explanation.chosen, summary.items, strict=True):
+    for c, i in zip(explanation.chosen, summary.subset, strict=True):
         assert c.quality == pytest.approx(np.exp(sum(c.contributions.values()) / 2))
         assert c.marginal == pytest.approx(dpp.marginals[i])
     qualities = [x.quality for x in explanation.left_out]
@@ -258,11 +258,11 @@ def test_explanations_add_up(bundled):
     sentences = list(summary.read.sentences)
     for x in explanation.left_out:
         i = sentences.index(x.sentence)
-        L_Y = S[np.ix_(summary.items, summary.items)]
-        covered = S[i, summary.items] @ np.linalg.solve(L_Y, S[summary.items, i])
+        L_Y = S[np.ix_(summary.subset, summary.subset)]
+        covered = S[i, summary.subset] @ np.linalg.solve(L_Y, S[summary.subset, i])
         assert x.redundancy == pytest.approx(covered, abs=1e-9)
         assert x.similar_to in summary.sentences
-        assert x.similarity == pytest.approx(summary.read.C[i, summary.items].max())
+        assert x.similarity == pytest.approx(summary.read.C[i, summary.subset].max())
     json.dumps(summary.to_dict())
     assert "Left out" in str(explanation)
 
@@ -285,7 +285,7 @@ def test_why_a_sentence_was_left_out(bundled):
     other = "A school in the valley opened its hall to families."
     texts = [storm, again, near, long, other]
     first, found = reasons_of(bundled, texts, 11, include=[0])
-    assert first.items.tolist() == [0]
+    assert first.subset.tolist() == [0]
     assert found[again] == "has the words of 1, sentence 1"
     assert found[long].startswith("longer than the budget: 104 of 11 words")
     assert found[near].endswith("% is said already")
@@ -299,8 +299,8 @@ def test_why_a_sentence_was_left_out(bundled):
     alone = bundled.summarize(Cluster.from_texts(texts), 10, "sentences")
     for item, other_item, expected in [(4, 0, "it would fit, but the set is better without it"),
                                        (0, 4, "weaker than every chosen sentence")]:  # fmt: skip
-        stopped = replace(alone, items=np.array([item]), text=texts[item], length=1)
-        assert reason(stopped, other_item, 0.0) == expected
+        stopped = replace(alone, subset=np.array([item]), text=texts[item], length=1)
+        assert {x.number: x.reason for x in stopped.explain().left_out}[other_item] == expected
 
 
 def test_reasons_count_what_is_left(bundled):
@@ -320,16 +320,53 @@ def test_reasons_count_what_is_left(bundled):
                 assert weakest
                 assert replaces or longer <= budget
             elif "said already" in x.reason:
-                assert x.redundancy >= 0.3
+                assert x.redundancy >= REDUNDANT
             else:
                 assert longer <= budget
+
+
+def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
+    """One record: what is listed is a part of it, by one rule."""
+    cluster = Cluster.example()
+    for budget, options in ((60, {}), (200, {"decoder": "greedy"}), (100, {"include": [40], "exclude": [0, 21]})):
+        summary = bundled.summarize(cluster, budget, "words", **options)
+        explanation = summary.explain()
+        numbers = [x.number for x in (*explanation.chosen, *explanation.left_out)]
+        assert sorted(numbers) == list(range(len(summary.read.sentences)))
+        assert all(summary.read.sentences[x.number] is x.sentence for x in explanation.left_out)
+        median = np.median(summary.dpp.quality)
+        said = [x for x in explanation.left_out if x.code in ("redundant", "same-words") and x.redundancy >= REDUNDANT]
+        listed = sorted((x for x in said if x.quality >= median), key=lambda x: -x.redundancy)
+        assert list(explanation.redundant(None)) == listed
+        assert explanation.redundant(2) == tuple(listed[:2])
+        assert explanation.best_left_out(3) == explanation.left_out[:3]
+        assert explanation.to_dict()["left_out"] == [x.to_dict() for x in explanation.best_left_out()]
+        assert len(explanation.to_dict(None)["left_out"]) == len(explanation.left_out)
+        page, table = html_report(summary), str(explanation)
+        for x in explanation.best_left_out():
+            assert x.reason in page
+            assert x.reason in table
+        assert page.count('<mark class="again">') == 1 + len(explanation.redundant())  # one in the legend
+        C = summary.read.C[np.ix_(summary.subset, summary.subset)][np.triu_indices(summary.subset.size, 1)]
+        assert explanation.similarity.mean == pytest.approx(C.mean())
+        assert explanation.similarity.max == C.max()
+
+
+def test_probabilities_are_given_the_pins(bundled):
+    summary = bundled.summarize(Cluster.example(), 100, "words", include=[40], exclude=[0, 21])
+    given = summary.dpp.condition([40], [0, 21])
+    expected = dict(zip(given.items.tolist(), given.marginals, strict=True)) | {40: 1.0, 0: 0.0, 21: 0.0}
+    for x in (*summary.explain().chosen, *summary.explain().left_out):
+        assert x.marginal == pytest.approx(expected[x.number])
+    assert [x.number for x in summary.explain().chosen if x.pinned] == [40]
+    assert {x.number for x in summary.explain().left_out if x.code == "excluded"} == {0, 21}
 
 
 def test_diversity_knob(bundled):
     cluster = Cluster.example()
 
     def alike(s):
-        return bundled.dpp(cluster).similarity[np.ix_(s.items, s.items)].sum() - s.items.size
+        return bundled.dpp(cluster).similarity[np.ix_(s.subset, s.subset)].sum() - s.subset.size
 
     plain, varied = (bundled.summarize(cluster, 5, "sentences", decoder="greedy", diversity=d) for d in (0.0, 1.0))
     assert alike(varied) < alike(plain)
@@ -449,7 +486,9 @@ def test_coverage_by_sentences_that_repeat_each_other_is_that_of_one_of_them():
     summary = Summarizer.load().summarize(cluster, 3, "sentences")
     first, second = (i for i, text in enumerate(summary.read.texts) if text == "It sank ten boats.")
     rest = np.setdiff1d(np.arange(4), [first, second])
-    both = replace(summary, items=np.array([first, second])).coverage(rest)
-    one = replace(summary, items=np.array([first])).coverage(rest)
-    assert [x.redundancy for x in both] == pytest.approx([x.redundancy for x in one], abs=1e-9)
-    assert 0.0 < min(x.redundancy for x in both) < max(x.redundancy for x in both) < 1.0
+    both, one = (
+        [x.redundancy for x in replace(summary, subset=np.array(subset)).explain().left_out if x.number in rest]
+        for subset in ([first, second], [first])
+    )
+    assert both == pytest.approx(one, abs=1e-9)
+    assert 0.0 < min(both) < max(both) < 1.0

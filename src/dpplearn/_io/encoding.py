@@ -7,10 +7,11 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
 
 MAX_BYTES = 32_000_000  # of one document, unpacked
-_MEGABYTE = 1_000_000
 _KINDS = {
     b"%PDF": "a PDF file",
     b"PK\x03\x04": "a zip archive (such as a Word file)",
@@ -23,50 +24,50 @@ _CHARSETS = re.compile(
 )
 
 
+@contextmanager
+def unpacked(file: BufferedIOBase, name: Path | str) -> Iterator[BufferedIOBase]:
+    """What is in an open file, that of gzip unpacked; errors call it by its name."""
+    packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    try:
+        with gzip.open(file) if packed else file as opened:
+            yield opened
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{name} must be a whole gzip file, but cannot be unpacked: {error}.") from error
+
+
+def read_all(file: BufferedIOBase, name: Path | str, limit: int = MAX_BYTES) -> bytes:
+    """All of an open file, unpacking gzip; refuse one that is longer than the limit."""
+    with unpacked(file, name) as opened:
+        data = opened.read(limit + 1)
+    if len(data) > limit:
+        raise ValueError(f"{name} must hold at most {limit / 1e6:g} MB, but is longer. Cut it into several documents.")
+    return data
+
+
 def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
-    """Read a file, unpacking gzip; refuse one that is longer than the limit."""
+    """As `read_all`, of a file that must be there."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} must be a file, but is a folder.")
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        if not packed:
-            data = file.read(limit + 1)
-        else:
-            try:
-                with gzip.open(file) as unpacked:
-                    data = unpacked.read(limit + 1)
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise ValueError(f"{path} must be a whole gzip file, but cannot be unpacked: {error}.") from error
-    if len(data) > limit:
-        raise ValueError(
-            f"{path} must hold at most {limit / _MEGABYTE:g} MB, but is longer. Cut it into several documents."
-        )
-    return data
+        return read_all(file, path, limit)
 
 
 def peek(path: Path, size: int = 2000) -> bytes:
     """The first bytes of a file, unpacking gzip; none if it cannot be read."""
     try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if packed else path.open("rb") as opened:
+        with path.open("rb") as file, unpacked(file, path) as opened:
             return opened.read(size)
-    except (OSError, EOFError, zlib.error):
+    except (OSError, ValueError):
         return b""
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
     """The lines of a file, unpacking gzip."""
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    try:
-        with gzip.open(path) if packed else path.open("rb") as lines:
-            yield from lines
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path} must be a whole gzip file, but cannot be unpacked: {error}.") from error
+    with path.open("rb") as file, unpacked(file, path) as lines:
+        yield from lines
 
 
 def check_encoding(encoding: str) -> None:
@@ -125,13 +126,12 @@ def to_text(data: bytes, path: Path | str, encoding: str | None = None, fallback
             f"{path} must be a text file, but is binary: byte {data.index(0)} is 0. "
             "For UTF-16 without a byte order mark, pass --encoding utf-16-le or utf-16-be."
         )
-    if encoding is None and fallback is not None:
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError:
-            text = data.decode(fallback)
-    else:
+    try:
         text = decode(data, path, encoding or "utf-8")
+    except ValueError:
+        if encoding is not None or fallback is None:
+            raise
+        text = data.decode(fallback)
     if "\0" in text:
         raise ValueError(f"{path} must be a text file, but holds zero characters when read as {encoding}.")
     return text.removeprefix("\ufeff")

@@ -4,14 +4,17 @@ import numpy as np
 
 from dpplearn._loops.jit import jit
 
+LEAST = 1e-11  # what a bound must exceed the best value by for a branch to be worth a look
+
 
 @jit
-def knapsack_bound(log_gain, cost, density, start, m, left, slots):
+def knapsack_bound(nodes, depth, start, m, left, slots):
     """Upper bound on log det R_Z over sets Z of the candidates start ... m-1: Hadamard, with the knapsack relaxed.
 
     det R_Z <= product of R_ii, so the best Z is worth at most the fractional knapsack of log R_ii, filled by value
     for cost (`density` lists the candidates in that order), and at most the `slots` largest values.
     """
+    log_gain, cost, density = nodes.log_gain[depth], nodes.cost[depth], nodes.density[depth]
     filled, value, count = 0.0, 0.0, 0
     for a in range(m):
         i = density[a]
@@ -49,17 +52,18 @@ def spectral_bound(R, m, left, slots, cost):
 
 
 @jit
-def open_node(R, cost, ids, m, left, slots, log_gain, density, noise):
+def open_node(nodes, depth, m, left, slots):
     """Keep the candidates that fit and gain, sort them by gain, and fill log_gain and density; returns how many.
 
     A gain only shrinks, so an item whose gain is at most 1 can raise the probability of no larger set. Nor can
     one of which only rounding is left, at most noise_i.
     """
+    R, cost, ids, log_gain = nodes.R[depth], nodes.cost[depth], nodes.ids[depth], nodes.log_gain[depth]
     keep = np.empty(m, np.int64)
     count = 0
     if slots > 0:
         for i in range(m):
-            if cost[i] <= left and R[i, i] > max(1.0, noise[ids[i]]):
+            if cost[i] <= left and R[i, i] > max(1.0, nodes.noise[ids[i]]):
                 keep[count] = i
                 count += 1
     keep = keep[:count]
@@ -78,41 +82,35 @@ def open_node(R, cost, ids, m, left, slots, log_gain, density, noise):
         key[a] = -log_gain[a] / c[a]
         for b in range(count):
             R[a, b] = sub[a, b]
-    density[:count] = np.argsort(key)
+    nodes.density[depth, :count] = np.argsort(key)
     return count
 
 
 @jit
-def search(
-    R, cost, ids, log_gain, density, sizes, child, left, slots, value, path, depth, best, best_set, noise, limit
-):
-    """Depth-first branch and bound; every array has one slice per depth, so that it can stop and go on.
+def search(nodes, depth, best, best_set, limit):
+    """Depth-first branch and bound.
 
     Child c of a node takes candidate c and leaves candidates before it out. best_set[0] is the length of the best
     set, whose items follow. Ends after about `limit` entries of matrices touched; returns (depth, best value, nodes
     opened), where depth -1 says that the search is complete.
     """
-    nodes, work = 0, 0
+    R, cost, ids = nodes.R, nodes.cost, nodes.ids
+    opened, work = 0, 0
     while depth >= 0 and work < limit:
-        c, m = child[depth], sizes[depth]
-        if (
-            c >= m
-            or value[depth]
-            + knapsack_bound(log_gain[depth], cost[depth], density[depth], c, m, left[depth], slots[depth])
-            <= best + 1e-11
-        ):
+        c, m, left, slots = nodes.child[depth], nodes.sizes[depth], nodes.left[depth], nodes.slots[depth]
+        if c >= m or nodes.value[depth] + knapsack_bound(nodes, depth, c, m, left, slots) <= best + LEAST:
             depth -= 1
             continue
-        child[depth] = c + 1
-        nodes += 1
+        nodes.child[depth] = c + 1
+        opened += 1
         work += 16 + m
-        v = value[depth] + log_gain[depth, c]
-        path[depth] = ids[depth, c]
+        v = nodes.value[depth] + nodes.log_gain[depth, c]
+        nodes.path[depth] = ids[depth, c]
         if v > best:
             best, best_set[0] = v, depth + 1
             for a in range(depth + 1):
-                best_set[a + 1] = path[a]
-        room, places = left[depth] - cost[depth, c], slots[depth] - 1
+                best_set[a + 1] = nodes.path[a]
+        room, places = left - cost[depth, c], slots - 1
         if places == 0 or c + 1 == m or depth + 1 == R.shape[0]:
             continue
         # what taking c leaves to those after it: R_ij - R_ic R_jc / R_cc
@@ -127,15 +125,16 @@ def search(
                 R[nxt, a, b] = x
                 R[nxt, b, a] = x
         work += 2 * count * count
-        count = open_node(R[nxt], cost[nxt], ids[nxt], count, room, places, log_gain[nxt], density[nxt], noise)
+        count = open_node(nodes, nxt, count, room, places)
         if count == 0:
             continue
-        if v + knapsack_bound(log_gain[nxt], cost[nxt], density[nxt], 0, count, room, places) <= best + 1e-11:
+        if v + knapsack_bound(nodes, nxt, np.int64(0), count, room, places) <= best + LEAST:  # not a literal: one type
             continue
         if nxt <= 1:
             work += 2 * count * count * count  # of eigenvalues
-        if nxt <= 1 and v + spectral_bound(R[nxt], count, room, places, cost[nxt]) <= best + 1e-11:
+        if nxt <= 1 and v + spectral_bound(R[nxt], count, room, places, cost[nxt]) <= best + LEAST:
             continue
-        sizes[nxt], child[nxt], left[nxt], slots[nxt], value[nxt] = count, 0, room, places, v
+        nodes.sizes[nxt], nodes.child[nxt], nodes.value[nxt] = count, 0, v
+        nodes.left[nxt], nodes.slots[nxt] = room, places
         depth = nxt
-    return depth, best, nodes
+    return depth, best, opened

@@ -10,17 +10,18 @@ Triangular solves lose no digits to the condition of L_Y, as its inverse would.
 import numpy as np
 
 from dpplearn._loops.jit import jit
-
-NOTHING = 1e-12  # what is left of an item, relative to L_ii, when the others span it but for rounding
+from dpplearn._precision import NOTHING
 
 
 @jit
-def entries(A, gram, i, Y, k, b):
-    """b[:k] = L[i, Y], returns L[i, i]; L = A, or L = A A^T where gram is set."""
-    if not gram:
+def entries(chain, i, k):
+    """b[:k] = L[i, Y], returns L[i, i]."""
+    A, Y, b = chain.A, chain.Y, chain.b
+    if not chain.gram:
+        row = A[min(i, A.shape[0] - 1)]  # the only one, where there is one
         for a in range(k):
-            b[a] = A[i, Y[a]]
-        return A[i, i]
+            b[a] = row[Y[a]]
+        return row[i]
     for a in range(k):
         x = 0.0
         for c in range(A.shape[1]):
@@ -94,12 +95,13 @@ def remove(C, Y, k, a):
 
 
 @jit
-def run_chain(A, gram, u, Y, inside, k, C, b, z, fixed_size):
-    """len(u) moves from Y[:k]; inside marks its items. Returns k.
+def run_chain(chain, u, k, fixed_size):
+    """len(u) moves from Y[:k]. Returns k.
 
     A move toggles one item, or swaps one in Y for one outside, each proposed with equal chance from
     both sides, and is accepted with probability min(1, ratio of determinants).
     """
+    Y, inside, C, b, z = chain.Y, chain.inside, chain.C, chain.b, chain.z
     n = inside.size
     for t in range(u.shape[0]):
         i = min(np.int64(u[t, 1] * n), n - 1)
@@ -115,7 +117,7 @@ def run_chain(A, gram, u, Y, inside, k, C, b, z, fixed_size):
             continue
         if not toggle and k == 0:
             continue
-        diagonal = entries(A, gram, i, Y, k, b)
+        diagonal = entries(chain, i, k)
         gain = gain_of_adding(C, k, b, diagonal)
         if toggle:
             if u[t, 3] < gain:
@@ -128,7 +130,7 @@ def run_chain(A, gram, u, Y, inside, k, C, b, z, fixed_size):
         if u[t, 3] < ratio and ratio > NOTHING * diagonal * deleting:
             inside[Y[a]] = False
             k = remove(C, Y, k, a)
-            gain = gain_of_adding(C, k, b, entries(A, gram, i, Y, k, b))
+            gain = gain_of_adding(C, k, b, entries(chain, i, k))
             k = insert(C, Y, k, i, b, max(gain, NOTHING * diagonal))
             inside[i] = True
     return k

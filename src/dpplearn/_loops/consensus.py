@@ -34,18 +34,18 @@ def mean_f1(gain, overlap, length, lengths):
 @jit
 def change_in_overlap(part, have, i, sign, gain):
     """gain[s] = what adding (sign 1) or taking away (-1) item i changes in sum of min(have, reference s)."""
-    indptr, tokens, counts, references, holders, where, held = part[:7]
+    holders, where, held = part.holders, part.where, part.held
     for s in range(gain.size):
         gain[s] = 0.0
-    for a in range(indptr[i], indptr[i + 1]):
-        t = tokens[a]
+    for a in range(part.indptr[i], part.indptr[i + 1]):
+        t = part.tokens[a]
         now = have[t]
-        then = now + sign * counts[a]
+        then = now + sign * part.counts[a]
         if 4 * (holders[t + 1] - holders[t]) < gain.size:  # few references have the token: only those change
             for b in range(holders[t], holders[t + 1]):
                 gain[where[b]] += min(then, held[b]) - min(now, held[b])
         else:  # most do: a plain loop over all of them is faster
-            row = references[t]
+            row = part.table[t]
             for s in range(gain.size):
                 gain[s] += min(then, row[s]) - min(now, row[s])
 
@@ -53,11 +53,10 @@ def change_in_overlap(part, have, i, sign, gain):
 @jit
 def rate(part, have, share, t):
     """How fast the sum over s of share[s] min(have, reference s) grows with the count of token t."""
-    holders, where, held = part[4], part[5], part[6]
     total = 0.0
-    for b in range(holders[t], holders[t + 1]):
-        if held[b] > have[t]:
-            total += share[where[b]]
+    for b in range(part.holders[t], part.holders[t + 1]):
+        if part.held[b] > have[t]:
+            total += share[part.where[b]]
     return total
 
 
@@ -65,8 +64,8 @@ def rate(part, have, share, t):
 def take_rates(parts, state):
     """Rates for the present length, where it is not near the one they were taken for."""
     for p in range(len(parts)):
-        length, at, lengths = state.length[p], state.at[p], parts[p][7]
-        if at < 0.0 or abs(length - at) > DRIFT * (at + parts[p][11][0]):
+        length, at, lengths = state.length[p], state.at[p], parts[p].lengths
+        if at < 0.0 or abs(length - at) > DRIFT * (at + parts[p].shortest):
             state.at[p] = length
             for s in range(lengths.size):
                 state.share[p, s] = 1.0 / (length + lengths[s])
@@ -78,36 +77,36 @@ def take_rates(parts, state):
 def move(parts, state, i, sign):
     """Add item i to the set, or take it away: counts, overlaps, lengths and rates follow."""
     for p in range(len(parts)):
-        indptr, tokens, counts, own = parts[p][0], parts[p][1], parts[p][2], parts[p][8]
-        have, gain = state.have[p], state.gain
-        change_in_overlap(parts[p], have, i, sign, gain)
+        part, have, gain = parts[p], state.have[p], state.gain
+        change_in_overlap(part, have, i, sign, gain)
         for s in range(gain.size):
             state.overlap[p, s] += gain[s]
-        for a in range(indptr[i], indptr[i + 1]):
-            have[tokens[a]] += sign * counts[a]
+        for a in range(part.indptr[i], part.indptr[i + 1]):
+            t = part.tokens[a]
+            have[t] += sign * part.counts[a]
             if state.at[p] >= 0.0:
-                state.rates[p][tokens[a]] = rate(parts[p], have, state.share[p], tokens[a])
-        state.length[p] += sign * own[i]
+                state.rates[p][t] = rate(part, have, state.share[p], t)
+        state.length[p] += sign * part.totals[i]
 
 
 @jit
-def utility_with(parts, weights, state, i):
+def utility_with(wanted, state, i):
     """Mean utility of the set with item i added; i = -1 adds nothing."""
     value = 0.0
-    for p in range(len(parts)):
-        lengths, own = parts[p][7], parts[p][8]
+    for p in range(len(wanted.parts)):
+        part = wanted.parts[p]
         extra = 0.0
         if i >= 0:
-            change_in_overlap(parts[p], state.have[p], i, 1.0, state.gain)
-            extra = own[i]
+            change_in_overlap(part, state.have[p], i, 1.0, state.gain)
+            extra = part.totals[i]
         else:
             state.gain[:] = 0.0
-        value += weights[p] * mean_f1(state.gain, state.overlap[p], state.length[p] + extra, lengths)
+        value += wanted.weights[p] * mean_f1(state.gain, state.overlap[p], state.length[p] + extra, part.lengths)
     return value
 
 
 @jit
-def bound_with(parts, weights, state, plain, i):
+def bound_with(wanted, state, plain, i):
     """At least the mean utility of the set with item i added, for the price of a sparse dot product.
 
     With x the new length, it is the mean over s of 2 (overlap_s + gain_s) / (x + l_s). The first term is the same for
@@ -116,44 +115,45 @@ def bound_with(parts, weights, state, plain, i):
     longest reference if x >= at, else for the shortest.
     """
     value = 0.0
-    for p in range(len(parts)):
-        part, at = parts[p], state.at[p]
-        lengths, kind = part[7], part[9][i]
-        x = state.length[p] + part[10][kind]
+    for p in range(len(wanted.parts)):
+        part, at = wanted.parts[p], state.at[p]
+        lengths, kind = part.lengths, part.kind[i]
+        x = state.length[p] + part.kinds[kind]
         if plain[p, kind] < 0.0:
             total = 0.0
             for s in range(lengths.size):
                 total += np.float64(state.overlap[p, s]) / (x + lengths[s])
             plain[p, kind] = total
         rise = 0.0
-        for a in range(part[0][i], part[0][i + 1]):
-            rise += part[2][a] * state.rates[p][part[1][a]]
-        end = part[11][1] if x >= at else part[11][0]
-        value += weights[p] * (plain[p, kind] + rise * (at + end) / (x + end))
+        for a in range(part.indptr[i], part.indptr[i + 1]):
+            rise += part.counts[a] * state.rates[p][part.tokens[a]]
+        end = part.longest if x >= at else part.shortest
+        value += wanted.weights[p] * (plain[p, kind] + rise * (at + end) / (x + end))
     return 2.0 * value / state.gain.size * (1.0 + SAFE)
 
 
 @jit
-def best_addition(parts, weights, state, cost, left, alive, power, value, floor):
+def best_addition(wanted, state, left, alive, power, value, floor):
     """The candidate that fits and has the largest rise in utility for cost^power; -1 where none rises.
 
     Only those are evaluated whose bound reaches the best rise so far, and `floor`: below it nothing need be found.
     """
+    parts, cost = wanted.parts, wanted.cost
     take_rates(parts, state)
     most = 0
     for p in range(len(parts)):
-        most = max(most, parts[p][10].size)
+        most = max(most, parts[p].kinds.size)
     plain, bounds, first = np.full((len(parts), most), -1.0), np.full(cost.size, -np.inf), -1
     for i in range(cost.size):
         if alive[i] and cost[i] <= left:
-            bounds[i] = (bound_with(parts, weights, state, plain, i) - value) / cost[i] ** power
+            bounds[i] = (bound_with(wanted, state, plain, i) - value) / cost[i] ** power
             if first < 0 or bounds[i] > bounds[first]:
                 first = i
     best, winner, reached = 1e-12, -1, value
     for step in range(-1, cost.size):  # the most hopeful one first, then all in order; of equals the first one wins
         i = first if step < 0 else step
         if i >= 0 and bounds[i] >= max(best, floor) and (step < 0 or i != first):
-            u = utility_with(parts, weights, state, i)
+            u = utility_with(wanted, state, i)
             rise = (u - value) / cost[i] ** power
             if rise > best or (rise == best and i < winner):
                 best, winner, reached = rise, i, u
@@ -161,19 +161,17 @@ def best_addition(parts, weights, state, cost, left, alive, power, value, floor)
 
 
 @jit
-def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
+def build(wanted, start, fixed, alive, power, passes):
     """From `start` (of which the first `fixed` items stay): add greedily, then swap, add and drop until none helps.
 
-    A part is (indptr, tokens, counts) of the items, the references' counts by token as a table and as a list of
-    (holders, where, held), lengths of the references, lengths of the items, for each item which of the distinct
-    lengths it has, those, and the lengths of the shortest and the longest reference. alive (n,) marks the candidates
-    outside the set. With a negative power nothing is added before the passes. Returns the items, their mean utility,
-    and whether the last pass changed them.
+    alive (n,) marks the candidates outside the set. With a negative power nothing is added before the passes. Returns
+    the items, their mean utility, and whether the last pass changed them.
     """
-    n, S, P = cost.size, parts[0][7].size, len(parts)
+    parts, cost, budget, k = wanted.parts, wanted.cost, wanted.room, wanted.k
+    n, S, P = cost.size, parts[0].lengths.size, len(parts)
     state = State(
-        [np.zeros(part[3].shape[0], np.float32) for part in parts], np.zeros((P, S), np.float32), np.zeros(P),
-        [np.zeros(part[3].shape[0]) for part in parts], np.zeros((P, S)), np.full(P, -1.0),
+        [np.zeros(part.table.shape[0], np.float32) for part in parts], np.zeros((P, S), np.float32), np.zeros(P),
+        [np.zeros(part.table.shape[0]) for part in parts], np.zeros((P, S)), np.full(P, -1.0),
         np.zeros(S, np.float32),
     )  # fmt: skip
     items = np.empty(n + 1, np.int64)
@@ -185,9 +183,9 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
         spent += cost[i]
         alive[i] = 0
     nothing = np.int64(-1)  # a literal would be a type of its own, and utility_with compiled twice
-    value, changed = utility_with(parts, weights, state, nothing), False
+    value, changed = utility_with(wanted, state, nothing), False
     while power >= 0.0 and size < k:
-        i, u = best_addition(parts, weights, state, cost, budget - spent, alive, power, value, 0.0)
+        i, u = best_addition(wanted, state, budget - spent, alive, power, value, 0.0)
         if i < 0:
             break
         move(parts, state, i, 1.0)
@@ -201,9 +199,9 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
         while a < size:
             j = items[a]
             move(parts, state, j, -1.0)
-            without = utility_with(parts, weights, state, nothing)
+            without = utility_with(wanted, state, nothing)
             room = budget - (spent - cost[j])
-            i, u = best_addition(parts, weights, state, cost, room, alive, 0.0, without, value - without)
+            i, u = best_addition(wanted, state, room, alive, 0.0, without, value - without)
             if i >= 0 and u > value + 1e-9:  # swap
                 items[a], value, changed = i, u, True
                 move(parts, state, i, 1.0)
@@ -219,7 +217,7 @@ def build(parts, weights, cost, budget, k, start, fixed, alive, power, passes):
                 move(parts, state, j, 1.0)
             a += 1
         if size < k:
-            i, u = best_addition(parts, weights, state, cost, budget - spent, alive, 0.0, value, 0.0)
+            i, u = best_addition(wanted, state, budget - spent, alive, 0.0, value, 0.0)
             if i >= 0 and u > value + 1e-9:
                 move(parts, state, i, 1.0)
                 items[size], value, changed = i, u, True

@@ -7,41 +7,45 @@ g_i = L_ii - L_iY L_Y^-1 L_Yi, which only shrinks as Y grows.
 import numpy as np
 
 from dpplearn._loops.jit import jit
+from dpplearn._loops.records import DEPENDENT, FULL, IMPOSSIBLE, LOG, NO_GAIN, NO_ROOM, PROBABILITY, SIZE, Run
+from dpplearn._precision import AGAIN
+from dpplearn._precision import rounding as rounding_of
 
-EPS = 2.220446049250313e-16
-PROBABILITY, LOG, SIGNED = 0, 1, 2  # what is divided by the weight of an item: g - 1, log g, or log g either way
-FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE = 0, 1, 2, 3, 4, 5  # why the run ended
+rounding = jit(rounding_of)
 
 
 @jit
-def score(g, rule, tilt, weight):
+def score(g, wanted, i):
     """What the greedy rule compares; grows with g, so that an old gain gives an upper bound."""
-    if rule == PROBABILITY:
-        return (g * np.exp(tilt) - 1.0) / weight
-    x = np.log(g) + tilt
-    if rule == LOG or x >= 0.0:
-        return x / weight
-    return x * weight  # a loss: the cheaper item loses less
+    if wanted.rule == PROBABILITY:
+        return (g * np.exp(wanted.tilt) - 1.0) / wanted.weight[i]
+    x = np.log(g) + wanted.tilt
+    if wanted.rule == LOG or x >= 0.0:
+        return x / wanted.weight[i]
+    return x * wanted.weight[i]  # a loss: the cheaper item loses less
 
 
 @jit
-def why(free, dear, low):
-    """The reason for an end, from how many candidates were left out as costing too much or gaining too little."""
-    if free > 0:
-        return SIZE
+def why(alive, full, dear, low, dependent):
+    """The reason for an end: who is still a candidate, and how many left as too dear, of low gain or dependent."""
+    if full:
+        for i in range(alive.size):
+            if alive[i]:
+                return SIZE
     if dear > 0:
         return NO_ROOM
-    return NO_GAIN if low > 0 else FULL
+    if low > 0:
+        return NO_GAIN
+    return DEPENDENT if dependent > 0 else FULL
 
 
 @jit
-def greedy_kernel(L, cost, weight, rule, tilt, floor, budget, k, forced, alive):
+def greedy_kernel(L, wanted, alive):
     """Choose up to k items within the budget from the dense kernel L; O(n k^2) time and O(n k) memory.
 
-    `forced` items come first, in order. `alive` (n,) marks the candidates and is used up. Candidates whose
-    gain is not above `floor` leave. Returns items, gains, and the reason for the end.
+    `alive` (n,) marks the candidates, without those that are forced, and is used up.
     """
-    n = L.shape[0]
+    n, k, cost, forced = L.shape[0], wanted.k, wanted.cost, wanted.forced
     room = 16
     C = np.empty((room, n))  # one row of the Cholesky factor per chosen item: c_i is a column
     g, e = np.empty(n), np.empty(n)
@@ -57,27 +61,28 @@ def greedy_kernel(L, cost, weight, rule, tilt, floor, budget, k, forced, alive):
         else:
             for i in range(n):
                 if alive[i]:
-                    if spent + cost[i] > budget:  # line 4: it will never fit again
+                    if spent + cost[i] > wanted.room:  # line 4: it will never fit again
                         alive[i] = 0
                         dear += 1
-                    elif g[i] <= 8 * (t + 1) * EPS * L[i, i]:  # in the span of those chosen
+                    elif g[i] <= rounding(t + 1) * L[i, i]:  # in the span of those chosen
                         alive[i] = 0
                         dependent += 1
-                    elif g[i] <= floor:
+                    elif g[i] <= wanted.floor:
                         alive[i] = 0
                         low += 1
                     elif bound[i] >= best or j < 0:
-                        bound[i] = score(g[i], rule, tilt, weight[i])
+                        bound[i] = score(g[i], wanted, i)
                         # g - 1 is the same float for all small g: then g decides
-                        if bound[i] > best or j < 0 or (rule == PROBABILITY and bound[i] == best and g[i] > g[j]):
+                        same = wanted.rule == PROBABILITY and bound[i] == best
+                        if bound[i] > best or j < 0 or (same and g[i] > g[j]):
                             j, best = i, bound[i]
         if j < 0:
             break
         items[t], gains[t] = j, g[j]
         alive[j] = 0
         spent += cost[j]
-        if g[j] <= 8 * (t + 1) * EPS * L[j, j]:  # only a forced item can be
-            return items[: t + 1], gains[: t + 1], IMPOSSIBLE
+        if g[j] <= rounding(t + 1) * L[j, j]:  # only a forced item can be
+            return Run(items[: t + 1], gains[: t + 1], IMPOSSIBLE)
         if t == room:
             grown = np.empty((2 * room, n))
             grown[:room] = C
@@ -95,39 +100,36 @@ def greedy_kernel(L, cost, weight, rule, tilt, floor, budget, k, forced, alive):
             C[t, i] = x
             g[i] -= x * x
         t += 1
-    left = 0
-    if t == k:
-        for i in range(n):
-            left += alive[i]
-    if left == 0 and dear == 0 and low == 0 and dependent > 0:
-        return items[:t], gains[:t], DEPENDENT
-    return items[:t], gains[:t], why(left, dear, low)
+    return Run(items[:t], gains[:t], why(alive, t == k, dear, low, dependent))
 
 
 @jit
-def fill_row(rows, indptr, indices, data, i, scale, out):
+def fill_row(features, i, out):
     """out = b_i = scale_i rows_i as float64, from dense rows or from csr arrays."""
+    rows, indptr, scale = features.rows, features.indptr, features.scale[i]
     if indptr.size == 0:
         for c in range(rows.shape[1]):
-            out[c] = scale[i] * rows[i, c]
+            out[c] = scale * rows[i, c]
     else:
         for c in range(out.size):
             out[c] = 0.0
         for a in range(indptr[i], indptr[i + 1]):
-            out[indices[a]] += scale[i] * data[a]
+            out[features.indices[a]] += scale * features.data[a]
 
 
 @jit
-def residual(rows, indptr, indices, data, i, scale, U, done, t, g):
+def residual(features, i, U, done, t, g):
     """g less the squares of b_i along the directions done ... t-1; U is in the type of the rows."""
+    rows, indptr, scale = features.rows, features.indptr, features.scale[i]
     total = 0.0
     if indptr.size > 0:
+        indices, data = features.indices, features.data
         for s in range(done, t):
             x = 0.0
             for a in range(indptr[i], indptr[i + 1]):
                 x += U[s, indices[a]] * data[a]
             total += x * x
-        return g - scale[i] * scale[i] * total
+        return g - scale * scale * total
     d = rows.shape[1]
     s = done
     while s + 4 <= t:  # four at a time: a row is read once, and its products stay in registers
@@ -146,7 +148,7 @@ def residual(rows, indptr, indices, data, i, scale, U, done, t, g):
             x += rows[i, c] * U[s, c]
         total += np.float64(x) ** 2
         s += 1
-    return g - scale[i] * scale[i] * total
+    return g - scale * scale * total
 
 
 @jit
@@ -195,15 +197,13 @@ def orthogonalize(v, U, t):
                 v[c] -= x * U[s, c]
         for c in range(v.size):
             left += v[c] * v[c]
-        again = 0.0 < left < 0.05 * before  # digits were lost: once more (Kahan)
+        again = 0.0 < left < AGAIN * before  # digits were lost: once more (Kahan)
     return left
 
 
 @jit
-def greedy_rows(
-    rows, indptr, indices, data, d, scale, diag, own, cost, weight, rule, tilt, floor, budget, k, forced, alive, noise
-):
-    """Choose up to k items within the budget from features: L_ij = scale_i scale_j <rows_i, rows_j> off the diagonal.
+def greedy_rows(features, d, wanted, alive):
+    """Choose up to k items within the budget from features of d columns.
 
     Gram-Schmidt in feature space: u_t is the direction of the t-th choice that the earlier ones do not span, so
     g_i = L_ii - sum of <b_i, u_s>^2, and no row of a Cholesky factor is stored. L_ii = diag_i may exceed
@@ -213,8 +213,10 @@ def greedy_rows(
     brought up to date. When that has cost a good part of what a pass over all would (an eighth, in directions since the
     last one, because items one by one are slower), a pass refreshes all gains, and the front is short again.
     """
+    diag, own, noise = features.diag, features.own, features.noise
+    cost, forced, rule, budget, floor = wanted.cost, wanted.forced, wanted.rule, wanted.room, wanted.floor
     n = diag.size
-    k = min(k, n)
+    k = min(wanted.k, n)
     room, shared = 16, True
     for i in range(n):
         if own[i] > 0.0:
@@ -222,7 +224,7 @@ def greedy_rows(
             break
     extra = 0 if shared else room  # own coordinates, one for each item chosen, where there are any
     U = np.zeros((room, d + extra))
-    short = np.empty((room, d), data.dtype)  # U in the type of the rows, which the passes over them read
+    short = np.empty((room, d), features.data.dtype)  # U in the type of the rows, which the passes over them read
     v = np.zeros(d + extra)
     g, done = diag.copy(), np.zeros(n, np.int32)
     tie = g if rule == PROBABILITY else g[:0]
@@ -250,7 +252,7 @@ def greedy_rows(
                             dear += 1
                             continue
                         if done[i] < t:
-                            g[i] = residual(rows, indptr, indices, data, i, scale, short, done[i], t, g[i])
+                            g[i] = residual(features, i, short, done[i], t, g[i])
                             done[i] = t
                         if g[i] <= noise * diag[i]:
                             alive[i] = 0
@@ -259,7 +261,7 @@ def greedy_rows(
                             alive[i] = 0
                             low += 1
                         else:
-                            key[size], idx[size] = score(g[i], rule, tilt, weight[i]), i
+                            key[size], idx[size] = score(g[i], wanted, i), i
                             size += 1
                 for a in range(size // 2 - 1, -1, -1):
                     sift(key, idx, tie, size, a)
@@ -274,7 +276,7 @@ def greedy_rows(
                     j = i
                 else:
                     work += t - done[i]
-                    g[i] = residual(rows, indptr, indices, data, i, scale, short, done[i], t, g[i])
+                    g[i] = residual(features, i, short, done[i], t, g[i])
                     done[i] = t
                     if g[i] <= noise * diag[i]:
                         dependent += 1
@@ -282,7 +284,7 @@ def greedy_rows(
                         low += 1
                     else:
                         gone = False
-                        key[0] = score(g[i], rule, tilt, weight[i])
+                        key[0] = score(g[i], wanted, i)
             if gone:
                 alive[i] = 0
                 size -= 1
@@ -292,12 +294,12 @@ def greedy_rows(
             break
         if t == room:
             extra = 0 if shared else 2 * room
-            grown, wider = np.zeros((2 * room, d + extra)), np.empty((2 * room, d), data.dtype)
+            grown, wider = np.zeros((2 * room, d + extra)), np.empty((2 * room, d), short.dtype)
             grown[:room, : U.shape[1]] = U
             wider[:room] = short
             U, short, v, room = grown, wider, np.zeros(d + extra), 2 * room
         v[d:] = 0.0
-        fill_row(rows, indptr, indices, data, j, scale, v[:d])
+        fill_row(features, j, v[:d])
         if extra > 0:
             v[d + t] = np.sqrt(own[j])
         gain = orthogonalize(v, U, t)
@@ -319,14 +321,8 @@ def greedy_rows(
         spent += cost[j]
         t += 1
     if end < 0:
-        left = 0
-        if t == k:
-            for i in range(n):
-                left += alive[i]
-        end = why(left, dear, low)
-        if left == 0 and dear == 0 and low == 0 and dependent > 0:
-            end = DEPENDENT
-    return items[:t], gains[:t], end
+        end = why(alive, t == k, dear, low, dependent)
+    return Run(items[:t], gains[:t], end)
 
 
 @jit

@@ -1,4 +1,4 @@
-"""The decorator that every loop wears."""
+"""The decorators that loops wear."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,14 +8,21 @@ from numba import njit
 from numba.core import event
 
 
-def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile on first call, release the GIL, and cache on disk where some folder can be written."""
-    # reassoc lets short dot products use vector registers; NaN and infinity keep their meaning.
-    options: dict[str, Any] = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
+def exact(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """Compile on first call, release the GIL, and cache on disk where some folder can be written.
+
+    Without options, every operation is done in the order written.
+    """
     try:
-        return njit(cache=True, **options)(function)
+        return njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # numba found no folder for its cache: compile anew in each process
-        return njit(**options)(function)
+        return njit(nogil=True, **options)(function)
+
+
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile as `exact` does, but let sums be reordered: what nearly every loop wears."""
+    # reassoc lets short dot products use vector registers; NaN and infinity keep their meaning.
+    return exact(function, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
 
 
 class Once(event.Listener):

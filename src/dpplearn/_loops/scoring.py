@@ -19,13 +19,14 @@ def same_or_first(kept, size, items, k):
 
 
 @jit
-def best_of_block(tables, state, size, A, gram, log_diag, cost, low, high, largest, m):
-    """Of `size` samples, the m most probable distinct ones with low <= cost <= high and at most `largest` items.
+def best_of_block(tables, state, size, window):
+    """Of `size` samples, the m most probable distinct ones in the window.
 
     Returns their log det L_Y (descending), lengths, items, how many samples were feasible, and the cost seen
     nearest to the window.
     """
-    n = tables.V.shape[0]
+    cost, log_diag, low, high = window.cost, window.log_diag, window.low, window.high
+    n, m = tables.V.shape[0], window.m
     work = make_work(*tables.V.shape)
     items = work.items
     C = np.empty((min(n, 64), min(n, 64)))
@@ -38,9 +39,9 @@ def best_of_block(tables, state, size, A, gram, log_diag, cost, low, high, large
         for c in range(k):
             total += cost[items[c]]
             bound += log_diag[items[c]]
-        if total < low or total > high or k > largest:
+        if total < low or total > high or k > window.largest:
             away = max(low - total, total - high)
-            if away < gap and k <= largest:
+            if away < gap and k <= window.largest:
                 gap, nearest = away, total
             continue
         feasible += 1
@@ -55,7 +56,7 @@ def best_of_block(tables, state, size, A, gram, log_diag, cost, low, high, large
                 for c in range(lengths[a]):
                     wider[a, c] = kept[a, c]
             kept = wider
-        value = log_minor(A, gram, items, k, C)
+        value = log_minor(window.A, window.gram, items, k, C)
         if value == -np.inf or (count == m and value < best[m - 1]):
             continue
         place, seen = 0, False

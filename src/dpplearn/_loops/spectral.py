@@ -4,38 +4,14 @@ Phase 1 picks the eigenvectors J, each with its own probability; phase 2 draws f
 DPP spanned by V[:, J]. Neither phase touches all n items unless that is the cheaper way.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from dpplearn._loops.jit import jit
 from dpplearn._loops.random import below, exponential, uniform
+from dpplearn._loops.records import Tables, Work  # noqa: F401  # caches on disk of earlier versions name Tables here
+from dpplearn._precision import AGAIN
 
 BATCH = 4  # proposals fetched together: more would mostly be thrown away with the last
-
-
-class Tables(NamedTuple):
-    """What sampling needs of a spectrum; made once, read by every block."""
-
-    p: np.ndarray  # (h,) probabilities >= 1/2 of the first h columns of V, descending
-    hazard: np.ndarray  # (m - h,) running sum of -log(1 - p) over the other columns
-    guide: np.ndarray  # (g + 1,) first column whose hazard passes each of g equal steps
-    log_esp: np.ndarray  # (k + 1, m + 1) log elementary symmetric polynomials for a k-DPP, else (0, 0)
-    V: np.ndarray  # (n, m) orthonormal columns
-    accept: np.ndarray  # (m, n) alias tables of v_j(i)^2; (0, 0) where only a few samples are wanted
-    alias: np.ndarray  # (m, n) int32
-
-
-class Work(NamedTuple):
-    """What one stream of samples writes on; `draw` leaves its sample in items."""
-
-    J: np.ndarray  # (m,) columns chosen in phase 1
-    items: np.ndarray  # (n,) items chosen in phase 2
-    left_out: np.ndarray  # (n,) marks, to turn a set into its complement
-    E: np.ndarray  # orthonormal rows that span the items taken so far
-    row: np.ndarray  # (m,) the row of the item just taken
-    dots: np.ndarray  # (m,) its products with the rows of E
-    waiting: np.ndarray  # (BATCH, m + 1) rows proposed but not yet looked at, and their items
 
 
 @jit
@@ -84,13 +60,14 @@ def alias_tables(V, accept, alias):
 
 
 @jit
-def choose_vectors(p, hazard, guide, state, J):
+def choose_vectors(tables, state, J):
     """Phase 1: each column j on its own with probability p_j; returns how many are in J.
 
     For the small p_j the successes are the columns in which a unit-rate Poisson process on
     [0, sum of -log(1 - p)] has a point: a column's stretch is empty with probability
     exp(log(1 - p_j)) = 1 - p_j, independently. So the work follows the successes, not n.
     """
+    p, hazard, guide = tables.p, tables.hazard, tables.guide
     k = 0
     h = p.size
     for j in range(h):
@@ -117,13 +94,14 @@ def choose_vectors(p, hazard, guide, state, J):
 
 
 @jit
-def choose_k_vectors(log_esp, state, J):
+def choose_k_vectors(tables, state, J):
     """Phase 1 of a k-DPP: J has exactly k columns and probability prod(lam_J) / e_k(lam).
 
     With j columns still to take among the first i, column i is passed over with probability
     e_j(first i-1) / e_j(first i). These ratios telescope, so the next column taken is where
     e_j falls below u times its value: one binary search per column.
     """
+    log_esp = tables.log_esp
     k = log_esp.shape[0] - 1
     i = log_esp.shape[1] - 1
     for j in range(k, 0, -1):
@@ -153,7 +131,7 @@ def orthogonalize(row, E, t, k, dots):
     norm = 0.0
     for c in range(k):
         norm += row[c] * row[c]
-    if norm < 0.05 * before:  # digits were lost: once more, and twice is enough (Kahan)
+    if norm < AGAIN * before:  # and twice is enough
         norm = 0.0
         for s in range(t):
             d = 0.0
@@ -169,8 +147,9 @@ def orthogonalize(row, E, t, k, dots):
 
 
 @jit
-def chain_from(V, J, k, t, state, items, E, row, dots):
+def chain_from(V, k, t, state, work):
     """Items t ... k-1 by the chain rule over all n items, O(n k) each, given E of the first t."""
+    J, items, E, row, dots = work.J, work.items, work.E, work.row, work.dots
     n = V.shape[0]
     W, left = np.empty((n, k)), np.empty(n)
     for i in range(n):
@@ -217,7 +196,7 @@ def chain_from(V, J, k, t, state, items, E, row, dots):
 
 
 @jit
-def project(V, J, k, accept, alias, state, items, E, row, dots, waiting):
+def project(tables, k, state, work):
     """Phase 2 by rejection: one exact sample of the projection DPP on V[:, J] into items[:k].
 
     Propose i from the mixture of v_j(i)^2 over j in J, which is in proportion to the leverage
@@ -225,6 +204,8 @@ def project(V, J, k, accept, alias, state, items, E, row, dots, waiting):
     (Barthelmé, Tremblay and Amblard, 2023). About k H_k proposals, whatever n is. The proposals do not
     depend on what was taken, so they are fetched a few at a time, and their cache misses overlap.
     """
+    V, accept, alias, waiting = tables.V, tables.accept, tables.alias, work.waiting
+    J, items, E, row, dots = work.J, work.items, work.E, work.row, work.dots
     n = V.shape[0]
     batch = waiting.shape[0]
     at = batch
@@ -264,7 +245,7 @@ def project(V, J, k, accept, alias, state, items, E, row, dots, waiting):
         else:
             patience -= 1
             if patience == 0:  # practically never; the chain draws from the same conditional law
-                chain_from(V, J, k, t, state, items, E, row, dots)
+                chain_from(V, k, t, state, work)
                 return
         at += 1
 
@@ -304,25 +285,21 @@ def sort(items, k):
 def draw(tables, state, work):
     """One sample, sorted, into work.items; returns its size."""
     n, m = tables.V.shape
-    J, items, E = work.J, work.items, work.E
+    J, items = work.J, work.items
     fixed_size = tables.log_esp.shape[0] > 0
-    k = (
-        choose_k_vectors(tables.log_esp, state, J)
-        if fixed_size
-        else choose_vectors(tables.p, tables.hazard, tables.guide, state, J)
-    )
+    k = choose_k_vectors(tables, state, J) if fixed_size else choose_vectors(tables, state, J)
     # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
     flip = n == m and 2 * k > n
     if flip:
         k = complement(J, k, work.left_out, n)
     if k > 0:
-        if E.shape[0] < k:
-            E = np.empty((k, k))
+        if work.E.shape[0] < k:
+            work = Work(J, items, work.left_out, np.empty((k, k)), work.row, work.dots, work.waiting)
         # flops: rejection k^2 (k H_k - k), the chain n k^2
         if k * (np.log(k) - 0.42) <= n:
-            project(tables.V, J, k, tables.accept, tables.alias, state, items, E, work.row, work.dots, work.waiting)
+            project(tables, k, state, work)
         else:
-            chain_from(tables.V, J, k, np.int64(0), state, items, E, work.row, work.dots)
+            chain_from(tables.V, k, np.int64(0), state, work)
     if flip:
         return complement(items, k, work.left_out, n)
     sort(items, k)

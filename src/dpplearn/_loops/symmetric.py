@@ -3,6 +3,9 @@
 import numpy as np
 
 from dpplearn._loops.jit import jit
+from dpplearn._precision import singular as singular_of
+
+singular = jit(singular_of)
 
 
 @jit
@@ -103,7 +106,7 @@ def log_minor(A, gram, items, k, C):
             x *= C[b, b]  # the inverse of the pivot's root
             C[a, b] = x
             C[a, a] -= x * x
-        if C[a, a] <= 4 * k * 2.220446049250313e-16 * whole:
+        if C[a, a] <= singular(k) * whole:
             return -np.inf
         product *= C[a, a]
         if product < 1e-100 or product > 1e100:  # one logarithm for many pivots

@@ -4,40 +4,33 @@ A command is a module here with a click command called `command`, and a line in 
 it is run, so that what one command needs does not slow the others down.
 """
 
+import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
-# name: (module, one line for --help)
+# name of the command and of its module: one line for --help
 COMMANDS = {
-    "evaluate": ("dpplearn.cli.evaluate", "Score every system on a corpus (Table 2)."),
-    "experiment": ("dpplearn.cli.experiment", "Train, test and compare: Tables 1 and 2 of the paper."),
-    "figures": ("dpplearn.cli.figures", "Draw the figures of the paper, and ours."),
-    "info": ("dpplearn.cli.info", "Print the weights of a summarizer with standard errors."),
-    "rouge": ("dpplearn.cli.rouge", "Score summaries against references with ROUGE."),
-    "select": ("dpplearn.cli.select", "Choose items that score high and differ from each other."),
-    "serve": ("dpplearn.cli.serve", "Serve the page and the JSON API of the summarizer."),
-    "summarize": ("dpplearn.cli.summarize", "Summarize documents, with reasons."),
-    "train": ("dpplearn.cli.train", "Train a summarizer on clusters with reference summaries."),
+    "evaluate": "Score every system on a corpus (Table 2).",
+    "experiment": "Train, test and compare: Tables 1 and 2 of the paper.",
+    "figures": "Draw the figures of the paper, and ours.",
+    "info": "Print the weights of a summarizer with standard errors.",
+    "rouge": "Score summaries against references with ROUGE.",
+    "select": "Choose items that score high and differ from each other.",
+    "serve": "Serve the page and the JSON API of the summarizer.",
+    "summarize": "Summarize documents, with reasons.",
+    "train": "Train a summarizer on clusters with reference summaries.",
 }
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        return sorted(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
-        return command
+    """A group whose commands stand for modules until one is run, and whose errors and warnings are plain lines."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -46,11 +39,21 @@ class LazyGroup(click.Group):
         near = [] if args[0] in COMMANDS else get_close_matches(args[0], COMMANDS, n=1)
         if near:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and import_module(f"dpplearn.cli.{name}").command, rest
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+    def invoke(self, ctx: click.Context) -> Any:
+        with plain_errors(), plain_warnings():
+            return super().invoke(ctx)
+
+
+def say(text: str) -> None:
+    """Print a line to standard error: all that is not the result goes there."""
+    click.echo(text, err=True)
+
+
+def print_json(data: dict[str, Any]) -> None:
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 @contextmanager
@@ -61,7 +64,7 @@ def plain_errors() -> Iterator[None]:
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt as stop:
-        click.echo(str(stop) or "Stopped.", err=True)
+        say(str(stop) or "Stopped.")
         raise click.exceptions.Exit(130) from None
 
 
@@ -92,7 +95,7 @@ def plain_warnings() -> Iterator[None]:
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in said:
             said.add(str(message))
-            click.echo(f"Warning: {message}", err=True)
+            say(f"Warning: {message}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -106,21 +109,24 @@ def first_run_notice() -> Iterator[None]:
     from dpplearn._loops.jit import say_when_compiling
 
     note = "First run on this machine: compiling loops that this command needs; they are kept on disk."
-    with say_when_compiling(lambda: click.echo(note, err=True)):
+    with say_when_compiling(lambda: say(note)):
         yield
 
 
 @contextmanager
 def stoppable(message: str) -> Iterator[None]:
-    """Ctrl-C becomes one line and exit code 130."""
+    """Within `plain_errors`: what Ctrl-C says."""
     try:
         yield
     except KeyboardInterrupt:
-        click.echo(message, err=True)
-        raise click.exceptions.Exit(130) from None
+        raise KeyboardInterrupt(message) from None
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    commands=[click.Command(name, short_help=text) for name, text in COMMANDS.items()],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="dpplearn")
 def main() -> None:
     """Learn from examples of good subsets to choose the best set under a budget."""

@@ -1,57 +1,15 @@
-"""The corpus that a command works on: which clusters and references count, and where results go."""
+"""The corpus that a command works on: which clusters and references count."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from functools import wraps
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import click
+from dpplearn.cli import say
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
-
-PATH = click.Path(exists=True, path_type=Path)
-SKIP_BAD = click.option(
-    "--skip-bad",
-    is_flag=True,
-    help="Go on past what cannot be read, and past clusters without a sentence or a reference.",
-)
-ENCODING = click.option("--encoding", help="Of the files.  [default: utf-8]")
-
-
-@dataclass(frozen=True)
-class Run:
-    """What `evaluate` and `experiment` are both told: how corpora are read and where results go."""
-
-    only: str | None
-    jobs: int
-    out: Path | None
-    as_json: bool
-    encoding: str | None
-    skip_bad: bool
-
-
-def run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `Run` to a command, which gets them as `run`."""
-
-    @wraps(command)
-    def bundled(**given: Any) -> None:
-        command(run=Run(**{one.name: given.pop(one.name) for one in fields(Run)}), **given)
-
-    decorated: Callable[..., None] = bundled
-    for option in (
-        SKIP_BAD,
-        ENCODING,
-        click.option("--references", "only", metavar="PART", help="Only references with this in their reference_ids."),
-        click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores."),
-        click.option("--out", type=click.Path(path_type=Path), help="Folder for results.json and all summaries."),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    ):
-        decorated = option(decorated)
-    return decorated
 
 
 def read_corpus(
@@ -68,14 +26,14 @@ def read_corpus(
     from dpplearn.summarize.text.matching import normal_language
 
     clusters = read_clusters(corpus, encoding=encoding, skip_bad=skip_bad)
-    for what, wanted in (("split", split), ("language", language)):
+    ours = (None, normal_language(language))  # a cluster that names no language is in the one asked for
+    for what, wanted, fits in (
+        ("split", split, lambda c: c.split == split),
+        ("language", language, lambda c: normal_language(c.language) in ours),
+    ):
         if wanted is not None:
             there = sorted({str(getattr(c, what)) for c in clusters})
-            if what == "split":
-                clusters = [c for c in clusters if c.split == wanted]
-            else:  # a cluster that names no language is in the one asked for
-                ours = (None, normal_language(wanted))
-                clusters = [c for c in clusters if normal_language(c.language) in ours]
+            clusters = list(filter(fits, clusters))
             if not clusters:
                 raise ValueError(f"No cluster of {corpus} has the {what} {wanted!r}. Found {', '.join(there)}.")
     if only is not None:
@@ -95,12 +53,12 @@ def usable(clusters: list[Cluster], corpus: Path) -> list[Cluster]:
         try:
             lacks = [] if cluster.sentences() else ["sentence"]
         except ValueError as error:  # more sentences than are read
-            click.echo(f"Warning: left out {name} of {corpus}: {error}", err=True)
+            say(f"Warning: left out {name} of {corpus}: {error}")
             continue
         if not any(reference.strip() for reference in cluster.references):
             lacks.append("reference summary")
         if lacks:
-            click.echo(f"Warning: left out {name} of {corpus}: it has no {' and no '.join(lacks)}.", err=True)
+            say(f"Warning: left out {name} of {corpus}: it has no {' and no '.join(lacks)}.")
         else:
             kept.append(cluster)
     if not kept:
@@ -110,15 +68,14 @@ def usable(clusters: list[Cluster], corpus: Path) -> list[Cluster]:
 
 def warn_of_other_languages(clusters: list[Cluster], language: str | None) -> None:
     """A model reads all text in one language."""
-    from dpplearn.summarize.text.language import language_of
+    from dpplearn.summarize.corpora.mismatch import language_of
     from dpplearn.summarize.text.matching import ENGLISH, normal_language
 
     ours = language or ENGLISH
     found = [language_of(c) if ours == ENGLISH else normal_language(c.language) for c in clusters]
     others = sorted({one for one in found if one not in (None, ours)})
     if others:
-        click.echo(
+        say(
             f"Warning: the model is for {ours}, but there are clusters in {', '.join(others)}. "
-            "Choose clusters with --language, and a model for theirs with --model.",
-            err=True,
+            "Choose clusters with --language, and a model for theirs with --model."
         )

@@ -10,7 +10,8 @@ import click
 
 from dpplearn.cli import plain_errors, plain_warnings, stoppable, usage_errors
 from dpplearn.cli.bars import bars
-from dpplearn.cli.corpus import PATH, Run, read_corpus, run_options, warn_of_other_languages
+from dpplearn.cli.corpus import read_corpus, warn_of_other_languages
+from dpplearn.cli.options import PATH, Run, run_options
 from dpplearn.cli.tables import print_table_2
 
 if TYPE_CHECKING:

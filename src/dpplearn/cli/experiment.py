@@ -9,9 +9,9 @@ import click
 
 from dpplearn.cli import plain_errors, plain_warnings, stoppable, usage_errors
 from dpplearn.cli.bars import bars
-from dpplearn.cli.corpus import PATH, Run, read_corpus, run_options
+from dpplearn.cli.corpus import read_corpus
 from dpplearn.cli.evaluate import finish, stopped
-from dpplearn.cli.numbers import Number
+from dpplearn.cli.options import PATH, Number, Run, run_options
 from dpplearn.cli.tables import print_table_1, print_table_2
 
 if TYPE_CHECKING:

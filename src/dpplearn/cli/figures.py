@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from dpplearn.cli import first_run_notice, plain_errors, stoppable, usage_errors
-from dpplearn.cli.numbers import WholeNumber
+from dpplearn.cli import first_run_notice, stoppable, usage_errors
+from dpplearn.cli.options import WholeNumber
 from dpplearn.plots import import_plots
 from dpplearn.plots.figures import FIGURES, FORMATS, NUMBERS, figure_names
 
@@ -39,7 +39,7 @@ def command(names: tuple[str, ...], out: str, formats: tuple[str, ...], dpi: int
         raise click.ClickException(str(error)) from error
     written: list[Path] = []
     try:
-        with plain_errors(), stoppable("Stopped. Figures already written are complete."), first_run_notice():
+        with stoppable("Stopped. Figures already written are complete."), first_run_notice():
             folder = saving.check_folder(out)
             with bars() as show:
                 for done, name in enumerate(asked):

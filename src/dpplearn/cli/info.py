@@ -3,21 +3,19 @@
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
-from dpplearn.cli import plain_errors
+from dpplearn.cli.options import FILE
+from dpplearn.cli.tables import console
 
 
 @click.command(name="info")
-@click.argument("model", required=False, type=click.Path(path_type=Path))
+@click.argument("model", required=False, type=FILE)
 def command(model: Path | None) -> None:
     """Print the settings of MODEL (default: the English one inside) and its weights with standard errors."""
     from dpplearn.summarize.summarizer import Summarizer
 
-    with plain_errors():
-        summarizer = Summarizer.load(model)
-    console = Console()
+    summarizer = Summarizer.load(model)
     facts = {
         "budget": f"{summarizer.budget:g} {summarizer.unit}",
         "decoder": summarizer.decoder,
@@ -26,11 +24,11 @@ def command(model: Path | None) -> None:
         **{name.replace("_", " "): shown(value) for name, value in summarizer.training_.items()},
     }
     for name, value in facts.items():
-        console.print(f"{name}: {value}", highlight=False, markup=False)
+        click.echo(f"{name}: {value}")
     table = Table("feature", "weight", "standard error", "weight / error")
     for name, theta, std in zip(summarizer.features_.names, summarizer.theta_, summarizer.theta_std_, strict=True):
         table.add_row(name, f"{theta:+.3f}", f"{std:.3f}", f"{theta / std:+.1f}" if std > 0 else "")
-    console.print(table)
+    console().print(table)
 
 
 def shown(value: object) -> str:

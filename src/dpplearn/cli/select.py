@@ -12,12 +12,11 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
-from dpplearn.cli import check_out, plain_errors, usage_errors
-from dpplearn.cli.chosen import write_items
-from dpplearn.cli.decoders import DecoderName, decoder_help
-from dpplearn.cli.items import FORMATS, Items, format_of, need_pyarrow, read_items
-from dpplearn.cli.numbers import Number, WholeNumber
-from dpplearn.decoding.diversify import DiverseSelection, Skipped, diversify
+from dpplearn.cli import check_out, say, usage_errors
+from dpplearn.cli.formats import FORMATS, format_of, need_pyarrow, read_items, write_items
+from dpplearn.cli.items import Items
+from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, DecoderName, WholeNumber
+from dpplearn.decoding.diversify import DiverseSelection, Kept, Skipped, diversify
 from dpplearn.decoding.registry import DECODERS
 
 EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("text", "texts")
@@ -35,15 +34,9 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
 @click.option("-k", type=WholeNumber(0), metavar="N", help="Number of items.")
+@DIVERSITY
 @click.option(
-    "--diversity",
-    type=Number(0, 1),
-    default=0.5,
-    show_default=True,
-    help="0: by score alone. 1: by similarity alone.",
-)
-@click.option(
-    "--method", type=DecoderName(), metavar="NAME", default="greedy", show_default=True, help=f"{decoder_help()}."
+    "--method", type=DecoderName(), metavar="NAME", default="greedy", show_default=True, help=f"{DECODERS_HELP}."
 )
 @click.option(
     "--explain", is_flag=True, help="Say what each item that was kept is most like, and why the others were skipped."
@@ -87,28 +80,27 @@ def command(
         )
     with usage_errors():
         wanted = None if out is None else format_to_write(out, as_json)
-    with plain_errors():
-        check_out(out)
-        found = read_items(items, encoding, given)
-        if not found.records and str(items) != "-":
-            raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
-        scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
-        costs = None if cost is None else read_costs(found, cost)
-        seed: dict[str, Any] = {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
-        chosen = diversify(vectors, scores, k, budget, costs, diversity, method, **seed)
-        if as_json:
-            output = (json.dumps(as_record(found, chosen, explain), indent=2, ensure_ascii=False) + "\n").encode()
-        else:
-            output = write_items(found, chosen.subset, wanted or ("csv" if found.format == "csv" else "jsonl"))
-        if out is None:
-            click.echo(output, nl=False)
-        else:
-            with replace_file(out, "wb") as file:
-                file.write(output)
-    click.echo(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.", err=True)
+    check_out(out)
+    found = read_items(items, encoding, given)
+    if not found.records and str(items) != "-":
+        raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
+    scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
+    costs = None if cost is None else read_costs(found, cost)
+    seed: dict[str, Any] = {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
+    chosen = diversify(vectors, scores, k, budget, costs, diversity, method, **seed)
+    if as_json:
+        output = (json.dumps(as_record(found, chosen, explain), indent=2, ensure_ascii=False) + "\n").encode()
+    else:
+        output = write_items(found, chosen.subset, wanted or ("csv" if found.format == "csv" else "jsonl"))
+    if out is None:
+        click.echo(output, nl=False)
+    else:
+        with replace_file(out, "wb") as file:
+            file.write(output)
+    say(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.")
     if explain and not as_json:
         for line in explanation(found, chosen):
-            click.echo(line, err=True)
+            say(line)
 
 
 def format_to_write(out: Path, as_json: bool) -> str:
@@ -131,7 +123,7 @@ def field(items: Items, given: str | None, usual: tuple[str, ...]) -> str | None
 def read_scores(items: Items, given: str | None) -> FloatArray:
     name = field(items, given, SCORES)
     if name is None:
-        click.echo("No --score: all items count the same.", err=True)
+        say("No --score: all items count the same.")
         return np.zeros(len(items.records))
     return items.numbers(name)
 
@@ -162,13 +154,12 @@ def read_vectors(items: Items, embedding: str | None, text: str | None) -> Any:
 
 def tfidf(texts: list[str]) -> Any:
     """Sparse tf-idf rows; a text without words has a row of zeros, and is similar to none."""
-    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
     try:
-        counts = CountVectorizer(token_pattern=r"(?u)\b\w+\b").fit_transform(texts)
+        return TfidfVectorizer(token_pattern=r"(?u)\b\w+\b").fit_transform(texts)
     except ValueError:  # no text has a word
         return np.zeros((len(texts), 1))
-    return TfidfTransformer().fit_transform(counts)
 
 
 def explanation(items: Items, chosen: DiverseSelection) -> Iterator[str]:
@@ -208,15 +199,16 @@ def as_record(items: Items, chosen: DiverseSelection, explain: bool) -> dict[str
     record: dict[str, Any] = {"selected": selected, "cost": chosen.cost, "reason": chosen.reason}
     if explain:
         for one, kept in zip(selected, chosen.kept, strict=True):
-            one |= {"nearest": kept.nearest if kept.nearest >= 0 else None, "similarity": kept.similarity}
+            one |= likeness(kept)
         record["skipped"] = [
-            {
-                "item": skipped.item,
-                "place": items.places[skipped.item],
-                "nearest": skipped.nearest if skipped.nearest >= 0 else None,
-                "similarity": skipped.similarity,
-                "reason": describe(items, skipped),
-            }
+            {"item": skipped.item, "place": items.places[skipped.item]}
+            | likeness(skipped)
+            | {"reason": describe(items, skipped)}
             for skipped in chosen.skipped
         ]
     return record
+
+
+def likeness(item: Kept | Skipped) -> dict[str, Any]:
+    """The nearest item that was kept, if there is one, and how similar the two are."""
+    return {"nearest": item.nearest if item.nearest >= 0 else None, "similarity": item.similarity}

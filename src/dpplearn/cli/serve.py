@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,14 @@ from urllib.parse import urlsplit
 
 import click
 
-from dpplearn.cli import first_run_notice, plain_errors, stoppable
-from dpplearn.cli.numbers import WholeNumber
+from dpplearn.cli import first_run_notice, say, stoppable
+from dpplearn.cli.options import MODEL, WholeNumber
 
 
 @click.command(name="serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
 @click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="0: any that is free.")
-@click.option("--model", type=click.Path(path_type=Path), help="A model file.  [default: the English one inside]")
+@MODEL
 @click.option("--workers", type=WholeNumber(1, 64), help="Requests worked on at once.  [default: cores, at most 4]")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 def command(host: str, port: int, model: Path | None, workers: int | None, open_browser: bool) -> None:
@@ -36,27 +37,22 @@ def command(host: str, port: int, model: Path | None, workers: int | None, open_
         ) from None
 
     given: dict[str, Any] = {"model": model} | ({} if workers is None else {"workers": workers})
-    with plain_errors(), bind(host, port) as listener:
+    with bind(host, port) as listener:
         url = address(listener, host)
         if not is_loopback(host):
             given["hosts"] = None
-            click.echo(
+            say(
                 f"Warning: {host} may be reached from other machines, and the server has no authentication. Whoever "
-                "reaches it may use it.",
-                err=True,
+                "reaches it may use it."
             )
         else:
             name = urlsplit(url).netloc.rpartition(":")[0]
             given["hosts"] = tuple(dict.fromkeys([*LOOPBACK, name]))  # 127.0.0.2 is loopback, too
         app = create_app(Settings(**given))
         with first_run_notice(), stoppable("Ended before it was ready."):
-            serve(
-                app,
-                listener,
-                ready=lambda: click.echo(f"Ready at {url} (Ctrl-C ends it).", err=True),
-                browser=url if open_browser else None,
-            )
-        click.echo("Ended.", err=True)
+            said = f"Ready at {url} (Ctrl-C ends it)."
+            serve(app, listener, ready=lambda: say(said), browser=url if open_browser else None)
+        say("Ended.")
 
 
 def is_loopback(host: str) -> bool:
@@ -74,20 +70,16 @@ def is_loopback(host: str) -> bool:
 def bind(host: str, port: int) -> socket.socket:
     """A socket at the address, or why there is none."""
     try:
-        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, _, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError:
         raise ValueError(f"--host must be an address or a name of this machine; {host!r} is none.") from None
-    listener = socket.socket(family, kind, protocol)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind(where)
-        listener.listen(2048)
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()  # :: takes IPv4 too
+        return socket.create_server(where, family=family, backlog=2048, dualstack_ipv6=both)
     except OSError as error:
-        listener.close()
         if error.errno in (98, 48, 10048):  # in use: Linux, macOS, Windows
             raise ValueError(f"Port {port} of {host} is in use. Give another as --port, or 0 for any.") from None
-        raise ValueError(f"Cannot listen at port {port} of {host}: {error.strerror}.") from None
-    return listener
+        raise ValueError(f"Cannot listen at port {port} of {host}: {os.strerror(error.errno or 0)}.") from None
 
 
 def address(listener: socket.socket, host: str) -> str:

@@ -1,15 +1,14 @@
 """dpplearn summarize: documents in, a summary of their own sentences out."""
 
-import json
 import sys
-import tempfile
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnings
-from dpplearn.cli.numbers import Number
+from dpplearn.cli import check_out, first_run_notice, print_json, say
+from dpplearn.cli.options import DIVERSITY, ENCODING, FILE, MODEL
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
 @click.option("--budget", type=float, help="Length of the summary.  [default: 100 words, or that of --model]")
 @click.option("--unit", type=click.Choice(["words", "bytes", "sentences", "tokens"]), help="[default: words]")
 @click.option("--decoder", type=click.Choice(["consensus", "greedy", "sample"]), help="[default: the model's]")
-@click.option("--diversity", type=Number(0, 1), default=0.5, show_default=True, help="0: quality alone, 1: variety.")
-@click.option("--model", type=click.Path(path_type=Path), help="A model file.  [default: the English one inside]")
+@DIVERSITY
+@MODEL
 @click.option("--explain", is_flag=True, help="Say why, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and its reasons as JSON.")
-@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with the sources marked.")
-@click.option("--encoding", help="Of the files.  [default: utf-8]")
+@click.option("--html", type=FILE, help="Also write a page with the sources marked.")
+@ENCODING
 def command(
     files: tuple[str, ...],
     budget: float | None,
@@ -45,7 +44,7 @@ def command(
     """
     from dpplearn.summarize.summarizer import Summarizer
 
-    with plain_errors(), plain_warnings(), first_run_notice():
+    with first_run_notice():
         check_out(html, "--html")
         cluster = read(files, encoding)
         summarizer = Summarizer.load(model)
@@ -59,33 +58,31 @@ def command(
 
             with replace_file(html, "w") as file:
                 file.write(html_report(summary))
-            click.echo(f"Wrote {html}.", err=True)
+            say(f"Wrote {html}.")
     if summary.note:
-        click.echo(summary.note, err=True)
+        say(summary.note)
     if as_json:
         data = summary.to_dict()
         data["documents"] = [{"id": d.id, "title": d.title} for d in cluster.documents]
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        print_json(data)
     else:
         click.echo(summary.text)
     if explain:
-        click.echo(str(summary.explain()), err=True)
+        say(str(summary.explain()))
 
 
 def read(files: tuple[str, ...], encoding: str | None) -> "Cluster":
     """The files, or standard input, as one cluster."""
+    from dpplearn._io.encoding import read_all
     from dpplearn.summarize.corpora.cluster import Cluster
+    from dpplearn.summarize.corpora.documents import parse_document
 
     if files != ("-",):
         if "-" in files:
             raise ValueError("Give either files or - for standard input, not both.")
         return Cluster.from_files(list(files), encoding=encoding)
-    with tempfile.TemporaryDirectory() as folder:  # read like any other file: encodings, HTML, binary refused
-        path = Path(folder) / "stdin.txt"
-        path.write_bytes(sys.stdin.buffer.read())
-        if path.stat().st_size == 0:
-            raise ValueError("Standard input is empty: there is nothing to summarize.")
-        try:
-            return Cluster.from_files([path], encoding=encoding)
-        except ValueError as error:
-            raise ValueError(str(error).replace(str(path), "Standard input")) from None
+    given = sys.stdin.buffer.read()
+    if not given:
+        raise ValueError("Standard input is empty: there is nothing to summarize.")
+    name = "Standard input"
+    return Cluster(parse_document(read_all(BytesIO(given), name), "stdin.txt", name, encoding))

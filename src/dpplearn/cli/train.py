@@ -5,16 +5,15 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import check_out, first_run_notice, plain_errors, plain_warnings
+from dpplearn.cli import check_out, first_run_notice, say
 from dpplearn.cli.bars import bars
-from dpplearn.cli.corpus import ENCODING, PATH, SKIP_BAD, read_corpus
-from dpplearn.cli.decoders import DecoderName, decoder_help
-from dpplearn.cli.numbers import Number
+from dpplearn.cli.corpus import read_corpus
+from dpplearn.cli.options import DECODERS_HELP, ENCODING, FILE, PATH, SKIP_BAD, DecoderName, Number
 
 
 @click.command(name="train")
 @click.argument("corpus", type=PATH)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Model file to write.")
+@click.option("--out", type=FILE, required=True, help="Model file to write.")
 @click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries to learn from.")
 @click.option("--unit", type=click.Choice(["bytes", "words", "sentences"]), default="bytes", show_default=True)
 @click.option("--features", type=click.Choice(["paper", "extended"]), default="paper", show_default=True)
@@ -24,7 +23,7 @@ from dpplearn.cli.numbers import Number
     type=click.Choice(["each", "all"]),
     help="An extract for each reference, or one for all.  [default: each for consensus, else all]",
 )
-@click.option("--decoder", type=DecoderName(), default="consensus", show_default=True, help=f"{decoder_help()}.")
+@click.option("--decoder", type=DecoderName(), default="consensus", show_default=True, help=f"{DECODERS_HELP}.")
 @click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature.")
 @click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True)
 @click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F.")
@@ -50,17 +49,16 @@ def command(
     """
     from dpplearn.summarize.summarizer import Summarizer
 
-    with plain_errors(), plain_warnings(), first_run_notice():
+    with first_run_notice():
         check_out(out)
         summarizer = Summarizer(language=language, **settings)
         clusters = read_corpus(corpus, encoding, skip_bad, language=summarizer.settings.language)
-        click.echo(f"Read {len(clusters)} clusters from {corpus}.", err=True)
+        say(f"Read {len(clusters)} clusters from {corpus}.")
         with bars() as show:
             summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=show)
         summarizer.save(out)
     done = summarizer.training_
-    click.echo(
+    say(
         f"Learned {summarizer.theta_.size} weights from {done['sentences']} sentences of {done['documents']} documents "
-        f"(rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}.",
-        err=True,
+        f"(rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}."
     )

@@ -1,10 +1,10 @@
 """The best set under a budget: greedy, sampled, consensus, exact and local search."""
 
+from dpplearn.decoding.consensus import ConsensusSelection, consensus
 from dpplearn.decoding.diversify import DiverseSelection, diversify
 from dpplearn.decoding.exact import ExactSelection, exact_map
 from dpplearn.decoding.greedy import greedy_map
 from dpplearn.decoding.local import local_search
-from dpplearn.decoding.mbr import ConsensusSelection, consensus
 from dpplearn.decoding.sampled import SampledSelection, sampled_map
 from dpplearn.decoding.selection import Selection
 

@@ -2,142 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_vector
+from dpplearn._checks import FloatArray, check_vector
+from dpplearn._loops.records import SIGNED
+from dpplearn.decoding.candidates import Candidates, Directed, read_features, some
 from dpplearn.decoding.diversity import check_diversity
-from dpplearn.decoding.greedy import SIGNED, as_selection, greedy_auto, greedy_run
-from dpplearn.decoding.ground import Rows, read_features, some
-from dpplearn.decoding.limits import Limits, check_limits
-from dpplearn.decoding.nearest import Nearest, nearest_chosen, nearest_other
+from dpplearn.decoding.greedy import as_selection, greedy_auto, greedy_run
+from dpplearn.decoding.limits import Limits, check_limits, fits
 from dpplearn.decoding.registry import decoder, normal_name
 from dpplearn.decoding.selection import Known, Selection
+from dpplearn.decoding.skipped import DiverseSelection, Kept, Skipped
+
+__all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 FILL = 0.4995  # diversity at which every item keeps 1/1000 of its own, so that none is a combination of others
-
-
-class Kept(NamedTuple):
-    """A chosen item: the other chosen one most similar to it (-1 where it is alone), and their cosine."""
-
-    item: int
-    nearest: int
-    similarity: float
-
-
-class Skipped(NamedTuple):
-    """A candidate that was not chosen: the chosen item most similar to it, their cosine, and the reason in words."""
-
-    item: int
-    nearest: int
-    similarity: float
-    reason: str
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DiverseSelection(Selection):
-    """The chosen items, and why the others were not.
-
-    Attributes
-    ----------
-    indices : int array
-        The items in the order of selection: another name of `subset`, as pyversity has it.
-    selection_scores : float array
-        What each item, when it was added, multiplied det(L_Y) by: exp(gains). 0 for an item that is a linear
-        combination of those before it.
-    strategy, diversity, parameters
-        What was asked for, as pyversity has it.
-    nearest : Nearest
-        For every candidate, the chosen item most similar to it and their cosine. Computed when first asked for.
-    kept : list of Kept
-        For every chosen item, in their order, the other chosen one most similar to it and their cosine.
-    skipped : list of Skipped
-        One record for every candidate that was not chosen, with the reason.
-
-    Examples
-    --------
-    >>> found = diversify([[1, 0], [0.9, 0.1], [0, 1]], [0.9, 0.8, 0.5], k=2)
-    >>> found.indices
-    array([0, 2])
-    >>> print(found.skipped[0].reason)
-    0.99 similar to item 0
-    >>> found.kept
-    [Kept(item=0, nearest=2, similarity=0.0), Kept(item=2, nearest=0, similarity=0.0)]
-    """
-
-    diversity: float
-    parameters: dict[str, Any]
-    limits: Limits = field(repr=False)
-    ground: Rows | None = field(repr=False)
-
-    @property
-    def indices(self) -> IntArray:
-        """The items in the order of selection."""
-        return self.subset
-
-    @property
-    def selection_scores(self) -> FloatArray:
-        """exp(gains)."""
-        return np.exp(self.gains)
-
-    @property
-    def strategy(self) -> str:
-        """Always "dpp"."""
-        return "dpp"
-
-    @cached_property
-    def nearest(self) -> Nearest:
-        """The chosen item most similar to each candidate."""
-        n = self.limits.cost.size
-        if self.ground is None or self.subset.size == 0:
-            return Nearest(np.full(n, -1), np.zeros(n))
-        return nearest_chosen(self.ground, self.subset)
-
-    @cached_property
-    def kept(self) -> list[Kept]:
-        """Every chosen item, with the other chosen one most similar to it."""
-        if self.ground is None or self.subset.size == 0:
-            return []
-        items, similarity = nearest_other(self.ground, self.subset)
-        return [Kept(*one) for one in zip(self.subset.tolist(), items.tolist(), similarity.tolist(), strict=True)]
-
-    @cached_property
-    def skipped(self) -> list[Skipped]:
-        """Every candidate that was not chosen, with the reason."""
-        left = self.limits.budget - self.cost
-        items, similarity = self.nearest
-        barred = set(self.limits.exclude.tolist())
-        chosen = set(self.subset.tolist())
-        found = []
-        for i in range(self.limits.cost.size):
-            if i not in chosen:
-                j, s = int(items[i]), float(similarity[i])
-                close = f"{s:.2f} similar to item {j}"
-                if i in barred:
-                    reason = "excluded"
-                elif self.limits.cost[i] > left:
-                    reason = f"costs {self.limits.cost[i]:g}, more than the {left:g} left of the budget"
-                    reason += f"; {close}" if j >= 0 else ""
-                elif j < 0:
-                    reason = self.reason
-                elif s >= 0.5:
-                    reason = close
-                else:
-                    reason = (
-                        f"the others added more, for score and variety together; most similar is item {j} ({s:.2f})"
-                    )
-                found.append(Skipped(i, j, s, reason))
-        return found
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Copies and other processes get what was found, not the embeddings."""
-        return super().__getstate__() | {"nearest": self.nearest, "kept": self.kept, "ground": None}
 
 
 def diversify(
@@ -215,23 +100,22 @@ def diversify(
     rows, lengths, z = read_candidates(embeddings, scores, scale)
     parameters = {"scale": scale, "method": method}
     if z.size == 0:
-        nothing = Limits(np.empty(0), np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
-        none = np.empty(0, np.int64)
-        return DiverseSelection(none, 0.0, np.empty(0), "no candidates", Known(0.0), d, parameters, nothing, None)
+        limits = Limits(z, np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
+        nothing = Directed(np.empty((0, 1)), z, z)
+        return DiverseSelection.nothing("no candidates", Known(0.0), d, parameters, limits, nothing)
     z *= min(0.5, 1.0 - d)
     q = np.exp(z)
     q *= np.sqrt(2.0)
-    ground = Rows(rows, lengths, q, None, min(d, 0.5))  # above 1/2 the knob is in q, below it in S
+    directed = Directed(rows, lengths, q)
+    candidates = Candidates(directed, min(d, 0.5))  # above 1/2 the knob is in q, below it in S
     limits = check_limits(z.size, cost, budget, k, options.get("include", ()), options.get("exclude", ()))
     if method == "greedy" and not options:
-        found = greedy(ground, limits)
+        found = greedy(candidates, limits)
     else:
-        found = decoder(method)(ground, cost, budget, k=k, diversity=ground.diversity, **options)
+        found = decoder(method)(candidates, cost, budget, k=k, diversity=candidates.diversity, **options)
     if method == "greedy" and k is not None and len(found) < limits.k:
-        found = fill(ground, limits, found)
-    return DiverseSelection(
-        found.subset, found.cost, found.gains, found.reason, ground.log_prob, d, parameters, limits, ground
-    )
+        found = fill(candidates, limits, found)
+    return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
 
 
 def read_candidates(embeddings: Any, scores: Any, scale: float) -> tuple[Any, FloatArray, FloatArray]:
@@ -262,8 +146,7 @@ def read_candidates(embeddings: Any, scores: Any, scale: float) -> tuple[Any, Fl
         raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
     values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", n)
     z = standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
-    rows, squares = read_features(embeddings, "embeddings")
-    return rows, np.sqrt(squares), z if strength == 1.0 else strength * z
+    return *read_features(embeddings, "embeddings"), z if strength == 1.0 else strength * z
 
 
 def as_rows(embeddings: Any) -> Any:
@@ -297,23 +180,23 @@ def standardize(s: FloatArray, eps: float) -> FloatArray:
     return s
 
 
-def greedy(ground: Rows, limits: Limits) -> Selection:
+def greedy(candidates: Candidates, limits: Limits) -> Selection:
     """greedy_map with its defaults, on inputs that were checked before: for few items that is most of the time."""
     reason = limits.empty_reason()
     if reason:
-        return Selection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob)
-    return as_selection(ground, limits, greedy_auto(ground, limits, None, -np.inf if limits.bounded else 1.0))
+        return Selection.nothing(reason, candidates.log_prob)
+    return as_selection(candidates, limits, greedy_auto(candidates, limits, None, -np.inf if limits.bounded else 1.0))
 
 
-def fill(ground: Rows, limits: Limits, found: Selection) -> Selection:
+def fill(candidates: Candidates, limits: Limits, found: Selection) -> Selection:
     """What was found, followed by items that are linear combinations of it, up to k.
 
     Each item keeps a little of its own (S = 0.999 S + 0.001 I), so that the rest are ranked too.
     """
-    near = Rows(ground.rows, ground.lengths, ground.q, None, min(ground.diversity, FILL))
+    near = replace(candidates, diversity=min(candidates.diversity, FILL))
     after = replace(limits, include=found.subset)
     left = limits.cost[after.alive == 1]
-    if left.size == 0 or found.cost + left.min() > limits.budget or limits.empty_reason():
+    if left.size == 0 or not fits(found.cost + left.min(), limits.budget) or limits.empty_reason():
         return found
     items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
     extra = items.size - found.subset.size
@@ -321,4 +204,4 @@ def fill(ground: Rows, limits: Limits, found: Selection) -> Selection:
         return found
     reason = f"{len(found)} items have independent embeddings; the last {extra} are linear combinations of them"
     gains = np.append(found.gains, np.full(extra, -np.inf))
-    return Selection(items, limits.total(items), gains, reason, ground.log_prob)
+    return Selection(items, limits.total(items), gains, reason, candidates.log_prob)

@@ -6,7 +6,7 @@ For diversity d in [0, 1] a decoder works on
 
 At 0, S(0) = I: items are ranked by quality alone. At 0.5 it is the model. At 1, q^0 = 1: similarity alone.
 Every L(d) is positive semidefinite, so every decoder, the sampling ones too, has a DPP to work on. Above 0.5, with a
-budget or a size limit, decoders that ask for the most probable set fill it: see `dpplearn.decoding.fill`.
+budget or a size limit, decoders that ask for the most probable set fill it: see `dpplearn.decoding.tilt.fill_tilt`.
 """
 
 from __future__ import annotations

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, count_of
-from dpplearn._linalg import EPS, logdet, schur_complement
-from dpplearn.decoding.fill import fill_tilt
-from dpplearn.decoding.greedy import greedy_auto
-from dpplearn.decoding.ground import Ground, Model, read_model
+from dpplearn._checks import IntArray, count_of
+from dpplearn._linalg import logdet, schur_complement
+from dpplearn._loops.records import Nodes
+from dpplearn._precision import rounding
+from dpplearn.decoding.candidates import Candidates, Model, read_model
+from dpplearn.decoding.greedy import as_found, greedy_auto
 from dpplearn.decoding.limits import Limits, check_budget, check_limits
 from dpplearn.decoding.local import improve
 from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.whole import as_found
+from dpplearn.decoding.tilt import fill_tilt
 from dpplearn.determinantal import impossible, remaining
 
 MEMORY = 2**30  # bytes for one conditional kernel per depth
@@ -66,8 +67,8 @@ def exact_map(
     ----------
     dpp, cost, budget, k, include, exclude, diversity
         As in `greedy_map`. Above diversity 0.5, with a budget or k, sets are compared by log det L_Y(d) + s |Y|,
-        with the s of `dpplearn.decoding.fill`: by similarity alone no item is a gain, and the set is to fill the
-        budget.
+        with the s of `dpplearn.decoding.tilt.fill_tilt`: by similarity alone no item is a gain, and the set is to
+        fill the budget.
     time_limit : float, optional
         Seconds; None for no limit. When they are over, the best set found is returned with its gap.
 
@@ -83,31 +84,32 @@ def exact_map(
     >>> found.sorted_subset, found.optimal, found.gap
     (array([0, 2]), True, 0.0)
     """
-    ground = read_model(dpp, diversity)
-    limits = check_limits(ground.n, cost, budget, k, include, exclude)
+    candidates = read_model(dpp, diversity)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
     seconds = check_budget(time_limit, "time_limit")
     reason = limits.empty_reason()
     if reason:
-        return ExactSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, 0.0, True, 0)
+        return ExactSelection.nothing(reason, candidates.log_prob, 0.0, True, 0)
     end = time.perf_counter() + seconds
-    aim = ground.tilted(fill_tilt(ground, limits))
+    aim = candidates.tilted(fill_tilt(candidates, limits))
     start, _ = improve(aim, limits, np.sort(greedy_auto(aim, limits, None, 1.0).items), 0.0, end)
     Y, gap, nodes = branch_and_bound(aim, limits, start, end)
     looked = f"{count_of(nodes, 'set', 'sets')} looked at" if nodes else "no other set can be better"
     done = f"optimal: {looked}" if gap == 0.0 else f"time limit: within {gap:.3g} of the optimum"
-    found = as_found(ground, limits, Y, done)
-    return ExactSelection(found.subset, found.cost, found.gains, done, ground.log_prob, gap, gap == 0.0, nodes)
+    return ExactSelection.of(as_found(candidates, limits, Y, done), done, gap, gap == 0.0, nodes)
 
 
-def branch_and_bound(ground: Ground, limits: Limits, start: IntArray, end: float) -> tuple[IntArray, float, int]:
+def branch_and_bound(
+    candidates: Candidates, limits: Limits, start: IntArray, end: float
+) -> tuple[IntArray, float, int]:
     """Best set, gap and number of nodes, starting from a feasible set and until the clock shows `end`."""
-    from dpplearn._loops.bound import open_node, search
+    from dpplearn._loops.bound import LEAST, open_node, search
 
-    rest = remaining(ground.n, limits.include, limits.exclude)
-    base = logdet(ground.L[np.ix_(limits.include, limits.include)])
+    rest = remaining(candidates.n, limits.include, limits.exclude)
+    base = logdet(candidates.L[np.ix_(limits.include, limits.include)])
     if base == -np.inf:
         raise impossible("include", limits.include)
-    kernel = schur_complement(ground.L, rest, limits.include)
+    kernel = schur_complement(candidates.L, rest, limits.include)
     costs = limits.cost[rest]
     left, slots = limits.room - float(limits.cost[limits.include].sum()), limits.k - limits.include.size
     n = rest.size
@@ -121,37 +123,41 @@ def branch_and_bound(ground: Ground, limits: Limits, start: IntArray, end: float
             f"exact_map keeps a kernel per item chosen, which for {n} candidates and up to {depth_limit - 1} items is "
             f"{8 * depth_limit * n * n / 2**30:.1f} GiB; at most 1 is offered. Use greedy_map and local_search."
         )
-    R = np.empty((depth_limit, n, n))
-    stack = {name: np.empty((depth_limit, n)) for name in ("cost", "log_gain")}
-    order = {name: np.empty((depth_limit, n), np.int64) for name in ("ids", "density")}
-    sizes, child, places, path = (np.zeros(depth_limit, np.int64) for _ in range(4))
-    room, value, best_set = np.zeros(depth_limit), np.zeros(depth_limit), np.zeros(depth_limit + 1, np.int64)
-    noise = 8 * depth_limit * EPS * ground.diag[rest]
-    R[0], stack["cost"][0], order["ids"][0] = kernel, costs, np.arange(n)
-    room[0], places[0] = left, slots
-    first = (stack["log_gain"][0], order["density"][0])
-    sizes[0] = open_node(R[0], stack["cost"][0], order["ids"][0], n, left, slots, *first, noise)
-    best, depth, nodes = logdet(ground.block(start)) - base, 0, 0
-    arrays = (R, stack["cost"], order["ids"], stack["log_gain"], order["density"], sizes, child, room, places, value)
+    at_each, per_item = (depth_limit,), (depth_limit, n)
+    nodes = Nodes(
+        R=np.empty((depth_limit, n, n)),
+        cost=np.empty(per_item),
+        ids=np.empty(per_item, np.int64),
+        log_gain=np.empty(per_item),
+        density=np.empty(per_item, np.int64),
+        sizes=np.zeros(at_each, np.int64),
+        child=np.zeros(at_each, np.int64),
+        left=np.zeros(at_each),
+        slots=np.zeros(at_each, np.int64),
+        value=np.zeros(at_each),
+        path=np.zeros(at_each, np.int64),
+        noise=rounding(depth_limit) * candidates.diag[rest],
+    )
+    nodes.R[0], nodes.cost[0], nodes.ids[0], nodes.left[0], nodes.slots[0] = kernel, costs, np.arange(n), left, slots
+    nodes.sizes[0] = open_node(nodes, 0, n, left, slots)
+    best, best_set = logdet(candidates.block(start)) - base, np.zeros(depth_limit + 1, np.int64)
+    depth, looked = 0, 0
     while depth >= 0 and time.perf_counter() < end:
-        depth, best, opened = search(*arrays, path, depth, best, best_set, noise, STEP)
-        nodes += opened
+        depth, best, opened = search(nodes, depth, best, best_set, STEP)
+        looked += opened
     Y = start if best_set[0] == 0 else np.union1d(rest[best_set[1 : best_set[0] + 1]], limits.include)
-    if logdet(ground.block(Y)) < logdet(ground.block(start)):  # by rounding alone: computed anew, the start is better
+    if logdet(candidates.block(Y)) < logdet(candidates.block(start)):  # by rounding: computed anew, the start is better
         Y = start
-    gap = open_bound(arrays, depth) - best
-    return Y, gap if gap > 1e-11 else 0.0, nodes
+    gap = open_bound(nodes, depth) - best
+    return Y, gap if gap > LEAST else 0.0, looked
 
 
-def open_bound(arrays: tuple[FloatArray | IntArray, ...], depth: int) -> float:
+def open_bound(nodes: Nodes, depth: int) -> float:
     """The largest bound of any branch not yet taken."""
     from dpplearn._loops.bound import knapsack_bound
 
-    _, cost, _, log_gain, density, sizes, child, room, places, value = arrays
-    return max(
-        (
-            value[t] + knapsack_bound(log_gain[t], cost[t], density[t], child[t], sizes[t], room[t], places[t])
-            for t in range(depth + 1)
-        ),
-        default=-np.inf,
-    )
+    def bound(t: int) -> float:
+        args = (nodes.child[t], nodes.sizes[t], nodes.left[t], nodes.slots[t])
+        return float(nodes.value[t] + knapsack_bound(nodes, t, *args))
+
+    return max(map(bound, range(depth + 1)), default=-np.inf)

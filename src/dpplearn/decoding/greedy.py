@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, count_of, view
+from dpplearn._loops.records import (
+    DEPENDENT,
+    IMPOSSIBLE,
+    LOG,
+    NO_GAIN,
+    NO_ROOM,
+    PROBABILITY,
+    SIGNED,
+    SIZE,
+    FeatureRows,
+    Run,
+    Wanted,
+)
+from dpplearn._precision import row_rounding
 from dpplearn._run.stop import check_stop
-from dpplearn.decoding.ground import Ground, Kernel, Model, read_model
+from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.limits import Limits, check_limits, check_number
 from dpplearn.decoding.selection import Selection
+from dpplearn.operand import Dense, Operand, Rows
 
-PROBABILITY, LOG, SIGNED = 0, 1, 2  # as in _loops.greedy
 MARGIN = float(np.log(2))  # of a tilted gain above 1, so that of items that gain the same the cheaper is preferred
-
-
-class Run(NamedTuple):
-    """Items in order, the gain g of each (a factor of the probability), and the code of the end."""
-
-    items: IntArray
-    gains: FloatArray
-    end: int
 
 
 def greedy_map(
@@ -110,23 +116,23 @@ def greedy_map(
     >>> greedy_map(dpp, cost=[4, 5, 4], budget=3).reason
     'the budget of 3 is below the cheapest candidate, which costs 4'
     """
-    ground = read_model(dpp, diversity)
-    limits = check_limits(ground.n, cost, budget, k, include, exclude)
+    candidates = read_model(dpp, diversity)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
     check_choice(gain, "gain", ("auto", "probability", "log"))
     if stop is not None:
         check_choice(stop, "stop", ("no-gain", "full"))
     power = check_power(cost_power)
     reason = limits.empty_reason()
     if reason:
-        return Selection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob)
+        return Selection.nothing(reason, candidates.log_prob)
     only_gains = stop == "no-gain" or (stop is None and not limits.bounded)
     floor = 1.0 if only_gains else -np.inf
     if gain == "auto":
-        run = greedy_auto(ground, limits, power, floor)
+        run = greedy_auto(candidates, limits, power, floor)
     else:
         rule = PROBABILITY if gain == "probability" else LOG
-        run = greedy_run(ground, limits, rule, 1.0 if power is None else power, 0.0, floor)
-    return as_selection(ground, limits, run)
+        run = greedy_run(candidates, limits, rule, 1.0 if power is None else power, 0.0, floor)
+    return as_selection(candidates, limits, run)
 
 
 def check_power(cost_power: Any) -> float | None:
@@ -139,48 +145,62 @@ def check_power(cost_power: Any) -> float | None:
     return power
 
 
-def greedy_auto(ground: Ground, limits: Limits, power: float | None, floor: float) -> Run:
+def greedy_auto(candidates: Candidates, limits: Limits, power: float | None, floor: float) -> Run:
     """The best of three runs, under a kernel scaled so that filling the budget is no loss; see greedy_map."""
-    first = greedy_run(ground, limits, SIGNED, 0.0, 0.0, floor)
+    first = greedy_run(candidates, limits, SIGNED, 0.0, 0.0, floor)
     gains = first.gains[limits.include.size :]
     if limits.equal or power == 0.0 or gains.size == 0:
         return first
     least = math.log(min(gains.tolist()))
     tilt = 0.0 if least >= 0.0 else MARGIN - least
-    runs = [greedy_run(ground, limits, SIGNED, r, tilt, floor) for r in ((0.5, 1.0) if power is None else (power,))]
+    runs = [greedy_run(candidates, limits, SIGNED, r, tilt, floor) for r in ((0.5, 1.0) if power is None else (power,))]
     if power is None:
         runs.insert(0, first)
     # rounded, so that of runs that reach the same set the first counts
     return max(runs, key=lambda run: round(sum(map(math.log, run.gains.tolist())) + tilt * run.items.size, 9))
 
 
-def greedy_run(ground: Ground, limits: Limits, rule: int, power: float, tilt: float, floor: float) -> Run:
+def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, tilt: float, floor: float) -> Run:
     """One greedy pass with gains divided by cost^power, on a kernel scaled by e^tilt."""
+    check_stop()
+    cost = limits.cost
+    weight = np.ones(cost.size) if power == 0.0 else cost if power == 1.0 else cost**power
+    wanted = Wanted(cost, weight, rule, float(tilt), floor, limits.room, limits.k, view(limits.include))
+    return possible(candidates, limits, run_loop(candidates.operand, wanted, limits.alive.copy()))
+
+
+def run_loop(operand: Operand, wanted: Wanted, alive: Any) -> Run:
+    """A greedy run over a kernel, or over rows of which it is never formed."""
     from dpplearn._loops.greedy import greedy_kernel, greedy_rows
 
-    check_stop()
-    weight = np.ones(ground.n) if power == 0.0 else limits.cost if power == 1.0 else limits.cost**power
-    rest = (limits.cost, weight, rule, float(tilt), floor, limits.room, limits.k, limits.include, limits.alive.copy())
-    if isinstance(ground, Kernel):
-        return possible(ground, limits, Run(*greedy_kernel(view(ground.L), *rest)))
-    rows = ground.rows
-    d = rows.shape[1]
-    double = rows.dtype == np.float64
-    noise = (d + 8 * min(limits.k, d)) * np.finfo(np.float64).eps if double else 32 * np.finfo(np.float32).eps
-    none = np.empty(0, np.int64)
-    if sparse.issparse(rows):
-        parts = (np.empty((0, 0), rows.dtype), rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
+    run: Run
+    if isinstance(operand, Dense):
+        run = greedy_kernel(view(operand.L), wanted, alive)
     else:
-        parts = (rows, none, none, np.empty(0, rows.dtype))
-    return possible(
-        ground, limits, Run(*greedy_rows(*parts, d, ground.scale, ground.diag, ground.own, *rest, float(noise)))
-    )
+        run = greedy_rows(as_features(operand, wanted.k), operand.rows.shape[1], wanted, alive)
+    return run
 
 
-def possible(ground: Ground, limits: Limits, run: Run) -> Run:
+def as_features(operand: Rows, k: int) -> FeatureRows:
+    """Rows as the loop reads them: csr arrays beside no dense rows, or the other way."""
+    rows, noise = operand.rows, row_rounding(operand.rows.dtype, operand.rows.shape[1], k)
+    if sparse.issparse(rows):
+        dense, indptr, indices = (
+            np.empty((0, 0), rows.dtype),
+            rows.indptr.astype(np.int64),
+            rows.indices.astype(np.int64),
+        )
+        data = rows.data
+    else:
+        dense, data = rows, np.empty(0, rows.dtype)
+        indptr = indices = np.empty(0, np.int64)
+    return FeatureRows(view(dense), indptr, indices, view(data), operand.scale, operand.diag, operand.own, noise)
+
+
+def possible(candidates: Candidates, limits: Limits, run: Run) -> Run:
     """The run, unless an item to include has no quality or was a linear combination of others."""
-    if run.end == 5:
-        none = limits.include[ground.diag[limits.include] <= 0.0]
+    if run.end == IMPOSSIBLE:
+        none = limits.include[candidates.diag[limits.include] <= 0.0]
         if none.size:
             raise ValueError(f"include={limits.include.tolist()} has probability 0: item {none[0]} has quality 0.")
         raise ValueError(
@@ -190,24 +210,51 @@ def possible(ground: Ground, limits: Limits, run: Run) -> Run:
     return run
 
 
-def as_selection(ground: Ground, limits: Limits, run: Run) -> Selection:
-    return Selection(
-        run.items.copy(), limits.total(run.items), np.log(run.gains), describe(limits, run), ground.log_prob
-    )
+def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
+    """What a run chose, and why it ended."""
+    gains, reason = np.log(run.gains), describe(limits, run)
+    return Selection(run.items.copy(), limits.total(run.items), gains, reason, candidates.log_prob)
+
+
+def as_found(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -> Selection:
+    """A set that was found as a whole, put in order: items to include first, then by gain."""
+    run = possible(candidates, limits, order(candidates, Y, np.searchsorted(Y, limits.include)))
+    places, gains = run.items, np.log(run.gains)
+    if places.size < Y.size:  # a set of probability 0 has items without a gain to order them by
+        rest = np.setdiff1d(np.arange(Y.size), places)
+        places, gains = np.append(places, rest), np.append(gains, np.full(rest.size, -np.inf))
+    return Selection(Y[places], limits.total(Y), gains, reason, candidates.log_prob)
+
+
+def gains_in_order(candidates: Candidates, items: IntArray) -> FloatArray:
+    """log of what each item multiplies the probability by, when added in this order; -inf from where it is 0."""
+    run = order(candidates, items, np.arange(items.size))
+    gains = np.full(items.size, -np.inf)
+    known = run.gains.size - (run.end == IMPOSSIBLE)
+    gains[:known] = np.log(run.gains[:known])
+    return gains
+
+
+def order(candidates: Candidates, items: IntArray, forced: IntArray) -> Run:
+    """A greedy run among a few items, numbered as they are here: those forced in their order, then the others."""
+    k, alive = items.size, np.ones(items.size, np.uint8)
+    alive[forced] = 0
+    wanted = Wanted(np.ones(k), np.ones(k), LOG, 0.0, -np.inf, np.inf, k, view(forced))
+    return run_loop(Dense(candidates.block(items)), wanted, alive)
 
 
 def describe(limits: Limits, run: Run) -> str:
     """Why the run ended, in words."""
-    if run.end == 1:
+    if run.end == SIZE:
         return f"the size limit of {count_of(limits.k, 'item', 'items')} is reached"
-    if run.end == 2:
+    if run.end == NO_ROOM:
         left = limits.budget - limits.total(run.items)
         return f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g})"
-    if run.end == 3:
+    if run.end == NO_GAIN:
         return "no other candidate has a gain"
-    if run.end == 4 and run.items.size == 0:
+    if run.end == DEPENDENT and run.items.size == 0:
         return "every candidate has quality 0"
-    if run.end == 4:
+    if run.end == DEPENDENT:
         return (
             f"every other candidate has gain 0, being a linear combination of the {run.items.size} chosen: "
             "the kernel's rank is reached"

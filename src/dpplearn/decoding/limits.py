@@ -20,6 +20,25 @@ def roomy(budget: float) -> float:
     return budget * (1.0 + SLACK)
 
 
+def at_least(cost: float) -> float:
+    """The smallest sum of costs that counts as reaching this one."""
+    return cost * (1.0 - SLACK)
+
+
+def fits(total: Any, budget: float) -> Any:
+    """Whether a sum of costs, or each of many, is within the budget, up to its rounding.
+
+    >>> fits(0.1 + 0.2, 0.3), fits(0.31, 0.3)
+    (True, False)
+    """
+    return total <= roomy(budget)
+
+
+def reaches(total: Any, least: float) -> Any:
+    """Whether a sum of costs, or each of many, is at least this much, up to its rounding."""
+    return total >= at_least(least)
+
+
 @dataclass(frozen=True, eq=False)
 class Limits:
     """cost(Y) <= budget, |Y| <= k, include in Y, exclude not in Y."""
@@ -53,22 +72,22 @@ class Limits:
     def total(self, subset: IntArray) -> float:
         """Cost of a set; of one that fits, never above the budget by rounding."""
         cost = float(self.cost[subset].sum())
-        return min(cost, self.budget) if cost <= self.room else cost
+        return min(cost, self.budget) if fits(cost, self.budget) else cost
 
     def fits(self, subset: IntArray) -> bool:
         """Whether a set is within the budget and the size."""
-        return subset.size <= self.k and float(self.cost[subset].sum()) <= self.room
+        return subset.size <= self.k and bool(fits(self.cost[subset].sum(), self.budget))
 
     def empty_reason(self) -> str:
         """Why nothing can be chosen; empty where something can."""
         if self.k == 0:
             return "the size limit k is 0"
-        if self.exclude.size == 0 and self.cheapest <= self.room:
+        if self.exclude.size == 0 and fits(self.cheapest, self.budget):
             return ""
         if not self.alive.any():
             return "no candidates: every item is excluded" if not self.include.size else ""
         cheapest = float(self.cost[self.alive == 1].min())
-        if self.include.size == 0 and cheapest > self.room:
+        if self.include.size == 0 and not fits(cheapest, self.budget):
             return f"the budget of {self.budget:g} is below the cheapest candidate, which costs {cheapest:g}"
         return ""
 
@@ -93,7 +112,7 @@ def check_limits(
     A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
-    if A.size and costs[A].sum() > roomy(limit):
+    if not fits(costs[A].sum(), limit):
         raise ValueError(
             f"include must fit the budget, but its items cost {costs[A].sum():g} and the budget is {limit:g}. "
             "Raise the budget or include less."

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray, check_subset
-from dpplearn._linalg import EPS, logdet
-from dpplearn.decoding.fill import fill_tilt
-from dpplearn.decoding.greedy import greedy_auto
-from dpplearn.decoding.ground import Ground, Model, read_model
-from dpplearn.decoding.limits import SLACK, Limits, check_budget, check_limits
+from dpplearn._linalg import logdet, safe_log
+from dpplearn._precision import rounding
+from dpplearn.decoding.candidates import Candidates, Model, read_model
+from dpplearn.decoding.greedy import as_found, greedy_auto
+from dpplearn.decoding.limits import Limits, check_budget, check_limits, fits, reaches
 from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.whole import as_found
+from dpplearn.decoding.tilt import fill_tilt
 from dpplearn.determinantal import impossible
 
 LEAST = 1e-9  # gain in log-probability that counts as an improvement
@@ -46,8 +46,8 @@ def local_search(
     ----------
     dpp, cost, budget, k, include, exclude, diversity
         As in `greedy_map`. Above diversity 0.5, with a budget or k, sets are compared by log det L_Y(d) + s |Y|,
-        with the s of `dpplearn.decoding.fill`: by similarity alone no item is a gain, and the set is to fill the
-        budget.
+        with the s of `dpplearn.decoding.tilt.fill_tilt`: by similarity alone no item is a gain, and the set is to
+        fill the budget.
     start : array of item numbers or Selection, optional
         A feasible set; by default what `greedy_map` finds. The result is never less probable. A start of
         probability 0 first loses the items that are linear combinations of others.
@@ -66,19 +66,19 @@ def local_search(
     >>> local_search(dpp, k=2, start=[0, 1]).sorted_subset
     array([1, 2])
     """
-    ground = read_model(dpp, diversity)
-    limits = check_limits(ground.n, cost, budget, k, include, exclude)
+    candidates = read_model(dpp, diversity)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
     low = check_budget(min_cost, "min_cost")
-    aim = ground.tilted(fill_tilt(ground, limits))
+    aim = candidates.tilted(fill_tilt(candidates, limits))
     if start is None:
         reason = limits.empty_reason()
         if reason:
-            return Selection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob)
+            return Selection.nothing(reason, candidates.log_prob)
         Y = np.sort(greedy_auto(aim, limits, None, -np.inf if limits.bounded else 1.0).items)
     else:
         Y = check_start(limits, start.subset if isinstance(start, Selection) else start)
     Y, reason = improve(aim, limits, Y, low)
-    return as_found(ground, limits, Y, reason)
+    return as_found(candidates, limits, Y, reason)
 
 
 def check_start(limits: Limits, start: ArrayLike) -> IntArray:
@@ -94,41 +94,42 @@ def check_start(limits: Limits, start: ArrayLike) -> IntArray:
     return Y
 
 
-def independent(ground: Ground, limits: Limits, Y: IntArray) -> IntArray:
+def independent(candidates: Candidates, limits: Limits, Y: IntArray) -> IntArray:
     """Y without the items that are linear combinations of others in it."""
-    if logdet(ground.block(Y)) > -np.inf:
+    if logdet(candidates.block(Y)) > -np.inf:
         return Y
-    if logdet(ground.block(limits.include)) == -np.inf:
+    if logdet(candidates.block(limits.include)) == -np.inf:
         raise impossible("include", limits.include)
-    found = as_found(ground, limits, Y, "")
+    found = as_found(candidates, limits, Y, "")
     return np.sort(found.subset[found.gains > -np.inf])
 
 
-def improve(ground: Ground, limits: Limits, Y: IntArray, min_cost: float, end: float = np.inf) -> tuple[IntArray, str]:
+def improve(
+    candidates: Candidates, limits: Limits, Y: IntArray, min_cost: float, end: float = np.inf
+) -> tuple[IntArray, str]:
     """Steepest ascent from Y, until no move helps or the clock shows `end`; and why it ended.
 
     The gains of moves come from a factor that a nearly singular L_Y makes inexact. So a move counts only where
     log det L_Y, computed anew, rises by more than LEAST: it is a function of the set, and none comes twice.
     """
-    Y = independent(ground, limits, Y)
-    diag = ground.diag
+    Y = independent(candidates, limits, Y)
+    diag = candidates.diag
     r = np.sqrt(np.where(diag > 0.0, diag, 1.0))
-    log_diag = np.full(diag.shape, -np.inf)
-    np.log(diag, out=log_diag, where=diag > 0.0)
-    value = logdet(ground.block(Y))
-    most = 100 + 10 * ground.n
+    log_diag = safe_log(np.maximum(diag, 0.0))
+    value = logdet(candidates.block(Y))
+    most = 100 + 10 * candidates.n
     for _ in range(most):
         if time.perf_counter() >= end:
             return Y, "the time is over"
-        gains = moves(ground, limits, Y, min_cost, r, log_diag).ravel()
+        gains = moves(candidates, limits, Y, min_cost, r, log_diag).ravel()
         hopeful = np.flatnonzero(gains > LEAST)
         if hopeful.size > TRIES:
             hopeful = hopeful[np.argpartition(-gains[hopeful], TRIES)[:TRIES]]
         for move in hopeful[np.argsort(-gains[hopeful], kind="stable")]:
             i, j = divmod(int(move), Y.size + 1)
             Z = np.delete(Y, j) if j < Y.size else Y
-            Z = np.sort(np.append(Z, i)) if i < ground.n else Z
-            reached = logdet(ground.block(Z))
+            Z = np.sort(np.append(Z, i)) if i < candidates.n else Z
+            reached = logdet(candidates.block(Z))
             if reached > value + LEAST:
                 Y, value = Z, reached
                 break
@@ -138,15 +139,15 @@ def improve(ground: Ground, limits: Limits, Y: IntArray, min_cost: float, end: f
 
 
 def moves(
-    ground: Ground, limits: Limits, Y: IntArray, min_cost: float, r: FloatArray, log_diag: FloatArray
+    candidates: Candidates, limits: Limits, Y: IntArray, min_cost: float, r: FloatArray, log_diag: FloatArray
 ) -> FloatArray:
     """Gain in log-probability of adding i and dropping Y[j]; row n adds none, column |Y| drops none."""
-    n, size = ground.n, Y.size
+    n, size = candidates.n, Y.size
     factor = np.ones((n + 1, size + 1))
     if size:  # with unit diagonals, so that qualities of any size lose no digits
-        C = linalg.cholesky(ground.block(Y) / r[Y, None] / r[Y], lower=True, check_finite=False)
+        C = linalg.cholesky(candidates.block(Y) / r[Y, None] / r[Y], lower=True, check_finite=False)
         half = linalg.solve_triangular(C, np.eye(size), lower=True, check_finite=False)  # M = half^T half
-        columns = (ground.columns(Y) / r[:, None] / r[Y]) @ half.T
+        columns = (candidates.operand.columns(Y) / r[:, None] / r[Y]) @ half.T
         W = columns @ half
         factor[:n, size] = 1.0 - np.einsum("ij,ij->i", columns, columns)
         factor[n, :size] = np.einsum("ij,ij->j", half, half)
@@ -154,13 +155,12 @@ def moves(
         factor[:n, :size] = np.outer(g, factor[n, :size]) + W**2
     else:
         factor[:n, size] = log_diag > -np.inf
-    factor[factor <= 8 * (size + 1) * EPS] = 0.0
-    with np.errstate(divide="ignore"):
-        gains = np.log(factor)
+    factor[factor <= rounding(size + 1)] = 0.0
+    gains = safe_log(factor)
     gains += np.append(log_diag, 0.0)[:, None] - np.append(log_diag[Y], 0.0)
     total = float(limits.cost[Y].sum())
     after = total + np.append(limits.cost, 0.0)[:, None] - np.append(limits.cost[Y], 0.0)
-    gains[(after > limits.room) | (after < min(min_cost, total) * (1.0 - SLACK))] = -np.inf
+    gains[~(fits(after, limits.budget) & reaches(after, min(min_cost, total)))] = -np.inf
     gains[np.append(limits.alive == 0, False)] = -np.inf
     gains[Y] = -np.inf
     gains[:, np.append(np.isin(Y, limits.include), False)] = -np.inf

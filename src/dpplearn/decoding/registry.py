@@ -24,8 +24,10 @@ class Decoder(NamedTuple):
 DECODERS: dict[str, Decoder] = {
     "greedy": Decoder("dpplearn.decoding.greedy:greedy_map", "add the item with the largest gain for its cost"),
     "sampled": Decoder("dpplearn.decoding.sampled:sampled_map", "the most probable of many sets drawn", random=True),
-    "consensus": Decoder("dpplearn.decoding:consensus", "the set that agrees most with sets drawn", random=True),
-    "exact": Decoder("dpplearn.decoding.exact:exact_map", "the most probable set, proved so; for up to 60 items"),
+    "consensus": Decoder(
+        "dpplearn.decoding.consensus:consensus", "the set that agrees most with sets drawn", random=True
+    ),
+    "exact": Decoder("dpplearn.decoding.exact:exact_map", "the most probable set, proved so (up to about 60 items)"),
     "local": Decoder("dpplearn.decoding.local:local_search", "greedy, improved by one item at a time"),
 }
 ALIASES = {"sample": "sampled"}  # what older model files and requests say

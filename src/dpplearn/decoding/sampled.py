@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, view
-from dpplearn._linalg import Spectrum
+from dpplearn._linalg import safe_log
+from dpplearn._loops.records import Tables, Window
 from dpplearn._run.threads import map_threads
-from dpplearn.decoding.fill import fill_tilt
-from dpplearn.decoding.ground import DENSE, Ground, Model, read_model
-from dpplearn.decoding.limits import SLACK, Limits, check_budget, check_limits, roomy
+from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
+from dpplearn.decoding.greedy import as_found
+from dpplearn.decoding.limits import Limits, at_least, check_budget, check_limits, fits, reaches, roomy
 from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.tilt import find_tilt, tilted_spectrum
-from dpplearn.decoding.whole import as_found
-from dpplearn.determinantal import check_remaining
+from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted_spectrum
+from dpplearn.determinantal import remaining
 from dpplearn.dpp import DPP
-from dpplearn.lowrank import LowRankDPP
 from dpplearn.sampling.spectral import block_starts, make_tables, stream_states
-
-if TYPE_CHECKING:
-    from dpplearn._loops.spectral import Tables
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,8 +65,8 @@ def sampled_map(
     ----------
     dpp, cost, budget, k, include, exclude, diversity
         As in `greedy_map`. Above diversity 0.5, with a budget or k, sets are compared by log det L_Y(d) + s |Y|,
-        with the s of `dpplearn.decoding.fill`: by similarity alone no item is a gain, and the set is to fill the
-        budget.
+        with the s of `dpplearn.decoding.tilt.fill_tilt`: by similarity alone no item is a gain, and the set is to
+        fill the budget.
     n_samples : int
         How many sets to draw.
     min_cost, max_cost : float
@@ -102,8 +98,8 @@ def sampled_map(
     >>> sampled_map(dpp, cost=[1, 2, 1], budget=9, min_cost=7, n_samples=1000, rng=0).reason
     'none of 1000 samples cost between 7 and 9; the nearest cost 4. All candidates together cost 4: lower min_cost'
     """
-    ground = read_model(dpp, diversity)
-    limits = check_limits(ground.n, cost, budget, k, include, exclude)
+    candidates = read_model(dpp, diversity)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
     low, high = check_window(limits, min_cost, max_cost)
     if not isinstance(tilt, bool | np.bool_):
         raise TypeError(f"tilt must be True or False, found {tilt!r:.60}.")
@@ -111,35 +107,30 @@ def sampled_map(
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
     reason = limits.empty_reason() if low == 0.0 else ""
     if reason:
-        return SampledSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, 0, 0, ())
+        return SampledSelection.nothing(reason, candidates.log_prob, 0, 0, ())
     top_cost = min(high, limits.k * float(limits.cost.mean()))  # where only k is given, k items' worth
     target = top_cost if low == 0.0 else (low + max(top_cost, low)) / 2
     if not limits.alive.any():
-        return only_set(ground, limits, low)
-    source = Source.of(ground, limits, target if tilt else None, fill_tilt(ground, limits))
+        return only_set(candidates, limits, low)
+    source = Source.of(candidates, limits, target if tilt else None, fill_tilt(candidates, limits))
     found = source.best(n_samples, low, high, limits.k, m, generator, jobs)
     if not found.sets:
         reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt)
         if found.feasible:
             reason = f"{found.feasible} of {n_samples} samples were feasible, but all have probability 0 to rounding"
-        none = np.empty(0, np.int64)
-        return SampledSelection(none, 0.0, np.empty(0), reason, ground.log_prob, n_samples, found.feasible, ())
+        return SampledSelection.nothing(reason, candidates.log_prob, n_samples, found.feasible, ())
     share = f"{found.feasible} of {n_samples} samples were feasible"
-    best = tuple(as_found(ground, limits, Y, f"{share}; rank {a + 1} among them") for a, Y in enumerate(found.sets))
-    top = best[0]
-    return SampledSelection(
-        top.subset, top.cost, top.gains, f"{share}, this the most probable", ground.log_prob,
-        n_samples, found.feasible, best,
-    )  # fmt: skip
+    best = tuple(as_found(candidates, limits, Y, f"{share}; rank {a + 1} among them") for a, Y in enumerate(found.sets))
+    return SampledSelection.of(best[0], f"{share}, this the most probable", n_samples, found.feasible, best)
 
 
-def only_set(ground: Ground, limits: Limits, low: float) -> SampledSelection:
+def only_set(candidates: Candidates, limits: Limits, low: float) -> SampledSelection:
     """The answer where include and exclude name every item: nothing is left to draw."""
-    only = as_found(ground, limits, limits.include, "include and exclude name every item: the only set there is")
-    if only.cost < low * (1.0 - SLACK):
+    only = as_found(candidates, limits, limits.include, "include and exclude name every item: the only set there is")
+    if not reaches(only.cost, low):
         reason = f"include and exclude name every item, and the only set costs {only.cost:g}: lower min_cost"
-        return SampledSelection(np.empty(0, np.int64), 0.0, np.empty(0), reason, ground.log_prob, 0, 0, ())
-    return SampledSelection(only.subset, only.cost, only.gains, only.reason, ground.log_prob, 0, 0, (only,))
+        return SampledSelection.nothing(reason, candidates.log_prob, 0, 0, ())
+    return SampledSelection.of(only, only.reason, 0, 0, (only,))
 
 
 def check_window(limits: Limits, min_cost: float | None, max_cost: float | None) -> tuple[float, float]:
@@ -148,7 +139,7 @@ def check_window(limits: Limits, min_cost: float | None, max_cost: float | None)
     high = min(check_budget(max_cost, "max_cost"), limits.budget)
     if low > high:
         raise ValueError(f"min_cost must not be above max_cost or the budget, found {low:g} and {high:g}.")
-    if limits.total(limits.include) > roomy(high):
+    if not fits(limits.total(limits.include), high):
         raise ValueError(
             f"include must fit max_cost, but its items cost {limits.total(limits.include):g} and max_cost is {high:g}."
         )
@@ -165,8 +156,7 @@ def nothing_fits(limits: Limits, low: float, high: float, n_samples: int, neares
     return message + advice[0].upper() + advice[1:]
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+class Found(NamedTuple):
     """The best sets of many samples, as sorted item numbers."""
 
     sets: list[IntArray]
@@ -188,28 +178,25 @@ class Source:
     base: float  # cost of the items to include
 
     @classmethod
-    def of(cls, ground: Ground, limits: Limits, target: float | None, fill: float = 0.0) -> Source:
+    def of(cls, candidates: Candidates, limits: Limits, target: float | None, fill: float = 0.0) -> Source:
         """The model given what must be in and out, tilted to cost `target` on average where that is given.
 
         Sets are scored under e^fill L.
         """
-        dpp: DPP | LowRankDPP = ground.given(limits.include, limits.exclude)
+        dpp = candidates.given(limits.include, limits.exclude)
         base = limits.total(limits.include)
-        items = np.arange(ground.n)
-        if limits.include.size or limits.exclude.size:
-            _, _, items = check_remaining(ground.n, limits.include, limits.exclude)
+        items = remaining(candidates.n, limits.include, limits.exclude)
         cost = limits.cost[items]
         if target is None:
             tables, size = dpp._alias_tables, dpp.expected_size
         else:
             lam, V = dpp.eigenpairs
-            p: Spectrum = tilted_spectrum(lam, V, find_tilt(lam, V, cost, max(target - base, cost.min() / 2)))
-            size = float(p.p.sum())
-            tables = make_tables(p.p, p.V, alias=True)
+            p, V, _ = tilted_spectrum(lam, V, find_tilt(lam, V, cost, max(target - base, cost.min() / 2)))
+            tables, size = make_tables(p, V, alias=True), float(p.sum())
         if isinstance(dpp, DPP) or dpp.n <= min(DENSE, 4 * dpp.B.shape[1]):
             entries, gram = np.ascontiguousarray(dpp.L), False
         else:
-            entries, gram = dpp._likelihood_entries()
+            entries, gram = dpp._operand.entries()
         if fill:
             entries = entries * np.exp(fill / 2 if gram else fill)
         return cls(tables, size, items, limits.include, cost, view(entries), gram, base)
@@ -221,15 +208,13 @@ class Source:
         starts = block_starts(size, self.expected_size)
         states = stream_states(len(starts) - 1, rng)
         diag = np.einsum("ij,ij->i", self.entries, self.entries) if self.gram else self.entries.diagonal()
-        with np.errstate(divide="ignore"):
-            log_diag = np.log(np.maximum(diag, 0.0)) + 1e-12  # a bound that rounding does not break
-        window = (low * (1.0 - SLACK) - self.base, roomy(high) - self.base, k - self.include.size)
+        log_diag = safe_log(np.maximum(diag, 0.0)) + 1e-12  # a bound that rounding does not break
+        bottom, top = at_least(low) - self.base, roomy(high) - self.base
+        window = Window(self.entries, self.gram, log_diag, self.cost, bottom, top, k - self.include.size, m)
 
         def task(b: int) -> tuple[dict[tuple[int, ...], float], int, float]:
             count = int(starts[b + 1] - starts[b])
-            values, lengths, kept, feasible, nearest = best_of_block(
-                self.tables, states[b], count, self.entries, self.gram, log_diag, self.cost, *window, m
-            )
+            values, lengths, kept, feasible, nearest = best_of_block(self.tables, states[b], count, window)
             sets = {tuple(kept[a, : lengths[a]].tolist()): float(values[a]) for a in range(values.size)}
             return sets, int(feasible), float(nearest)
 
@@ -238,7 +223,7 @@ class Source:
         for sets, count, seen in map_threads(task, len(starts) - 1, n_jobs):
             merged.update(sets)
             feasible += count
-            away = max(window[0] - seen, seen - window[1])
+            away = max(bottom - seen, seen - top)
             if away < gap:
                 gap, nearest = away, seen + self.base
         order = sorted(merged, key=lambda Y: (-merged[Y], Y))[:m]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,6 +53,16 @@ class Selection:
 
     def __post_init__(self) -> None:
         read_only(self.subset, self.gains)
+
+    @classmethod
+    def nothing(cls, reason: str, log_prob_of: Callable[[IntArray], float], *more: Any) -> Self:
+        """The empty set, why it is, and what a decoder adds to a selection."""
+        return cls(np.empty(0, np.int64), 0.0, np.empty(0), reason, log_prob_of, *more)
+
+    @classmethod
+    def of(cls, found: Selection, reason: str, *more: Any) -> Self:
+        """What was found, with another reason and what a decoder adds to a selection."""
+        return cls(found.subset, found.cost, found.gains, reason, found.log_prob_of, *more)
 
     @cached_property
     def log_prob(self) -> float:

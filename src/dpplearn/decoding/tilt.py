@@ -1,11 +1,16 @@
-"""One factor on all qualities, so that sets drawn from the model have the right cost."""
+"""One factor on all qualities, L -> e^s L, so that sets drawn cost what they should, or the best ones fill a budget."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn._linalg import Spectrum
+from dpplearn._linalg import Spectrum, safe_log
+from dpplearn.decoding.candidates import Candidates
+from dpplearn.decoding.greedy import MARGIN, greedy_auto
+from dpplearn.decoding.limits import Limits
+
+MOST = 500.0  # e^s stays a float
 
 
 def expected_cost(lam: FloatArray, shares: FloatArray, s: float) -> float:
@@ -18,9 +23,7 @@ def expected_cost(lam: FloatArray, shares: FloatArray, s: float) -> float:
 
 def tilted(lam: FloatArray, s: float) -> FloatArray:
     """p = e^s lam / (1 + e^s lam), which overflows nowhere."""
-    x = np.full(lam.shape, -np.inf)
-    np.log(lam, out=x, where=lam > 0)
-    return 1.0 / (1.0 + np.exp(np.minimum(-(x + s), 700.0)))
+    return 1.0 / (1.0 + np.exp(np.minimum(-(safe_log(lam) + s), 700.0)))
 
 
 def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -> float:
@@ -54,6 +57,25 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
 
 def tilted_spectrum(lam: FloatArray, V: FloatArray, s: float) -> Spectrum:
     """The spectrum of the DPP with kernel e^s L."""
-    x = np.full(lam.shape, -np.inf)
-    np.log(lam, out=x, where=lam > 0)
-    return Spectrum(tilted(lam, s), V, float(np.logaddexp(0.0, x + s).sum()))
+    return Spectrum(tilted(lam, s), V, float(np.logaddexp(0.0, safe_log(lam) + s).sum()))
+
+
+def fill_tilt(candidates: Candidates, limits: Limits) -> float:
+    """The s for which sets that fill the budget are the most probable under e^s L(d), where diversity d > 0.5.
+
+    So that a decoder that asks for the most probable set does not answer "none" where similarity alone counts. Up to
+    0.5 the qualities are the model's, and so is the answer to how many items are worth choosing: s = 0. Above,
+    q^a loses that scale (at 1 every gain is at most 1, and the most probable set is empty), and with a budget or a
+    size limit sets are compared by log det L_Y(d) + s |Y|. With equal costs, s is so large that a set of more
+    items always comes first: by Hadamard, fewer than the m that greedy reaches are worth at most the sum of the
+    largest log L_ii. Otherwise s is that of `greedy_map`: each item of its set multiplies the probability by 2 or more.
+    """
+    if candidates.diversity <= 0.5 or not limits.bounded:
+        return 0.0
+    logs = np.log(greedy_auto(candidates, limits, None, -np.inf).gains[limits.include.size :])
+    if logs.size == 0:
+        return 0.0
+    if limits.equal:
+        largest = np.sort(np.log(np.maximum(candidates.diag, 1.0)))[-logs.size :]
+        return min(MOST, MARGIN + max(0.0, float(largest.sum() - logs.sum())))
+    return 0.0 if logs.min() >= 0.0 else min(MOST, MARGIN - float(logs.min()))

@@ -22,12 +22,11 @@ from scipy import linalg, sparse
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
-from dpplearn._graded import reduced_rows, reduced_similarity, stacked_qr
-from dpplearn._linalg import WIDE
+from dpplearn._linalg import reduced_rows, reduced_similarity, stacked_qr
+from dpplearn._precision import MIN_PIVOT, WIDE
 from dpplearn.learning.similarity import Derivative, Items, Similarity
 
 LOG_WIDE = float(np.log(WIDE))
-MIN_PIVOT = 1e-7  # of A scaled to a unit diagonal: below it, rounding (EPS / MIN_PIVOT) reaches the marginals
 
 
 class Normalizer(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import linalg, optimize
 
 from dpplearn._checks import FloatArray
-from dpplearn._linalg import EPS
+from dpplearn._precision import EPS
 from dpplearn.learning.likelihood import Terms
 
 Objective = Callable[[FloatArray, int], Terms]  # theta and order (1: no Hessian) -> terms

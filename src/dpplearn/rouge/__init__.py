@@ -8,9 +8,9 @@ from dpplearn.rouge.bootstrap import Interval
 from dpplearn.rouge.combine import Score
 from dpplearn.rouge.corpus import Average, CorpusScore, score_corpus
 from dpplearn.rouge.paired import PairedTest, paired_bootstrap
+from dpplearn.rouge.reading import EmptyTextWarning
 from dpplearn.rouge.scorer import Rouge, score
-from dpplearn.rouge.texts import EmptyTextWarning
-from dpplearn.rouge.tokens import tokenize
+from dpplearn.rouge.tokenizer import tokenize
 
 __all__ = [
     "Average",

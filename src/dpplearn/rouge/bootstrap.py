@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpplearn.rouge.combine import round5
+from dpplearn._checks import FloatArray
+from dpplearn.rouge.combine import plain_sum, round5
 
-FloatArray = NDArray[np.float64]
 MULTIPLIER, INCREMENT, MODULUS = 0x5DEECE66D, 0xB, 1 << 48  # of drand48
 
 
@@ -20,13 +19,15 @@ class Interval(NamedTuple):
     high: float
 
 
-def check_confidence(confidence: float) -> None:
-    """Confidence is in percent; one below 1 is a share of one, given by mistake."""
+def check_resampling(confidence: float, resamples: int = 1000, least: int = 1) -> None:
+    """Confidence is in percent (one below 1 is a share of one, given by mistake), resamples are at least so many."""
     if not 1 <= confidence < 100:
         raise ValueError(
             f"confidence must lie between 1 and 100 (percent), but is {confidence}. "
             "It is given in percent: 95 for bounds of 95 %, not 0.95."
         )
+    if resamples < least:
+        raise ValueError(f"resamples must be at least {least}, but is {resamples}. 1000 is usual.")
 
 
 def resampled_means(values: FloatArray, resamples: int) -> FloatArray:
@@ -56,10 +57,7 @@ def interval(means: FloatArray, confidence: float) -> Interval:
         after = v[min(place + 1, r - 1)]
         return round5(v[place] + fraction * (after - v[place]))
 
-    total = 0.0
-    for mean in v:
-        total += mean
-    return Interval(round5(total / r), bound(int(d)), bound(int(u)))
+    return Interval(round5(plain_sum(v) / r), bound(int(d)), bound(int(u)))
 
 
 def intervals(values: Sequence[Sequence[float]], resamples: int, confidence: float) -> list[Interval]:

@@ -1,7 +1,12 @@
 """From hits to recall, precision and F: several references, and the rounding."""
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
+
+from dpplearn._checks import describe
 
 
 class Score(NamedTuple):
@@ -22,56 +27,63 @@ def round5(x: float) -> float:
     return float(f"{x:.5f}")
 
 
-def f_score(precision: float, recall: float, alpha: float) -> float:
-    """F = P R / ((1 - alpha) P + alpha R), or 0 where that is 0 / 0."""
-    below = (1 - alpha) * precision + alpha * recall
-    return precision * recall / below if below else 0.0
-
-
-def rounded_score(recall: float, precision: float, alpha: float) -> Score:
-    """F is taken from the rounded recall and precision, and is rounded again."""
-    recall, precision = round5(recall), round5(precision)
-    return Score(recall, precision, round5(f_score(precision, recall, alpha)))
-
-
-def combine_counts(hits: Sequence[int], totals: Sequence[int], total: int, combine: str, alpha: float) -> Score:
-    """Combine the hits against several references with these totals, for a candidate with this total."""
-    if combine == "average":
-        hit, below, n = sum(hits), sum(totals), len(hits)
-    else:
-        recalls = [round5(ratio(hit, below)) for hit, below in zip(hits, totals, strict=True)]
-        best = recalls.index(max(recalls))  # the first, of several
-        hit, below, n = hits[best], totals[best], 1
-    return rounded_score(ratio(hit, below), ratio(hit, n * total), alpha)
-
-
-def combine_subsequences(
-    hits: Sequence[float],
-    line_weights: Sequence[float],
-    total: int,
-    weight: float,
-    combine: str,
-    alpha: float,
-) -> Score:
-    """Combine weighted hits; line_weights are the sums over lines of length^weight (ROUGE-L: weight = 1).
-
-    A reference weighs (sum over lines of length^weight)^weight, a candidate total^weight, and the ratio is
-    brought back by the root 1 / weight.
-    """
-    if combine == "average":
-        n = len(hits)
-        hit = below = 0.0
-        for h, line_weight in zip(hits, line_weights, strict=True):  # in order; sum() would add more exactly
-            hit += h
-            below += line_weight**weight
-    else:
-        root = 1 / weight
-        recalls = [ratio(h, below) ** root for h, below in zip(hits, line_weights, strict=True)]
-        best = recalls.index(max(recalls))
-        hit, below, n = hits[best], line_weights[best] ** weight, 1
-    recall, precision = ratio(hit, below), ratio(hit, n * float(total) ** weight)
-    return rounded_score(recall ** (1 / weight), precision ** (1 / weight), alpha)
+def plain_sum(values: Iterable[float]) -> float:
+    """Add up from left to right, each sum rounded, as the official program does; sum() would be more exact."""
+    return reduce(operator.add, values, 0.0)
 
 
 def ratio(above: float, below: float) -> float:
     return above / below if below else 0.0
+
+
+def rounded_score(recall: float, precision: float, alpha: float) -> Score:
+    """F = P R / ((1 - alpha) P + alpha R) is taken from the rounded recall and precision, and is rounded again."""
+    recall, precision = round5(recall), round5(precision)
+    f = ratio(precision * recall, (1 - alpha) * precision + alpha * recall)
+    return Score(recall, precision, round5(f))
+
+
+class Sizes(NamedTuple):
+    """What the hits against each reference are out of: its number of grams; or its lines, for ROUGE-L and ROUGE-W.
+
+    The size of lines is the sum of length^power over them (ROUGE-L: power = 1). It weighs size^power, as does that of
+    a candidate, its number of tokens; and the ratio is brought back by the root 1 / power.
+    """
+
+    each: list[float]
+    total: float  # what all weigh
+    power: float
+    lines: bool
+
+    @classmethod
+    def of(cls, each: list[float], power: float = 1.0, *, lines: bool = False) -> "Sizes":
+        return cls(each, plain_sum([size**power for size in each]) if lines else sum(each), power, lines)
+
+
+@dataclass(frozen=True)
+class Combination:
+    """How the hits of a candidate against several references become one score: "average" or "best", and alpha."""
+
+    how: str
+    alpha: float
+
+    def __post_init__(self) -> None:
+        if self.how not in ("average", "best"):
+            raise ValueError(f'combine must be "average" or "best", but is {describe(self.how)}.')
+        if not 0 <= self.alpha <= 1:
+            raise ValueError(f"alpha must be from 0 to 1, but is {describe(self.alpha)}.")
+
+    def __call__(self, hits: Sequence[float], sizes: Sizes, size: int) -> Score:
+        """Combine the hits against references of these sizes, for a candidate of this size."""
+        each, total, power, lines = sizes
+        if self.how == "average":
+            hit, below, n = plain_sum(hits) if lines else sum(hits), total, len(hits)  # counts are whole numbers
+        else:
+            recalls = [ratio(hit, below) for hit, below in zip(hits, each, strict=True)]
+            recalls = [recall ** (1 / power) if lines else round5(recall) for recall in recalls]
+            best = recalls.index(max(recalls))  # the first, of several
+            hit, below, n = hits[best], each[best] ** power, 1
+        if not lines:
+            return rounded_score(ratio(hit, below), ratio(hit, n * size), self.alpha)
+        recall, precision = ratio(hit, below), ratio(hit, n * float(size) ** power)
+        return rounded_score(recall ** (1 / power), precision ** (1 / power), self.alpha)

@@ -3,15 +3,14 @@
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
-from dpplearn.rouge.bootstrap import Interval, check_confidence, intervals
+from dpplearn.rouge.bootstrap import Interval, check_resampling, intervals
 from dpplearn.rouge.combine import Score
-from dpplearn.rouge.prepared import Prepared
-from dpplearn.rouge.scorer import METRICS
-from dpplearn.rouge.settings import Reading, Settings
-from dpplearn.rouge.texts import EmptyTextWarning, Text, as_bytes, as_references
-from dpplearn.rouge.tokens import Stemmer
+from dpplearn.rouge.reading import EmptyTextWarning, Reading, Text, as_bytes
+from dpplearn.rouge.scoring import METRICS, PreparedReferences, Scoring
+from dpplearn.rouge.stems import Stemmer
 
 
 class Average(NamedTuple):
@@ -121,33 +120,29 @@ def score_corpus(
     Interval(average=0.70833, low=0.66667, high=0.75)
     """
     check_same_ids(candidates, references)
-    check_confidence(confidence)
-    if resamples < 2:
-        raise ValueError(f"resamples must be at least 2, but is {resamples}. The official number is 1000.")
-    metrics = [metrics] if isinstance(metrics, str) else list(metrics)
-    settings = Settings.check(metrics, bytes, words, stem, combine, alpha, tokenizer)
+    check_resampling(confidence, resamples, least=2)
+    scoring = Scoring(metrics, bytes, words, stem, combine, alpha, tokenizer)
     evaluations: dict[str, dict[str, Score]] = {}
     topics: dict[str, str] = {}
     empty: dict[str, list[str]] = {"candidate": [], "reference": []}
     for done, (topic, candidate) in enumerate(candidates.items(), 1):
-        reading = settings.read(as_bytes(candidate))
-        given = [settings.read(reference) for reference in as_references(references[topic])]
+        reading, given = scoring.read(candidate), scoring.read_references(references[topic])
         if not reading.tokens:
             empty["candidate"].append(topic)
         if not all(reference.tokens for reference in given):
             empty["reference"].append(topic)
         for name, chosen in leave_one_out(topic, given) if jackknife else [(topic, given)]:
             topics[name] = topic
-            evaluations[name] = Prepared(settings, chosen, vocabulary=[reading]).score([reading])[0]
+            evaluations[name] = PreparedReferences(scoring, chosen, vocabulary=[reading]).score([reading])[0]
         if report is not None:
             report(done, len(candidates))
     warn_of_empty_topics(empty, system, tokenizer)
-    order = sorted(evaluations, key=lambda name: f"{name}.{system}".encode("utf-8", "surrogatepass"))
+    order = sorted(evaluations, key=lambda name: as_bytes(f"{name}.{system}"))
+    evaluations = {name: evaluations[name] for name in order}
     # A row holds recall, precision and F of every metric.
-    rows = [[value for metric in metrics for value in evaluations[name][metric]] for name in order]
-    columns = intervals(rows, resamples, confidence)
-    averages = {metric: Average(*columns[3 * k : 3 * k + 3]) for k, metric in enumerate(metrics)}
-    return CorpusScore(averages, {name: evaluations[name] for name in order}, topics)
+    columns = intervals([list(chain(*scores.values())) for scores in evaluations.values()], resamples, confidence)
+    averages = {metric: Average(*columns[3 * k : 3 * k + 3]) for k, metric in enumerate(scoring.metrics)}
+    return CorpusScore(averages, evaluations, topics)
 
 
 def warn_of_empty_topics(empty: Mapping[str, Sequence[str]], system: str, tokenizer: str) -> None:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpplearn.rouge.bootstrap import FloatArray, check_confidence
+from dpplearn._checks import FloatArray, Seed
+from dpplearn.rouge.bootstrap import check_resampling
 from dpplearn.rouge.corpus import CorpusScore
 
 BLOCK = 1 << 22  # draws made at once
@@ -41,7 +42,7 @@ def paired_bootstrap(
     *,
     confidence: float = 95,
     resamples: int = 10_000,
-    rng: "int | np.random.Generator | None" = 0,
+    rng: Seed = 0,
     shared: bool = False,
 ) -> PairedTest:
     """Test whether two systems differ, by resampling topics together for both (not part of ROUGE-1.5.5).
@@ -74,7 +75,7 @@ def paired_bootstrap(
     0.41667
     """
     ours, theirs = first.by_topic(metric, measure), second.by_topic(metric, measure)
-    check_confidence(confidence)
+    check_resampling(confidence, resamples)
     if not shared and ours.keys() != theirs.keys():
         lacking = {"first": theirs.keys() - ours.keys(), "second": ours.keys() - theirs.keys()}
         said = "; ".join(f"the {which} lacks {', '.join(sorted(lack))}" for which, lack in lacking.items() if lack)
@@ -85,8 +86,6 @@ def paired_bootstrap(
     topics = sorted(ours.keys() & theirs.keys())
     if not topics:
         raise ValueError("The two systems must have a topic in common, but have none.")
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, but is {resamples}.")
     d = np.array([ours[topic] - theirs[topic] for topic in topics])
     means, spreads = resample(d, resamples, np.random.default_rng(rng))
     difference, spread = float(d.mean()), float(d.std())

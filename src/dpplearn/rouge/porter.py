@@ -15,13 +15,16 @@ STEP_2 = {
 STEP_3 = {
     "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
 }  # fmt: skip
-STEP_4 = (
+STEP_4 = dict.fromkeys((
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ou", "ism", "ate", "iti", "ous", "ive",
-    "ize",  # ment, ent and ion: see step_4
-)  # fmt: skip
-LONGEST_2, LONGEST_3, LONGEST_4 = (
-    tuple(sorted(suffixes, key=len, reverse=True)) for suffixes in (STEP_2, STEP_3, STEP_4)
-)
+    "ize",
+), "")  # fmt: skip
+# Suffixes (longest first), their rules, and the least measure of what stands before. Step 4 runs in three passes,
+# unlike Porter's one (departmental: depart): its table, -ment, and then -ent or -ion.
+PASSES = [
+    (tuple(sorted(rules, key=len, reverse=True)), rules, least)
+    for rules, least in ((STEP_2, 1), (STEP_3, 1), (STEP_4, 2), ({"ment": ""}, 2))
+]
 
 
 def porter(word: str) -> str:
@@ -32,7 +35,15 @@ def porter(word: str) -> str:
     >>> [porter(word) for word in ("relational", "hopping", "carry", "departmental", "basement")]
     ['relat', 'hop', 'carri', 'depart', 'basem']
     """
-    return step_5(step_4(step_3(step_2(step_1(word)))))
+    word = step_1(word)
+    for suffixes, rules, least in PASSES:
+        if word.endswith(suffixes):
+            suffix = next(suffix for suffix in suffixes if word.endswith(suffix))
+            stem = word[: -len(suffix)]
+            word = stem + rules[suffix] if measure(stem) >= least else word
+    if word.endswith(("ent", "sion", "tion")) and measure(word[:-3]) > 1:
+        word = word[:-3]
+    return step_5(word)
 
 
 def shape(word: str) -> str:
@@ -55,25 +66,9 @@ def measure(stem: str) -> int:
     return shape(stem).count("vc")
 
 
-def has_vowel(stem: str) -> bool:
-    return "v" in shape(stem)
-
-
-def ends_double(word: str) -> bool:
-    """Whether the word ends in the same consonant twice."""
-    return len(word) > 1 and word[-1] == word[-2] and shape(word)[-1] == "c"
-
-
 def ends_short(word: str) -> bool:
     """Whether the word ends consonant, vowel, consonant, and not in w, x or y: *o in Porter's paper."""
     return shape(word)[-3:] == "cvc" and word[-1] not in "wxy"
-
-
-def longest_suffix(word: str, suffixes: tuple[str, ...]) -> str:
-    """Return the first of the suffixes, which come longest first, that the word ends in; else nothing."""
-    if not word.endswith(suffixes):
-        return ""
-    return next(suffix for suffix in suffixes if word.endswith(suffix))
 
 
 def step_1(word: str) -> str:
@@ -85,11 +80,11 @@ def step_1(word: str) -> str:
     if word.endswith("eed"):
         if measure(word[:-3]) > 0:
             word = word[:-1]
-    elif word.endswith("ed") and has_vowel(word[:-2]):
+    elif word.endswith("ed") and "v" in shape(word[:-2]):
         word = repair(word[:-2])
-    elif word.endswith("ing") and has_vowel(word[:-3]):
+    elif word.endswith("ing") and "v" in shape(word[:-3]):
         word = repair(word[:-3])
-    if word.endswith("y") and has_vowel(word[:-1]):
+    if word.endswith("y") and "v" in shape(word[:-1]):
         word = word[:-1] + "i"
     return word
 
@@ -98,44 +93,12 @@ def repair(stem: str) -> str:
     """Give back the e, or take the doubled letter, that -ed and -ing had hidden."""
     if stem.endswith(("at", "bl", "iz")):
         return stem + "e"
-    if ends_double(stem) and stem[-1] not in "lsz":
+    doubled = len(stem) > 1 and stem[-1] == stem[-2] and shape(stem)[-1] == "c"
+    if doubled and stem[-1] not in "lsz":
         return stem[:-1]
     if measure(stem) == 1 and ends_short(stem):
         return stem + "e"
     return stem
-
-
-def step_2(word: str) -> str:
-    """Double suffixes become single ones where m > 0."""
-    return replace(word, STEP_2, LONGEST_2)
-
-
-def step_3(word: str) -> str:
-    """-icate, -ful, -ness and the like, where m > 0."""
-    return replace(word, STEP_3, LONGEST_3)
-
-
-def replace(word: str, rules: dict[str, str], suffixes: tuple[str, ...]) -> str:
-    suffix = longest_suffix(word, suffixes)
-    if not suffix:
-        return word
-    stem = word[: -len(suffix)]
-    return stem + rules[suffix] if measure(stem) > 0 else word
-
-
-def step_4(word: str) -> str:
-    """-al, -ance and the like go where m > 1: in three passes, unlike Porter's one (departmental: depart)."""
-    suffix = longest_suffix(word, LONGEST_4)
-    if suffix and measure(word[: -len(suffix)]) > 1:
-        word = word[: -len(suffix)]
-    if word.endswith("ment") and measure(word[:-4]) > 1:
-        word = word[:-4]
-    if word.endswith("ent"):
-        if measure(word[:-3]) > 1:
-            word = word[:-3]
-    elif word.endswith(("sion", "tion")) and measure(word[:-3]) > 1:
-        word = word[:-3]
-    return word
 
 
 def step_5(word: str) -> str:

@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from dpplearn.rouge.combine import Score
-from dpplearn.rouge.prepared import Prepared, warn_of_empty
-from dpplearn.rouge.settings import Reading, Settings
-from dpplearn.rouge.texts import Text, as_bytes, as_references
-from dpplearn.rouge.tokens import Stemmer
+from dpplearn.rouge.reading import Reading, Text
+from dpplearn.rouge.scoring import METRICS, PreparedReferences, Scoring
+from dpplearn.rouge.stems import Stemmer
 
-METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 CELLS = 1 << 20  # of the arrays made at once when many candidates are scored together
 
 
@@ -58,16 +56,15 @@ def score(
     >>> score("The cats sat.", ["A cat sat.", "The dog sat."], metrics=["rouge-1"])
     {'rouge-1': Score(recall=0.66667, precision=0.66667, f=0.66667)}
     """
-    settings = Settings.check(metrics, bytes, words, stem, combine, alpha, tokenizer)
-    texts = [settings.read(reference) for reference in as_references(references)]
-    reading = settings.read(as_bytes(candidate))
-    prepared = Prepared(settings, texts, vocabulary=[reading])
-    warn_of_empty(prepared)
+    scoring = Scoring(metrics, bytes, words, stem, combine, alpha, tokenizer)
+    texts, reading = scoring.read_references(references), scoring.read(candidate)
+    prepared = PreparedReferences(scoring, texts, vocabulary=[reading])
+    prepared.warn_of_empty()
     return prepared.score([reading])[0]
 
 
 class Rouge:
-    """References made ready, to score many candidates against.
+    """PreparedReferences made ready, to score many candidates against.
 
     The parameters are those of :func:`score`.
 
@@ -92,10 +89,10 @@ class Rouge:
         *,
         tokenizer: str = "official",
     ) -> None:
-        self._settings = Settings.check(metrics, bytes, words, stem, combine, alpha, tokenizer)
-        texts = [self._settings.read(reference) for reference in as_references(references)]
-        self._prepared = Prepared(self._settings, texts, vocabulary=texts)
-        warn_of_empty(self._prepared)
+        self._scoring = Scoring(metrics, bytes, words, stem, combine, alpha, tokenizer)
+        texts = self._scoring.read_references(references)
+        self._references = PreparedReferences(self._scoring, texts, vocabulary=texts)
+        self._references.warn_of_empty()
 
     def score(self, candidate: Text) -> dict[str, Score]:
         """Score one candidate.
@@ -104,7 +101,7 @@ class Rouge:
         -------
         dict of str to Score
         """
-        return self._prepared.score([self._settings.read(as_bytes(candidate))])[0]
+        return self._references.score([self._scoring.read(candidate)])[0]
 
     def score_many(self, candidates: Iterable[Text]) -> list[dict[str, Score]]:
         """Score candidates together, which takes less time than one by one.
@@ -116,14 +113,14 @@ class Rouge:
         """
         if isinstance(candidates, str):
             raise TypeError("candidates must be a list of texts, but is one string. Use score for one candidate.")
-        return [scores for batch in self._batches(candidates) for scores in self._prepared.score(batch)]
+        return [scores for batch in self._batches(candidates) for scores in self._references.score(batch)]
 
     def _batches(self, candidates: Iterable[Text]) -> Iterator[list[Reading]]:
         batch: list[Reading] = []
-        cells = 0
+        cells, width = 0, self._references.width
         for candidate in candidates:
-            batch.append(self._settings.read(as_bytes(candidate)))
-            cells += self._prepared.width + len(batch[-1].tokens)
+            batch.append(self._scoring.read(candidate))
+            cells += width + len(batch[-1].tokens)
             if cells >= CELLS:
                 yield batch
                 batch, cells = [], 0

@@ -1,72 +1,47 @@
 """ROUGE-L and ROUGE-W: the union of longest common subsequences, line by line."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from dpplearn.rouge.grams import IntArray
+from dpplearn.rouge.combine import Sizes, plain_sum
 from dpplearn.rouge.metrics import Subsequence
+from dpplearn.rouge.numbered import Lines, Numbered
 
 MOST_CELLS = 1 << 30  # of one pair of lines: 1 GB for the way back through the table
-
-
-@dataclass(frozen=True)
-class Lines:
-    """A text as ROUGE-L sees it: its lines, which are aligned, and its tokens, which are counted.
-
-    Under a byte limit the two are not cut alike (see Limit.cut_for_lcs).
-    """
-
-    ids: IntArray  # tokens of the lines, one line after the other
-    ends: IntArray  # where each line ends
-    counts: IntArray  # how often the text has each token
-    total: int  # tokens of the text
-
-    @classmethod
-    def number(cls, lines: list[list[str]], tokens: list[str], vocabulary: dict[str, int]) -> "Lines":
-        """Number the tokens; those outside the vocabulary are all the same, and match nothing."""
-        V = len(vocabulary)
-        ids = [vocabulary.get(token, V) for line in lines for token in line]
-        ends = np.cumsum([len(line) for line in lines], dtype=np.int64)
-        counts = np.bincount([vocabulary.get(token, V) for token in tokens], minlength=V + 1)
-        return cls(np.array(ids, np.int64), ends, counts, len(tokens))
 
 
 class SubsequenceCounter:
     """Hits of candidates against prepared references: single ones, or runs of k as k^weight."""
 
-    def __init__(self, metric: Subsequence, references: list[Lines]) -> None:
-        self.weight, self.runs = metric.weight, metric.runs
-        self.references = references
-        self.longest = max(longest_line(reference) for reference in references)
-        self.power = np.array([float(k) ** self.weight for k in range(self.longest + 1)])
-        # sum over lines of length^weight, added in order as the official program does
-        self.line_weights = [line_weight(reference, self.weight) for reference in references]
+    width = 0  # cells of arrays made for all candidates at once: there are none
 
-    def hits(self, candidate: Lines) -> list[float]:
-        """Return the hits against each reference."""
+    def __init__(self, metric: Subsequence, texts: Numbered) -> None:
+        self.runs, self.references = metric.runs, texts.lines
+        lengths = [line_lengths(text) for text in texts.lines]
+        self.longest = max(map(max, lengths))
+        power = [float(k) ** metric.weight for k in range(self.longest + 1)]
+        self.power = np.array(power)
+        each = [plain_sum(power[length] for length in lines) for lines in lengths]
+        self.sizes = Sizes.of(each, metric.weight, lines=True)
+
+    def size(self, length: int) -> int:
+        """Return the size of a candidate of so many tokens: the tokens, whatever its lines."""
+        return length
+
+    def hits(self, texts: Numbered) -> list[list[float]]:
+        """Return the hits of each candidate against each reference."""
         from dpplearn.rouge._loops import subsequence_hits  # here: numba takes a moment to import
 
-        check_size(self.longest, longest_line(candidate))
+        check_size(self.longest, max(max(line_lengths(text)) for text in texts.lines))
         found = []
-        for reference in self.references:
-            hits, weighted = subsequence_hits(
-                *(reference.ids, reference.ends, candidate.ids, candidate.ends),
-                *(reference.counts.copy(), candidate.counts.copy(), self.power),
-            )
-            found.append(float(weighted if self.runs else hits))
+        for text in texts.lines:
+            pairs = [subsequence_hits(reference, text, self.power) for reference in self.references]
+            found.append([float(weighted if self.runs else hits) for hits, weighted in pairs])
         return found
 
 
-def longest_line(text: Lines) -> int:
-    return int(np.diff(text.ends, prepend=0).max(initial=0))
-
-
-def line_weight(text: Lines, weight: float) -> float:
-    total = 0.0
-    for length in np.diff(text.ends, prepend=0).tolist():
-        total += float(length) ** weight
-    return total
+def line_lengths(text: Lines) -> list[int]:
+    """Return the number of tokens on each line; where there is no line, as if it were one without tokens."""
+    return np.diff(text.ends, prepend=0).tolist() or [0]
 
 
 def check_size(m: int, n: int) -> None:

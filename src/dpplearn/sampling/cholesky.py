@@ -7,6 +7,7 @@ from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._run.threads import map_threads
+from dpplearn.sampling import end_to_end
 
 BLOCK = 64
 
@@ -44,4 +45,4 @@ def sample_cholesky(
         return sample_cholesky_once(K, np.random.default_rng(seeds[s]).random(len(K)))
 
     draws = map_threads(task, size, n_jobs)
-    return np.cumsum([0, *map(len, draws)]), np.concatenate([np.empty(0, np.int64), *draws])
+    return end_to_end(draws)

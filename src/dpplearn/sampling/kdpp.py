@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpplearn._checks import FloatArray
-
-
-def log_lam(lam: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore"):
-        return np.log(lam)
+from dpplearn._linalg import safe_log
 
 
 def log_esp(lam: FloatArray, k: int) -> FloatArray:
@@ -25,7 +21,7 @@ def log_esp(lam: FloatArray, k: int) -> FloatArray:
     """
     from dpplearn._loops.symmetric import log_esp_table
 
-    return np.asarray(log_esp_table(log_lam(np.asarray(lam, np.float64)), k))
+    return np.asarray(log_esp_table(safe_log(np.asarray(lam, np.float64)), k))
 
 
 def vector_probs(lam: FloatArray, k: int) -> FloatArray:
@@ -35,4 +31,4 @@ def vector_probs(lam: FloatArray, k: int) -> FloatArray:
     if k == 0:
         return np.zeros(lam.size)
     log_e = log_esp(lam, k)[k, -1]
-    return np.minimum(np.exp(log_lam(lam) + log_esp_without(log_lam(lam), k - 1) - log_e), 1.0)
+    return np.minimum(np.exp(safe_log(lam) + log_esp_without(safe_log(lam), k - 1) - log_e), 1.0)

@@ -12,6 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn._loops.records import Chain
+from dpplearn._precision import NOTHING
+from dpplearn.sampling import end_to_end
 
 Entry = Callable[[int, int], float]
 CHUNK = 4096  # moves whose random numbers are drawn together
@@ -72,7 +75,7 @@ class Moves:
 
     def start_greedy(self, k: int | None) -> None:
         """Take the item that multiplies det(L_Y) most, k times, or while it multiplies it by more than 1."""
-        from dpplearn._loops.chain import NOTHING, gain_of_adding, insert
+        from dpplearn._loops.chain import gain_of_adding, insert
 
         everything = np.arange(self.n)
         whole = self.diagonal()
@@ -123,53 +126,18 @@ class Moves:
             # between two looks at the room left, the set can grow by no more than there are moves
             count = min(steps, CHUNK if fixed_size or self.Y.size > self.n else self.Y.size - self.k - 1)
             u = rng.random((count, 4))
-            if callable(self.kernel):
-                self._run_entries(u, fixed_size)
-            else:
-                state = (self.Y, self.inside, self.k, self.C, self.b, self.z, fixed_size)
-                self.k = run_chain(self.kernel, self.gram, u, *state)
+            entries = np.empty((1, self.n)) if callable(self.kernel) else self.kernel
+            chain = Chain(entries, self.gram, self.Y, self.inside, self.C, self.b, self.z)
+            if not callable(self.kernel):
+                self.k = run_chain(chain, u, self.k, fixed_size)
+            else:  # a Python function: one move at a time, with the row of its item
+                for move in u:
+                    i = min(int(move[1] * self.n), self.n - 1)
+                    if not self.inside[i] and (self.k > 0 or (not fixed_size and move[0] < 0.5)):
+                        entries[0, i] = self.entry(i, i)
+                        entries[0, self.Y[: self.k]] = self.row(i, self.Y[: self.k])
+                    self.k = run_chain(chain, move[None], self.k, fixed_size)
             steps -= count
-
-    def _run_entries(self, u: FloatArray, fixed_size: bool) -> None:
-        """The moves of `run_chain` for a kernel that is a Python function."""
-        from dpplearn._loops.chain import (
-            NOTHING,
-            gain_of_adding,
-            gain_of_deleting,
-            gain_of_swapping,
-            insert,
-            remove,
-        )
-
-        for kind, which, where, accept in u:
-            i = min(int(which * self.n), self.n - 1)
-            toggle = not fixed_size and kind < 0.5
-            if self.inside[i]:
-                a = int(np.flatnonzero(self.Y[: self.k] == i)[0])
-                if toggle and accept < gain_of_deleting(self.C, self.k, a, self.z):
-                    self.k = remove(self.C, self.Y, self.k, a)
-                    self.inside[i] = False
-                continue
-            if not toggle and self.k == 0:
-                continue
-            diagonal = self.entry(i, i)
-            self.b[: self.k] = self.row(i, self.Y[: self.k])
-            gain = gain_of_adding(self.C, self.k, self.b, diagonal)
-            if toggle:
-                if accept < gain:
-                    self.k = insert(self.C, self.Y, self.k, i, self.b, gain)
-                    self.inside[i] = True
-                continue
-            a = min(int(where * self.k), self.k - 1)
-            deleting = gain_of_deleting(self.C, self.k, a, self.z)
-            ratio = gain_of_swapping(self.k, a, self.b, self.z, gain, deleting)
-            if accept < ratio and ratio > NOTHING * diagonal * deleting:
-                self.inside[self.Y[a]] = False
-                self.k = remove(self.C, self.Y, self.k, a)
-                self.b[: self.k] = self.row(i, self.Y[: self.k])
-                gain = gain_of_adding(self.C, self.k, self.b, diagonal)
-                self.k = insert(self.C, self.Y, self.k, i, self.b, max(gain, NOTHING * diagonal))
-                self.inside[i] = True
 
 
 def sample_mcmc(
@@ -181,4 +149,4 @@ def sample_mcmc(
     for s in range(size):
         moves.run(burn_in + thin if s == 0 else thin, rng, fixed_size=k is not None)
         draws.append(np.sort(moves.Y[: moves.k]))
-    return np.cumsum([0, *map(len, draws)]), np.concatenate([np.empty(0, np.int64), *draws])
+    return end_to_end(draws)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, view
+from dpplearn._loops.records import Tables, Work
 from dpplearn._run.stop import check_stop
 from dpplearn._run.threads import map_threads
-
-if TYPE_CHECKING:
-    from dpplearn._loops.spectral import Tables
+from dpplearn.sampling import end_to_end
 
 
 def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArray | None = None) -> Tables:
@@ -27,7 +26,7 @@ def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArra
     log_esp : array of shape (k + 1, m + 1), optional
         For a k-DPP: log elementary symmetric polynomials, from V's last column to its first; p is not used.
     """
-    from dpplearn._loops.spectral import Tables, alias_tables
+    from dpplearn._loops.spectral import alias_tables
 
     p, V = p[::-1], V[:, ::-1]  # the columns used most come first, and lie side by side in memory
     if log_esp is None and V.shape[0] > V.shape[1]:  # a square V keeps all: the complement may need them
@@ -105,19 +104,19 @@ def sample_few(tables: Tables, size: int, rng: np.random.Generator) -> tuple[Int
     from dpplearn._loops.spectral import chain_from, choose_k_vectors, choose_vectors
 
     n, m = tables.V.shape
+    choose = choose_k_vectors if tables.log_esp.size else choose_vectors
     J, items, row, dots = np.empty(m, np.int64), np.empty(n, np.int64), np.empty(m), np.empty(m)
+    nothing = np.empty(0, np.uint8), np.empty((0, 0))
     draws = []
     for state in stream_states(size, rng):
         check_stop()
-        if tables.log_esp.size:
-            k = choose_k_vectors(tables.log_esp, state, J)
-        else:
-            k = choose_vectors(tables.p, tables.hazard, tables.guide, state, J)
+        k = choose(tables, state, J)
         # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
         flip = n == m and 2 * k > n
         columns = np.setdiff1d(np.arange(n), J[:k]) if flip else J[:k]
         k = len(columns)
         W = np.ascontiguousarray(tables.V[:, columns])
-        chain_from(W, np.arange(k), k, 0, state, items, np.empty((k, k)), row, dots)
+        work = Work(np.arange(k), items, nothing[0], np.empty((k, k)), row, dots, nothing[1])
+        chain_from(W, k, 0, state, work)
         draws.append(np.setdiff1d(np.arange(n), items[:k]) if flip else np.sort(items[:k]))
-    return np.cumsum([0, *map(len, draws)]), np.concatenate([np.empty(0, np.int64), *draws])
+    return end_to_end(draws)

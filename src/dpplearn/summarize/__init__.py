@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
-    from dpplearn.summarize.corpora.passed_over import SkippedWarning
     from dpplearn.summarize.corpora.reading import read_clusters
-    from dpplearn.summarize.explain.summary import Explanation, Summary
+    from dpplearn.summarize.corpora.source import SkippedWarning
+    from dpplearn.summarize.explain.explanation import Explanation
+    from dpplearn.summarize.explain.summary import Summary
     from dpplearn.summarize.model.features import SentenceFeatures
     from dpplearn.summarize.summarizer import Summarizer
     from dpplearn.summarize.text.sentences import split_sentences
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 _HOME = {
     "Cluster": "corpora.cluster",
     "Document": "corpora.cluster",
-    "Explanation": "explain.summary",
+    "Explanation": "explain.explanation",
     "Sentence": "corpora.cluster",
     "SentenceFeatures": "model.features",
     "Summarizer": "summarizer",
     "Summary": "explain.summary",
-    "SkippedWarning": "corpora.passed_over",
+    "SkippedWarning": "corpora.source",
     "read_clusters": "corpora.reading",
     "split_sentences": "text.sentences",
     "words": "text.words",

@@ -19,14 +19,14 @@ from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.mismatch import warn_unless_read
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.candidates import Candidates
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
-from dpplearn.summarize.text.language import warn_unless_read
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit, cut, joined_length, limit, measured
 
@@ -165,7 +165,7 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self.language_, self.training_ = trained.language, trained.training
         return self
 
-    def oracle_items(self, read: Candidates, budget: float | None = None, unit: Unit | None = None) -> IntArray:
+    def oracle_items(self, read: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1), or that of another length."""
         own = self.settings
         budget, unit = own.budget if budget is None else budget, own.unit if unit is None else unit
@@ -292,9 +292,7 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         chosen = tuple(read.sentences[i] for i in items)
         size = joined_length(lines, unit)
         names = self.features_.names
-        return Summary(
-            "\n".join(lines), chosen, size, budget, unit, note, items, read, self.theta_, names, dpp, excluded
-        )
+        return Summary("\n".join(lines), chosen, size, budget, unit, note, items, ready, names, pinned, excluded)
 
     def summarize_many(
         self, clusters: Sequence[Cluster], budget: float | None = None, unit: Unit | None = None, *,

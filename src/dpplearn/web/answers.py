@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from dpplearn._checks import FloatArray
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.explain.reasons import reason
-from dpplearn.summarize.explain.summary import Summary, contributions, place
+from dpplearn.summarize.explain.explanation import contributions, place
+from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.text.units import length
 from dpplearn.web import schema
-from dpplearn.web.pins import Pins
 from dpplearn.web.sentence_map import similarity_map
-
-REDUNDANT = 10  # left-out sentences that an answer explains at most, as many as Summary.explain()
-COVERED = 0.15  # share of a sentence that the summary must cover for it to count as redundant
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A summary, the pins it was made under, and the marginals given those."""
-
-    summary: Summary
-    pins: Pins
-    marginals: FloatArray
 
 
 def shown(documents: Sequence[Document]) -> list[schema.Document]:
@@ -38,7 +21,7 @@ def shown(documents: Sequence[Document]) -> list[schema.Document]:
 
 def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
     """The sentences of a cluster, with places, lengths, qualities and a map."""
-    q, xy, terms = ready.dpp.quality, similarity_map(ready.read.C), ready.theta * ready.read.F
+    q, xy, terms = ready.dpp.quality, similarity_map(ready.read.C), ready.contributions
     return [
         schema.Sentence(
             id=i,
@@ -53,71 +36,61 @@ def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
     ]
 
 
-def selection_answer(found: Found) -> schema.SelectionAnswer:
+def selection_answer(summary: Summary) -> schema.SelectionAnswer:
     """A summary of a cluster that is kept: sentences by number."""
+    reasons = {x.number: x.reason for x in summary.explain().left_out}
     return schema.SelectionAnswer(
-        **head(found.summary), selected=chosen(found), redundant=left_out(found), marginals=found.marginals.tolist()
+        **head(summary),
+        selected=[schema.Chosen(**one) for one in chosen(summary)],
+        redundant=[schema.Redundant(**one) for one in redundant(summary)],
+        reasons=[reasons.get(i, "") for i in range(len(summary.read.sentences))],
+        marginals=summary.marginals.tolist(),
     )
 
 
-def whole_answer(found: Found, notes: Sequence[str]) -> schema.WholeAnswer:
+def whole_answer(summary: Summary, notes: Sequence[str]) -> schema.WholeAnswer:
     """A summary of documents that are not kept: sentences with their places."""
-    selected, sentences = chosen(found), found.summary.read.sentences
-    order = {one.sentence: i for i, one in enumerate(selected)}
+    sentences = summary.read.sentences
+    order = {number: k for k, number in enumerate(summary.subset.tolist())}
+
+    def placed(one: dict[str, Any]) -> dict[str, Any]:
+        return {**one, **place(sentences[one["sentence"]])}
+
     return schema.WholeAnswer(
-        **head(found.summary),
-        selected=[schema.PlacedChosen(**dict(one), **place(sentences[one.sentence])) for one in selected],
+        **head(summary),
+        selected=[schema.PlacedChosen(**placed(one)) for one in chosen(summary)],
         redundant=[
-            schema.PlacedLeftOut(**{**dict(one), **place(sentences[one.sentence]), "similar_to": order[one.similar_to]})
-            for one in left_out(found)
+            schema.PlacedRedundant(**{**placed(one), "similar_to": order[one["similar_to"]]})
+            for one in redundant(summary)
         ],
         notes=list(notes),
     )
 
 
 def head(summary: Summary) -> dict[str, Any]:
-    """What every summary has; of how alike it is, the mean and largest cosine between two of its sentences."""
+    """What every summary has."""
     given = {name: getattr(summary, name) for name in ("text", "length", "budget", "unit", "note")}
-    Y = summary.items
-    between = summary.read.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]  # what the diversity changes
-    alike = schema.Alike(mean=float(between.mean()), max=float(between.max())) if between.size else None
-    return {**given, "similarity": alike}
+    alike = summary.explain().similarity
+    return {**given, "similarity": None if alike is None else schema.Alike(**vars(alike))}
 
 
-def chosen(found: Found) -> list[schema.Chosen]:
+def chosen(summary: Summary) -> list[dict[str, Any]]:
     """The sentences of the summary, and why."""
-    pinned = set(found.pins.include.tolist())
     return [
-        schema.Chosen(order=order, pinned=int(i) in pinned, **judged(found, int(i)))
-        for order, i in enumerate(found.summary.items, 1)
+        {**vars(one), "sentence": one.number, "order": order} for order, one in enumerate(summary.explain().chosen, 1)
     ]
 
 
-def left_out(found: Found) -> list[schema.LeftOut]:
-    """Sentences of at least median quality that are out because the summary covers them, most covered first."""
-    summary, q = found.summary, found.summary.dpp.quality
-    good = np.flatnonzero(q >= np.median(q))
-    rest = np.setdiff1d(good, np.concatenate([summary.items, found.pins.exclude]))  # the banned are out by wish
-    covered = sorted(summary.coverage(rest), key=lambda one: -one.redundancy)
+def redundant(summary: Summary) -> list[dict[str, Any]]:
+    """Good sentences that are out because the summary says them already."""
+    number = {one.sentence: one.number for one in summary.explain().chosen}
+    terms = summary.ready.contributions
     return [
-        schema.LeftOut(
-            similar_to=one.similar_to,
-            similarity=one.similarity,
-            redundancy=one.redundancy,
-            reason=reason(summary, one.item, one.redundancy),
-            **judged(found, one.item),
-        )
-        for one in covered[:REDUNDANT]
-        if one.redundancy >= COVERED
+        {
+            **vars(one),
+            "sentence": one.number,
+            "similar_to": number[one.similar_to],
+            "contributions": contributions(summary.names, terms[one.number]),
+        }
+        for one in summary.explain().redundant()
     ]
-
-
-def judged(found: Found, i: int) -> dict[str, Any]:
-    """A sentence, and what the model thinks of it."""
-    summary = found.summary
-    return {
-        "sentence": i,
-        "quality": float(summary.dpp.quality[i]),
-        "marginal": float(found.marginals[i]),
-        "contributions": contributions(summary.names, summary.theta * summary.read.F[i]),
-    }

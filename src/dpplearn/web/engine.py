@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from dpplearn._cached import Latest
-from dpplearn._checks import FloatArray
-from dpplearn.decoding.ground import read_model
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
+from dpplearn.summarize.corpora.mismatch import misread
+from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
-from dpplearn.summarize.text.language import misread
 from dpplearn.web import schema
-from dpplearn.web.answers import Found, selection_answer
+from dpplearn.web.answers import selection_answer
 from dpplearn.web.pins import Pins
 from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem, invalid, limited
@@ -46,7 +44,6 @@ class Reading:
     ready: Prepared
     notes: tuple[str, ...]
     defaults: schema.Defaults
-    given: Latest[FloatArray] = field(default_factory=Latest)  # marginals under the latest pins
 
     @property
     def nbytes(self) -> int:
@@ -57,11 +54,6 @@ class Reading:
         """
         text = sum(len(document.text) for document in self.ready.read.cluster.documents)
         return 8 * (10 * self.ready.n**2 + 2 * self.ready.read.F.size) + 16 * text
-
-    def marginals(self, pins: Pins, diversity: float) -> FloatArray:
-        """Probabilities of the sentences under the learned model, which is that of the decoder at diversity 0.5."""
-        learned = self.ready.kernel(diversity) if diversity == 0.5 else read_model(self.ready.dpp)
-        return self.given.get(pins.key, lambda: pins.marginals(learned))
 
 
 class Engine:
@@ -153,7 +145,9 @@ class Engine:
         budget = model.budget if own else schema.UNITS[unit].budget
         return schema.Defaults(budget=budget, unit=unit, diversity=0.5, decoder=offered(model))
 
-    def find(self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None) -> Found:
+    def find(
+        self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None
+    ) -> Summary:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
         unit = options.unit or defaults.unit
@@ -161,8 +155,6 @@ class Engine:
         budget = usual if options.budget is None else options.budget
         include, exclude = (list(getattr(options, name, ())) for name in ("include", "exclude"))
         pins = Pins.of(ready, include, exclude, budget, unit)
-        marginals = reading.marginals(pins, options.diversity)
-        deadline.check()
         summary = reading.summarizer.summarize(
             ready,
             budget,
@@ -174,7 +166,7 @@ class Engine:
             n_samples=samples or self.settings.samples,
         )
         deadline.check()
-        return Found(summary, pins, marginals)
+        return summary
 
 
 def offered(model: Summarizer) -> str:

@@ -1,4 +1,4 @@
-"""Sentences that must be in or out: whether that can be, and what it makes of the others' probabilities."""
+"""Sentences that must be in or out: whether that can be."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray
-from dpplearn.decoding.ground import Ground
+from dpplearn._checks import IntArray
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.text.units import Unit, joined_length, measured
 from dpplearn.web.problems import Problem, invalid
@@ -42,20 +41,6 @@ class Pins:
         if A.size:
             check_pins(ready, A, budget, unit)
         return cls(A, B)
-
-    @property
-    def key(self) -> tuple[bytes, bytes]:
-        """Equal for the same pins and bans."""
-        return self.include.tobytes(), self.exclude.tobytes()
-
-    def marginals(self, model: Ground) -> FloatArray:
-        """P(i in Y | include in Y, exclude not in Y) of every sentence: conditioning a DPP is exact, equation (10)."""
-        p = np.zeros(model.n)
-        p[self.include] = 1.0
-        if self.include.size + self.exclude.size < model.n:
-            given = model.given(self.include, self.exclude)
-            p[given.items] = given.marginals
-        return p
 
 
 def check_pins(ready: Prepared, A: IntArray, budget: float, unit: Unit) -> None:

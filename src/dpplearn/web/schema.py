@@ -185,14 +185,15 @@ class Chosen(Judged):
     marginal: Marginal
 
 
-class LeftOut(Judged):
-    """A good sentence that is not in the summary, because the summary covers it."""
+class Redundant(Judged):
+    """A good sentence that is not in the summary, because the summary says it already."""
 
     sentence: int
     similar_to: int = Field(description="The chosen sentence that is most like it.")
     similarity: float = Field(description="Cosine between the two.")
     redundancy: float = Field(description="Share of it that the summary as a whole covers.")
-    reason: str = Field(description="Why it was left out, in a few words: the first reason that holds.")
+    code: str = Field(description="Why it was left out: redundant, or same-words.")
+    reason: str = Field(description="The same in a few words.")
     marginal: Marginal
 
 
@@ -218,7 +219,8 @@ class SelectionAnswer(SummaryHead):
     """A summary of a cluster, with reasons."""
 
     selected: list[Chosen]
-    redundant: list[LeftOut]
+    redundant: list[Redundant]
+    reasons: list[str] = Field(description="Of every sentence: why it was left out; empty for the selected.")
     marginals: list[Marginal] = Field(description="Of every sentence.")
 
 
@@ -226,7 +228,7 @@ class PlacedChosen(Chosen, Place):
     """A sentence of the summary, why, and where it stands."""
 
 
-class PlacedLeftOut(LeftOut, Place):
+class PlacedRedundant(Redundant, Place):
     """A good sentence left out; here `similar_to` is an index into `selected`."""
 
 
@@ -234,7 +236,7 @@ class WholeAnswer(SummaryHead):
     """A summary of the documents of the request."""
 
     selected: list[PlacedChosen]
-    redundant: list[PlacedLeftOut]
+    redundant: list[PlacedRedundant]
     notes: Notes
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from dpplearn.decoding.registry import ALIASES, decoder_names
 from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.summarize.explain.explanation import REDUNDANT
 from dpplearn.summarize.text.characters import one_line
 from dpplearn.summarize.text.units import UNITS
 from dpplearn.web import Settings, schema
@@ -59,8 +60,8 @@ def test_select_is_what_the_summarizer_says(select, decoder, options):
     summary = Summarizer.load().summarize(Cluster.example(), budget, unit, decoder=decoder, diversity=0.6)
     assert found["text"] == summary.text
     assert (found["length"], found["budget"], found["unit"]) == (summary.length, budget, unit)
-    assert [one["sentence"] for one in found["selected"]] == summary.items.tolist()
-    assert [one["order"] for one in found["selected"]] == list(range(1, len(summary.items) + 1))
+    assert [one["sentence"] for one in found["selected"]] == summary.subset.tolist()
+    assert [one["order"] for one in found["selected"]] == list(range(1, len(summary.subset) + 1))
     for one, why in zip(found["selected"], summary.explain().chosen, strict=True):
         assert np.isclose(one["marginal"], why.marginal)
         assert np.isclose(one["quality"], why.quality)
@@ -74,22 +75,23 @@ def test_the_redundant_are_covered_good_and_as_explained(select, example):
     chosen = {one["sentence"] for one in found["selected"]}
     median = np.median([sentence["quality"] for sentence in example["sentences"]])
     summary = Summarizer.load().summarize(Cluster.example(), 200, "words", decoder="greedy")
-    explained = {x.sentence: x for x in summary.explain().left_out}
-    agreed = 0
+    explanation = summary.explain()
+    explained = {x.number: x for x in explanation.left_out}
     assert found["redundant"]
+    assert [one["sentence"] for one in found["redundant"]] == [x.number for x in explanation.redundant()]
     for one in found["redundant"]:
+        why = explained[one["sentence"]]
         assert one["sentence"] not in chosen
         assert one["similar_to"] in chosen
-        assert one["redundancy"] >= 0.15
+        assert one["redundancy"] >= REDUNDANT
         assert one["quality"] >= median
-        why = explained.get(summary.read.sentences[one["sentence"]])
-        if why is not None:
-            agreed += 1
-            assert np.isclose(one["redundancy"], why.redundancy)
-            assert np.isclose(one["similarity"], why.similarity)
-            assert one["reason"] == why.reason
-            assert summary.read.sentences[one["similar_to"]] == why.similar_to
-    assert agreed >= 2
+        for name in ("redundancy", "similarity", "quality", "marginal"):
+            assert np.isclose(one[name], getattr(why, name))
+        assert (one["code"], one["reason"]) == (why.code, why.reason)
+        assert summary.read.sentences[one["similar_to"]] == why.similar_to
+        assert one["contributions"] == example["sentences"][one["sentence"]]["contributions"]
+    assert found["reasons"] == [explained[i].reason if i in explained else "" for i in range(len(found["marginals"]))]
+    assert {i for i, reason in enumerate(found["reasons"]) if not reason} == chosen
 
 
 def test_how_alike_the_chosen_are(select):

@@ -11,6 +11,7 @@ from brute import pmf
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.web import Settings, schema
+from dpplearn.web.answers import selection_answer
 from dpplearn.web.engine import Engine
 from dpplearn.web.pins import Pins
 from dpplearn.web.pool import Deadline
@@ -61,16 +62,15 @@ def test_a_cluster_prepared_by_another_model_is_refused(ready):
 def test_marginals_given_pins_and_bans_by_enumeration(ready):
     probability = pmf(ready.dpp.L)
     include, exclude = [3], [0]
-    pins = Pins.of(ready, include, exclude, 100, "words")
     fits = {Y: p for Y, p in probability.items() if set(include) <= set(Y) and not set(exclude) & set(Y)}
     total = sum(fits.values())
     expected = [sum(p for Y, p in fits.items() if i in Y) / total for i in range(ready.n)]
-    assert np.allclose(pins.marginals(ready.kernel(0.5)), expected, atol=1e-10)
+    assert np.allclose(ready.marginals(np.array(include), np.array(exclude)), expected, atol=1e-10)
 
 
 def test_marginals_where_every_sentence_is_pinned_or_banned(ready):
-    pins = Pins.of(ready, [2], [i for i in range(ready.n) if i != 2], 100, "words")
-    assert pins.marginals(ready.kernel(0.5)).tolist() == [float(i == 2) for i in range(ready.n)]
+    others = np.setdiff1d(np.arange(ready.n), [2])
+    assert ready.marginals(np.array([2]), others).tolist() == [float(i == 2) for i in range(ready.n)]
 
 
 def test_a_selection_conditions_the_model_once(monkeypatch):
@@ -86,7 +86,7 @@ def test_a_selection_conditions_the_model_once(monkeypatch):
         (0.7, 0),
     ):  # of another diversity the decoder's is another one
         before = len(conditioned)
-        engine.find(reading, options.model_copy(update={"diversity": diversity}), LONG, samples=200)
+        selection_answer(engine.find(reading, options.model_copy(update={"diversity": diversity}), LONG, samples=200))
         assert len(conditioned) - before == more
 
 
@@ -108,7 +108,7 @@ def test_documents_are_split_into_sentences_once(monkeypatch):
 def test_a_twin_of_a_pinned_sentence_has_marginal_zero(ready):
     texts = ready.read.texts
     first, second = (i for i, text in enumerate(texts) if text == "It sank ten boats.")
-    marginals = Pins.of(ready, [first], [], 100, "words").marginals(ready.kernel(0.5))
+    marginals = ready.marginals(np.array([first]), np.array([], np.int64))
     assert marginals[second] == pytest.approx(0.0, abs=1e-9)
 
 
@@ -162,6 +162,7 @@ ODD = """
 from dpplearn._loops import consensus, greedy, scoring, spectral, symmetric
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.web import Settings, schema
+from dpplearn.web.answers import selection_answer
 from dpplearn.web.engine import Engine
 from dpplearn.web.pool import Deadline
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dpplearn._checks import FloatArray, check_choice
-from dpplearn._linalg import EPS, logdet
+from dpplearn._linalg import logdet
+from dpplearn._precision import rounding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.similarity import Similarity
@@ -80,7 +81,7 @@ def why_impossible(items: ItemSet, Y: np.ndarray, similarity: Similarity) -> str
     S_Y = similarity.block(items, Y)
     if logdet(S_Y) > -np.inf:
         return None
-    close = np.argwhere(np.triu(np.abs(S_Y) ** 2 > 1 - 8 * Y.size * EPS, 1))
+    close = np.argwhere(np.triu(np.abs(S_Y) ** 2 > 1 - rounding(Y.size), 1))
     if close.size:
         i, j = Y[close[0]]
         return f"its target holds items {i} and {j}, which are duplicates of each other (similarity 1)"

@@ -109,31 +109,29 @@ class Cluster:
     def __post_init__(self) -> None:
         if isinstance(self.documents, str | Document) or isinstance(self.references, str):
             raise TypeError("documents and references of a Cluster must be sequences, such as lists.")
-        object.__setattr__(self, "documents", tuple(self.documents))
-        object.__setattr__(self, "references", tuple(self.references))
-        object.__setattr__(self, "reference_ids", tuple(self.reference_ids))
+        for field in ("documents", "references", "reference_ids"):
+            object.__setattr__(self, field, tuple(getattr(self, field)))
         if self.reference_ids and len(self.reference_ids) != len(self.references):
             raise ValueError(
                 f"{self.name} must have a name in reference_ids for each of its {len(self.references)} references, "
                 f"found {len(self.reference_ids)}."
             )
+        seen: set[str] = set()
         for document in self.documents:
             if not isinstance(document, Document):
                 raise TypeError(
                     f"A Cluster holds Document objects, found {type(document).__name__}. "
                     "For strings, use Cluster.from_texts."
                 )
-        for reference in self.references:
-            if not isinstance(reference, str):
-                raise TypeError(f"A reference must be a string, found {type(reference).__name__}.")
-        seen: set[str] = set()
-        for document in self.documents:
             if document.id in seen:
                 raise ValueError(
                     f"The id {document.id!r} occurs twice among the documents of {self.name}. "
                     "Ids of documents must differ; rename one."
                 )
             seen.add(document.id)
+        for reference in self.references:
+            if not isinstance(reference, str):
+                raise TypeError(f"A reference must be a string, found {type(reference).__name__}.")
 
     @property
     def name(self) -> str:
@@ -197,7 +195,7 @@ class Cluster:
         >>> len(cluster.documents), len(cluster.references)
         (8, 3)
         """
-        from dpplearn.summarize.corpora.documents import read_example
+        from dpplearn.summarize.corpora.cluster_folders import read_example
 
         return read_example()
 
@@ -234,11 +232,14 @@ class Cluster:
                 pieces = (Piece(start, end, heading=False) for start, end in check_spans(splitter(text), text))
             titles: list[tuple[int, int]] = []
             spans: list[tuple[int, int]] = []
-            for piece in pieces:
-                start = max(piece.start, first)
-                if start < piece.end and has_word(text, start, piece.end):
-                    (titles if piece.heading and not headings else spans).append((start, piece.end))
-                if limit is not None and len(found) + max(len(spans), len(titles)) > limit:
+            for start, end, heading in pieces:
+                if start < first or splitter is not None:  # else it has a word
+                    start = max(start, first)
+                    if start >= end or not has_word(text, start, end):
+                        continue
+                kept = titles if heading and not headings else spans
+                kept.append((start, end))
+                if limit is not None and len(found) + len(kept) > limit:
                     raise ValueError(
                         f"{self.name} must have at most {limit:,} sentences, but has more (document {document.id}, "
                         f"number {index + 1} of {len(self.documents)}, passes the limit). "

@@ -3,27 +3,84 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from glob import glob, has_magic
-from importlib.resources import as_file, files
+from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 
-from dpplearn._io.encoding import check_charset, peek, read_bytes, to_text
+from dpplearn._io.encoding import check_charset, check_encoding, peek, read_bytes, to_text
 from dpplearn._io.folders import entries
-from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.corpora.duc import is_sgml, parse_sgml
-from dpplearn.summarize.corpora.passed_over import LeftOut
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
+from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.blocks import is_date, is_title
 from dpplearn.summarize.text.markup import html_to_text, markdown_to_text
 
-TEXT = (".txt", ".text")
-MARKDOWN = (".md", ".markdown")
-HTML = (".html", ".htm", ".xhtml")
-SUFFIXES = (*TEXT, *MARKDOWN, *HTML, ".sgml", ".sgm")
-REFERENCES = "references"
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
-_HTML_OPENING = re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class DocumentFile:
+    """The bytes of a file, what it is called, its place for messages, and its encoding where that is known."""
+
+    data: bytes
+    name: str
+    place: Path | str
+    encoding: str | None = None
+
+    def text(self, fallback: str | None = None) -> str:
+        """Its characters, as `to_text` finds them."""
+        return to_text(self.data, self.place, self.encoding, fallback)
+
+    @property
+    def opening(self) -> str:
+        """How its text begins, whatever cannot be decoded left out."""
+        usual = "utf-16" if self.data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+        return self.data[:2000].decode(self.encoding or usual, "ignore").removeprefix("\ufeff")
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of document files."""
+
+    name: str
+    suffixes: tuple[str, ...]  # how names of such files end
+    parse: Callable[[DocumentFile], list[Document]]
+    opening: re.Pattern[str] | None = None  # how its text begins: such a file is of this kind whatever it is called
+
+
+def parse_sgml_file(file: DocumentFile) -> list[Document]:
+    """Newswire, in UTF-8 or else Latin-1."""
+    text = file.text(fallback="latin-1")
+    return parse_sgml(text, file.name) if OPENING.match(text) else [plain_document(file.name, text)]
+
+
+def parse_html_file(file: DocumentFile) -> list[Document]:
+    """A page, in the encoding that it declares."""
+    declared = _CHARSET.search(file.data[:2048])
+    if declared and file.encoding is None:
+        file = replace(file, encoding=check_charset(declared[1].decode("ascii"), file.place))
+    return [Document(file.name, *html_to_text(file.text()))]
+
+
+HTML = FileKind(
+    "HTML", (".html", ".htm", ".xhtml"), parse_html_file, re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
+)
+TEXT = FileKind("text", (".txt", ".text"), lambda file: [plain_document(file.name, file.text())])
+KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
+    TEXT,
+    FileKind("Markdown", (".md", ".markdown"), lambda file: [Document(file.name, *markdown_to_text(file.text()))]),
+    HTML,
+    FileKind("newswire SGML", (".sgml", ".sgm"), parse_sgml_file, OPENING),
+]
+
+
+def suffixes() -> list[str]:
+    """How names of documents end."""
+    return [suffix for kind in KINDS for suffix in kind.suffixes]
 
 
 def suffix_of(path: Path) -> str:
@@ -32,7 +89,16 @@ def suffix_of(path: Path) -> str:
 
 
 def is_document(path: Path) -> bool:
-    return suffix_of(path) in SUFFIXES and path.is_file()
+    return suffix_of(path) in suffixes() and path.is_file()
+
+
+def kind_of(file: DocumentFile) -> FileKind:
+    """By how it begins, else by how its name ends, else text."""
+    if file.encoding is not None:
+        check_encoding(file.encoding)
+    opening, suffix = file.opening, suffix_of(Path(file.name))
+    begins = (kind for kind in KINDS if kind.opening and kind.opening.match(opening))
+    return next(chain(begins, (kind for kind in KINDS if suffix in kind.suffixes)), TEXT)
 
 
 def read_document(path: Path, encoding: str | None = None) -> list[Document]:
@@ -51,22 +117,8 @@ def parse_document(data: bytes, name: str, place: Path | str, encoding: str | No
     >>> parse_document(b"<title>Rain</title><p>It rained.", "a.html", "a.html")
     [Document(id='a.html', text='It rained.', title='Rain', date=None, role=None)]
     """
-    if is_sgml(data):
-        return parse_sgml(to_text(data, place, encoding, fallback="latin-1"), name)
-    kind = suffix_of(Path(name))
-    if kind in HTML and encoding is None:
-        declared = _CHARSET.search(data[:2048])
-        encoding = declared[1].decode("ascii") if declared else None
-        if encoding is not None:
-            check_charset(encoding, place)
-    source = to_text(data, place, encoding)
-    if kind in HTML or _HTML_OPENING.match(source):
-        text, title = html_to_text(source)
-        return [Document(name, text, title)]
-    if kind in MARKDOWN:
-        text, title = markdown_to_text(source)
-        return [Document(name, text, title)]
-    return [plain_document(name, source)]
+    file = DocumentFile(data, name, place, encoding)
+    return kind_of(file).parse(file)
 
 
 def plain_document(name: str, source: str) -> Document:
@@ -92,38 +144,36 @@ def plain_document(name: str, source: str) -> Document:
 def read_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]], encoding: str | None) -> list[Document]:
     """The documents of files, patterns and folders; ids are file names, or paths where names are the same."""
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    left_out = LeftOut()
-    found = list(dict.fromkeys(path for one in given for path in _expand(fspath(one), left_out)))
+    source = Source(Path(), encoding)
+    found = list(dict.fromkeys(path for one in given for path in _expand(fspath(one), source)))
     if not found:
         raise FileNotFoundError("There must be at least one file to read, but none was given.")
     documents = [(path, document) for path in found for document in read_document(path, encoding)]
-    left_out.add_empty(documents)
-    left_out.warn(SUFFIXES, stacklevel=3)  # where Cluster.from_files was called
+    source.add_empty(documents)
+    source.warn(suffixes(), stacklevel=3)  # where Cluster.from_files was called
     return unique_ids(documents)
 
 
 def unique_ids(documents: list[tuple[Path, Document]]) -> list[Document]:
     """Where two documents have the same id, put the path of their files before it."""
-    counts: dict[str, int] = {}
-    for _, document in documents:
-        counts[document.id] = counts.get(document.id, 0) + 1
+    counts = Counter(document.id for _, document in documents)
     kept = []
     for path, document in documents:
         if counts[document.id] > 1:
             given = str(path) if document.id == path.name.removesuffix(".gz") else f"{path}:{document.id}"
-            document = Document(given, document.text, document.title, document.date, document.role)
+            document = replace(document, id=given)
         kept.append(document)
     return kept
 
 
-def _expand(given: str, left_out: LeftOut) -> list[Path]:
+def _expand(given: str, source: Source) -> list[Path]:
     path = Path(given)
     if path.is_dir():
         inside = entries(path)
         found = [entry for entry in inside if is_document(entry) or (entry.is_file() and is_sgml(peek(entry)))]
         if not found:
-            raise ValueError(f"{path} must hold documents ({', '.join(SUFFIXES)}), but holds none.")
-        left_out.add_others(inside, found)
+            raise ValueError(f"{path} must hold documents ({', '.join(suffixes())}), but holds none.")
+        source.add_others(inside, found)
         return found
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
@@ -134,54 +184,3 @@ def _expand(given: str, left_out: LeftOut) -> list[Path]:
     if not found:
         raise FileNotFoundError(f"No file matches {given}.")
     return found
-
-
-def read_references(folder: Path, encoding: str | None, left_out: LeftOut) -> list[str]:
-    """The texts in the folder references/, by name."""
-    place = folder / REFERENCES
-    if not place.is_dir():
-        return []
-    texts = []
-    inside = entries(place)
-    paths = [path for path in inside if path.is_file() and suffix_of(path) in (*SUFFIXES, "")]
-    left_out.add_others(inside, paths)
-    for path in paths:
-        data = read_bytes(path)
-        text = to_text(data, path, encoding)
-        texts.append(html_to_text(text)[0] if suffix_of(path) in HTML else text.strip())
-    return texts
-
-
-def read_folder(
-    folder: Path, encoding: str | None, left_out: LeftOut, on_bad: Callable[[str], None] | None = None
-) -> Cluster | None:
-    """Read a folder of documents as a cluster; None if it holds none.
-
-    `on_bad` is told of files that cannot be read, and `left_out` of those from which no sentence comes.
-    """
-    documents: list[tuple[Path, Document]] = []
-    inside = entries(folder)
-    for inner in ("docs", "documents"):
-        if (folder / inner).is_dir():
-            inside += entries(folder / inner)
-    sources = [entry for entry in inside if is_document(entry)]
-    for path in sources:
-        try:
-            documents += [(path, document) for document in read_document(path, encoding)]
-        except (ValueError, OSError) as error:
-            if on_bad is None:
-                raise
-            on_bad(str(error))
-    if not documents:
-        return None
-    left_out.add_others(inside, sources)
-    left_out.add_empty(documents)
-    return Cluster(unique_ids(documents), read_references(folder, encoding, left_out), folder.resolve().name)
-
-
-def read_example() -> Cluster:
-    """The example cluster of the package."""
-    with as_file(files("dpplearn.summarize").joinpath("data", "example")) as folder:
-        cluster = read_folder(folder, "utf-8", LeftOut())
-    assert cluster is not None
-    return Cluster(cluster.documents, cluster.references, "example", "english")

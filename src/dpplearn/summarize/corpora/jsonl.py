@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from dpplearn._checks import describe
 from dpplearn._io.encoding import MAX_BYTES, decode, read_lines
 from dpplearn._io.jsonlines import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
-
-Skip: TypeAlias = Callable[[str], None]  # told what was left out, and why
+from dpplearn.summarize.corpora.source import Source
 
 
 def looks_like_jsonl(path: Path) -> bool:
     """Whether a file is called like JSON Lines, or begins with an object."""
+    if path.is_dir():
+        return False
     name = path.name.lower().removesuffix(".gz")
     if name.endswith((".jsonl", ".ndjson", ".json")):
         return True
@@ -23,13 +24,13 @@ def looks_like_jsonl(path: Path) -> bool:
     return first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
-def read_jsonl(path: Path, encoding: str | None = None, skip: Skip | None = None) -> Iterator[Cluster]:
-    """Yield the cluster of each line; a line that is broken is an error, or told to `skip`."""
+def read_jsonl(source: Source) -> Iterator[Cluster]:
+    """Yield the cluster of each line."""
     lines_of: dict[str, int] = {}
-    for number, data in enumerate(read_lines(path), 1):
-        where = f"{path}, line {number}"
-        try:
-            line = decode(data, Path(where), encoding or "utf-8").removeprefix("\ufeff")
+    for number, data in enumerate(read_lines(source.path), 1):
+        where = f"{source.path}, line {number}"
+        with source.tolerate():
+            line = decode(data, where, source.encoding or "utf-8").removeprefix("\ufeff")
             if not line.strip():
                 continue
             cluster = _cluster(parse_object(line.rstrip(), where), where)
@@ -38,13 +39,8 @@ def read_jsonl(path: Path, encoding: str | None = None, skip: Skip | None = None
                     f'{where}, field "id": {cluster.id!r} is already the id of line {lines_of[str(cluster.id)]}. '
                     "Ids of clusters must differ; rename one."
                 )
-        except ValueError as error:
-            if skip is None:
-                raise
-            skip(str(error))
-            continue
-        lines_of[str(cluster.id)] = number
-        yield cluster
+            lines_of[str(cluster.id)] = number
+            yield cluster
 
 
 def _cluster(record: dict[str, Any], where: str) -> Cluster:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
-from dpplearn._io.folders import entries, walk
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.documents import REFERENCES, SUFFIXES, is_document, read_folder
-from dpplearn.summarize.corpora.duc import find_folders, find_models, read_duc
-from dpplearn.summarize.corpora.jsonl import Skip, looks_like_jsonl, read_jsonl
-from dpplearn.summarize.corpora.passed_over import LeftOut, SkippedWarning
+from dpplearn.summarize.corpora.cluster_folders import read_folders
+from dpplearn.summarize.corpora.documents import suffixes
+from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
+from dpplearn.summarize.corpora.jsonl import looks_like_jsonl, read_jsonl
+from dpplearn.summarize.corpora.source import Source
 
-_SHOWN = 5  # problems named in a warning
+
+@dataclass(frozen=True)
+class Reader:
+    """A format of corpora."""
+
+    name: str  # what to give, for messages
+    looks_like: Callable[[Path], bool]
+    read: Callable[[Source], Iterable[Cluster]]  # what may be skipped if it is bad stands in `with source.tolerate()`
+
+
+READERS = [  # a new format is one entry; the first that a path looks like reads it
+    Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, read_jsonl),
+    Reader("a folder with DUC data", looks_like_duc, read_duc),
+    Reader("a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, read_folders),
+]
 
 
 def read_clusters(
@@ -64,70 +78,14 @@ def read_clusters(
     given = Path(fspath(path))
     if not given.exists():
         raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
-    problems: list[str] = []
-    skip = problems.append if skip_bad else None
-    if given.is_dir():
-        left_out = LeftOut()
-        found = list(_read_folders(given, encoding, skip, references, left_out))
-        left_out.warn(SUFFIXES)
-    elif looks_like_jsonl(given):
-        found = list(read_jsonl(given, encoding, skip))
-    else:
-        raise ValueError(
-            f"{given} must be a JSON Lines file with one cluster per line, or a folder, but is neither. "
-            "For documents of one cluster, use Cluster.from_files."
-        )
-    if problems:
-        more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-        warnings.warn(
-            f"{given}: skipped {len(problems)} that could not be read, kept {len(found)} clusters. "
-            + "; ".join(problems[:_SHOWN])
-            + more,
-            SkippedWarning,
-            stacklevel=2,
-        )
+    source = Source(given, encoding, None if references is None else Path(fspath(references)), skip_bad)
+    kinds = f"{', '.join(reader.name for reader in READERS[:-1])}, or {READERS[-1].name}"
+    reader = next((reader for reader in READERS if reader.looks_like(given)), None)
+    if reader is None:
+        raise ValueError(f"{given} must be {kinds}, but is none. For documents of one cluster, use Cluster.from_files.")
+    found = list(reader.read(source))
+    source.warn(suffixes(), len(found))
     if not found:
-        raise ValueError(
-            f"{given} holds no cluster{' that can be read' if problems else ''}. "
-            "Give a JSON Lines file with one cluster per line, "
-            "a folder with a sub-folder of documents (.txt, .md, .html) per cluster, or DUC data."
-        )
+        readable = " that can be read" if source.bad else ""
+        raise ValueError(f"{given} holds no cluster{readable}. Give {kinds}.")
     return found
-
-
-def _read_folders(
-    path: Path,
-    encoding: str | None,
-    skip: Skip | None,
-    references: str | PathLike[str] | None,
-    left_out: LeftOut,
-) -> Iterator[Cluster]:
-    paths = sorted(walk(path))
-    newswire = find_folders(paths)
-    if newswire:
-        elsewhere = [] if references is None else list(walk(Path(fspath(references))))
-        yield from read_duc(newswire, find_models([*paths, *elsewhere]), encoding, skip)
-        return
-    folders = [entry for entry in entries(path) if entry.is_dir() and entry.name != REFERENCES]
-    loose = [entry for entry in entries(path) if is_document(entry) and not entry.name.upper().startswith("README")]
-    inner = [folder for folder in folders if folder.name not in ("docs", "documents")]
-    if loose and any(_has_documents(folder) for folder in inner):
-        raise ValueError(
-            f"{path} must hold a sub-folder for each cluster or the documents of one, but holds both: the folder "
-            f"{inner[0].name} and the file {loose[0].name}. Move one of the two elsewhere."
-        )
-    for folder in [path] if loose or not inner else inner:
-        try:
-            cluster = read_folder(folder, encoding, left_out, skip)
-        except (ValueError, OSError) as error:
-            if skip is None:
-                raise
-            skip(str(error))
-            continue
-        if cluster is not None:
-            yield cluster
-
-
-def _has_documents(folder: Path) -> bool:
-    places = [folder, *(folder / inner for inner in ("docs", "documents") if (folder / inner).is_dir())]
-    return any(is_document(entry) for place in places for entry in entries(place))

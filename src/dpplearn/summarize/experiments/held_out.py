@@ -18,7 +18,7 @@ from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
 from dpplearn.summarize.experiments.systems import LEARNED, Models
-from dpplearn.summarize.model.candidates import find_candidates
+from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.words import words
 
@@ -159,7 +159,7 @@ class Experiment:
 
     def oracle_text(self, cluster: Cluster) -> str:
         """The extract that training aims at."""
-        found = find_candidates(cluster, self.summarizer.splitter)
+        found = split_cluster(cluster, self.summarizer.splitter)
         return "\n".join(found.texts[i] for i in self.summarizer.oracle_items(found))
 
     def score(self, made: Summaries, first: dict[str, CorpusScore]) -> Outcome:

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from dpplearn._io.folders import entries
-from dpplearn.rouge.files import add, read_candidates, read_text
-from dpplearn.rouge.texts import Text
+from dpplearn.rouge.candidates import add, read_candidates, read_text
+from dpplearn.rouge.reading import Text
 
 # A peer's summary as DUC names it: D30001.M.100.T.65 is that of peer 65.
 _DUC = re.compile(r"(?P<topic>.+)\.M\.\d+\.[A-Z]\.(?P<peer>[A-Za-z0-9]+)", re.IGNORECASE)

@@ -1,51 +1,53 @@
-"""Why a good sentence is not in a summary: the first of these reasons that holds."""
+"""Why a sentence is not in a summary: the first reason that holds."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
-from dpplearn.summarize.text.units import joined_length, measured, unit_name
-
-if TYPE_CHECKING:
-    from dpplearn.summarize.explain.summary import Summary
-
-REDUNDANT = 0.3  # the share of a sentence that is said already, above which that is the reason
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.summarize.explain.explanation import REDUNDANT
+from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, measured, unit_name
 
 
-def reason(summary: Summary, i: int, redundancy: float) -> str:
-    """Why sentence i was left out, in a few words.
+class Reasons:
+    """What was decided about the sentences of a cluster: a subset of them, under a budget, by their qualities q."""
 
-    It was excluded; has the words of another; is longer than the budget; is said already; is weaker than all that was
-    chosen, though short enough to replace one; does not fit beside them; or the decoder found a better set.
-    """
-    read, unit = summary.read, unit_name(summary.unit)
-    if i in summary.excluded:
-        return "excluded"
-    words = sorted(read.words[i])
-    same = [j for j, other in enumerate(read.words) if len(other) == len(words) and sorted(other) == words]
-    same = [j for j in same if j in summary.items] or [j for j in same if j not in summary.excluded]
-    twin = same[0]  # of sentences with the same words, the one that was considered
-    if twin != i:
-        sentence = read.sentences[twin]
-        document = read.cluster.documents[sentence.document].id
-        return f"has the words of {document}, sentence {sentence.position}"
-    alone = joined_length([read.texts[i]], summary.unit)
-    if alone > summary.budget:
-        return f"longer than the budget: {alone:g} of {measured(summary.budget, summary.unit)}"
-    if redundancy >= REDUNDANT:
-        return f"{redundancy:.0%} is said already"
-    needed = joined_length([*summary.text.split("\n"), read.texts[i]], summary.unit)
-    fits, q = needed <= summary.budget, summary.dpp.quality
-    if q[i] < q[summary.items].min() and (fits or could_replace(summary, i)):
-        return "weaker than every chosen sentence"
-    if not fits:
-        left = max(summary.budget - summary.length, 0.0)
-        return f"does not fit: takes {needed - summary.length:g}, with {left:g} of {summary.budget:g} {unit} left"
-    return "it would fit, but the set is better without it"
+    def __init__(
+        self, read: Featurized, q: FloatArray, subset: IntArray, excluded: IntArray, budget: float, unit: Unit
+    ) -> None:
+        others = read.texts
+        chosen = [others[i] for i in subset]
+        longest = int(lengths_with([], chosen, unit).argmax())
+        self.read, self.q, self.budget, self.unit = read, q, budget, unit
+        self.excluded, self.weakest = set(excluded.tolist()), q[subset].min()
+        self.size = joined_length(chosen, unit)
+        self.alone, self.beside = lengths_with([], others, unit), lengths_with(chosen, others, unit)
+        self.instead = lengths_with(chosen[:longest] + chosen[longest + 1 :], others, unit)
+        # of sentences with the same words, the one that was considered: a chosen one, or the first that may be
+        self.said = [" ".join(sorted(words)) for words in read.words]
+        self.considered: dict[str, int] = {}
+        for i in [*subset.tolist(), *np.setdiff1d(np.arange(q.size), excluded).tolist()]:
+            self.considered.setdefault(self.said[i], i)
 
-
-def could_replace(summary: Summary, i: int) -> bool:
-    """Whether sentence i fits in the place of some chosen one."""
-    chosen = [summary.read.texts[j] for j in summary.items]
-    swapped = ([*chosen[:k], *chosen[k + 1 :], summary.read.texts[i]] for k in range(len(chosen)))
-    return any(joined_length(texts, summary.unit) <= summary.budget for texts in swapped)
+    def of(self, i: int, redundancy: float) -> tuple[str, str]:
+        """Why sentence i was left out, of which the summary covers a share: in one word, and in a few."""
+        if i in self.excluded:
+            return "excluded", "excluded"
+        twin = self.considered[self.said[i]]
+        if twin != i:
+            sentence = self.read.sentences[twin]
+            document = self.read.cluster.documents[sentence.document].id
+            return "same-words", f"has the words of {document}, sentence {sentence.position}"
+        if self.alone[i] > self.budget:
+            return "too-long", f"longer than the budget: {self.alone[i]:g} of {measured(self.budget, self.unit)}"
+        if redundancy >= REDUNDANT:
+            return "redundant", f"{redundancy:.0%} is said already"
+        fits = self.beside[i] <= self.budget
+        if self.q[i] < self.weakest and (fits or self.instead[i] <= self.budget):  # short enough to replace one
+            return "weaker", "weaker than every chosen sentence"
+        if fits:
+            return "better-without", "it would fit, but the set is better without it"
+        left = max(self.budget - self.size, 0.0)
+        needs = f"takes {self.beside[i] - self.size:g}, with {left:g} of {self.budget:g} {unit_name(self.unit)} left"
+        return "does-not-fit", f"does not fit: {needs}"

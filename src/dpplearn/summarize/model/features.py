@@ -14,15 +14,15 @@ from dpplearn._loops.gram import gram
 from dpplearn.learning.itemset import ItemSet, shared_columns
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.bins import quantile_edges
-from dpplearn.summarize.model.candidates import Candidates, find_candidates
 from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature, Reading, features_of
+from dpplearn.summarize.model.split_cluster import SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
 
 
 @dataclass(frozen=True, eq=False)
-class Featurized(Candidates):
+class Featurized(SplitCluster):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
     `items` has the quality features F, the tf-idf rows phi and, since F was made of them, their cosines C.
@@ -107,7 +107,7 @@ class SentenceFeatures:
         if not clusters:
             raise ValueError("Features are learned from at least one training cluster; found none.")
         self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
-        readings = [self._reading(find_candidates(cluster, self.splitter)) for cluster in clusters]
+        readings = [self._reading(split_cluster(cluster, self.splitter)) for cluster in clusters]
         values = [self._values(reading) for reading in readings]
         self.edges = {
             entry.name: quantile_edges(np.concatenate([one[entry.name] for one in values]), entry.bins)
@@ -120,14 +120,14 @@ class SentenceFeatures:
         """Sentences, F, Φ and cosines of a cluster."""
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
-        reading = self._reading(find_candidates(cluster, self.splitter))
+        reading = self._reading(split_cluster(cluster, self.splitter))
         return self._featurized(reading, self._values(reading))
 
     def transform(self, cluster: Cluster) -> ItemSet:
         """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
         return self.read(cluster).item_set(self.unit)
 
-    def _reading(self, found: Candidates) -> Reading:
+    def _reading(self, found: SplitCluster) -> Reading:
         """With tf-idf rows and cosines."""
         phi = self.idf.vectors(found.words)
         C = gram(*shared_columns(phi), len(found))

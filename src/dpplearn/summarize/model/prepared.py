@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding import consensus, greedy_map, sampled_map
-from dpplearn.decoding.ground import Ground, read_model
+from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.conditional import ConditionalDPP
@@ -33,7 +33,8 @@ class Prepared:
     model: ConditionalDPP
     language: str | None
     bigrams: float
-    _kernel: Latest[Ground] = field(default_factory=Latest, init=False, repr=False)
+    _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
+    _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
 
     @cached_property
     def dpp(self) -> DPP:
@@ -42,19 +43,34 @@ class Prepared:
         assert isinstance(dpp, DPP)  # the items have their cosines
         return dpp
 
-    @property
-    def theta(self) -> FloatArray:
-        """Weights of the quality features."""
-        return self.model.theta_
-
     @cached_property
     def contributions(self) -> FloatArray:
         """What each feature adds to 2 log q of each sentence, a row for each."""
         return self.model.quality_.contributions(self.read.items)
 
-    def kernel(self, diversity: float) -> Ground:
+    def kernel(self, diversity: float) -> Candidates:
         """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
+        if diversity == 0.5:
+            return self._learned
         return self._kernel.get(diversity, lambda: read_model(self.dpp, diversity))
+
+    @cached_property
+    def _learned(self) -> Candidates:
+        return read_model(self.dpp, 0.5)
+
+    def marginals(self, pinned: IntArray, excluded: IntArray) -> FloatArray:
+        """P(i in Y | pinned in Y, excluded not in Y) of every sentence under the learned model, equation (10)."""
+        if not (pinned.size or excluded.size):
+            return self.dpp.marginals
+        return self._marginals.get((pinned.tobytes(), excluded.tobytes()), lambda: self._conditioned(pinned, excluded))
+
+    def _conditioned(self, pinned: IntArray, excluded: IntArray) -> FloatArray:
+        p = np.zeros(self.n)
+        p[pinned] = 1.0
+        if pinned.size + excluded.size < self.n:
+            given = self._learned.given(pinned, excluded)
+            p[given.items] = given.marginals
+        return p
 
     @property
     def n(self) -> int:

@@ -13,8 +13,8 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray
 from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot
-from dpplearn.summarize.model.candidates import Candidates
 from dpplearn.summarize.model.centrality import lexrank, mean_similarity
+from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import words
 
@@ -28,7 +28,7 @@ PRONOUNS = frozenset(
 
 
 @dataclass(frozen=True, eq=False)
-class Reading(Candidates):
+class Reading(SplitCluster):
     """Sentences with what the features are made of: idf, tf-idf rows, their cosines, and counts in the cluster."""
 
     idf: Idf

@@ -17,10 +17,10 @@ from dpplearn.learning.cv import ConditionalDPPCV
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.model.candidates import Candidates
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.language import foreign
 from dpplearn.summarize.text.matching import ENGLISH, match_words, normal_language
 from dpplearn.summarize.text.units import Unit, cut, limit
@@ -135,7 +135,7 @@ def settled_language(language: str | None, clusters: Sequence[Cluster], stacklev
     return None
 
 
-def training_targets(found: Candidates, settings: SummarizerSettings) -> list[IntArray]:
+def training_targets(found: SplitCluster, settings: SummarizerSettings) -> list[IntArray]:
     """The extracts that a cluster is an example of (section 7.1): one for each reference, or one for all."""
     together: list[Sequence[str]] = [found.cluster.references]
     if settings.targets == "each":
@@ -143,7 +143,7 @@ def training_targets(found: Candidates, settings: SummarizerSettings) -> list[In
     return [extract(found, settings, references) for references in together]
 
 
-def extract(found: Candidates, settings: SummarizerSettings, references: Sequence[str]) -> IntArray:
+def extract(found: SplitCluster, settings: SummarizerSettings, references: Sequence[str]) -> IntArray:
     """The sentences of a cluster that come nearest to the references within the budget, by the oracle's rule."""
     budget, unit, language = settings.budget, settings.unit, settings.language
     # of sentences with the same words only the first: a set with two of them has probability 0

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from dpplearn.summarize.text.abbreviations import DATES
-from dpplearn.summarize.text.characters import UNSEEN, WHITE, word_set
-from dpplearn.summarize.text.punctuation import CLOSERS, STOPS
+from dpplearn.summarize.text.characters import CLOSERS, STOPS, UNSEEN, WHITE
+from dpplearn.summarize.text.word_lists import word_set
 
-_NEWLINE = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _BULLET = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
 _HASHES = re.compile(r"#{1,6}[ \t]+(?=\S)")
 _RULE = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
@@ -22,8 +21,7 @@ _SMALL = word_set("a an and as at by for from in of on or the to with is are was
 _CALENDAR = DATES | word_set("of the")
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """A stretch of text whose line ends are only spaces."""
 
     start: int
@@ -31,8 +29,9 @@ class Block:
     heading: bool = False
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(NamedTuple):
+    """A line that is not blank, without the white space around it."""
+
     start: int  # of what can be seen
     end: int
     text: str
@@ -64,16 +63,13 @@ def _paragraphs(text: str) -> list[list[_Line]]:
     """Lines that are not blank, grouped between blank ones."""
     groups: list[list[_Line]] = [[]]
     position = 0
-    ends = [(match.start(), match.end()) for match in _NEWLINE.finditer(text)]
-    for stop, following in [*ends, (len(text), len(text))]:
-        raw = text[position:stop]
+    for raw in text.splitlines(keepends=True):
         seen = raw.strip(_BLANK)
         if seen:
-            start = position + len(raw) - len(raw.lstrip(_BLANK))
-            groups[-1].append(_line(seen, start))
+            groups[-1].append(_line(seen, position + raw.index(seen)))
         elif groups[-1]:
             groups.append([])
-        position = following
+        position += len(raw)
     return [group for group in groups if group]
 
 
@@ -184,13 +180,14 @@ def _is_heading(lines: list[_Line], i: int) -> bool:
     line = lines[i]
     if len(lines) > 1 and not (i + 1 < len(lines) and _stands_alone(line, lines[i + 1])):
         return False
-    words = line.text.split(None, HEADING_WORDS + 1)
     if is_date(line.text):
         return True
-    if _INNER_END.search(line.text):
-        return False  # "Two men died. Three lived": sentences, whatever the last one ends in
+    if line.closed or line.length > HEADING_LENGTH or line.text[-1] in ':,;"”':
+        return False
+    words = line.text.split(None, HEADING_WORDS + 1)
     short = HEADING_LENGTH if len(words) > 1 else HEADING_LENGTH // 3
-    return not line.closed and len(words) <= HEADING_WORDS and line.length <= short and line.text[-1] not in ':,;"”'
+    # "Two men died. Three lived": sentences, whatever the last one ends in
+    return len(words) <= HEADING_WORDS and line.length <= short and not _INNER_END.search(line.text)
 
 
 def is_date(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Characters: what is white space, what is printed, what makes a word."""
+"""Characters: what is white space, what is printed, what makes a word, what punctuation does to a sentence."""
 
 from __future__ import annotations
 
@@ -18,10 +18,16 @@ UNSEEN = "\u200e\u200f" + "".join(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORD = re.compile(r"[^\W_]")
 
+# End a sentence before white space, if what follows can begin one.
+SPACED = ".!?…‥‼⁇⁈⁉‽"
+# End it whatever follows: Arabic, Urdu, Devanagari, Armenian, Ethiopic, Khmer, Burmese, CJK; U+037E is Greek.
+ALWAYS = "؟۔।॥։።፧។៕။。！？｡\u037e"
+STOPS = SPACED + ALWAYS
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text, as a set to look words up in."""
-    return frozenset(text.split())
+CLOSERS = ")]}”’›」』）】〕》〉］｝＂"  # end with the sentence they follow
+EITHER = "\"'“‘«»„‚"  # open or close: what stands next to them tells
+OPENERS = "([{‹「『（【〔《〈［｛¿¡`"
+DASHES = "-–—―_"
 
 
 def one_line(text: str) -> str:
@@ -32,7 +38,9 @@ def one_line(text: str) -> str:
     >>> one_line("  The river\\n rose\\x07. ")
     'The river rose.'
     """
-    return " ".join(_INVISIBLE.sub("", text).split())
+    if not text.isprintable():  # what cannot be seen cannot be printed
+        text = _INVISIBLE.sub("", text)
+    return " ".join(text.split())
 
 
 def without_surrogates(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import unescape
 
-from dpplearn.summarize.text.characters import word_set
+from dpplearn.summarize.text.word_lists import word_set
 
 _DROPPED = frozenset(["script", "style", "noscript", "template", "svg", "iframe", "select", "button", "textarea"])
 _ASIDES = frozenset(["nav", "footer", "aside"])

@@ -6,6 +6,7 @@ from dpplearn.rouge import tokenize
 from dpplearn.summarize.text.words import words
 
 ENGLISH = "english"
+_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 
 
 def normal_language(language: str | None) -> str | None:
@@ -25,8 +26,11 @@ def is_latin(text: str) -> bool:
     >>> is_latin("The café opened."), is_latin("Η γάτα κοιμάται.")
     (True, False)
     """
-    letters = sum(map(str.isalpha, text))
-    return letters == 0 or 2 * sum(c.isascii() and c.isalpha() for c in text) >= letters
+    if text.isascii():
+        return True
+    ascii_only = text.encode("ascii", "ignore")
+    letters, others = len(ascii_only.translate(None, _NO_LETTERS)), len(text) - len(ascii_only)
+    return letters >= others or letters >= sum(map(str.isalpha, text)) - letters
 
 
 def match_words(text: str, language: str | None) -> list[str]:

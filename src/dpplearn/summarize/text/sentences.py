@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from dpplearn._cached import cached_property
 from dpplearn.summarize.text import abbreviations as abbr
 from dpplearn.summarize.text.blocks import Block, find_blocks
-from dpplearn.summarize.text.characters import UNSEEN, has_word
-from dpplearn.summarize.text.punctuation import ALWAYS, CLOSERS, DASHES, EITHER, OPENERS, SPACED
+from dpplearn.summarize.text.characters import ALWAYS, CLOSERS, DASHES, EITHER, OPENERS, SPACED, UNSEEN, has_word
 
 WINDOW = 60
 
 _BEFORE_WORDS = frozenset(OPENERS + EITHER + DASHES + UNSEEN + " ")
-_STOP = re.compile(f"[{re.escape(SPACED + ALWAYS)}]+|[;|]")
+_STOPS = re.escape(SPACED + ALWAYS)
+_STOP = re.compile(f"[{_STOPS};|](?:(?<![;|])[{_STOPS}]+)?")
 _SPACE = re.compile(r"\s+")
 _NOTE = re.compile(r"\[[0-9]{1,3}\]")  # a footnote's number after the period
 _WORD = re.compile(r"[^\W_][\w'’]{0,40}")
@@ -26,8 +27,7 @@ _WORDS = re.compile(r"[\w'’]+|[.!?]")
 _ACRONYM = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2}){1,6}$")
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A sentence, or a heading, as character offsets."""
 
     start: int
@@ -67,9 +67,7 @@ def find_pieces(text: str) -> Iterator[Piece]:
         start = block.start
         for end in _ends(text, block):
             start = _skip_space(text, start, end)
-            stop = end
-            while stop > start and text[stop - 1].isspace():
-                stop -= 1
+            stop = start + len(text[start:end].rstrip())
             if has_word(text, start, stop):
                 yield Piece(start, stop, block.heading)
             start = end
@@ -85,9 +83,10 @@ def _ends(text: str, block: Block) -> Iterator[int]:
     if not block.heading:
         view, done = _View(text, block.start, block.end), block.start
         for match in _STOP.finditer(text, block.start, block.end):
-            if match.start() < done:
+            start, stop = match.span()
+            if start < done:
                 continue  # taken with the closing quotes of the stop before
-            end = view.end_at(match.start(), match.end())
+            end = stop if view.is_plain(start, stop) else view.end_at(start, stop)
             if end is not None and end < block.end:
                 yield end
                 done = end
@@ -103,7 +102,18 @@ class _View:
 
     def __init__(self, text: str, low: int, high: int) -> None:
         self.text, self.low, self.high = text, low, high
-        self.uncased = text[low:high].islower()  # a writer without capitals
+
+    @cached_property
+    def uncased(self) -> bool:
+        """Whether the writer uses no capitals."""
+        return self.text[self.low : self.high].islower()
+
+    def is_plain(self, start: int, stop: int) -> bool:
+        """Whether a period stands between a word that is no abbreviation and a capital: most ends, told at once."""
+        if self.text[start : stop + 1] != ". " or not "A" <= self.text[stop + 1 : min(stop + 2, self.high)] <= "Z":
+            return False
+        word = self.text[self.text.rfind(" ", max(self.low, start - 40), start) + 1 : start]
+        return 2 < len(word) < 40 and word.isascii() and word.isalpha() and word.lower() not in abbr.ALL
 
     def end_at(self, start: int, stop: int) -> int | None:
         """The end of the sentence that the stop start:stop closes, with its closing quotes; None if it has none."""

@@ -126,6 +126,20 @@ def joined_length(lines: Sequence[str], unit: Unit) -> float:
     return len(lines) if unit == "sentences" else length("\n".join(lines), unit)
 
 
+def lengths_with(lines: Sequence[str], texts: Sequence[str], unit: Unit) -> FloatArray:
+    """The length of a summary of these lines with each of the texts added to it.
+
+    Examples
+    --------
+    >>> lengths_with(["Rain fell."], ["It poured.", "Oh."], "bytes")
+    array([21., 14.])
+    """
+    if callable(unit):
+        return np.array([joined_length([*lines, text], unit) for text in texts], np.float64)
+    total = costs(lines, unit).sum() + costs(texts, unit) - limit(0.0, unit)
+    return np.ceil(total) if unit == "tokens" else total
+
+
 def cut(text: str, budget: float, unit: Unit) -> str:
     """The longest beginning of a text that fits, at a word's end where there is one."""
     if unit == "sentences" or length(text, unit) <= budget:

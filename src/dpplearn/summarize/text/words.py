@@ -16,14 +16,23 @@ _MARKS += "\u0d00-\u0d03\u0d3b-\u0d4d\u0d57\u0d82\u0d83\u0dca-\u0ddf\u0e31\u0e34
 _MARKS += "\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u3099\u309a"
 # Scripts written without spaces: every character is a word.
 SINGLE = "\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-_LETTER = rf"[^\W\d_{SINGLE}]"
+
+
+def _pattern(letter: str, part: str) -> str:
+    """Words that begin with a letter, U.S. and don't, or with a digit, 3.5, 1,200 and 20th."""
+    return (
+        rf"{letter}(?:(?:\.{letter}(?!\w))+(?:\.'s)?|{part}*+(?:'{part}++)*+)"
+        rf"|[0-9]++(?:[.,][0-9]++)*+{part}*+"
+    )
+
+
+_ASCII_WORD = re.compile(_pattern("[a-z]", "[a-z0-9]"), re.ASCII)
+_LETTER, _PART = rf"[^\W\d{SINGLE}]", rf"(?:[^\W{SINGLE}]++|[{_MARKS}]++)"
 _WORD = re.compile(
-    rf"[{SINGLE}]"
-    rf"|[0-9]+(?:[.,][0-9]+)*(?:[^\W_{SINGLE}]|[{_MARKS}])*"  # 3.5, 1,200, 20th
-    rf"|{_LETTER}(?:\.{_LETTER}(?![^\W_]))+(?:\.'s)?"  # U.S.
-    rf"|(?:[^\W_{SINGLE}]|[{_MARKS}])+(?:'(?:[^\W_{SINGLE}]|[{_MARKS}])+)*"  # don't
+    rf"(?=[\w{_MARKS}{SINGLE}])"  # most characters between words are told by one look
+    rf"(?:{_pattern(_LETTER, _PART)}|[{SINGLE}]|{_PART}++(?:'{_PART}++)*+)"
 )
-_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_THOUSANDS = re.compile(r",(?<=[0-9],)(?=[0-9]{3}(?![0-9]))")
 _DROPPED = re.compile(f"[{INVISIBLE}\u200c\u200d]")
 
 
@@ -42,5 +51,10 @@ def words(text: str) -> list[str]:
     >>> words("大桥关闭。 पुल बंद।")
     ['大', '桥', '关', '闭', 'पुल', 'बंद']
     """
-    text = _DROPPED.sub("", unicodedata.normalize("NFKC", text)).lower().replace("’", "'").replace("ʼ", "'")
-    return [word.removesuffix("'s").removesuffix(".") for word in _WORD.findall(_THOUSANDS.sub("", text))]
+    pattern = _ASCII_WORD
+    if not text.isascii():
+        text, pattern = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'"), _WORD
+    if not text.isprintable():
+        text = _DROPPED.sub("", text)
+    found: list[str] = pattern.findall(_THOUSANDS.sub("", text.lower().replace("_", " ")))
+    return [word.removesuffix("'s").removesuffix(".") for word in found] if "'" in text else found

@@ -3,7 +3,7 @@
 import { explained, table } from "./bars.js";
 import { $, bdi, h, icon } from "./dom.js";
 import { spanOf } from "./sources.js";
-import { actions, ruleByKey, ruleOf, similar, state, statusOf, whyOut } from "./state.js";
+import { actions, ruleByKey, ruleOf, similar, state, statusOf } from "./state.js";
 import { nameOf, narrow, percent, signed } from "./text.js";
 import { hideTip, place } from "./tip.js";
 
@@ -75,19 +75,14 @@ function glossary(names) {
 }
 
 function facts() {
-  const { chosen, again, pinned, banned, marginal } = statusOf(openId);
+  const { chosen, again, pinned, banned, marginal, reason } = statusOf(openId);
   const items = [];
   if (chosen) items.push(h("li", {}, `In the summary, sentence ${chosen.order}${pinned ? ", because you pinned it" : ""}.`));
   else if (pinned) items.push(h("li", {}, "Pinned, but not in the summary: see the note there."));
   if (banned) items.push(h("li", {}, "Kept out of the summary, because you banned it."));
+  if (reason && !banned && !pinned) items.push(h("li", {}, "Not in the summary: ", bdi(reason), "."));
   if (again && !banned) {
-    items.push(h("li", {}, "Left out: ", h("button", { type: "button", class: "link", on: { click: () => actions.goTo(again.similar_to) } },
-      similar(again)), `. The summary already says ${percent(again.redundancy)} of it.`));
-    if (!again.reason.endsWith("said already")) items.push(h("li", {}, "Why: ", bdi(again.reason), "."));
-  }
-  if (!chosen && !again && !banned && !pinned) {
-    const why = state.selection && whyOut(openId);
-    items.push(h("li", {}, `Not in the summary${why ? `: ${why}` : ""}.`));
+    items.push(h("li", {}, h("button", { type: "button", class: "link", on: { click: () => actions.goTo(again.similar_to) } }, similar(again))));
   }
   if (typeof marginal === "number" && !pinned && !banned) {
     items.push(h("li", {}, `The model puts it into a summary with probability ${percent(marginal)}`

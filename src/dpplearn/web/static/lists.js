@@ -67,7 +67,7 @@ export function updateLists() {
   reconcile($("again"), [...selection.again.values()], (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
     item.querySelector(".meta").replaceChildren(
       h("button", { type: "button", class: "link", on: { click: () => actions.goTo(x.similar_to) } }, similar(x)),
-      h("span", {}, `${percent(x.redundancy)} of it is said already`));
+      h("span", {}, bdi(x.reason)));
     item.dataset.order = `≈${x.like}`;
     press(item, x.sentence);
   });

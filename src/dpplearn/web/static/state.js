@@ -20,13 +20,13 @@ export const actions = {
   point: (_id) => {}, // the pointer or the focus is on a sentence (null: on none)
 };
 
-/** What the page says of one sentence: in the summary, left out as a repetition, pinned, banned; and its mark. */
+/** What the page says of one sentence: in the summary, or why not; left out as a repetition, pinned, banned; and its mark. */
 export function statusOf(id) {
   const { selection } = state;
   const [chosen, again] = [selection?.chosen.get(id), selection?.again.get(id)];
   const [pinned, banned] = [state.pins.has(id), state.bans.has(id)];
   const kind = banned ? "banned" : chosen ? "in" : again ? "again" : "";
-  return { chosen, again, pinned, banned, kind, marginal: selection?.marginals?.[id] };
+  return { chosen, again, pinned, banned, kind, marginal: selection?.marginals?.[id], reason: selection?.reasons?.[id] };
 }
 
 /** The answer with its sentences by number, and what was asked: the controls may have moved on since. */
@@ -38,18 +38,6 @@ export function indexed(answer, asked) {
 }
 
 export const similar = ({ similarity, like }) => `similar ${similarity.toFixed(2)} to sentence ${like}`;
-
-/** Why a sentence that repeats nothing is out, where that is plain: it is weaker than all chosen, or does not fit. */
-export function whyOut(id) {
-  const { cluster, selection } = state;
-  const { quality, length } = cluster.sentences[id];
-  const { unit, budget, text } = selection;
-  const bytes = new TextEncoder().encode(text).length + 1 + length.bytes; // a line each
-  const needed = { bytes, tokens: Math.ceil(bytes / 4) }[unit] ?? selection.length + length[unit];
-  if (length[unit] > budget) return "longer than the budget";
-  if (selection.selected.every((x) => x.quality > quality)) return "weaker than every chosen sentence";
-  return needed > budget ? "does not fit beside the chosen ones" : "";
-}
 
 export function setRule(id, rule) {
   state.pins.delete(id);
@@ -76,7 +64,7 @@ export function describe(id) {
   if (pinned) parts.push("Pinned by you");
   if (banned) parts.push("Banned by you");
   if (chosen) parts.push(`In the summary, sentence ${chosen.order}`);
-  if (again && !banned) parts.push(`Left out: ${similar(again)}`, `${Math.round(100 * again.redundancy)}% of it is said already`);
+  if (again && !banned) parts.push(`Left out: ${again.reason}`, similar(again));
   if (typeof marginal === "number" && !pinned && !banned) parts.push(`probability ${Math.round(100 * marginal)}%`);
   return parts.join(" · ");
 }

@@ -2,59 +2,18 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cache
 
 from dpplearn._checks import describe
-from dpplearn.rouge.exceptions import exceptions
-from dpplearn.rouge.porter import porter
-from dpplearn.rouge.texts import Limit, Text, as_bytes
-
-Stemmer = Callable[[str], str]
+from dpplearn.rouge.reading import Limit, Text, as_bytes
+from dpplearn.rouge.stems import STEMS, Memory, Stemmer
 
 # Byte -> byte: A-Z in lower case, a-z and 0-9 as they are, a space for everything else.
 OFFICIAL = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789" else 32 for byte in bytes(range(256)).lower()
 )
-REMEMBERED = 1 << 17  # stems kept in memory, some 20 MB: more than the words of most corpora
-LONGEST = 40  # letters of a word worth keeping
 
 
-def stem(token: str) -> str:
-    """Return the form under which ROUGE-1.5.5 counts a token.
-
-    Examples
-    --------
-    >>> [stem(token) for token in ("cats", "was", "carried", "carry", "21st")]
-    ['cat', 'was', 'carry', 'carri', '21st']
-    """
-    if len(token) <= 3:
-        return token
-    lemma = exceptions().get(token)
-    return porter(token) if lemma is None else lemma
-
-
-class Memory(dict[str, str]):
-    """Token -> stem, worked out on first use; emptied when full, so that a server does not grow for ever."""
-
-    def __init__(self, stemmer: Stemmer) -> None:
-        super().__init__()
-        self.stemmer = stemmer
-
-    def __missing__(self, token: str) -> str:
-        if len(self) >= REMEMBERED:
-            self.clear()
-        found = self.stemmer(token)
-        if len(token) <= LONGEST:
-            self[token] = found
-        return found
-
-
-STEMS = Memory(stem)
-
-
-@dataclass(frozen=True)
 class Tokenizer:
     """The rule that makes tokens of a text.
 
@@ -66,29 +25,22 @@ class Tokenizer:
         Whether official tokens are stemmed; for Unicode words, the stemmer to use (True means none).
     """
 
-    kind: str = "official"
-    stem: bool | Stemmer = True
-    stems: Memory | None = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.kind not in ("official", "unicode"):
-            raise ValueError(f'tokenizer must be "official" or "unicode", but is {describe(self.kind)}.')
-        if not isinstance(self.stem, bool) and not callable(self.stem):
-            raise TypeError(f"stem must be True, False or a function of a word, but is {describe(self.stem)}.")
-        if self.kind == "official" and not isinstance(self.stem, bool):
+    def __init__(self, kind: str = "official", stem: bool | Stemmer = True) -> None:
+        if kind not in ("official", "unicode"):
+            raise ValueError(f'tokenizer must be "official" or "unicode", but is {describe(kind)}.')
+        if not isinstance(stem, bool) and not callable(stem):
+            raise TypeError(f"stem must be True, False or a function of a word, but is {describe(stem)}.")
+        self.official = kind == "official"
+        if self.official and not isinstance(stem, bool):
             raise ValueError(
                 "ROUGE-1.5.5 has one stemmer, so stem must be True or False with the official tokenizer. "
                 'To use a stemmer of your own, pass tokenizer="unicode".'
             )
-        if callable(self.stem):
-            stems: Memory | None = Memory(self.stem)
-        else:
-            stems = STEMS if self.stem and self.kind == "official" else None
-        object.__setattr__(self, "stems", stems)
+        self.stems = STEMS if stem and self.official else None if isinstance(stem, bool) else Memory(stem)
 
     def __call__(self, text: bytes) -> list[str]:
         """Return the tokens of the text in order."""
-        if self.kind == "official":
+        if self.official:
             tokens = text.translate(OFFICIAL).decode("ascii").split()
         else:
             tokens = unicode_words(text.decode("utf-8", "ignore"))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import IntArray
+from dpplearn._loops.records import Agreement, Part
 from dpplearn._run.stop import check_stop
-from dpplearn.decoding.limits import Limits
+from dpplearn.decoding.limits import Limits, fits
 from dpplearn.subsets import Subsets
 
 PASSES = 100  # rounds of swaps; a few are enough, each raises the utility
@@ -30,14 +31,11 @@ class CountUtility:
 
         chosen = sparse.csr_array(references.to_sparse(), dtype=np.float32)
         parts = tuple(self._part(C, chosen) for C in self.counts)
-        weights = np.array(self.weights)
+        wanted = Agreement(parts, np.array(self.weights), limits.cost, limits.room, limits.k)
 
         def step(items: IntArray, power: float, passes: int) -> tuple[IntArray, float, bool]:
             check_stop()
-            return build(
-                parts, weights, limits.cost, limits.room, limits.k, items, limits.include.size, limits.alive.copy(),
-                power, passes,
-            )  # fmt: skip
+            return build(wanted, items, limits.include.size, limits.alive.copy(), power, passes)
 
         def run(start: IntArray, power: float) -> tuple[IntArray, float]:
             items, value, _ = step(start, power, 0)
@@ -47,13 +45,10 @@ class CountUtility:
                     break
             return items, float(value)
 
-        starts = [(limits.include, 0.0), (limits.include, 1.0)]
-        medoid = self._medoid(limits, references, parts)
-        if medoid is not None:
-            starts.append((medoid, 0.0))
-        return max((run(*start) for start in starts), key=lambda found: round(found[1], 12))  # of equals the first
+        nobody = np.zeros(limits.cost.size, np.uint8)
+        return best_run(limits, references, run, lambda Y: build(wanted, Y, Y.size, nobody, -1.0, 0)[1])
 
-    def _part(self, C: Any, chosen: Any) -> tuple[Any, ...]:
+    def _part(self, C: Any, chosen: Any) -> Part:
         """A matrix as the loop reads it, with only the tokens that references hold: others only add length."""
         totals = np.asarray(C.sum(axis=1), np.float64).ravel()
         summed = sparse.csr_array(chosen @ C)
@@ -62,23 +57,21 @@ class CountUtility:
         by_token = sparse.csr_array(summed[:, used].T, dtype=np.float32)
         lengths = np.asarray(summed.sum(axis=1), np.float64).ravel() + 1e-12  # no tokens at all: 0 / 1e-12
         kinds, kind = np.unique(totals, return_inverse=True)
-        return (
-            kept.indptr.astype(np.int64), kept.indices.astype(np.int64), kept.data.astype(np.float32),
-            by_token.toarray(), by_token.indptr.astype(np.int64), by_token.indices.astype(np.int64), by_token.data,
-            lengths, totals, kind.astype(np.int64), kinds, np.array([lengths.min(), lengths.max()]),
-        )  # fmt: skip
-
-    def _medoid(self, limits: Limits, references: Subsets, parts: tuple[Any, ...]) -> IntArray | None:
-        """The feasible reference that agrees most with the others, items to include first."""
-        from dpplearn._loops.consensus import build
-
-        best, found = -np.inf, None
-        weights, nobody = np.array(self.weights), np.zeros(limits.cost.size, np.uint8)
-        for start in feasible_references(limits, references):
-            _, value, _ = build(parts, weights, limits.cost, limits.room, limits.k, start, start.size, nobody, -1.0, 0)
-            if value > best:
-                best, found = float(value), start
-        return found
+        return Part(
+            indptr=kept.indptr.astype(np.int64),
+            tokens=kept.indices.astype(np.int64),
+            counts=kept.data.astype(np.float32),
+            table=by_token.toarray(),
+            holders=by_token.indptr.astype(np.int64),
+            where=by_token.indices.astype(np.int64),
+            held=by_token.data,
+            lengths=lengths,
+            shortest=float(lengths.min()),
+            longest=float(lengths.max()),
+            totals=totals,
+            kind=kind.astype(np.int64),
+            kinds=kinds,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,15 +81,10 @@ class SetUtility:
     function: Callable[[IntArray, IntArray], float]
 
     def maximize(self, limits: Limits, references: Subsets) -> tuple[IntArray, float]:
-        """From the same starts as `CountUtility`, by the same moves."""
         tally = references.counts()
         known = [(np.array(Y, np.int64), count / len(references)) for Y, count in tally.items() if len(Y)]
         value = lru_cache(maxsize=None)(lambda key: self._mean(key, known))
-        starts = [(limits.include, 0.0), (limits.include, 1.0)]
-        medoids = feasible_references(limits, references)
-        if medoids:
-            starts.append((max(medoids, key=lambda Y: value(tuple(sorted(Y.tolist())))), 0.0))
-        return max((climb(value, limits, *start) for start in starts), key=lambda found: found[1])
+        return best_run(limits, references, partial(climb, value, limits), lambda Y: value(tuple(sorted(Y.tolist()))))
 
     def _mean(self, key: tuple[int, ...], known: list[tuple[IntArray, float]]) -> float:
         if not key:
@@ -110,6 +98,20 @@ class SetUtility:
                 )
             total += share * u
         return total
+
+
+def best_run(
+    limits: Limits,
+    references: Subsets,
+    run: Callable[[IntArray, float], tuple[IntArray, float]],
+    value: Callable[[IntArray], float],
+) -> tuple[IntArray, float]:
+    """The best set, of equals the first, from nothing without and with costs, and from the reference of most value."""
+    starts = [(limits.include, 0.0), (limits.include, 1.0)]
+    medoids = feasible_references(limits, references)
+    if medoids:
+        starts.append((max(medoids, key=value), 0.0))
+    return max((run(*start) for start in starts), key=lambda found: round(found[1], 12))
 
 
 def climb(
@@ -127,7 +129,7 @@ def climb(
         best, found = 1e-12, items
         if len(items) < limits.k:
             for i in candidates:
-                if i not in items and spent + limits.cost[i] <= limits.room:
+                if i not in items and fits(spent + limits.cost[i], limits.budget):
                     rise = (mean([*items, i]) - now) / limits.cost[i] ** r
                     if rise > best:
                         best, found = rise, [*items, i]

@@ -8,7 +8,7 @@ from dpplearn._checks import describe
 from dpplearn._io.encoding import check_encoding, decode
 from dpplearn._io.folders import entries
 from dpplearn._io.jsonlines import json_lines
-from dpplearn.rouge.texts import Text
+from dpplearn.rouge.reading import Text
 
 Candidates = dict[str, dict[str, Text]]  # system -> topic id -> text
 References = dict[str, list[Text]]  # topic id -> texts
@@ -43,12 +43,8 @@ def read_candidates(path: Path, encoding: str = "utf-8") -> Candidates:
     else:
         for where, record in records(path, encoding):
             system = path.stem if record.get("system") is None else str(record["system"])
-            add(
-                found.setdefault(system, {}),
-                topic_in(record, where),
-                text_in(record, "summary", where),
-                where,
-            )
+            text = text_in(record, "summary", where)
+            add(found.setdefault(system, {}), topic_in(record, where), text, where)
     if not found:
         raise ValueError(f"{path} holds no candidate. It must be a folder of text files or a JSON Lines file.")
     return found

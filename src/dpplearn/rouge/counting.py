@@ -2,53 +2,21 @@
 
 A gram becomes one integer key. The prepared texts are stored as a table: the distinct keys in order and how
 often each text has each of them. Another text's grams are looked up in it; one that is absent is no hit.
-
-The tokens of several texts lie in one array, each text followed by END marks, so that no gram with both
-ends among the tokens crosses from one text to the next.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpplearn._checks import IntArray
+from dpplearn.rouge.combine import Sizes
 from dpplearn.rouge.metrics import NGrams, SkipBigrams
+from dpplearn.rouge.numbered import Numbered
 
-IntArray = NDArray[np.int64]
 DIRECT = 1 << 17  # possible keys up to which a table has a cell for each, 1 MB in all
 
 
-@dataclass(frozen=True)
-class Tokens:
-    """Texts as numbers: 0 ... V-1 for the V tokens of the vocabulary, V for others, V + 1 for END."""
-
-    ids: IntArray
-    lengths: list[int]  # tokens in each text
-    owner: IntArray  # the text that each position belongs to
-    size: int  # V
-
-    @classmethod
-    def number(cls, texts: Sequence[list[str]], vocabulary: dict[str, int], pad: int) -> "Tokens":
-        """Number the tokens of the texts, with `pad` END marks after each text."""
-        V = len(vocabulary)
-        get, end = vocabulary.get, [V + 1] * pad
-        ids: list[int] = []
-        for tokens in texts:
-            ids += map(get, tokens, repeat(V))
-            ids += end
-        lengths = [len(tokens) for tokens in texts]
-        owner = np.arange(len(texts)).repeat([length + pad for length in lengths])
-        return cls(np.array(ids, np.int64), lengths, owner, V)
-
-    def owner_of(self, grams: IntArray) -> IntArray:
-        """Return the text of each gram by the position of its first token, the last axis of the array."""
-        return self.owner[: grams.shape[-1]]
-
-
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Distinct keys in ascending order, and counts[text, key].
 
     Where there are few possible keys, places[key] is the place of each, and no key need be sorted or searched.
@@ -59,7 +27,7 @@ class Table:
     places: IntArray | None
 
     @classmethod
-    def count(cls, keys: IntArray, owner: IntArray, n_texts: int, span: int) -> "Table":
+    def of(cls, keys: IntArray, owner: IntArray, n_texts: int, span: int) -> "Table":
         """Count the keys, which are less than span, of each text."""
         if span > DIRECT:
             distinct, place = np.unique(keys, return_inverse=True)
@@ -89,63 +57,77 @@ def count_places(place: IntArray, owner: IntArray, n_texts: int, size: int) -> I
     return np.bincount(flat, minlength=n_texts * size).reshape(n_texts, size)
 
 
-def common(counts: IntArray, place: IntArray, texts: Tokens) -> IntArray:
-    """Return the sum over places of min(count in text q, count in prepared text p), for each q and p."""
-    n_texts, size = len(texts.lengths), counts.shape[1]
-    found = count_places(place, texts.owner_of(place), n_texts, size + 1)[:, None, :size]  # less the absent
-    hits: IntArray = np.minimum(found, counts).sum(axis=2)
-    return hits
+class GramCounter:
+    """Hits of candidates against the prepared texts, each gram as often as both have it."""
 
+    counts: IntArray  # of each gram in each prepared text
 
-class NGramCounter:
-    """The n-grams of the prepared texts, as keys (place of the first n - 1 tokens, last token)."""
-
-    def __init__(self, metric: NGrams, texts: Tokens) -> None:
-        self.n = metric.n
-        self.base = texts.size + 2
-        self.totals = [self.total(length) for length in texts.lengths]
-        self.tables: list[Table] = []  # of the bigrams, the trigrams ... up to n
-        n_texts = len(texts.lengths)
-        place, absent = np.minimum(texts.ids, texts.size), texts.size  # a single token's place is its number
-        if self.n == 1:
-            self.counts = count_places(place, texts.owner, n_texts, absent + 1)[:, :absent]
-        for _ in range(self.n - 1):
-            keys = self.longer(place, texts)
-            inside = ((place[:-1] < absent) & (texts.ids[texts.ids.size - keys.size :] < texts.size)).nonzero()[0]
-            table = Table.count(keys[inside], texts.owner[inside], n_texts, span=(absent + 1) * self.base)
-            self.tables.append(table)
-            place, absent, self.counts = table.find(keys), table.keys.size, table.counts
+    def __init__(self, texts: Numbered) -> None:
+        self.base = texts.size + 2  # keys are numbers of this base, a token the last digit
+        self.sizes = Sizes.of([self.size(length) for length in texts.lengths])
 
     @property
     def width(self) -> int:
         """The number of array cells that a text takes up in `hits`."""
         return self.counts.size
 
-    def longer(self, place: IntArray, texts: Tokens) -> IntArray:
+    def size(self, length: int) -> int:
+        """Return the number of grams in a text of so many tokens."""
+        raise NotImplementedError
+
+    def find(self, texts: Numbered) -> IntArray:
+        """Return the place of each gram in `counts`, by the position of its first token, the last axis."""
+        raise NotImplementedError
+
+    def hits(self, texts: Numbered) -> list[list[float]]:
+        """Return the sum over grams of min(count in text q, count in prepared text p), for each q and p."""
+        place, size = self.find(texts), self.counts.shape[1]
+        owner = texts.owner[: place.shape[-1]]
+        found = count_places(place, owner, len(texts.lengths), size + 1)[:, None, :size]  # less the absent
+        hits: list[list[float]] = np.minimum(found, self.counts).sum(axis=2).tolist()
+        return hits
+
+
+class NGramCounter(GramCounter):
+    """The n-grams of the prepared texts, as keys (place of the first n - 1 tokens, last token)."""
+
+    def __init__(self, metric: NGrams, texts: Numbered) -> None:
+        self.n = metric.n
+        super().__init__(texts)
+        self.tables: list[Table] = []  # of the bigrams, the trigrams ... up to n
+        n_texts = len(texts.lengths)
+        place, absent = texts.places, texts.size  # a single token's place is its number
+        if self.n == 1:
+            self.counts = count_places(place, texts.owner, n_texts, absent + 1)[:, :absent]
+        for _ in range(self.n - 1):
+            keys = self.longer(place, texts)
+            inside = ((place[:-1] < absent) & (texts.ids[texts.ids.size - keys.size :] < texts.size)).nonzero()[0]
+            table = Table.of(keys[inside], texts.owner[inside], n_texts, span=(absent + 1) * self.base)
+            self.tables.append(table)
+            place, absent, self.counts = table.find(keys), table.keys.size, table.counts
+
+    def longer(self, place: IntArray, texts: Numbered) -> IntArray:
         """Return the keys of the grams that are one token longer than those at these places."""
         last = texts.ids[texts.ids.size - place.size + 1 :]
         return place[:-1] * self.base + last
 
-    def total(self, length: int) -> int:
-        """Return the number of n-grams in a text of so many tokens."""
+    def size(self, length: int) -> int:
         return max(length - self.n + 1, 0)
 
-    def hits(self, texts: Tokens) -> IntArray:
-        place = np.minimum(texts.ids, texts.size)
+    def find(self, texts: Numbered) -> IntArray:
+        place = texts.places
         for table in self.tables:
             place = table.find(self.longer(place, texts))
-        return common(self.counts, place, texts)
+        return place
 
 
-class SkipBigramCounter:
+class SkipBigramCounter(GramCounter):
     """The skip-bigrams of the prepared texts, as keys (first token, second token); alone, (base, token)."""
 
-    def __init__(self, metric: SkipBigrams, texts: Tokens) -> None:
-        self.gaps = range(1, metric.skip + 2)
-        self.unigrams = metric.unigrams
-        self.base = texts.size + 2
+    def __init__(self, metric: SkipBigrams, texts: Numbered) -> None:
+        self.gaps, self.unigrams = range(1, metric.skip + 2), metric.unigrams
+        super().__init__(texts)
         self.no_gram = self.base**2 + self.base - 1  # (base, END), the last key there is
-        self.totals = [self.total(length) for length in texts.lengths]
         keys = self.keys(texts)
         known, size = texts.ids < texts.size, keys.shape[1]
         inside = keys != self.no_gram
@@ -154,14 +136,10 @@ class SkipBigramCounter:
         inside &= known[:size]
         row, position = inside.nonzero()
         found, owner = keys[row, position], texts.owner[position]
-        self.table = Table.count(found, owner, len(texts.lengths), span=self.no_gram + 1)
+        self.table = Table.of(found, owner, len(texts.lengths), span=self.no_gram + 1)
+        self.counts = self.table.counts
 
-    @property
-    def width(self) -> int:
-        """The number of array cells that a text takes up in `hits`."""
-        return self.table.counts.size
-
-    def keys(self, texts: Tokens) -> IntArray:
+    def keys(self, texts: Numbered) -> IntArray:
         """Return a key for every position (columns) at each gap to a second one, and for it alone (rows)."""
         size = texts.ids.size - len(self.gaps)  # the rest is END marks
         first, END = texts.ids[:size], texts.size + 1
@@ -174,13 +152,12 @@ class SkipBigramCounter:
             keys[-1, texts.ids[1 : size + 1] == END] = self.no_gram  # a text's last token does not count alone
         return keys
 
-    def total(self, length: int) -> int:
-        """Return the number of pairs, and of single tokens, in a text of so many tokens."""
+    def size(self, length: int) -> int:
         before = max(length - 1, 0)  # tokens with a next one: 1 for the last of them, then 2 ...
         full = max(before - len(self.gaps), 0)
         part = before - full
         pairs = full * len(self.gaps) + part * (part + 1) // 2
         return pairs + before if self.unigrams else pairs
 
-    def hits(self, texts: Tokens) -> IntArray:
-        return common(self.table.counts, self.table.find(self.keys(texts)), texts)
+    def find(self, texts: Numbered) -> IntArray:
+        return self.table.find(self.keys(texts))

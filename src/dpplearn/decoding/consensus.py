@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
-from dpplearn.decoding.greedy import describe, greedy_auto
-from dpplearn.decoding.ground import Ground, Model, read_model
-from dpplearn.decoding.limits import Limits, check_budget, check_limits
+from dpplearn._checks import IntArray, Seed, check_int, check_jobs, check_rng
+from dpplearn.decoding.agreement import check_utility
+from dpplearn.decoding.candidates import Candidates, Model, read_model
+from dpplearn.decoding.greedy import as_selection, gains_in_order, greedy_auto
+from dpplearn.decoding.limits import Limits, check_budget, check_limits, fits, reaches
 from dpplearn.decoding.sampled import Source
 from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.utilities import check_utility
+from dpplearn.sampling import end_to_end
 from dpplearn.sampling.spectral import sample_spectral
 from dpplearn.subsets import Subsets
 
@@ -99,41 +100,39 @@ def consensus(
     >>> consensus(dpp, k=1, utility=words, rng=0).subset
     array([2])
     """
-    ground = read_model(dpp, diversity)
-    limits = check_limits(ground.n, cost, budget, k, include, exclude)
+    candidates = read_model(dpp, diversity)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
     if not limits.bounded:
         raise ValueError("consensus needs a budget or a size limit k; found neither.")
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
-    agreement = check_utility(utility, ground.n)
+    agreement = check_utility(utility, candidates.n)
     reason = limits.empty_reason()
-    references, note = Subsets.from_lists([], ground.n), ""
+    references, note = Subsets.from_lists([], candidates.n), ""
     if reason:
-        none = np.empty(0, np.int64)
-        return ConsensusSelection(none, 0.0, np.empty(0), reason, ground.log_prob, np.nan, references)
+        return ConsensusSelection.nothing(reason, candidates.log_prob, np.nan, references)
     if not limits.alive.any():
-        greedy_auto(ground, limits, None, -np.inf)  # an error where include has probability 0
-        references, note = Subsets.from_lists([limits.include], ground.n), "; include and exclude name every item"
-    if samples is not None or limits.alive.any():
-        if samples is None:
-            n_samples = check_int(n_samples, "n_samples", low=1)
-            references, note = draw_references(ground, limits, n_samples, min_cost, max_cost, generator, jobs)
-        else:
-            references = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, ground.n)
-            note = "" if len(references) else "no references were given in samples"
-        if references.n != ground.n:
-            raise ValueError(f"samples must be subsets of the {ground.n} items, found subsets of {references.n}.")
+        greedy_auto(candidates, limits, None, -np.inf)  # an error where include has probability 0
+        references, note = Subsets.from_lists([limits.include], candidates.n), "; include and exclude name every item"
+    if samples is not None:
+        references = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, candidates.n)
+        note = "" if len(references) else "no references were given in samples"
+        if references.n != candidates.n:
+            raise ValueError(f"samples must be subsets of the {candidates.n} items, found subsets of {references.n}.")
+    elif limits.alive.any():
+        n_samples = check_int(n_samples, "n_samples", low=1)
+        references, note = draw_references(candidates, limits, n_samples, min_cost, max_cost, generator, jobs)
     if len(references) == 0:
-        return as_greedy(ground, limits, references, np.nan, note)
+        return as_greedy(candidates, limits, references, np.nan, note)
     items, value = agreement.maximize(limits, references)
     if items.size == 0:
-        return as_greedy(ground, limits, references, 0.0, f"no set agrees with any of {len(references)} references")
+        return as_greedy(candidates, limits, references, 0.0, f"no set agrees with any of {len(references)} references")
     reason = f"mean utility {value:.4g} against {len(references)} references{note}"
-    gains = gains_in_order(ground, items)
-    return ConsensusSelection(items, limits.total(items), gains, reason, ground.log_prob, value, references)
+    gains = gains_in_order(candidates, items)
+    return ConsensusSelection(items, limits.total(items), gains, reason, candidates.log_prob, value, references)
 
 
 def draw_references(
-    ground: Ground, limits: Limits, count: int, min_cost: float | None, max_cost: float | None,
+    candidates: Candidates, limits: Limits, count: int, min_cost: float | None, max_cost: float | None,
     rng: np.random.Generator, n_jobs: int,
 ) -> tuple[Subsets, str]:  # fmt: skip
     """`count` samples of the right cost, or as many as turn up, and what there is to say about them."""
@@ -142,33 +141,32 @@ def draw_references(
     high = max(1.2 * budget, low) if max_cost is None else check_budget(max_cost, "max_cost")
     if low > high:
         raise ValueError(f"min_cost must not be above max_cost, found {low:g} and {high:g}.")
-    references, note = draw_between(ground, limits, count, low, high, rng, n_jobs)
+    references, note = draw_between(candidates, limits, count, low, high, rng, n_jobs)
     if len(references) or min_cost is not None or max_cost is not None:
         return references, note
-    reached = limits.total(greedy_auto(ground, limits, None, -np.inf).items)
+    reached = limits.total(greedy_auto(candidates, limits, None, -np.inf).items)
     if reached >= low:
         return references, note
-    references, again = draw_between(ground, limits, count, 0.8 * reached, 1.2 * reached, rng, n_jobs)
+    references, again = draw_between(candidates, limits, count, 0.8 * reached, 1.2 * reached, rng, n_jobs)
     if not len(references):
         return references, again
     return references, f", which cost about {reached:g}: no set of positive probability costs much more"
 
 
 def draw_between(
-    ground: Ground, limits: Limits, count: int, low: float, high: float, rng: np.random.Generator, n_jobs: int
+    candidates: Candidates, limits: Limits, count: int, low: float, high: float, rng: np.random.Generator, n_jobs: int
 ) -> tuple[Subsets, str]:
     """`count` samples that cost between low and high, or as many as turn up; and what to say where none does."""
-    source = Source.of(ground, limits, (low + high) / 2)
+    source = Source.of(candidates, limits, (low + high) / 2)
     kept: list[IntArray] = []
     nearest, gap = np.nan, np.inf
     drawn, batch = 0, 2 * count
     while len(kept) < count and drawn < EFFORT * count:
         indptr, indices = sample_spectral(source.tables, batch, rng, expected_size=source.expected_size, n_jobs=n_jobs)
-        running = np.concatenate([[0.0], np.cumsum(source.cost[indices])])
-        totals = np.diff(running[indptr]) + source.base
+        sample_of = np.repeat(np.arange(batch), np.diff(indptr))
+        totals = np.bincount(sample_of, source.cost[indices], minlength=batch) + source.base
         away = np.maximum(low - totals, totals - high)
-        slack = 1e-9 * max(high, 1.0)  # the sums are differences of running sums
-        for s in np.flatnonzero(away <= slack)[: count - len(kept)]:
+        for s in np.flatnonzero(reaches(totals, low) & fits(totals, high))[: count - len(kept)]:
             kept.append(np.sort(np.concatenate([source.items[indices[indptr[s] : indptr[s + 1]]], source.include])))
         if away.min() < gap:
             gap, nearest = float(away.min()), float(totals[away.argmin()])
@@ -178,29 +176,13 @@ def draw_between(
         f"none of {drawn} samples cost between {low:g} and {high:g}; the nearest cost {nearest:g}. "
         "Widen [min_cost, max_cost]"
     )
-    ends = np.cumsum([0, *(Y.size for Y in kept)])
-    references = Subsets._of(ends, np.concatenate([np.empty(0, np.int64), *kept]), ground.n)  # drawn, so right
-    return references, "" if kept else note
+    return Subsets._of(*end_to_end(kept), candidates.n), "" if kept else note
 
 
-def as_greedy(ground: Ground, limits: Limits, references: Subsets, value: float, why: str) -> ConsensusSelection:
+def as_greedy(
+    candidates: Candidates, limits: Limits, references: Subsets, value: float, why: str
+) -> ConsensusSelection:
     """What `greedy_map` chooses, where there is nothing to agree with."""
-    run = greedy_auto(ground, limits, None, -np.inf)
-    reason = f"{why}; this is the set of greedy_map" if run.items.size else f"{why}; {describe(limits, run)}"
-    cost = limits.total(run.items)
-    return ConsensusSelection(run.items.copy(), cost, np.log(run.gains), reason, ground.log_prob, value, references)
-
-
-def gains_in_order(ground: Ground, items: IntArray) -> FloatArray:
-    """log of what each item multiplies the probability by, when added in this order; -inf from where it is 0."""
-    A = ground.block(items)
-    r = np.sqrt(A.diagonal())
-    gains = np.full(items.size, -np.inf)
-    if items.size and r.min() > 0.0:
-        C = A / r[:, None] / r
-        for t in range(items.size):  # Cholesky, one pivot at a time: it may end at a singular one
-            if C[t, t] <= 8 * (t + 1) * np.finfo(np.float64).eps:
-                break
-            gains[t] = np.log(C[t, t]) + 2 * np.log(r[t])
-            C[t + 1 :, t + 1 :] -= np.outer(C[t + 1 :, t], C[t, t + 1 :]) / C[t, t]
-    return gains
+    found = as_selection(candidates, limits, greedy_auto(candidates, limits, None, -np.inf))
+    reason = f"{why}; {'this is the set of greedy_map' if len(found) else found.reason}"
+    return ConsensusSelection.of(found, reason, value, references)

@@ -16,7 +16,7 @@ Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class SplitCluster:
     """A cluster's sentences that have a word in them, with these words."""
 
     cluster: Cluster
@@ -46,7 +46,7 @@ class Candidates:
         return self._costs.get(unit, lambda: costs(self.texts, unit))
 
 
-def find_candidates(cluster: Cluster, splitter: Splitter | None = None) -> Candidates:
+def split_cluster(cluster: Cluster, splitter: Splitter | None = None) -> SplitCluster:
     """Split a cluster into its sentences, of which there must be one."""
     given: object = cluster
     if not isinstance(given, Cluster):
@@ -59,4 +59,4 @@ def find_candidates(cluster: Cluster, splitter: Splitter | None = None) -> Candi
     if not found:
         name = f" {cluster.id}" if cluster.id else ""
         raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
-    return Candidates(cluster, *zip(*found, strict=True))
+    return SplitCluster(cluster, *zip(*found, strict=True))

@@ -1,0 +1,143 @@
+"""What goes into the loops and comes out of them: named tuples and codes.
+
+No numba here: the loops read these as they are compiled, and everyone else without importing a compiler.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+# What the greedy rule divides by the weight of an item: g - 1, log g, or log g either way
+PROBABILITY, LOG, SIGNED = 0, 1, 2
+# Why a greedy run ended
+FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE = 0, 1, 2, 3, 4, 5
+
+
+class Wanted(NamedTuple):
+    """What a greedy run is to choose."""
+
+    cost: Array  # (n,)
+    weight: Array  # (n,) what scores are divided by
+    rule: int  # PROBABILITY, LOG or SIGNED
+    tilt: float  # added to log g
+    floor: float  # candidates whose gain is not above this leave
+    room: float  # for the sum of costs
+    k: int
+    forced: Array  # items that come first, in this order
+
+
+class FeatureRows(NamedTuple):
+    """L_ij = scale_i scale_j <rows_i, rows_j> off the diagonal, from dense rows or csr arrays; the other is empty."""
+
+    rows: Array  # (n, d)
+    indptr: Array
+    indices: Array
+    data: Array
+    scale: Array  # (n,)
+    diag: Array  # (n,) L_ii
+    own: Array  # (n,) the part of L_ii that is in no other item's row
+    noise: float  # share of L_ii that is only rounding
+
+
+class Run(NamedTuple):
+    """Items in order, the gain g of each (a factor of the probability), and the code of the end."""
+
+    items: Array
+    gains: Array
+    end: int
+
+
+class Part(NamedTuple):
+    """Token counts of items and of reference sets, with only the tokens that references hold."""
+
+    indptr: Array  # the items' counts as csr
+    tokens: Array
+    counts: Array
+    table: Array  # (tokens, references) the references' counts; and as csr, by token:
+    holders: Array
+    where: Array
+    held: Array
+    lengths: Array  # of the references
+    shortest: float
+    longest: float
+    totals: Array  # (n,) lengths of the items
+    kind: Array  # (n,) which of the distinct lengths each has
+    kinds: Array  # those
+
+
+class Agreement(NamedTuple):
+    """The sum of weighted parts that a set is to maximize, and what it must satisfy."""
+
+    parts: tuple[Part, ...]
+    weights: Array
+    cost: Array  # (n,)
+    room: float  # for the sum of costs
+    k: int
+
+
+class Nodes(NamedTuple):
+    """The branch that a search is on: one slice per depth, so that it can stop and go on."""
+
+    R: Array  # (depths, n, n) kernel of the candidates given what was chosen above
+    cost: Array  # (depths, n), and so the next three
+    ids: Array  # numbers of the candidates
+    log_gain: Array
+    density: Array  # candidates by gain for cost
+    sizes: Array  # (depths,) number of candidates, and so the next four
+    child: Array  # the next one to take
+    left: Array  # room for costs
+    slots: Array  # and for items
+    value: Array  # log det of what was chosen above
+    path: Array  # (depths,) what was chosen
+    noise: Array  # (n,) gains that are only rounding
+
+
+class Chain(NamedTuple):
+    """A Markov chain's set Y with the Cholesky factor C of L_Y."""
+
+    A: Array  # L; or only one row of it, that of the item looked at; or B with L = B B^T
+    gram: bool  # whether it is B
+    Y: Array
+    inside: Array  # (n,) whether an item is in Y
+    C: Array
+    b: Array  # work space, as long as Y
+    z: Array
+
+
+class Tables(NamedTuple):
+    """What sampling needs of a spectrum; made once, read by every block."""
+
+    p: Array  # (h,) probabilities >= 1/2 of the first h columns of V, descending
+    hazard: Array  # (m - h,) running sum of -log(1 - p) over the other columns
+    guide: Array  # (g + 1,) first column whose hazard passes each of g equal steps
+    log_esp: Array  # (k + 1, m + 1) log elementary symmetric polynomials for a k-DPP, else (0, 0)
+    V: Array  # (n, m) orthonormal columns
+    accept: Array  # (m, n) alias tables of v_j(i)^2; (0, 0) where only a few samples are wanted
+    alias: Array  # (m, n) int32
+
+
+class Work(NamedTuple):
+    """What one stream of samples writes on; `draw` leaves its sample in items."""
+
+    J: Array  # (m,) columns chosen in phase 1
+    items: Array  # (n,) items chosen in phase 2
+    left_out: Array  # (n,) marks, to turn a set into its complement
+    E: Array  # orthonormal rows that span the items taken so far
+    row: Array  # (m,) the row of the item just taken
+    dots: Array  # (m,) its products with the rows of E
+    waiting: Array  # (BATCH, m + 1) rows proposed but not yet looked at, and their items
+
+
+class Window(NamedTuple):
+    """Which samples count, and how they are scored."""
+
+    A: Array  # L, or B with L = B B^T
+    gram: bool
+    log_diag: Array  # (n,) log L_ii
+    cost: Array  # (n,)
+    low: float
+    high: float
+    largest: int  # number of items
+    m: int  # how many sets to keep

@@ -1,0 +1,37 @@
+"""What rounding may cost: every criterion once, with its reason. The loops read the same ones as Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+EPS = float(np.finfo(np.float64).eps)
+EPS32 = float(np.finfo(np.float32).eps)
+WIDE = 1e6  # up to this largest eigenvalue, rounding (EPS * WIDE) moves no probability by more than about 1e-10
+MIN_PIVOT = 1e-7  # of a matrix with unit diagonal: below it, rounding (EPS / MIN_PIVOT) reaches the marginals
+DIGITS = 1e-10  # relative error of 1 + lam that is good enough for a normalizer
+DUAL = 1e-6  # of the largest eigenvalue: above it, B w / sqrt(lam) are orthonormal to EPS / DUAL
+LOST = 1e-8  # of the largest eigenvalue: from here on one is known to half its digits
+NOTHING = 1e-12  # of L_ii: what a Markov chain, which updates its factor many times, takes for nothing
+AGAIN = 0.05  # of a squared length: where less is left, digits were lost, and orthogonalizing once more helps (Kahan)
+
+
+def rounding(steps: int) -> float:
+    """What `steps` eliminations may leave of 1 (of L_ii, a unit row, an eigenvalue of K) where nothing is left."""
+    return 8 * steps * EPS
+
+
+def singular(size: int) -> float:
+    """A squared pivot of a matrix with unit diagonal up to which its determinant counts as 0."""
+    return 4 * size * EPS
+
+
+def row_rounding(dtype: Any, d: int, k: int) -> float:
+    """`rounding` for k directions taken from rows of d numbers, whose products are computed in the rows' own type."""
+    return (d + 8 * min(k, d)) * EPS if dtype == np.float64 else 32 * EPS32
+
+
+def keeps_digits(lam: np.ndarray) -> bool:
+    """Whether rounding, of EPS times the largest eigenvalue, leaves every 1 + lam its digits."""
+    return bool(EPS * lam.max() <= DIGITS * (1.0 + lam.min()))

@@ -1,0 +1,204 @@
+"""Items as files, read and written: JSON Lines, CSV, Parquet and NumPy arrays."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpplearn._checks import IntArray
+from dpplearn._io.encoding import decode
+from dpplearn._io.jsonlines import json_lines
+from dpplearn.cli.items import Items
+
+ADVICE = "Each line must hold one object. For another format than JSON Lines, give --format."
+Source = Path | io.BytesIO  # a file, or standard input as it was read
+Records = list[dict[str, Any]]
+
+
+def format_of(path: Path, what: str) -> str:
+    """The format that the end of a file's name says."""
+    if path.suffix.lower().removeprefix(".") in FORMATS:
+        return path.suffix.lower().removeprefix(".")
+    ends = ", ".join(f".{known}" for known in FORMATS)
+    raise ValueError(f"{path} must end in one of {ends}, so that its format is known. {what}")
+
+
+def read_items(path: Path, encoding: str = "utf-8", given: str | None = None) -> Items:
+    """Read items in the format given, or that the end of the file's name says; - is standard input, in JSON Lines."""
+    if str(path) == "-":
+        return FORMATS[given or "jsonl"].read(io.BytesIO(sys.stdin.buffer.read()), "standard input", encoding)
+    found = given or format_of(path, "Rename it, or say the format by --format.")
+    return FORMATS[found].read(path, str(path), encoding)
+
+
+def write_items(items: Items, subset: IntArray, wanted: str) -> bytes:
+    """Some of the items in a format; the types of a Parquet or NumPy file are kept in a file of its own kind."""
+    return FORMATS[wanted].write(items, subset, [items.records[i] for i in subset])
+
+
+def names_of(records: Records) -> list[str]:
+    """Every field that a record has, in the order of their first appearance."""
+    return list(dict.fromkeys(name for record in records for name in record))
+
+
+def as_json(value: Any) -> str:
+    """JSON on one line; of what it has no type for, arrays as lists, dates as text."""
+    return json.dumps(value, ensure_ascii=False, default=lambda x: as_list(x) if hasattr(x, "tolist") else str(x))
+
+
+def as_list(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def text_of(source: Source, name: str, encoding: str) -> str:
+    data = source.read_bytes() if isinstance(source, Path) else source.getvalue()
+    return decode(data, name, encoding).removeprefix("\ufeff")
+
+
+def read_jsonl(source: Source, name: str, encoding: str) -> Items:
+    lines = list(json_lines(text_of(source, name, encoding), name, ADVICE))
+    return Items(name, "jsonl", [record for _, record in lines], [place for place, _ in lines])
+
+
+def write_jsonl(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001  # as every format
+    return "".join(as_json(record) + "\n" for record in records).encode()
+
+
+def read_csv(source: Source, name: str, encoding: str) -> Items:
+    csv.field_size_limit(2**31 - 1)  # a cell may hold an embedding
+    reader = csv.reader(io.StringIO(text_of(source, name, encoding), newline=""))
+    names = next(reader, None)
+    if names is not None and len(set(names)) < len(names):
+        raise ValueError(f"{name}, line 1: a name occurs twice among {', '.join(names)}. Rename one.")
+    found, places = [], []
+    start = reader.line_num + 1
+    for cells in reader:
+        if names is not None and cells:
+            if len(cells) != len(names):
+                raise ValueError(f"{name}, line {start}: found {len(cells)} cells, and {len(names)} names in line 1.")
+            found.append(dict(zip(names, cells, strict=True)))
+            places.append(f"{name}, line {start}")
+        start = reader.line_num + 1
+    return Items(name, "csv", found, places, names)
+
+
+def write_csv(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001
+    names = items.names if items.names is not None else names_of(records)
+    out = io.StringIO()
+    rows = ([cell(record.get(name)) for name in names] for record in records)
+    csv.writer(out, lineterminator="\n").writerows([names, *rows] if names else [])
+    return out.getvalue().encode()
+
+
+def cell(value: Any) -> Any:
+    """What a CSV cell says: nothing for what is missing, lists and objects as JSON, which `read_items` reads."""
+    return as_json(value) if isinstance(value, list | dict | bool | np.ndarray) else value
+
+
+def need_pyarrow(what: str) -> Any:
+    """The module, or an error that says what to do without it."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise ValueError(
+            f"{what} needs pyarrow, which is not installed. Run pip install pyarrow, or give .jsonl, .csv or .npz."
+        ) from None
+    return pyarrow
+
+
+def read_parquet(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001
+    pyarrow = need_pyarrow(f"Reading {name}")
+    try:
+        table = pyarrow.parquet.read_table(source)
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"{name} is not a Parquet file, or was cut short: {error}.") from None
+    found = table.to_pylist()
+    return Items(name, "parquet", found, [f"{name}, row {i} (from 0)" for i in range(len(found))], origin=table)
+
+
+def write_parquet(items: Items, subset: IntArray, records: Records) -> bytes:
+    pyarrow = need_pyarrow("Writing Parquet")
+    out = io.BytesIO()
+    try:
+        if items.format == "parquet":
+            table = items.origin.take(subset)
+        else:
+            table = pyarrow.table(
+                {name: [as_list(record.get(name)) for record in records] for name in names_of(records)}
+            )
+    except (pyarrow.ArrowException, TypeError) as error:
+        raise ValueError(f"The items cannot be a Parquet table: {error}. Write .jsonl, which takes anything.") from None
+    pyarrow.parquet.write_table(table, out)
+    return out.getvalue()
+
+
+def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001
+    """Arrays with one row per item; each array is a field."""
+    try:
+        with source.open("rb") if isinstance(source, Path) else source as stream:
+            file = np.load(stream, allow_pickle=False)
+            arrays = {key: file[key] for key in file.files}
+    except AttributeError:
+        raise ValueError(f"{name} holds one array without a name. Save arrays with np.savez.") from None
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{name} is not a file of NumPy arrays that can be read without pickle: {error}.") from None
+    sizes = {key: array.shape[0] for key, array in arrays.items() if array.ndim}
+    if len(sizes) < len(arrays) or len(set(sizes.values())) > 1:
+        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
+        raise ValueError(f"{name} must hold arrays with one row for each item, found {shapes}.")
+    n = next(iter(sizes.values()), 0)
+    # numbers and texts as Python's own; rows of embeddings stay views of their array
+    columns = {key: list(array) if array.ndim > 1 else array.tolist() for key, array in arrays.items()}
+    found = [{"item": i} | {key: column[i] for key, column in columns.items()} for i in range(n)]
+    return Items(name, "npz", found, [f"{name}, row {i} (from 0)" for i in range(n)], origin=arrays)
+
+
+def write_npz(items: Items, subset: IntArray, records: Records) -> bytes:
+    if items.format == "npz":
+        arrays = {"item": subset} | {name: array[subset] for name, array in items.origin.items()}
+    else:
+        arrays = {name: array_of([record.get(name) for record in records], name) for name in names_of(records)}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as file:  # as np.savez, which takes no array called "file"
+        for name, array in arrays.items():
+            with file.open(f"{name}.npy", "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, array, allow_pickle=False)
+    return out.getvalue()
+
+
+def array_of(column: list[Any], name: str) -> Any:
+    """An array of numbers, of texts, or of lists of numbers of one length."""
+    try:
+        array = np.array(column)
+    except ValueError:  # lists of different lengths
+        array = np.array(None)
+    texts = array.dtype.kind == "U" and all(isinstance(value, str) for value in column)
+    if not texts and array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"The field {name!r} cannot be a NumPy array: it must be a number, a text or a list of numbers of one "
+            "length in every item. Write .jsonl, which takes anything."
+        )
+    return array
+
+
+class Format(NamedTuple):
+    """How items are read from a file (source, its name, encoding) and written to one (items, subset, its records)."""
+
+    read: Callable[[Source, str, str], Items]
+    write: Callable[[Items, IntArray, Records], bytes]
+
+
+FORMATS = {
+    "jsonl": Format(read_jsonl, write_jsonl),
+    "csv": Format(read_csv, write_csv),
+    "parquet": Format(read_parquet, write_parquet),
+    "npz": Format(read_npz, write_npz),
+}

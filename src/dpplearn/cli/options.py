@@ -1,0 +1,102 @@
+"""Options that several commands have, and the types of their values, with messages that say what these must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dpplearn.decoding.registry import DECODERS, normal_name
+
+
+class InRange(click.ParamType):  # type: ignore[type-arg]  # older versions of click take none
+    """What the two kinds of number have in common: the range in words."""
+
+    kind: str
+    min: float
+    max: float | None
+    min_open: bool
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            above = f"{'above' if self.min_open else 'of at least'} {self.min}"
+            bounds = above if self.max is None else f"from {self.min} to {self.max}"  # inside, both of them
+            self.fail(f"must be {self.kind} {bounds}, found {value!r}.", param, ctx)
+
+
+class WholeNumber(InRange, click.IntRange):  # type: ignore[misc]  # its bounds are more than InRange asks for
+    """A whole number in a range."""
+
+    kind = "a whole number"
+
+
+class Number(InRange, click.FloatRange):  # type: ignore[misc]
+    """A number in a range."""
+
+    kind = "a number"
+
+
+class DecoderName(click.ParamType):  # type: ignore[type-arg]
+    """Any name of the registry, also one that joins it later, or an alias."""
+
+    name = "decoder"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return normal_name(value, "it")
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+FILE = click.Path(path_type=Path)  # to be read or written
+PATH = click.Path(exists=True, path_type=Path)
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+DECODERS_HELP = "; ".join(f"{name}: {known.help}" for name, known in DECODERS.items())
+DIVERSITY = click.option(
+    "--diversity", type=Number(0, 1), default=0.5, show_default=True, help="0: by score alone, 1: by variety alone."
+)
+ENCODING = click.option("--encoding", help="Of the files.  [default: utf-8]")
+MODEL = click.option("--model", type=FILE, help="A model file.  [default: the English one inside]")
+SKIP_BAD = click.option(
+    "--skip-bad",
+    is_flag=True,
+    help="Go on past what cannot be read, and past clusters without a sentence or a reference.",
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What `evaluate` and `experiment` are both told: how corpora are read and where results go."""
+
+    only: str | None
+    jobs: int
+    out: Path | None
+    as_json: bool
+    encoding: str | None
+    skip_bad: bool
+
+
+def run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `Run` to a command, which gets them as `run`."""
+
+    @wraps(command)
+    def bundled(**given: Any) -> None:
+        command(run=Run(**{one.name: given.pop(one.name) for one in fields(Run)}), **given)
+
+    decorated: Callable[..., None] = bundled
+    for option in (
+        SKIP_BAD,
+        ENCODING,
+        click.option("--references", "only", metavar="PART", help="Only references with this in their reference_ids."),
+        click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores."),
+        click.option("--out", type=FILE, help="Folder for results.json and all summaries."),
+        AS_JSON,
+    ):
+        decorated = option(decorated)
+    return decorated

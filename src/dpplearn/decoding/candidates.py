@@ -1,0 +1,219 @@
+"""The items that a decoder chooses from, as it reads them from a model: a dense kernel, or features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from dpplearn._cached import Latest, cached_property
+from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector, view
+from dpplearn._linalg import logdet
+from dpplearn._run.threads import map_threads
+from dpplearn.decoding.diversity import check_diversity, diversified, exponents, quality_power
+from dpplearn.dpp import DPP
+from dpplearn.lowrank import LowRankDPP
+from dpplearn.operand import Dense, Operand, Rows
+
+DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
+COPIED = 2**20  # bytes of features up to which a copy is made; larger ones are read in place
+
+
+class Directed(NamedTuple):
+    """Items of quality q in the directions of their rows: L_ij = q_i q_j cos(rows_i, rows_j)."""
+
+    rows: Features
+    lengths: FloatArray  # of the rows; one of length 0 is similar to none
+    q: FloatArray
+
+    def operand(self, diversity: float = 0.5, tilt: float = 0.0) -> Rows:
+        """e^s L(d)."""
+        a, b = exponents(diversity)
+        power = quality_power(self.q, a)
+        inverse = np.divide(np.sqrt(b), self.lengths, out=np.zeros_like(self.lengths), where=self.lengths > 0)
+        diag = np.exp(tilt) * power**2
+        own = (1.0 - b) * diag
+        if self.lengths.min() <= 0.0:
+            own = np.where(self.lengths > 0.0, own, diag)
+        return Rows(self.rows, np.exp(tilt / 2) * power * inverse, diag, own)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The items of a model at diversity d, with kernel e^s L(d)."""
+
+    model: DPP | LowRankDPP | Directed
+    diversity: float
+    tilt: float = 0.0
+
+    @cached_property
+    def operand(self) -> Operand:
+        """e^s L(d), as an array or as rows."""
+        if not isinstance(self.model, Directed) and self.diversity == 0.5 and not self.tilt and self.model.has_L:
+            return self.model._operand
+        if not isinstance(self.model, DPP):
+            return self.directed.operand(self.diversity, self.tilt)
+        L = diversified(self.model.L, self.diversity)
+        return Dense(np.ascontiguousarray(L if self.tilt == 0.0 else np.exp(self.tilt) * L))
+
+    @cached_property
+    def directed(self) -> Directed:
+        """Rows, their lengths and qualities, where there are rows."""
+        if isinstance(self.model, Directed):
+            return self.model
+        assert isinstance(self.model, LowRankDPP)
+        return Directed(self.model.B, self.model.quality, self.model.quality)
+
+    def tilted(self, s: float) -> Candidates:
+        """The same items with kernel e^s L(d)."""
+        return replace(self, tilt=s) if s else self
+
+    @property
+    def n(self) -> int:
+        return self.operand.n
+
+    @property
+    def diag(self) -> FloatArray:
+        """L_ii."""
+        return self.operand.diag
+
+    def block(self, subset: IntArray) -> FloatArray:
+        """L_Y."""
+        return self.operand.block(subset)
+
+    @cached_property
+    def L(self) -> FloatArray:
+        """L(d) as a dense array, for decoders that need all of it; only for few items."""
+        if isinstance(self.operand, Dense):
+            return self.operand.L
+        if self.n > DENSE:
+            raise ValueError(
+                f"This decoder forms the {self.n} x {self.n} kernel, which is offered up to {DENSE} items. "
+                "Use greedy_map, or pass fewer candidates."
+            )
+        return self.block(np.arange(self.n))
+
+    def log_prob(self, subset: IntArray) -> float:
+        """log P(Y) under the model as it was given."""
+        if not isinstance(self.model, Directed):
+            return float(self.model.log_prob(subset))
+        if "log_normalizer" not in self._plain.__dict__ and not self.unchanged():
+            raise RuntimeError(
+                "phi was changed after the set was chosen, so that its log_prob is not known any more. "
+                "Ask for log_prob before, or decode a copy of phi."
+            )
+        return logdet(self._plain.block(subset)) - self._plain.log_normalizer
+
+    @cached_property
+    def _plain(self) -> Rows:
+        return self.directed.operand()
+
+    def unchanged(self) -> bool:
+        """Whether rows that are read in place still have the lengths they had."""
+        return bool(np.array_equal(np.sqrt(square_lengths(self.directed.rows)), self.directed.lengths))
+
+    @cached_property
+    def dpp(self) -> DPP | LowRankDPP:
+        """The DPP with kernel L(d), to draw from."""
+        if self.diversity == 0.5 and not isinstance(self.model, Directed):
+            return self.model
+        if isinstance(self.operand, Dense) or self.operand.own.any():  # what is an item's own is in no column of rows
+            return DPP(self.L)
+        return LowRankDPP(self.operand.scaled())
+
+    @cached_property
+    def _given(self) -> Latest[DPP | LowRankDPP]:
+        return Latest()
+
+    def given(self, include: IntArray, exclude: IntArray) -> DPP | LowRankDPP:
+        """The DPP given what must be in and out; a second call with the same items finds its eigenvectors there."""
+        if not (include.size or exclude.size):
+            return self.dpp
+        return self._given.get((include.tobytes(), exclude.tobytes()), lambda: self.dpp.condition(include, exclude))
+
+
+Model: TypeAlias = DPP | LowRankDPP | tuple[ArrayLike, Any] | Candidates
+"""A DPP, a LowRankDPP, or (q, phi): qualities (n,) and features (n, d), dense or scipy sparse; or one read before."""
+
+
+def read_model(model: Model, diversity: float = 0.5) -> Candidates:
+    """The kernel or features of whatever a decoder was given."""
+    d = check_diversity(diversity)
+    if isinstance(model, DPP | LowRankDPP):
+        return Candidates(model, d)
+    if isinstance(model, tuple) and len(model) == 2:
+        return Candidates(read_rows(*model), d)
+    if isinstance(model, Candidates):
+        return model if d == model.diversity else replace(model, diversity=d)
+    raise TypeError(
+        "the model to decode must be a DPP, a LowRankDPP, or a tuple (q, phi) of qualities and features, "
+        f"found {type(model).__name__}. For a kernel matrix, pass DPP(L)."
+    )
+
+
+def read_features(phi: Any, name: str = "phi") -> tuple[Features, FloatArray]:
+    """Rows and their lengths; float32 features stay float32, and are copied only where they are small."""
+    if sparse.issparse(phi):
+        if phi.dtype.kind not in "fiu":
+            raise TypeError(f"{name} must hold real numbers, found dtype {phi.dtype}.")
+        rows = sparse.csr_array(phi, dtype=phi.dtype if phi.dtype in (np.float32, np.float64) else np.float64)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+    else:
+        rows = np.asarray(phi)
+        if rows.dtype not in (np.float32, np.float64) or rows.ndim != 2:
+            rows = check_array(phi, name, 2)
+        rows = np.ascontiguousarray(rows)
+    if 0 in rows.shape:
+        raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
+    if (rows.data if sparse.issparse(rows) else rows).nbytes <= COPIED:
+        rows = rows.copy()
+    lengths = np.sqrt(square_lengths(rows))
+    if not np.isfinite(lengths).all():
+        bad = np.flatnonzero(~np.isfinite(lengths))
+        which = f"row {bad[0]} is" if bad.size == 1 else f"rows {some(bad)} are"
+        raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not.")
+    return rows, lengths
+
+
+def some(rows: IntArray, most: int = 8) -> str:
+    """The first numbers of a list, and how many there are if not all are shown."""
+    shown = ", ".join(map(str, rows[:most].tolist()))
+    return shown if rows.size <= most else f"{shown}, ... ({rows.size} in all)"
+
+
+def read_rows(q: ArrayLike, phi: Any) -> Directed:
+    """Qualities and features, each with a direction."""
+    rows, lengths = read_features(phi)
+    if lengths.min() <= 0.0:
+        raise ValueError(
+            f"phi must have no zero row, because a direction is needed; row {int(lengths.argmin())} is zero."
+        )
+    q = check_vector(q, "q", rows.shape[0], low=0.0)
+    with np.errstate(over="ignore"):
+        if not np.isfinite(q.max() ** 2):
+            raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
+    return Directed(rows, lengths, q)
+
+
+def square_lengths(rows: Features) -> FloatArray:
+    """|rows_i|^2 in float64, on all cores where there is enough to do."""
+    from dpplearn._loops.greedy import row_squares
+
+    if sparse.issparse(rows):
+        squares = rows.data.astype(np.float64) ** 2
+        return np.asarray(sparse.csr_array((squares, rows.indices, rows.indptr), rows.shape).sum(axis=1)).ravel()
+    out = np.empty(rows.shape[0])
+    blocks = -(-rows.size // 4_000_000)
+    if blocks <= 1:
+        row_squares(view(rows), out)
+        return out
+    ends = np.linspace(0, rows.shape[0], blocks + 1).astype(int)
+    parts = [slice(a, b) for a, b in pairwise(ends.tolist())]
+    map_threads(lambda b: row_squares(view(rows[parts[b]]), out[parts[b]]), blocks, check_jobs(None))
+    return out

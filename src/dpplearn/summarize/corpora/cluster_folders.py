@@ -1,0 +1,81 @@
+"""A folder of documents for each cluster, or one that is a cluster, with references beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from dpplearn._io.encoding import read_bytes
+from dpplearn._io.folders import entries
+from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.documents import (
+    HTML,
+    DocumentFile,
+    is_document,
+    kind_of,
+    read_document,
+    suffix_of,
+    suffixes,
+    unique_ids,
+)
+from dpplearn.summarize.corpora.source import Source
+
+REFERENCES = "references"
+INNER = ("docs", "documents")  # where the documents of a cluster may be
+
+
+def read_folders(source: Source) -> Iterator[Cluster]:
+    """The clusters of a folder of folders, or the one of a folder of documents."""
+    path = source.path
+    folders = [entry for entry in entries(path) if entry.is_dir() and entry.name != REFERENCES]
+    loose = [entry for entry in entries(path) if is_document(entry) and not entry.name.upper().startswith("README")]
+    clusters = [folder for folder in folders if folder.name not in INNER]
+    if loose and any(is_document(entry) for folder in clusters for entry in inside(folder)):
+        raise ValueError(
+            f"{path} must hold a sub-folder for each cluster or the documents of one, but holds both: the folder "
+            f"{clusters[0].name} and the file {loose[0].name}. Move one of the two elsewhere."
+        )
+    for folder in [path] if loose or not clusters else clusters:
+        with source.tolerate():
+            cluster = read_folder(folder, source)
+            if cluster is not None:
+                yield cluster
+
+
+def inside(folder: Path) -> list[Path]:
+    """What is in a folder and in those for documents in it."""
+    places = [folder, *(folder / inner for inner in INNER if (folder / inner).is_dir())]
+    return [entry for place in places for entry in entries(place)]
+
+
+def read_folder(folder: Path, source: Source) -> Cluster | None:
+    """Read a folder of documents as a cluster; None if it holds none."""
+    documents: list[tuple[Path, Document]] = []
+    there = inside(folder)
+    paths = [entry for entry in there if is_document(entry)]
+    for path in paths:
+        with source.tolerate():
+            documents += [(path, document) for document in read_document(path, source.encoding)]
+    if not documents:
+        return None
+    source.add_others(there, paths)
+    source.add_empty(documents)
+    return Cluster(unique_ids(documents), read_references(folder, source), folder.resolve().name)
+
+
+def read_references(folder: Path, source: Source) -> list[str]:
+    """The texts in the folder references/, by name."""
+    there = entries(folder / REFERENCES) if (folder / REFERENCES).is_dir() else []
+    paths = [path for path in there if path.is_file() and suffix_of(path) in (*suffixes(), "")]
+    source.add_others(there, paths)
+    given = [DocumentFile(read_bytes(path), path.name, path, source.encoding) for path in paths]
+    return [HTML.parse(file)[0].text if kind_of(file) is HTML else file.text().strip() for file in given]
+
+
+def read_example() -> Cluster:
+    """The example cluster of the package."""
+    with as_file(files("dpplearn.summarize").joinpath("data", "example")) as folder:
+        cluster = read_folder(folder, Source(folder, "utf-8"))
+    assert cluster is not None
+    return Cluster(cluster.documents, cluster.references, "example", "english")

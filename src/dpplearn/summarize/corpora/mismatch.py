@@ -1,0 +1,39 @@
+"""Clusters in another language than the model that is to read them."""
+
+from __future__ import annotations
+
+import warnings
+
+from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.text.language import foreign
+from dpplearn.summarize.text.matching import ENGLISH, normal_language
+
+
+def language_of(cluster: Cluster) -> str | None:
+    """What the cluster says it is in, or what its text clearly is in; None where that may well be English."""
+    return normal_language(cluster.language) or foreign(document.text for document in cluster.documents)
+
+
+def misread(cluster: Cluster, language: str | None) -> str | None:
+    """What to say if a model for English is given a cluster in another language, else None."""
+    if language not in (None, ENGLISH):
+        return None
+    found = language_of(cluster)
+    if found in (None, ENGLISH):
+        return None
+    name = cluster.name[:1].upper() + cluster.name[1:]
+    return (
+        f"{name} seems to be in {found}, but the model is for English: its weights may not fit, and words are weighed "
+        "and compared as English ones."
+    )
+
+
+def warn_unless_read(cluster: Cluster, language: str | None, stacklevel: int = 3) -> None:
+    """Warn if a model for English is given a cluster in another language."""
+    said = misread(cluster, language)
+    if said is not None:
+        warnings.warn(
+            f"{said} Train a model on clusters in that language "
+            "(dpplearn train --language NAME, or Summarizer(language=NAME).fit) and use that one.",
+            stacklevel=stacklevel,
+        )

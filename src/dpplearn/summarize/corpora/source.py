@@ -1,0 +1,70 @@
+"""Where clusters are read from, and what was not read there: said, so that nobody takes it for read."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.text.characters import has_word
+
+
+class SkippedWarning(UserWarning):
+    """Files or parts of a corpus were not read, or hold nothing to read, and were skipped."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a reader is given, and what it has passed over so far."""
+
+    path: Path  # a file or a folder
+    encoding: str | None = None  # UTF-8, unless a file says otherwise
+    references: Path | None = None  # where reference summaries are, if not under the path
+    skip_bad: bool = False  # whether to go on past what cannot be read
+    other: list[Path] = field(default_factory=list)  # files of kinds that are not read
+    empty: list[Path] = field(default_factory=list)  # files without a word
+    bad: list[str] = field(default_factory=list)  # what is wrong with parts that were skipped
+
+    @contextmanager
+    def tolerate(self, before: str = "") -> Iterator[None]:
+        """Note an error in what is read here instead of raising it, if bad parts are to be skipped."""
+        try:
+            yield
+        except (ValueError, OSError) as error:
+            if not self.skip_bad:
+                raise
+            self.bad.append(f"{before}{error}")
+
+    def add_others(self, entries: Iterable[Path], read: Iterable[Path]) -> None:
+        """Note the files of a folder that are not among those read; what only describes it (README) is none of them."""
+        files = (entry for entry in entries if entry.is_file() and not entry.name.upper().startswith("README"))
+        known = set(read)
+        self.other.extend(entry for entry in files if entry not in known)
+
+    def add_empty(self, documents: list[tuple[Path, Document]]) -> None:
+        """Note the files whose documents have no word, unless all are so, which is an error where they are used."""
+        worded = {path for path, document in documents if has_word(document.text, 0, len(document.text))}
+        if worded:
+            self.empty.extend(dict.fromkeys(path for path, _ in documents if path not in worded))
+
+    def warn(self, kinds: Iterable[str], kept: int = 0, stacklevel: int = 2) -> None:
+        """Warn in a line of the files left out, and in another of bad parts where `kept` clusters were read."""
+        sorts = [
+            f"{len(paths)} {'file' if len(paths) == 1 else 'files'} {what} ({_some(paths, 3, ', ', ' and')})"
+            for paths, what in ((self.other, "of another kind"), (self.empty, "without text"))
+            if paths
+        ]
+        if sorts:
+            read = f" Documents are {', '.join(kinds)}." if self.other else ""
+            warnings.warn(f"Left out {' and '.join(sorts)}.{read}", SkippedWarning, stacklevel=stacklevel + 1)
+        if self.bad:
+            skipped = f"{self.path}: skipped {len(self.bad)} that could not be read, kept {kept} clusters. "
+            warnings.warn(skipped + _some(self.bad, 5, "; ", "; and"), SkippedWarning, stacklevel=stacklevel + 1)
+
+
+def _some(all_: Sequence[object], most: int, between: str, last: str) -> str:
+    more = f"{last} {len(all_) - most} more" if len(all_) > most else ""
+    return between.join(map(str, all_[:most])) + more

@@ -1,0 +1,144 @@
+"""The one record of why: for each chosen sentence, for each one left out, and for the set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpplearn._checks import FloatArray
+from dpplearn.summarize.corpora.cluster import Sentence
+
+REDUNDANT = 0.2  # the share of a sentence that is said already, from which on that is the reason
+LISTED = 10  # sentences left out that a view shows, unless it is asked for more
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A sentence, its number among the candidates, and what the model thinks of it."""
+
+    sentence: Sentence
+    number: int
+    quality: float
+    marginal: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data for JSON, places of sentences instead of these."""
+        data = {key: place(x) if isinstance(x, Sentence) else x for key, x in vars(self).items() if key != "sentence"}
+        return {**place(self.sentence), **data}
+
+
+@dataclass(frozen=True)
+class Chosen(Judged):
+    """A sentence of the summary and why it is there."""
+
+    contributions: dict[str, float]
+    pinned: bool
+
+
+@dataclass(frozen=True)
+class LeftOut(Judged):
+    """A sentence that is not in the summary, why, and the chosen one that it is most like."""
+
+    similar_to: Sentence
+    similarity: float
+    redundancy: float
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Alike:
+    """How alike the chosen sentences are: cosines between every two of them."""
+
+    mean: float
+    max: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why each sentence was chosen, and why each other one was not.
+
+    The only telling of it: `str()` gives a table, `to_dict()` the same as data, and the HTML report, the API and the
+    page show what is here.
+
+    Attributes
+    ----------
+    chosen : tuple of Chosen
+        `contributions` are the terms theta_j f_ij of log q_i^2, by feature, largest first; `quality` is q_i,
+        `marginal` the probability that the model puts the sentence in a summary, given what is pinned and excluded, and
+        `number` that by which `include=` and `exclude=` know it.
+    left_out : tuple of LeftOut
+        All other sentences, by quality. `similarity` is the cosine to `similar_to`, and `redundancy` the share of the
+        sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a
+        few words why it was left out, `code` in one: "excluded", "same-words", "too-long", "redundant", "weaker",
+        "does-not-fit" or "better-without", the first that holds.
+    similarity : Alike or None
+        The mean and the largest cosine between two chosen sentences; None for fewer than two.
+    documents : tuple of str
+        Ids of the cluster's documents, which the sentences number from 0.
+    """
+
+    chosen: tuple[Chosen, ...]
+    left_out: tuple[LeftOut, ...]
+    similarity: Alike | None
+    documents: tuple[str, ...]
+
+    def best_left_out(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
+        """The sentences left out that have the highest quality, best first."""
+        return self.left_out[:most]
+
+    def redundant(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
+        """Good sentences that were left out because the summary says them already, most covered first.
+
+        Good is a quality of at least the median of all sentences; a sentence is said already if the summary covers
+        `REDUNDANT` of it or more, and nothing before that kept it out (it is excluded, or longer than the budget).
+        """
+        least = np.median([x.quality for x in (*self.chosen, *self.left_out)])
+        found = [x for x in self.left_out if x.code in ("same-words", "redundant") and x.redundancy >= REDUNDANT]
+        found = [x for x in found if x.quality >= least]
+        return tuple(sorted(found, key=lambda x: -x.redundancy)[:most])
+
+    def to_dict(self, most: int | None = LISTED) -> dict[str, Any]:
+        """As data for JSON, with so many of the best sentences left out; None for all."""
+        return {
+            "chosen": [c.to_dict() for c in self.chosen],
+            "left_out": [x.to_dict() for x in self.best_left_out(most)],
+            "similarity": None if self.similarity is None else vars(self.similarity),
+        }
+
+    def __str__(self) -> str:
+        lines = ["Chosen: quality, probability, what the quality is made of"]
+        for c in self.chosen:
+            lines.append(f"  {c.quality:7.3f}  {c.marginal:4.0%}  {self.where(c.sentence)}: {shorten(c.sentence.text)}")
+            top = list(c.contributions.items())[:5]
+            lines.append("                 " + ", ".join(f"{name} {value:+.2f}" for name, value in top))
+        if self.left_out:
+            lines.append("Left out: quality, share that the summary covers, most like, why")
+        for x in self.best_left_out():
+            lines.append(
+                f"  {x.quality:7.3f}  {x.redundancy:4.0%}  {self.where(x.sentence)}: {shorten(x.sentence.text)}"
+            )
+            lines.append(f"                 {x.similarity:.2f} similar to {self.where(x.similar_to)}; {x.reason}")
+        return "\n".join(lines)
+
+    def where(self, sentence: Sentence) -> str:
+        """The sentence's document and its place there."""
+        return f"{self.documents[sentence.document]}, sentence {sentence.position}"
+
+
+def place(sentence: Sentence) -> dict[str, Any]:
+    """A sentence and where it stands, as data."""
+    return {name: getattr(sentence, name) for name in ("text", "document", "position", "start", "end")}
+
+
+def contributions(names: Sequence[str], terms: FloatArray) -> dict[str, float]:
+    """The terms theta_j f_ij of log q_i^2 that are not 0, by feature, largest first."""
+    given = {name: float(x) for name, x in zip(names, terms, strict=True) if x != 0.0}
+    return dict(sorted(given.items(), key=lambda item: -abs(item[1])))
+
+
+def shorten(text: str, width: int = 76) -> str:
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
