@@ -8,6 +8,8 @@ import numpy as np
 
 EPS = float(np.finfo(np.float64).eps)
 EPS32 = float(np.finfo(np.float32).eps)
+ROUNDING = 8 * EPS  # what each elimination may leave of 1 (L_ii, a unit row, an eigenvalue of K) where nothing is left
+SINGULAR = 4 * EPS  # for each item: a squared pivot, of a matrix with unit diagonal, up to which its determinant is 0
 WIDE = 1e6  # up to this largest eigenvalue, rounding (EPS * WIDE) moves no probability by more than about 1e-10
 MIN_PIVOT = 1e-7  # of a matrix with unit diagonal: below it, rounding (EPS / MIN_PIVOT) reaches the marginals
 DIGITS = 1e-10  # relative error of 1 + lam that is good enough for a normalizer
@@ -18,13 +20,13 @@ AGAIN = 0.05  # of a squared length: where less is left, digits were lost, and o
 
 
 def rounding(steps: int) -> float:
-    """What `steps` eliminations may leave of 1 (of L_ii, a unit row, an eigenvalue of K) where nothing is left."""
-    return 8 * steps * EPS
+    """What so many eliminations may leave of 1 where nothing is left."""
+    return steps * ROUNDING
 
 
 def singular(size: int) -> float:
-    """A squared pivot of a matrix with unit diagonal up to which its determinant counts as 0."""
-    return 4 * size * EPS
+    """A squared pivot of a matrix of this size, with unit diagonal, up to which its determinant counts as 0."""
+    return size * SINGULAR
 
 
 def row_rounding(dtype: Any, d: int, k: int) -> float:

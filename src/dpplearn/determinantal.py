@@ -104,9 +104,14 @@ class Determinantal(Frozen, ABC):
     @property
     def log_normalizer(self) -> float:
         """log det(L + I), the sum over all subsets of equation (5)."""
-        if not self.has_L:
-            _ = self.eigenpairs  # raises, and says why there is no L
+        self._need_L()
         return self.spectrum.log_normalizer
+
+    def _need_L(self) -> Operand:
+        """L, as an array or as rows; or an error that says why there is none."""
+        if not self.has_L:
+            _ = self.eigenpairs
+        return self._operand
 
     @overload
     def log_prob(self, subset: Subsets) -> FloatArray: ...
@@ -305,7 +310,7 @@ class Determinantal(Frozen, ABC):
         if method == "cholesky":
             draws = sample_cholesky(self._dense_K(), size, generator, n_jobs=jobs)
         elif method == "mcmc":
-            entries, gram = self._operand.entries()
+            entries, gram = self._need_L().entries()
             burn_in, thin = default_moves(self.n)
             moves = Moves(entries, self.n, gram=gram)
             draws = sample_mcmc(moves, size, generator, k=None, burn_in=burn_in, thin=thin)

@@ -112,8 +112,7 @@ class KDPP(Frozen):
     @property
     def log_normalizer(self) -> float:
         """log e_k(lam) = log of the sum of det(L_Y) over all sets of k items."""
-        if not self.dpp.has_L:
-            _ = self.dpp.eigenpairs  # raises, and says why there is no L
+        self.dpp._need_L()
         return self._tilted[2]
 
     @overload
@@ -152,7 +151,7 @@ class KDPP(Frozen):
         check_choice(method, "method", ("spectral", "mcmc"))
         generator, jobs = check_rng(rng), check_jobs(n_jobs)
         if method == "mcmc":
-            entries, gram = self.dpp._operand.entries()
+            entries, gram = self.dpp._need_L().entries()
             burn_in, thin = default_moves(self.n)
             moves = Moves(entries, self.n, gram=gram)
             draws = sample_mcmc(moves, size, generator, k=self.k, burn_in=burn_in, thin=thin)

@@ -69,3 +69,14 @@ def test_a_new_decoder_works_on_the_command_line(added, tmp_path):
     failed, _ = select("--method", "best")
     assert failed.exit_code == 2
     assert f"'{added}'" in failed.stderr
+
+
+def test_consensus_is_a_function_and_a_module_and_old_names_import():
+    from dpplearn.decoding.fill import fill_tilt
+
+    import dpplearn.decoding
+    import dpplearn.decoding.consensus
+    from dpplearn.decoding.tilt import fill_tilt as moved
+
+    assert dpplearn.decoding.consensus is decoder("consensus")
+    assert fill_tilt is moved

@@ -8,10 +8,7 @@ import numpy as np
 
 from dpplearn._loops.jit import jit
 from dpplearn._loops.records import DEPENDENT, FULL, IMPOSSIBLE, LOG, NO_GAIN, NO_ROOM, PROBABILITY, SIZE, Run
-from dpplearn._precision import AGAIN
-from dpplearn._precision import rounding as rounding_of
-
-rounding = jit(rounding_of)
+from dpplearn._precision import AGAIN, ROUNDING
 
 
 @jit
@@ -64,7 +61,7 @@ def greedy_kernel(L, wanted, alive):
                     if spent + cost[i] > wanted.room:  # line 4: it will never fit again
                         alive[i] = 0
                         dear += 1
-                    elif g[i] <= rounding(t + 1) * L[i, i]:  # in the span of those chosen
+                    elif g[i] <= (t + 1) * ROUNDING * L[i, i]:  # in the span of those chosen
                         alive[i] = 0
                         dependent += 1
                     elif g[i] <= wanted.floor:
@@ -81,7 +78,7 @@ def greedy_kernel(L, wanted, alive):
         items[t], gains[t] = j, g[j]
         alive[j] = 0
         spent += cost[j]
-        if g[j] <= rounding(t + 1) * L[j, j]:  # only a forced item can be
+        if g[j] <= (t + 1) * ROUNDING * L[j, j]:  # only a forced item can be
             return Run(items[: t + 1], gains[: t + 1], IMPOSSIBLE)
         if t == room:
             grown = np.empty((2 * room, n))

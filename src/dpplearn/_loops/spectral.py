@@ -60,14 +60,13 @@ def alias_tables(V, accept, alias):
 
 
 @jit
-def choose_vectors(tables, state, J):
+def choose_vectors(p, hazard, guide, state, J):
     """Phase 1: each column j on its own with probability p_j; returns how many are in J.
 
     For the small p_j the successes are the columns in which a unit-rate Poisson process on
     [0, sum of -log(1 - p)] has a point: a column's stretch is empty with probability
     exp(log(1 - p_j)) = 1 - p_j, independently. So the work follows the successes, not n.
     """
-    p, hazard, guide = tables.p, tables.hazard, tables.guide
     k = 0
     h = p.size
     for j in range(h):
@@ -94,14 +93,13 @@ def choose_vectors(tables, state, J):
 
 
 @jit
-def choose_k_vectors(tables, state, J):
+def choose_k_vectors(log_esp, state, J):
     """Phase 1 of a k-DPP: J has exactly k columns and probability prod(lam_J) / e_k(lam).
 
     With j columns still to take among the first i, column i is passed over with probability
     e_j(first i-1) / e_j(first i). These ratios telescope, so the next column taken is where
     e_j falls below u times its value: one binary search per column.
     """
-    log_esp = tables.log_esp
     k = log_esp.shape[0] - 1
     i = log_esp.shape[1] - 1
     for j in range(k, 0, -1):
@@ -287,7 +285,10 @@ def draw(tables, state, work):
     n, m = tables.V.shape
     J, items = work.J, work.items
     fixed_size = tables.log_esp.shape[0] > 0
-    k = choose_k_vectors(tables, state, J) if fixed_size else choose_vectors(tables, state, J)
+    if fixed_size:
+        k = choose_k_vectors(tables.log_esp, state, J)
+    else:  # not by `tables`, of which there are two types: compiled once
+        k = choose_vectors(tables.p, tables.hazard, tables.guide, state, J)
     # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
     flip = n == m and 2 * k > n
     if flip:

@@ -3,9 +3,7 @@
 import numpy as np
 
 from dpplearn._loops.jit import jit
-from dpplearn._precision import singular as singular_of
-
-singular = jit(singular_of)
+from dpplearn._precision import SINGULAR
 
 
 @jit
@@ -106,7 +104,7 @@ def log_minor(A, gram, items, k, C):
             x *= C[b, b]  # the inverse of the pivot's root
             C[a, b] = x
             C[a, a] -= x * x
-        if C[a, a] <= singular(k) * whole:
+        if C[a, a] <= k * SINGULAR * whole:
             return -np.inf
         product *= C[a, a]
         if product < 1e-100 or product > 1e100:  # one logarithm for many pivots

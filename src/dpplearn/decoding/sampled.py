@@ -196,7 +196,7 @@ class Source:
         if isinstance(dpp, DPP) or dpp.n <= min(DENSE, 4 * dpp.B.shape[1]):
             entries, gram = np.ascontiguousarray(dpp.L), False
         else:
-            entries, gram = dpp._operand.entries()
+            entries, gram = dpp._need_L().entries()
         if fill:
             entries = entries * np.exp(fill / 2 if gram else fill)
         return cls(tables, size, items, limits.include, cost, view(entries), gram, base)

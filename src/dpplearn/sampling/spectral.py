@@ -104,13 +104,15 @@ def sample_few(tables: Tables, size: int, rng: np.random.Generator) -> tuple[Int
     from dpplearn._loops.spectral import chain_from, choose_k_vectors, choose_vectors
 
     n, m = tables.V.shape
-    choose = choose_k_vectors if tables.log_esp.size else choose_vectors
     J, items, row, dots = np.empty(m, np.int64), np.empty(n, np.int64), np.empty(m), np.empty(m)
     nothing = np.empty(0, np.uint8), np.empty((0, 0))
     draws = []
     for state in stream_states(size, rng):
         check_stop()
-        k = choose(tables, state, J)
+        if tables.log_esp.size:
+            k = choose_k_vectors(tables.log_esp, state, J)
+        else:
+            k = choose_vectors(tables.p, tables.hazard, tables.guide, state, J)
         # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
         flip = n == m and 2 * k > n
         columns = np.setdiff1d(np.arange(n), J[:k]) if flip else J[:k]
