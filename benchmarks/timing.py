@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from time import perf_counter
@@ -31,7 +31,12 @@ def alternate(
     """
     ours()
     peer()
-    times = np.array([(seconds(ours) / ours_count, seconds(peer) / peer_count) for _ in range(repeats)])
+    return compared([(seconds(ours) / ours_count, seconds(peer) / peer_count) for _ in range(repeats)])
+
+
+def compared(pairs: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """What a row says of pairs of times, ours and the peer's."""
+    times = np.array(pairs)
     low, middle, high = np.quantile(times[:, 1] / times[:, 0], [0.25, 0.5, 0.75])
     mine, theirs = np.median(times, axis=0)
     return {

@@ -27,7 +27,7 @@ def make() -> Summarizer:
 def check(clusters) -> None:
     """ROUGE of each topic summarized by a model trained on the others."""
     progress = Progress(sys.stderr.isatty())
-    rows: dict[str, list] = {"greedy": [], "consensus": [], "sample": []}
+    rows: dict[str, list] = {"greedy": [], "consensus": [], "sampled": []}
     for done, held_out in enumerate(clusters, 1):
         model = make().fit([cluster for cluster in clusters if cluster is not held_out])
         rouge = Rouge(list(held_out.references), list(METRICS), words=BUDGET)

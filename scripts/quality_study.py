@@ -9,13 +9,16 @@ import json
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from dpplearn.decoding import consensus, greedy_map
+from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.rouge import Rouge
-from dpplearn.summarize import Cluster, Summarizer, read_clusters
+from dpplearn.summarize import Cluster, SentenceFeatures, Summarizer, read_clusters
+from dpplearn.summarize.model.prepared import Prepared
+from dpplearn.summarize.model.training import Trained, training_targets
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 
@@ -125,47 +128,24 @@ def evaluate(corpus: Corpus, variant: dict) -> dict[str, list[float]]:
 
 
 def train(corpus: Corpus, clusters: list[Cluster], variant: dict) -> Summarizer:
-    """Fit as `Summarizer.fit` does, but for what a variant changes."""
-    from dpplearn.summarize.model.training import make_model
-
-    names = ("features", "oracle", "rho", "prior_variance")
-    model = Summarizer(
-        budget=corpus.words, unit="words", language=corpus.language, **{n: variant[n] for n in names if n in variant}
-    )
-    features = model.features_.fit(clusters)
-    items, targets = [], []
-    for cluster in clusters:
-        read = features.read(cluster)
-        item = read.item_set("words", features.names)
-        whole = [cluster.references]
-        if variant.get("targets") == "each":
-            whole = [[reference] for reference in cluster.references]
-        for references in whole:
-            items.append(item)
-            targets.append(
-                model.oracle_items(replace(read, cluster=replace(cluster, references=references, reference_ids=())))
-            )
-    learned = make_model(model.rho, model.prior_variance).fit(items, targets)
-    model.theta_, model.rho_ = learned.theta_, float(learned.rho_)
-    return model
+    """Fit as `Summarizer.fit` does, but for what a variant changes; each extract counts once."""
+    names = ("features", "oracle", "rho", "prior_variance", "targets")
+    given = {"targets": "all"} | {n: variant[n] for n in names if n in variant}
+    model = Summarizer(budget=corpus.words, unit="words", language=corpus.language, **given)
+    settings, features = model.settings, SentenceFeatures(model.features)
+    examples = [(read.items, Y) for read in features.fit_read(clusters) for Y in training_targets(read, settings)]
+    learned = ConditionalDPP(model.prior_variance, rho=model.rho, on_impossible="drop")
+    learned.fit([items for items, _ in examples], [Y for _, Y in examples])
+    return model._keep(Trained(features, learned, corpus.language, {}))
 
 
 def decode(model: Summarizer, cluster: Cluster, decoder: str, variant: dict) -> list[str]:
-    from dpplearn.decoding import consensus, greedy_map
-    from dpplearn.summarize.summarizer import match_counts
-    from dpplearn.summarize.text.units import costs
-
     read = model.features_.read(cluster)
-    dpp, cost = model.dpp(read), costs(read.texts, "words")
+    dpp, cost = model.dpp(read), read.costs("words")
     if decoder == "greedy":
         items = greedy_map(dpp, cost, model.budget).subset
     else:
-        words = [model.match_words(text) for text in read.texts]
-        share = variant.get("bigrams", 0.0)
-        utility = [(1 - share, match_counts(words))]
-        if share:
-            pairs = [[f"{a} {b}" for a, b in pairwise(one)] for one in words]
-            utility.append((share, match_counts(pairs)))
+        utility = Prepared(read, model.model_, model.language_, variant.get("bigrams", 0.0)).agreement
         low, high = variant.get("window", (0.8, 1.2))
         options = {"min_cost": low * model.budget, "max_cost": high * model.budget, **variant.get("consensus", {})}
         items = consensus(dpp, cost, model.budget, utility=utility, rng=0, n_jobs=1, **options).subset

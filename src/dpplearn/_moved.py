@@ -15,7 +15,7 @@ MOVED = {
         f"summarize.{name}": f"summarize.model.{name}" for name in ("bins", "centrality", "features", "oracle", "tfidf")
     },
     **{f"summarize.{name}": f"summarize.experiments.{name}" for name in ("baselines", "evaluation", "systems")},
-    "summarize.experiment": "summarize.experiments.experiment",
+    "summarize.experiment": "summarize.experiments.paper_tables",
     "summarize.units": "summarize.text.units",
 }
 

@@ -7,10 +7,13 @@ from click.testing import CliRunner
 
 from dpplearn.cli import main
 from dpplearn.rouge import score_corpus
-from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize import evaluation as evaluation_module
+from dpplearn.summarize import Cluster, Summarizer, read_clusters
+from dpplearn.summarize.experiments import baselines
+from dpplearn.summarize.experiments import summaries as summaries_module
 from dpplearn.summarize.experiments.evaluation import Scoring
-from dpplearn.summarize.experiments.experiment import human_scores, shared_documents
+from dpplearn.summarize.experiments.held_out import shared_documents
+from dpplearn.summarize.experiments.paper_tables import human_scores
+from dpplearn.summarize.experiments.systems import SYSTEMS
 
 FAST = "begin,random,lexrank,lr-mmr,lr-dpp,submod,dpp-greedy,dpp-consensus,oracle"
 
@@ -42,14 +45,15 @@ def files(tmp_path_factory):
 
 
 def test_evaluate_writes_what_it_says(files, tmp_path):
-    folder, _, test = files
+    folder, train, test = files
     out = tmp_path / "out"
-    result = run("evaluate", test, "--model", folder / "m.json", "--systems", FAST, "--out", out, "--jobs", 1)
+    arguments = ["--model", folder / "m.json", "--train", train, "--systems", FAST]
+    result = run("evaluate", test, *arguments, "--out", out, "--jobs", 1)
     assert result.exit_code == 0, result.output
     assert "LR+MMR" in result.stdout
     results = json.loads((out / "results.json").read_text())
     assert set(results) == {"systems", "settings"}
-    assert list(results["systems"]) == [name for name in evaluation_module.SYSTEMS if name in FAST.split(",")]
+    assert list(results["systems"]) == [name for name in SYSTEMS if name in FAST.split(",")]
     clusters = {line["id"]: line for line in map(json.loads, test.read_text().splitlines())}
     for name, figures in results["systems"].items():
         lines = [json.loads(line) for line in (out / f"{name}.jsonl").read_text().splitlines()]
@@ -79,7 +83,7 @@ def test_a_stopped_run_goes_on(files, tmp_path, monkeypatch):
     names = "begin,lexrank,dpp-greedy"
     arguments = ["evaluate", test, "--model", folder / "m.json", "--systems", names, "--jobs", 1, "--json", "--out"]
     whole = json.loads(run(*arguments, tmp_path / "whole").stdout)
-    made, real = [], evaluation_module.summary_of
+    made, real = [], summaries_module.summary_of
 
     def stops(system, model, read, *rest):
         if len(made) == 5:
@@ -87,14 +91,14 @@ def test_a_stopped_run_goes_on(files, tmp_path, monkeypatch):
         made.append((system, read.cluster.id))
         return real(system, model, read, *rest)
 
-    monkeypatch.setattr(evaluation_module, "summary_of", stops)
+    monkeypatch.setattr(summaries_module, "summary_of", stops)
     stopped = run(*arguments, tmp_path / "parts")
     assert stopped.exit_code == 130
     assert "run the same command" in stopped.stderr
     with (tmp_path / "parts" / ".progress.jsonl").open("a") as file:
         file.write('{"id": "half a li')
     made.clear()
-    monkeypatch.setattr(evaluation_module, "summary_of", lambda *a: made.append(a[2].cluster.id) or real(*a))
+    monkeypatch.setattr(summaries_module, "summary_of", lambda *a: made.append(a[2].cluster.id) or real(*a))
     again = json.loads(run(*arguments, tmp_path / "parts").stdout)
     assert again == whole
     assert set(made) == {"b1.x", "b2.x"}  # the first cluster was done before the stop
@@ -190,10 +194,11 @@ def test_human_rows():
     ],
 )
 def test_odd_corpora(files, tmp_path, change, code, said):
-    folder, _, test = files
+    folder, train, test = files
     records = [json.loads(line) for line in test.read_text().splitlines()]
     corpus = write(tmp_path / "odd.jsonl", change(records))
-    result = run("evaluate", corpus, "--model", folder / "m.json", "--systems", FAST, "--jobs", 1)
+    options = ["--model", folder / "m.json", "--train", train, "--systems", FAST, "--jobs", 1]
+    result = run("evaluate", corpus, *options)
     assert result.exit_code == code, result.output
     assert said in result.stderr
 
@@ -252,15 +257,37 @@ def test_odd_options(files):
     assert run("experiment", "--train", train, "--test", test, "--leave-one-out").exit_code == 2
 
 
-def test_a_model_without_logistic_weights(files, tmp_path):
-    folder, _, test = files
-    data = json.loads((folder / "m.json").read_text())
-    del data["logistic"]
-    old = tmp_path / "old.json"
-    old.write_text(json.dumps(data))
-    asked = run("evaluate", test, "--model", old, "--systems", "lr-mmr", "--jobs", 1)
+def test_the_regression_is_trained_where_it_is_asked_for(files, tmp_path, monkeypatch):
+    folder, train, test = files
+    trained, real = [], baselines.fit_logistic
+    monkeypatch.setattr(baselines, "fit_logistic", lambda *a, **k: trained.append(len(a[0])) or real(*a, **k))
+    assert run("train", train, "--out", tmp_path / "m.json", "--budget", 300).exit_code == 0
+    assert "logistic" not in json.loads((tmp_path / "m.json").read_text())
+    experiment = ["experiment", "--train", train, "--test", test, "--budget", 300, "--jobs", 1, "--json", "--systems"]
+    assert run(*experiment, "begin,dpp-greedy").exit_code == 0
+    assert trained == []
+    both = json.loads(run(*experiment, "lr-mmr,lr-dpp,begin").stdout)
+    assert trained == [3]
+    evaluate = ["evaluate", test, "--model", folder / "m.json", "--jobs", 1, "--json", "--systems"]
+    again = run(*evaluate, "lr-mmr,lr-dpp,begin", "--train", train)
+    assert trained == [3, 3]
+    assert json.loads(again.stdout)["systems"] == both["systems"]
+    asked = run(*evaluate, "begin,lr-mmr")
     assert asked.exit_code == 1
-    assert "Train it again" in asked.stderr
+    assert "--train" in asked.stderr
+
+
+def test_logistic_weights_in_files_of_version_1(files, tmp_path):
+    folder, train, test = files
+    learned = baselines.train_logistic(Summarizer.load(folder / "m.json"), [*read_clusters(train)])
+    data = json.loads((folder / "m.json").read_text())
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps({**data, "version": 1, "logistic": {
+        "weights": learned.w.tolist(), "mmr_lambda": learned.tradeoff
+    }}))  # fmt: skip
+    arguments = ["evaluate", test, "--systems", "lr-mmr,lr-dpp", "--jobs", 1, "--json", "--model"]
+    expected = json.loads(run(*arguments, folder / "m.json", "--train", train).stdout)["systems"]
+    assert json.loads(run(*arguments, old).stdout)["systems"] == expected
     data["logistic"] = {"weights": [1.0], "mmr_lambda": 0.5}
     old.write_text(json.dumps(data))
     assert run("evaluate", test, "--model", old, "--systems", "begin").exit_code == 1
@@ -271,7 +298,6 @@ def test_sampled_summaries_near_the_limit(files):
     folder, _, _ = files
     model = Summarizer.load(folder / "m.json")
     cluster = Cluster.example()
-    options = {"diversity": 0.5, "include": (), "exclude": ()}
-    over = model._summarize(cluster, 665, "bytes", "sample", options, 15.0)
+    over = model._summarize(cluster, 665, "bytes", "sampled", overrun=15.0)
     assert 660 <= over.length <= 680
     assert model.summarize(cluster, 665, "bytes", decoder="sample").length <= 665

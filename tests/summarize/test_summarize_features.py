@@ -11,8 +11,7 @@ from dpplearn.rouge import score
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot, quantile_edges
 from dpplearn.summarize.model.centrality import lexrank, mean_similarity
-from dpplearn.summarize.model.extended import EXTENDED_NAMES
-from dpplearn.summarize.model.features import PAPER_NAMES, SentenceFeatures
+from dpplearn.summarize.model.features import EXTENDED_NAMES, PAPER_NAMES, SentenceFeatures
 from dpplearn.summarize.model.oracle import paper_oracle, rouge_oracle
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import costs, cut, length, limit
@@ -65,8 +64,13 @@ def test_item_set_carries_cost_and_similarity(cluster):
     items = features.transform(cluster)
     read = features.read(cluster)
     assert items.cost.tolist() == [len(s.text.split()) for s in read.sentences]
-    np.testing.assert_allclose(items.similarity_matrix(0.3), read.similarity(0.3), atol=1e-12)
-    np.testing.assert_allclose(read.similarity(0.3)[0, 1], (read.C[0, 1] + 0.09) / 1.09)
+    rows = items.similarity_rows(0.3)
+    np.testing.assert_allclose(items.similarity_matrix(0.3), rows @ rows.T, atol=1e-12)
+    np.testing.assert_allclose(items.similarity_matrix(0.3)[0, 1], (read.C[0, 1] + 0.09) / 1.09)
+    assert read.items.features is read.F
+    assert read.items.phi is read.phi
+    assert read.items.similarity is read.C
+    assert read.items.cost is None
     assert items.names == PAPER_NAMES
 
 

@@ -1,15 +1,21 @@
 """Training, summaries, explanations, model files."""
 
 import json
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from dpplearn.decoding import greedy_map
+from dpplearn.dpp import DPP
+from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.reasons import reason
 from dpplearn.summarize.explain.report import html_report
+from dpplearn.summarize.model.training import Trained
 from dpplearn.summarize.text.units import costs, joined_length, length, limit
 
 
@@ -37,12 +43,50 @@ def test_training_learns_from_its_oracles(trained):
     target = trained.oracle_items(read)
     assert 0 < costs(read.texts, "words")[target].sum() <= 60
     # the trained model gives its targets more probability than the untrained one
-    untrained = np.full(39, 0.0)
-    before = trained.theta_
-    after = trained.dpp(read).log_prob(target)
-    trained.theta_ = untrained
-    assert after > trained.dpp(read).log_prob(target)
-    trained.theta_ = before
+    untrained = ConditionalDPP.from_weights(np.zeros(39), rho=trained.rho_)
+    assert trained.dpp(read).log_prob(target) > untrained.dpp(read.items).log_prob(target)
+
+
+def test_one_model(trained):
+    """The summarizer's DPP is that of its ConditionalDPP, given the cluster's items."""
+    read = trained.features_.read(variations()[0])
+    dpp = trained.dpp(read)
+    assert isinstance(trained.model_, ConditionalDPP)
+    assert trained.theta_ is trained.model_.theta_
+    assert isinstance(dpp, DPP)
+    np.testing.assert_array_equal(dpp.L, trained.model_.dpp(read.items).L)
+    q = np.exp(read.F @ trained.theta_ / 2)
+    np.testing.assert_allclose(dpp.L, q[:, None] * (read.C + 0.09) / 1.09 * q, atol=1e-12)
+    np.testing.assert_allclose(trained.model_.quality(read.items), dpp.quality)
+
+
+def test_a_dpp_with_fewer_words_than_sentences_is_dense_too(bundled):
+    lines = [f"{a} {b} fell." for a in ("Rain", "Snow", "Hail") for b in ("often", "seldom", "never")]
+    read = bundled.features_.read(Cluster.from_texts([" ".join(lines)]))
+    assert read.phi.shape[1] < len(read)
+    assert isinstance(bundled.dpp(read), DPP)
+
+
+def test_it_is_a_scikit_learn_estimator():
+    given = Summarizer(budget=60, unit="words", decoder="sample", language="EN", splitter=None, random_state=3)
+    params = given.get_params()
+    copy = clone(given)
+    assert copy is not given
+    assert copy.get_params() == params
+    fitted = copy.fit(variations())
+    assert fitted is copy
+    assert copy.get_params() == params  # fit changes no argument
+    assert (copy.language_, copy.settings.language, copy.settings.decoder) == ("english", "english", "sampled")
+    assert copy.settings.targets == "all"
+    assert not hasattr(clone(copy), "model_")
+    assert "decoder='sample'" in repr(given)
+    copy.set_params(budget=20, decoder="greedy")
+    assert copy.summarize(variations()[0]).length <= 20
+    with pytest.raises(ValueError, match="nonsense"):
+        given.set_params(nonsense=1)
+    again = pickle.loads(pickle.dumps(copy))
+    check_is_fitted(again, "model_")
+    assert again.summarize(variations()[0]).text == copy.summarize(variations()[0]).text
 
 
 @pytest.mark.parametrize("decoder", ["greedy", "consensus", "sample"])
@@ -129,7 +173,8 @@ def test_languages_come_from_the_clusters():
     def make(language):
         return Cluster([Document("a", "Rain fell. Sun shone.")], ["Rain fell."], id=language, language=language)
 
-    assert Summarizer(budget=5, unit="words").fit([make("english"), make("en")]).language == "english"
+    fitted = Summarizer(budget=5, unit="words").fit([make("english"), make("en")])
+    assert (fitted.language, fitted.language_) == (None, "english")
     with pytest.raises(ValueError, match="2 languages"):
         Summarizer(budget=5, unit="words").fit([make("english"), make("greek")])
     with pytest.warns(UserWarning, match="nothing can be learned there"):
@@ -149,8 +194,16 @@ def test_bad_budgets(bundled, budget):
 def test_bad_settings(bundled):
     with pytest.raises(ValueError, match="unit must be one of 'bytes'"):
         bundled.summarize(Cluster.example(), 50, "lines")
-    with pytest.raises(ValueError, match="decoder must be one of"):
-        Summarizer(decoder="magic")
+    for name, bad in (
+        ("decoder", "magic"), ("unit", "lines"), ("budget", 0), ("bigrams", 2.0), ("oracle", "delphi"),
+        ("targets", "some"), ("features", "more"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=name):
+            Summarizer(**{name: bad}).fit(variations())
+        with pytest.raises(ValueError, match=name):
+            clone(bundled).set_params(**{name: bad})._keep(
+                Trained(bundled.features_, bundled.model_, None, {})
+            ).summarize(Cluster.example())
     with pytest.raises(RuntimeError, match="not trained yet"):
         Summarizer().summarize(Cluster.example())
     with pytest.raises(ValueError, match="found none"):

@@ -20,7 +20,7 @@ def command(model: Path | None) -> None:
         "budget": f"{summarizer.budget:g} {summarizer.unit}",
         "decoder": summarizer.decoder,
         "rho": f"{summarizer.rho_:g}",
-        "language": summarizer.language or "english",
+        "language": summarizer.language_ or "english",
         **{name.replace("_", " "): shown(value) for name, value in summarizer.training_.items()},
     }
     for name, value in facts.items():

@@ -8,7 +8,7 @@ import click
 from dpplearn.cli import check_out, first_run_notice, say
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import read_corpus
-from dpplearn.cli.options import ENCODING, FILE, PATH, SKIP_BAD, Number
+from dpplearn.cli.options import DECODERS_HELP, ENCODING, FILE, PATH, SKIP_BAD, DecoderName, Number
 
 
 @click.command(name="train")
@@ -23,7 +23,7 @@ from dpplearn.cli.options import ENCODING, FILE, PATH, SKIP_BAD, Number
     type=click.Choice(["each", "all"]),
     help="An extract for each reference, or one for all.  [default: each for consensus, else all]",
 )
-@click.option("--decoder", type=click.Choice(["consensus", "greedy", "sample"]), default="consensus", show_default=True)
+@click.option("--decoder", type=DecoderName(), default="consensus", show_default=True, help=f"{DECODERS_HELP}.")
 @click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature.")
 @click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True)
 @click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F.")
@@ -52,7 +52,7 @@ def command(
     with first_run_notice():
         check_out(out)
         summarizer = Summarizer(language=language, **settings)
-        clusters = read_corpus(corpus, encoding, skip_bad, language=language)
+        clusters = read_corpus(corpus, encoding, skip_bad, language=summarizer.settings.language)
         say(f"Read {len(clusters)} clusters from {corpus}.")
         with bars() as show:
             summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=show)

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpplearn._checks import check_array, check_rho, check_vector
 from dpplearn._run.progress import Progress
-from dpplearn.learning.fitting import Fitted, Settings, fit_weights, training_data
-from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.fitting import Fitted, Settings, default_names, fit_weights, training_data
+from dpplearn.learning.itemset import ItemSet, check_names
 from dpplearn.learning.predictor import ConditionalPredictor
 
 
@@ -152,6 +153,50 @@ class ConditionalDPP(ConditionalPredictor):
         self.feature_names_in_ = np.array(fitted.names, dtype=object)
         self.n_features_in_ = fitted.theta.size
         return self
+
+    @classmethod
+    def from_weights(
+        cls,
+        theta: ArrayLike,
+        *,
+        rho: float = 0.0,
+        theta_std: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Self:
+        """A model with weights that are known, such as those of a logistic regression on the same features.
+
+        Parameters
+        ----------
+        theta : array of shape (m,)
+        rho : float
+            Value of the constant similarity feature.
+        theta_std : array of shape (m,), optional
+            Standard errors, where they are known.
+        names : sequence of m strings, optional
+            Names of the features.
+
+        Examples
+        --------
+        >>> items = ItemSet([[1.0], [2.0]], similarity=[[1.0, 0.5], [0.5, 1.0]])
+        >>> ConditionalDPP.from_weights([0.0]).dpp(items).L
+        array([[1. , 0.5],
+               [0.5, 1. ]])
+        """
+        weights = check_array(theta, "theta", 1).copy()
+        m = weights.size
+        return cls(rho=rho)._keep(
+            Fitted(
+                theta=weights,
+                theta_std=np.full(m, np.nan) if theta_std is None else check_vector(theta_std, "theta_std", m).copy(),
+                rho=check_rho(rho),
+                log_likelihood=np.nan,
+                gradient_norm=np.nan,
+                n_iter=0,
+                converged=True,
+                names=check_names(names, m) or default_names(m),
+                n_instances=0,
+            )
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -171,11 +171,7 @@ class ItemSet(Frozen):
 
     @cached_property
     def _columns(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """phi by columns, for the loop: those that two items share, for no other makes any two alike."""
-        X = sparse.csc_array(self.phi)
-        X.sort_indices()
-        X = X[:, np.diff(X.indptr) > 1]
-        return X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data
+        return shared_columns(self.phi)
 
     @overload
     @classmethod
@@ -246,6 +242,14 @@ class ItemSet(Frozen):
             if picked is not None:
                 subsets.append(np.flatnonzero(picked[rows]))
         return item_sets if picked is None else (item_sets, subsets)
+
+
+def shared_columns(phi: sparse.sparray) -> tuple[IntArray, IntArray, FloatArray]:
+    """phi by columns, for the loop `gram`: those that two items share, for no other makes any two alike."""
+    X = sparse.csc_array(phi)
+    X.sort_indices()
+    X = X[:, np.diff(X.indptr) > 1]
+    return X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data
 
 
 def check_costs(cost: ArrayLike, n: int) -> FloatArray:

@@ -71,8 +71,9 @@ class Example:
             raise ValueError('method="dual" needs similarity features phi; this ItemSet was given similarity.')
         self.rho, self.log_det_Y = rho, logdet(item_set.similarity_of(subset, rho))
         # Dense similarities stay in memory; those of sparse phi, which is far smaller, are made for each evaluation.
-        dense = item_set.similarity is not None or isinstance(item_set.phi, np.ndarray)
-        self._C = item_set.similarity_matrix() if dense and not self.dual else None
+        self._C = None if self.dual else item_set.similarity
+        if self._C is None and not self.dual and isinstance(item_set.phi, np.ndarray):
+            self._C = item_set.similarity_matrix()
 
     def evaluate(self, theta: FloatArray, rho: float | None = None, *, order: int = 2, with_rho: bool = False) -> Terms:
         """The terms at theta, with the Hessian for order 2 and the derivative in rho^2 where asked for."""

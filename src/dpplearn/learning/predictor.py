@@ -48,10 +48,13 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         return np.exp(check_log_quality(self._check(x).features @ self.theta_) / 2)
 
     def dpp(self, x: ItemSet) -> DPP | LowRankDPP:
-        """The DPP of an instance, L_ij = q_i S_ij q_j, equation (15); low-rank if phi has fewer columns than rows."""
+        """The DPP of an instance, L_ij = q_i S_ij q_j, equation (15).
+
+        Low-rank where phi alone is known, and has fewer columns than rows.
+        """
         check_log_quality(self._check(x).features @ self.theta_, MAX_LOG_KERNEL)
         q = self.quality(x)
-        if x.phi is not None and x.phi.shape[1] + (self.rho_ > 0) < x.n:
+        if x.similarity is None and x.phi is not None and x.phi.shape[1] + (self.rho_ > 0) < x.n:
             return LowRankDPP.from_quality(q, x.similarity_rows(self.rho_))
         return DPP.from_quality(q, x.similarity_matrix(self.rho_))
 

@@ -6,41 +6,41 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from importlib import resources
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from dpplearn._checks import FloatArray, IntArray, Items, check_choice, check_jobs, check_subset
+from dpplearn._checks import FloatArray, IntArray, Items, check_jobs, check_subset
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
-from dpplearn.decoding import consensus, greedy_map, sampled_map
+from dpplearn.decoding.limits import roomy
+from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
+from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.experiments.baselines import Logistic
 from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.model.candidates import Candidates
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
-from dpplearn.summarize.model.oracle import ORACLES, paper_oracle, rouge_oracle
-from dpplearn.summarize.model.prepared import Prepared
+from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
+from dpplearn.summarize.model.prepared import SAMPLES, Prepared
+from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.language import warn_unless_read
-from dpplearn.summarize.text.matching import match_words, normal_language
-from dpplearn.summarize.text.units import Unit, check_budget, check_unit, costs, cut, joined_length, limit, measured
-
-TARGETS = ("each", "all")
-DECODERS = ("consensus", "greedy", "sample")
-SAMPLES = 1_000_000  # sets that the decoder "sample" draws
+from dpplearn.summarize.text.matching import match_words
+from dpplearn.summarize.text.units import Unit, check_budget, check_unit, cut, joined_length, limit, measured
 
 
-class Summarizer:
+class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Extractive summaries of document clusters by a learned DPP.
 
     Parameters
     ----------
     features : {"paper", "extended"}
         Quality features of sentences, see `SentenceFeatures`.
-    decoder : {"consensus", "greedy", "sample"}
+    decoder : {"consensus", "greedy", "sampled", "local", "exact"}
         How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
-        or the most probable of 10^6 samples.
+        the most probable of 10^6 samples; or another of `dpplearn.decoding`.
     budget, unit : float and str or callable
         Length of the summaries to learn from and, by default, to make: "bytes", "words", "sentences", "tokens", or a
         function of a text.
@@ -64,6 +64,16 @@ class Summarizer:
     random_state : int
         Seed of the decoders that draw samples.
 
+    Attributes
+    ----------
+    model_ : ConditionalDPP
+        The learned model; its `theta_`, `theta_std_` and `rho_` are also here.
+    features_ : SentenceFeatures
+    language_ : str or None
+        As given, or what the clusters say.
+    training_ : dict
+        How much was learned from, and how it went.
+
     Examples
     --------
     >>> from dpplearn.summarize import Cluster, Summarizer
@@ -73,10 +83,9 @@ class Summarizer:
     """
 
     features_: SentenceFeatures
-    theta_: FloatArray
-    theta_std_: FloatArray
-    rho_: float
-    logistic_: Logistic | None  # the baselines LR+MMR and LR+DPP, trained on the same extracts
+    model_: ConditionalDPP
+    language_: str | None
+    training_: dict[str, Any]
 
     def __init__(
         self,
@@ -94,22 +103,37 @@ class Summarizer:
         random_state: int = 0,
     ) -> None:
         self.features = features
-        self.decoder = check_choice(decoder, "decoder", DECODERS)
-        self.unit = check_unit(unit)
-        self.budget = check_budget(budget, self.unit)
-        self.rho, self.prior_variance = float(rho), float(prior_variance)
-        self.language = normal_language(language)
-        self.oracle = check_choice(oracle, "oracle", ORACLES)
-        self.targets = check_choice(
-            targets if targets is not None else "each" if decoder == "consensus" else "all", "targets", TARGETS
-        )
-        if not 0.0 <= bigrams <= 1.0:
-            raise ValueError(f"bigrams must be a share from 0 to 1, found {bigrams}.")
-        self.bigrams = float(bigrams)
-        self.splitter, self.random_state = splitter, random_state
-        self.features_ = SentenceFeatures(features, splitter=splitter, unit=self.unit)
-        self.training_: dict[str, Any] = {}
-        self.logistic_ = None
+        self.decoder = decoder
+        self.budget = budget
+        self.unit = unit
+        self.rho = rho
+        self.prior_variance = prior_variance
+        self.language = language
+        self.oracle = oracle
+        self.targets = targets
+        self.bigrams = bigrams
+        self.splitter = splitter
+        self.random_state = random_state
+
+    @property
+    def settings(self) -> SummarizerSettings:
+        """The arguments as they are now, checked: an error says which is not what it must be."""
+        return SummarizerSettings(**self.get_params(deep=False))
+
+    @property
+    def theta_(self) -> FloatArray:
+        """Weights of the quality features."""
+        return self.model_.theta_
+
+    @property
+    def theta_std_(self) -> FloatArray:
+        """Their standard errors."""
+        return self.model_.theta_std_
+
+    @property
+    def rho_(self) -> float:
+        """Value of the constant similarity feature."""
+        return float(self.model_.rho_)
 
     # Learning
 
@@ -133,43 +157,31 @@ class Summarizer:
         n_jobs, backend, verbose
             As in `ConditionalDPP`.
         """
-        from dpplearn.summarize.model.training import train
+        options: dict[str, Any] = {"tune": tune, "n_jobs": n_jobs, "backend": backend, "verbose": verbose}
+        return self._keep(train(self.settings, list(clusters), **options))
 
-        train(self, list(clusters), tune=tune, n_jobs=n_jobs, backend=backend, verbose=verbose)
+    def _keep(self, trained: Trained) -> Self:
+        self.features_, self.model_ = trained.features, trained.model
+        self.language_, self.training_ = trained.language, trained.training
         return self
 
-    def oracle_items(self, read: Featurized, budget: float | None = None, unit: Unit | None = None) -> IntArray:
+    def oracle_items(self, read: Candidates, budget: float | None = None, unit: Unit | None = None) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1), or that of another length."""
-        budget, unit = self.budget if budget is None else budget, self.unit if unit is None else unit
-        rule = rouge_oracle if self.oracle == "rouge" else paper_oracle
-        references = [self.match_words(cut(reference, budget, unit)) for reference in read.cluster.references]
-        sentences = [self.match_words(text) for text in read.texts]
-        # of sentences with the same words only the first: a set with two of them has probability 0
-        _, first = np.unique([" ".join(sorted(one)) for one in read.words], return_index=True)
-        cost = np.full(len(sentences), np.inf)
-        cost[first] = costs(read.texts, unit)[first]
-        return rule(sentences, references, cost, limit(budget, unit))
-
-    def training_targets(self, read: Featurized) -> list[IntArray]:
-        """The extracts that a cluster is an example of: one for each reference, or one for all."""
-        if self.targets == "all":
-            return [self.oracle_items(read)]
-        alone = [
-            replace(read.cluster, references=[one], reference_ids=()) for one in read.cluster.references if one.strip()
-        ]
-        return [self.oracle_items(replace(read, cluster=cluster)) for cluster in alone]
+        own = self.settings
+        budget, unit = own.budget if budget is None else budget, own.unit if unit is None else unit
+        language = getattr(self, "language_", own.language)
+        return extract(read, replace(own, budget=budget, unit=unit, language=language), read.cluster.references)
 
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
-        return match_words(text, self.language)
+        self._check_fitted()
+        return match_words(text, self.language_)
 
     # Summaries
 
     def dpp(self, cluster: Cluster | Featurized) -> DPP:
-        """The DPP over a cluster's sentences: L_ij = q_i S_ij q_j, q_i = exp(theta . f_i / 2)."""
-        self._check_fitted()
-        read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
-        return DPP.from_quality(np.exp(read.F @ self.theta_ / 2), read.similarity(self.rho_))
+        """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
+        return self._prepared(cluster).dpp
 
     def prepare(self, cluster: Cluster | Featurized) -> Prepared:
         """All that summaries of a cluster have in common, so that many of them take one reading.
@@ -182,15 +194,17 @@ class Summarizer:
         >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
+        self._check_fitted()
         if isinstance(cluster, Cluster):
-            warn_unless_read(cluster, self.language)
+            warn_unless_read(cluster, self.language_)
         return self._prepared(cluster)
 
     def _prepared(self, cluster: Cluster | Featurized | Prepared) -> Prepared:
+        self._check_fitted()
         if not isinstance(cluster, Prepared):
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
-            return Prepared(read, self.dpp(read), self.theta_, self.language, self.bigrams)
-        if cluster.theta is not self.theta_:
+            return Prepared(read, self.model_, self.language_, self.settings.bigrams)
+        if cluster.model is not self.model_:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         return cluster
 
@@ -224,17 +238,23 @@ class Summarizer:
         include, exclude : item numbers, optional
             Sentences that must be in or out, as numbered in `features_.read(cluster).sentences`.
         n_samples : int
-            Sets drawn by the decoder "sample".
+            Sets drawn by the decoder "sampled".
         """
         self._check_fitted()
-        unit = self.unit if unit is None else check_unit(unit)
-        budget = check_budget(self.budget if budget is None else budget, unit)
-        decoder = self.decoder if decoder is None else check_choice(decoder, "decoder", DECODERS)
-        options = {"diversity": diversity, "include": include, "exclude": exclude, "n_samples": n_samples}
+        settings = self.settings
+        unit = settings.unit if unit is None else check_unit(unit)
+        budget = check_budget(settings.budget if budget is None else budget, unit)
+        decoder = settings.decoder if decoder is None else normal_name(decoder)
+        options: dict[str, Any] = {
+            "diversity": diversity,
+            "include": include,
+            "exclude": exclude,
+            "n_samples": n_samples,
+        }
         if isinstance(cluster, Cluster):
-            warn_unless_read(cluster, self.language)
+            warn_unless_read(cluster, self.language_)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            return self._summarize(cluster, budget, unit, decoder, options)
+            return self._summarize(cluster, budget, unit, decoder, **options)
 
     def _summarize(
         self,
@@ -242,21 +262,23 @@ class Summarizer:
         budget: float,
         unit: Unit,
         decoder: str,
-        options: dict[str, Any],
+        *,
+        include: Items = (),
+        exclude: Items = (),
         overrun: float = 0.0,
+        **options: Any,
     ) -> Summary:
         """As `summarize`; sampled and consensus sets may cost `overrun` more, for a scorer that trims (section 7.3)."""
         ready = self._prepared(cluster)
         read, dpp = ready.read, ready.dpp
-        cost, bound = ready.costs(unit), limit(budget, unit)
-        pinned = check_subset(options["include"], len(cost), "include")
-        excluded = check_subset(options["exclude"], len(cost), "exclude")
+        cost, bound = read.costs(unit), limit(budget, unit)
+        pinned, excluded = check_subset(include, len(cost), "include"), check_subset(exclude, len(cost), "exclude")
         allowed = ready.allowed(pinned, excluded)
-        options = {**options, "include": pinned, "exclude": ~allowed}
         note = ""
         items = np.empty(0, np.int64)
-        if cost[allowed].min() <= bound + 1e-9 or pinned.size:
-            items = np.sort(self._decode(ready, cost, bound, decoder, options, overrun))
+        if cost[allowed].min() <= roomy(bound) or pinned.size:
+            options |= {"include": pinned, "exclude": ~allowed, "rng": self.random_state, "overrun": overrun}
+            items = np.sort(ready.decode(decoder, cost, bound, **options))
         while items.size and joined_length([read.texts[i] for i in items], unit) > budget + overrun:
             loose = np.setdiff1d(items, pinned)  # a unit that counts joints too: the least of them goes
             if loose.size == 0:
@@ -274,37 +296,6 @@ class Summarizer:
             "\n".join(lines), chosen, size, budget, unit, note, items, read, self.theta_, names, dpp, excluded
         )
 
-    def _decode(
-        self,
-        ready: Prepared,
-        cost: FloatArray,
-        bound: float,
-        decoder: str,
-        options: dict[str, Any],
-        overrun: float,
-    ) -> IntArray:
-        """Items that fit: by the decoder asked for, and by the greedy one where that finds none."""
-        model = ready.kernel(options["diversity"])
-        n_samples = options.pop("n_samples", SAMPLES)
-        items: IntArray = np.empty(0, np.int64)
-        if decoder == "consensus":
-            items = consensus(
-                model, cost, bound + overrun, utility=ready.agreement, min_cost=0.8 * bound, max_cost=1.2 * bound,
-                rng=self.random_state, **options,
-            ).subset  # fmt: skip
-        elif decoder == "sample":
-            # near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is
-            near = bound - overrun / 3 if overrun else 0.97 * bound
-            for low in (near, 0.85 * bound, 0.0):
-                found = sampled_map(
-                    model, cost, bound + overrun, min_cost=low, tilt=True, n_samples=n_samples,
-                    rng=self.random_state, **options,
-                )  # fmt: skip
-                if found.subset.size:
-                    items = found.subset
-                    break
-        return items if items.size else greedy_map(model, cost, bound, **options).subset
-
     def summarize_many(
         self, clusters: Sequence[Cluster], budget: float | None = None, unit: Unit | None = None, *,
         n_jobs: int | None = None, **options: Any,
@@ -314,24 +305,18 @@ class Summarizer:
             return list(pool.map(lambda cluster: self.summarize(cluster, budget, unit, **options), clusters))
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "theta_"):
+        if not hasattr(self, "model_"):
             raise RuntimeError("This Summarizer is not trained yet: call fit(clusters), or Summarizer.load().")
 
     # Files
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON: weights by name, bins, document frequencies. Reading it runs no code."""
-        from dpplearn.summarize.model.modelfile import save_summarizer
-
         self._check_fitted()
-        save_summarizer(self, path)
+        save_summarizer(self.settings, Trained(self.features_, self.model_, self.language_, self.training_), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
         """Read a model that `save` wrote; without a path, the English one that comes with dpplearn."""
-        from dpplearn.summarize.model.modelfile import load_summarizer
-
-        if path is None:
-            with resources.as_file(resources.files("dpplearn.summarize") / "data" / "english.json") as bundled:
-                return load_summarizer(cls, bundled)
-        return load_summarizer(cls, path)
+        settings, trained = load_summarizer(path)
+        return cls(**vars(settings))._keep(trained)

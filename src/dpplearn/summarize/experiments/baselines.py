@@ -6,20 +6,28 @@ are those of `Summarizer`.
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn._io.jsonfile import number, numbers
+from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import greedy_map
-from dpplearn.dpp import DPP
+from dpplearn.decoding.limits import roomy
+from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.centrality import lexrank
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.text.units import Unit, costs, cut, limit
+from dpplearn.summarize.model.modelfile import read_model
+from dpplearn.summarize.model.training import rouge_of
+from dpplearn.summarize.summarizer import Summarizer
+from dpplearn.summarize.text.units import Unit, cut, limit
 
-SLACK = 1e-9  # sums of costs are compared with the bound up to rounding
 SAME = 0.7  # LexRank passes over a sentence whose cosine to one chosen is at least this
 TRADEOFFS = tuple(round(0.05 * k, 2) for k in range(1, 21))  # values of lambda tried in equation 21
 
@@ -34,10 +42,10 @@ def begin(read: Featurized, budget: float, unit: Unit) -> str:
     >>> begin(SentenceFeatures().fit([storm]).read(storm), 6, "words")
     'A storm hit the coast.\\nBoats'
     """
-    cost, left = costs(read.texts, unit), limit(budget, unit)
+    cost, left = read.costs(unit), limit(budget, unit)
     lines: list[str] = []
     for text, c in zip(read.texts, cost, strict=True):
-        if c > left + SLACK:
+        if c > roomy(left):
             room = left - (1.0 if unit == "bytes" else 0.0)
             rest = cut(text, room, unit) if room > 0 and unit != "sentences" else ""
             return "\n".join([*lines, rest] if rest else lines)
@@ -46,11 +54,13 @@ def begin(read: Featurized, budget: float, unit: Unit) -> str:
     return "\n".join(lines)
 
 
-def in_order(order: Sequence[int] | IntArray, cost: FloatArray, bound: float) -> IntArray:
-    """The items in this order, those left out that no longer fit."""
+def in_order(
+    order: Sequence[int] | IntArray, cost: FloatArray, bound: float, alike: NDArray[np.bool_] | None = None
+) -> IntArray:
+    """The items in this order, those left out that no longer fit, or that are alike to one chosen."""
     chosen: list[int] = []
     for i in order:
-        if cost[i] <= bound + SLACK:
+        if cost[i] <= roomy(bound) and (alike is None or not alike[i, chosen].any()):
             chosen.append(int(i))
             bound -= cost[i]
     return np.sort(np.array(chosen, np.int64))
@@ -59,18 +69,13 @@ def in_order(order: Sequence[int] | IntArray, cost: FloatArray, bound: float) ->
 def random_items(read: Featurized, budget: float, unit: Unit, seed: int = 0) -> IntArray:
     """Sentences in random order until the budget is full; the same for a cluster of the same id and seed."""
     rng = np.random.default_rng([seed, zlib.crc32((read.cluster.id or "").encode())])
-    return in_order(rng.permutation(len(read.sentences)), costs(read.texts, unit), limit(budget, unit))
+    return in_order(rng.permutation(len(read.sentences)), read.costs(unit), limit(budget, unit))
 
 
 def lexrank_items(read: Featurized, budget: float, unit: Unit) -> IntArray:
     """Sentences by LexRank, those passed over that all but repeat one chosen (cosine of 0.7 or more)."""
-    cost, bound = costs(read.texts, unit), limit(budget, unit)
-    chosen: list[int] = []
-    for i in np.argsort(-lexrank(read.C), kind="stable"):
-        if cost[i] <= bound + SLACK and not (read.C[i, chosen] >= SAME).any():
-            chosen.append(int(i))
-            bound -= cost[i]
-    return np.sort(np.array(chosen, np.int64))
+    order = np.argsort(-lexrank(read.C), kind="stable")
+    return in_order(order, read.costs(unit), limit(budget, unit), read.C >= SAME)
 
 
 def mmr_items(read: Featurized, q: FloatArray, tradeoff: float, budget: float, unit: Unit) -> IntArray:
@@ -78,12 +83,12 @@ def mmr_items(read: Featurized, q: FloatArray, tradeoff: float, budget: float, u
 
     S are cosines of tf-idf vectors, without the constant feature; sentences that no longer fit are left out.
     """
-    cost, left = costs(read.texts, unit), limit(budget, unit)
+    cost, left = read.costs(unit), limit(budget, unit)
     nearest = np.zeros(q.size)
     free = np.ones(q.size, bool)
     chosen: list[int] = []
     while True:
-        free &= cost <= left + SLACK
+        free &= cost <= roomy(left)
         if not free.any():
             return np.sort(np.array(chosen, np.int64))
         best = int(np.where(free, tradeoff * q - (1 - tradeoff) * nearest, -np.inf).argmax())
@@ -100,13 +105,13 @@ def submod_items(read: Featurized, budget: float, unit: Unit, r: float = 0.3, la
     single sentence. The second sum is over ordered pairs; S are cosines of tf-idf vectors.
     """
     C = read.C - np.diag(read.C.diagonal())
-    cost, bound = costs(read.texts, unit), limit(budget, unit)
+    cost, bound = read.costs(unit), limit(budget, unit)
     total, inside = C.sum(axis=1), np.zeros(len(C))
     left = bound
     free = np.ones(len(C), bool)
     chosen: list[int] = []
     value = 0.0
-    while (free := free & (cost <= left + SLACK)).any():
+    while (free := free & (cost <= roomy(left))).any():
         # i joins Y: its similarity to the rest is gained, that to Y is no longer counted and paid for twice lambda
         gain = total - inside - (1 + 2 * lam) * inside
         best = int(np.where(free, gain / cost**r, -np.inf).argmax())
@@ -116,7 +121,7 @@ def submod_items(read: Featurized, budget: float, unit: Unit, r: float = 0.3, la
             value += gain[best]
             left -= cost[best]
             inside = inside + C[best]
-    fits = cost <= bound + SLACK
+    fits = cost <= roomy(bound)
     if fits.any():
         single = int(np.where(fits, total, -np.inf).argmax())
         if total[single] > value:
@@ -151,6 +156,21 @@ class Logistic:
         model = LogisticRegression(fit_intercept=False, max_iter=10_000).fit(F, inside)
         return cls(np.asarray(model.coef_[0], np.float64), tradeoff)
 
+    @classmethod
+    def load(cls, path: str | os.PathLike[str] | None, size: int) -> Logistic | None:
+        """The weights in a model file of version 1, or None; later ones have none."""
+        path, data = read_model(path)
+        given = data.get("logistic")
+        if given is None:
+            return None
+        if not isinstance(given, dict) or set(given) != {"weights", "mmr_lambda"}:
+            raise ValueError(f"logistic in {path} must hold weights and mmr_lambda, found {given!r:.80}.")
+        w = numbers(given["weights"], "logistic.weights", path, size)
+        tradeoff = number(given["mmr_lambda"], "logistic.mmr_lambda", path)
+        if not (np.isfinite(w).all() and 0.0 <= tradeoff <= 1.0):
+            raise ValueError(f"logistic in {path} must hold finite weights and an mmr_lambda from 0 to 1.")
+        return cls(w, tradeoff)
+
     def probabilities(self, read: Featurized) -> FloatArray:
         """1 / (1 + exp(-w . f_i))."""
         return np.asarray(0.5 * (1.0 + np.tanh(read.F @ self.w / 2)), np.float64)
@@ -162,8 +182,8 @@ class Logistic:
 
     def dpp(self, read: Featurized, rho: float, budget: float, unit: Unit) -> IntArray:
         """LR+DPP, by Algorithm 2. q_i^2 are the odds: if no sentences were alike, K_ii would be the probability."""
-        dpp = DPP.from_quality(np.exp(read.F @ self.w / 2), read.similarity(rho))
-        return greedy_map(dpp, costs(read.texts, unit), limit(budget, unit)).sorted_subset
+        dpp = ConditionalDPP.from_weights(self.w, rho=rho).dpp(read.items)
+        return greedy_map(dpp, read.costs(unit), limit(budget, unit)).sorted_subset
 
 
 def fit_logistic(
@@ -191,3 +211,13 @@ def fit_logistic(
                     scores[a] += scorers[t]([texts[i] for i in items])
         tradeoff = TRADEOFFS[int(scores.argmax())]
     return Logistic.fit(read, targets, tradeoff)
+
+
+def train_logistic(summarizer: Summarizer, clusters: Sequence[Cluster]) -> Logistic:
+    """The regression with a summarizer's own features, oracle and length, from the clusters that it learned from."""
+    settings = replace(summarizer.settings, language=summarizer.language_)
+    with blas_threads(0):
+        read = [summarizer.features_.read(cluster) for cluster in clusters]
+        labels = [summarizer.oracle_items(one) for one in read]
+        scorers = [rouge_of(cluster, settings) for cluster in clusters]
+        return fit_logistic(read, labels, scorers, settings.budget, settings.unit, seed=settings.random_state)

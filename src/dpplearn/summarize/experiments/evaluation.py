@@ -1,35 +1,26 @@
-"""Systems over a corpus: summaries of every cluster in parallel, then ROUGE with intervals and tests (Table 2)."""
+"""Systems over a corpus: their summaries scored with ROUGE, with intervals and tests (Table 2)."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dpplearn._checks import check_jobs
-from dpplearn._run.signals import deaf_children
+from dpplearn._run.progress import Progress
 from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.experiments.resume import ResultsFolder
-from dpplearn.summarize.experiments.systems import SYSTEMS, summary_of
+from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint, fingerprint
+from dpplearn.summarize.experiments.summaries import Task, make_summaries
+from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, Models
+from dpplearn.summarize.model.modelfile import SETTINGS
+from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.text.matching import ENGLISH
 from dpplearn.summarize.text.units import Unit
 
-if TYPE_CHECKING:
-    from dpplearn.summarize.summarizer import Summarizer
-
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 CONFIDENCE = 95.0
-Report = Callable[[int, int], None]  # clusters done, clusters in all
-
-
-def silent(done: int, total: int) -> None:
-    """No report of progress."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +32,19 @@ class Scoring:
     language: str | None = None
 
     @property
-    def options(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
+        """What results.json says of it."""
+        from dpplearn import __version__
+
         english = self.language in (None, ENGLISH)
-        options: dict[str, Any] = {"stem": english, "tokenizer": "official" if english else "unicode"}
-        if self.unit in ("bytes", "words"):
-            options[str(self.unit)] = max(int(self.budget), 1)
-        return options
+        return {
+            "budget": self.budget,
+            "unit": self.unit,
+            "overrun_bytes": OVERRUN if self.unit == "bytes" else 0.0,
+            "language": self.language or ENGLISH,
+            "rouge": "1.5.5, stemmed" if english else "1.5.5 on unicode words, not stemmed",
+            "dpplearn": __version__,
+        }
 
     def score(self, name: str, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> CorpusScore:
         return score_corpus(
@@ -55,7 +53,7 @@ class Scoring:
             METRICS,
             confidence=CONFIDENCE,
             system=name,
-            **self.options,
+            **rouge_options(self.budget, self.unit, self.language),
         )
 
 
@@ -81,113 +79,6 @@ def check_clusters(clusters: Sequence[Cluster], what: str) -> list[Cluster]:
         some = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
         warnings.warn(f"{what}: left out, without references: {some} ({len(without)} clusters).", stacklevel=2)
     return kept
-
-
-# Summaries
-
-_work: dict[str, Any] = {}  # what a worker process was given once
-
-
-def _start(summarizers: Mapping[str, Any], budget: float, unit: Unit) -> None:
-    _work.update(summarizers=summarizers, budget=budget, unit=unit, trained={})
-
-
-def _summaries(key: str, clusters: Sequence[Cluster], wanted: Sequence[Sequence[str]]) -> list[dict[str, str]]:
-    """Summaries of clusters by the model called `key`, which is trained here first if it is still a recipe."""
-    if key not in _work["trained"]:
-        given = _work["summarizers"][key]
-        _work["trained"] = {key: given() if callable(given) else given}
-    model: Summarizer = _work["trained"][key]
-    out = []
-    for cluster, systems in zip(clusters, wanted, strict=True):
-        read = model.features_.read(cluster)
-        out.append({name: summary_of(name, model, read, _work["budget"], _work["unit"]) for name in systems})
-    return out
-
-
-@dataclass(frozen=True)
-class Task:
-    """Clusters to be summarized by one model, which `key` names, under some systems."""
-
-    key: str
-    clusters: tuple[Cluster, ...]
-    systems: tuple[str, ...]
-
-
-def make_summaries(
-    summarizers: Mapping[str, Summarizer | Callable[[], Summarizer]],
-    tasks: Sequence[Task],
-    budget: float,
-    unit: Unit,
-    folder: ResultsFolder,
-    *,
-    jobs: int | None = 1,
-    report: Report = silent,
-) -> dict[str, dict[str, str]]:
-    """Summaries by system and cluster; those that the folder has already are not made again.
-
-    A model given as a function is trained where it is used, when it is.
-    """
-    total = sum(len(task.clusters) for task in tasks)
-    left = []
-    for task in tasks:
-        wanted = [[s for s in task.systems if (str(c.id), s) not in folder.done] for c in task.clusters]
-        pairs = [(c, w) for c, w in zip(task.clusters, wanted, strict=True) if w]
-        if pairs:
-            left.append((task.key, [c for c, _ in pairs], [w for _, w in pairs]))
-    done = total - sum(len(clusters) for _, clusters, _ in left)
-    report(done, total)
-    for clusters, found in _run(left, summarizers, budget, unit, check_jobs(jobs)):
-        for cluster, summaries in zip(clusters, found, strict=True):
-            folder.add(str(cluster.id), summaries)
-        done += len(clusters)
-        report(done, total)
-    made: dict[str, dict[str, str]] = {s: {} for s in SYSTEMS if any(s in task.systems for task in tasks)}
-    for task in tasks:
-        for system in task.systems:
-            made[system].update({str(c.id): folder.done[str(c.id), system] for c in task.clusters})
-    return made
-
-
-def _run(
-    left: Sequence[tuple[str, list[Cluster], list[list[str]]]],
-    summarizers: Mapping[str, Any],
-    budget: float,
-    unit: Unit,
-    jobs: int,
-) -> Iterator[tuple[list[Cluster], list[dict[str, str]]]]:
-    if jobs == 1 or len(left) <= 1:
-        _start(summarizers, budget, unit)
-        for key, clusters, wanted in left:
-            yield clusters, _summaries(key, clusters, wanted)
-        return
-    before = os.environ.get("OPENBLAS_NUM_THREADS")
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # the processes are the parallelism; read when a child starts
-    pool = ProcessPoolExecutor(
-        min(jobs, len(left)),
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start,
-        initargs=(summarizers, budget, unit),
-    )
-    others = set(multiprocessing.active_children())
-    try:
-        with deaf_children():
-            futures = {pool.submit(_summaries, *task): task for task in left}
-        for future in as_completed(futures):
-            yield futures[future][1], future.result()
-    except BaseException:  # Ctrl-C or an error: what the workers are at is of no use any more
-        for worker in set(multiprocessing.active_children()) - others:
-            worker.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-        if before is None:
-            del os.environ["OPENBLAS_NUM_THREADS"]
-        else:
-            os.environ["OPENBLAS_NUM_THREADS"] = before
-
-
-# Scores
 
 
 @dataclass(frozen=True)
@@ -246,12 +137,23 @@ def score_table(
     return rows, best
 
 
-def records(rows: Sequence[Row], best: str, settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """results.json as `{"systems": ..., "settings": ...}`, in percent, and the details: intervals, tests, topics."""
-    results = {"systems": {row.name: row.figures() for row in rows}, "settings": dict(settings)}
-    details: dict[str, Any] = {"best": best, "confidence": CONFIDENCE, "systems": {}}
-    for row in rows:
-        details["systems"][row.name] = {
+@dataclass(frozen=True)
+class Comparison:
+    """Table 2, as rows with the best system's name, and as what `results.json` and `details.json` hold."""
+
+    rows: list[Row]
+    best: str
+    results: dict[str, Any]
+    details: dict[str, Any]
+
+
+def compare(
+    summaries: Mapping[str, Mapping[str, str]], clusters: Sequence[Cluster], scoring: Scoring, record: Mapping[str, Any]
+) -> Comparison:
+    """Score systems; the details are intervals, tests and scores by topic, in percent, beside the record of the run."""
+    rows, best = score_table(summaries, clusters, scoring)
+    systems = {
+        row.name: {
             "clusters": len(set(row.score.topics.values())),
             "intervals": row.intervals(),
             "against_best": {
@@ -264,4 +166,40 @@ def records(rows: Sequence[Row], best: str, settings: Mapping[str, Any]) -> tupl
             },
             "rouge-1 f by cluster": {t: round(100 * x, 3) for t, x in row.score.by_topic("rouge-1", "f").items()},
         }
-    return results, details
+        for row in rows
+    }
+    results = {"systems": {row.name: row.figures() for row in rows}, "settings": dict(record)}
+    return Comparison(rows, best, results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
+
+
+def evaluate(
+    models: Models, clusters: Sequence[Cluster], systems: Sequence[str], scoring: Scoring, folder: ResultsFolder,
+    *, jobs: int | None = 1, progress: bool | Progress = False,
+) -> Comparison:  # fmt: skip
+    """Table 2 of trained models, also written to the folder, which knows what the results depend on."""
+    for system in LEARNED:
+        if system in systems:  # said before the work, not after it
+            models.regression(system)
+    tasks = [Task("model", (cluster,), tuple(systems)) for cluster in clusters]
+    made = make_summaries({"model": models}, tasks, scoring.budget, scoring.unit, folder, jobs=jobs, progress=progress)
+    found = compare(made, clusters, scoring, folder.settings)
+    folder.write(found.results, found.details, systems)
+    return found
+
+
+def evaluation_record(
+    models: Models, clusters: Sequence[Cluster], scoring: Scoring, names: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All that an evaluation's results depend on; `names` say what the corpus and the model are called."""
+    summarizer, logistic = models
+    features = summarizer.features_
+    own = {name: getattr(summarizer, name) for name in SETTINGS}
+    own["logistic"] = None if logistic is None else [logistic.w, logistic.tradeoff]
+    return {
+        "command": "evaluate",
+        **names,
+        "corpus_hash": corpus_fingerprint(clusters),
+        "model_hash": fingerprint([summarizer.theta_, summarizer.rho_, features.idf.counts, features.edges, own]),
+        "clusters": len(clusters),
+        **scoring.record,
+    }

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from dpplearn.summarize.experiments import baselines
+from dpplearn.summarize.experiments.baselines import Logistic
 from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut
-
-if TYPE_CHECKING:
-    from dpplearn.summarize.summarizer import Summarizer
 
 # In the order of Table 2.
 TITLES = {
@@ -26,8 +25,25 @@ TITLES = {
     "oracle": "Oracle",
 }
 SYSTEMS = tuple(TITLES)
+DECODERS = {"dpp-sample": "sampled", "dpp-greedy": "greedy", "dpp-consensus": "consensus"}
 LEARNED = ("lr-mmr", "lr-dpp")
 OVERRUN = 15.0  # bytes that sampled and consensus summaries may run over, trimmed by the scorer (section 7.3)
+
+
+class Models(NamedTuple):
+    """What the systems have learned: a summarizer and, where it is asked for, the regression of lr-mmr and lr-dpp."""
+
+    summarizer: Summarizer
+    logistic: Logistic | None = None
+
+    def regression(self, system: str) -> Logistic:
+        """The logistic regression, which a system needs."""
+        if self.logistic is None:
+            raise ValueError(
+                f"There are no weights for {system}: model files hold those of the summarizer alone. Name the corpus "
+                "to learn them from with --train, or leave lr-mmr and lr-dpp out of --systems."
+            )
+        return self.logistic
 
 
 def check_systems(names: Iterable[str]) -> list[str]:
@@ -45,15 +61,15 @@ def check_systems(names: Iterable[str]) -> list[str]:
     return found or list(SYSTEMS)
 
 
-def summary_of(system: str, summarizer: Summarizer, read: Featurized, budget: float, unit: Unit) -> str:
+def summary_of(system: str, models: Models, read: Featurized, budget: float, unit: Unit) -> str:
     """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence.
 
     The oracle sees the references. Sampled and consensus summaries may be 15 bytes over a budget of bytes.
     """
-    if system.startswith("dpp-"):
+    summarizer = models.summarizer
+    if system in DECODERS:
         overrun = OVERRUN if unit == "bytes" else 0.0
-        options = {"diversity": 0.5, "include": (), "exclude": ()}
-        return summarizer._summarize(read, budget, unit, system.removeprefix("dpp-"), options, overrun).text
+        return summarizer._summarize(read, budget, unit, DECODERS[system], overrun=overrun).text
     if system == "begin":
         return baselines.begin(read, budget, unit)
     if system == "random":
@@ -64,17 +80,10 @@ def summary_of(system: str, summarizer: Summarizer, read: Featurized, budget: fl
         items = baselines.submod_items(read, budget, unit)
     elif system == "oracle":
         items = summarizer.oracle_items(read, budget, unit)
+    elif system == "lr-mmr":
+        items = models.regression(system).mmr(read, budget, unit)
     else:
-        logistic = summarizer.logistic_
-        if logistic is None:
-            raise ValueError(
-                f"This model has no weights for {system}: it was trained before dpplearn kept them. "
-                "Train it again, or leave lr-mmr and lr-dpp out of --systems."
-            )
-        if system == "lr-mmr":
-            items = logistic.mmr(read, budget, unit)
-        else:
-            items = logistic.dpp(read, summarizer.rho_, budget, unit)
+        items = models.regression(system).dpp(read, summarizer.rho_, budget, unit)
     if not items.size and system != "oracle":  # no sentence fits: the first one cut, as `Summarizer` cuts its best
         return cut(read.texts[0], budget, unit)
     return "\n".join(read.texts[i] for i in items)

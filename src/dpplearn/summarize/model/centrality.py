@@ -32,5 +32,7 @@ def lexrank(C: FloatArray, damping: float = 0.85) -> FloatArray:
     array([1.08 , 1.008, 0.912])
     """
     n = len(C)
-    walk = damping * (C / C.sum(axis=1, keepdims=True)).T
-    return np.linalg.solve(np.eye(n) - walk, np.full(n, 1.0 - damping))
+    A = C / C.sum(axis=1)  # the walk, transposed: C is symmetric
+    A *= -damping
+    A.flat[:: n + 1] += 1.0
+    return np.linalg.solve(A, np.full(n, 1.0 - damping))

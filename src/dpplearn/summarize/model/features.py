@@ -4,70 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from itertools import chain
+from typing import Any, Self
 
 import numpy as np
 
-from dpplearn._checks import Features, FloatArray, check_choice
-from dpplearn.summarize.corpora.cluster import Cluster, Sentence
-from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot, quantile_edges
-from dpplearn.summarize.model.centrality import lexrank, mean_similarity
-from dpplearn.summarize.model.extended import EXTENDED_NAMES, extended_features
+from dpplearn._checks import Features, FloatArray, check_choice, read_only
+from dpplearn._loops.gram import gram
+from dpplearn.learning.itemset import ItemSet, shared_columns
+from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.model.bins import quantile_edges
+from dpplearn.summarize.model.candidates import Candidates, find_candidates
+from dpplearn.summarize.model.quality_features import (
+    EXTENDED_NAMES,
+    FEATURE_SETS,
+    PAPER_NAMES,
+    Feature,
+    Reading,
+    features_of,
+)
 from dpplearn.summarize.model.tfidf import Idf
-from dpplearn.summarize.text.units import Unit, costs
+from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
 
-if TYPE_CHECKING:
-    from dpplearn.learning.itemset import ItemSet
-
-FEATURE_SETS = ("paper", "extended")
-GLOBAL, LOCAL_SIMILARITY, LOCAL_LEXRANK = 5, 10, 5  # numbers of bins, section 7.2
-
-
-def fifths(name: str, count: int, where: str = "") -> list[str]:
-    return [f"{name} {b + 1}/{count}{where}" for b in range(count)]
-
-
-PAPER_NAMES: tuple[str, ...] = (
-    "constant",
-    *fifths("length", GLOBAL),
-    *(f"position {p}" for p in range(1, 6)),
-    "position 6+",
-    "similarity",
-    *fifths("similarity", GLOBAL),
-    *fifths("similarity", LOCAL_SIMILARITY, " of cluster"),
-    "lexrank",
-    *fifths("lexrank", GLOBAL),
-    *fifths("lexrank", LOCAL_LEXRANK, " of cluster"),
-)
+__all__ = ["EXTENDED_NAMES", "FEATURE_SETS", "PAPER_NAMES", "Feature", "Featurized", "SentenceFeatures"]
 
 
 @dataclass(frozen=True, eq=False)
-class Featurized:
-    """A cluster made ready for a model: candidate sentences, their words, F, Φ and the cosines C."""
+class Featurized(Candidates):
+    """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
-    cluster: Cluster
-    sentences: tuple[Sentence, ...]
-    words: tuple[tuple[str, ...], ...]
-    F: FloatArray
-    phi: Features
-    C: FloatArray
+    `items` has the quality features F, the tf-idf rows phi and, since F was made of them, their cosines C.
+    """
+
+    items: ItemSet
 
     @property
-    def texts(self) -> list[str]:
-        return [sentence.text for sentence in self.sentences]
+    def F(self) -> FloatArray:
+        return self.items.features
 
-    def similarity(self, rho: float) -> FloatArray:
-        """S = (C + rho^2) / (1 + rho^2): tf-idf vectors with a constant feature rho appended."""
-        S = (self.C + rho**2) / (1 + rho**2)
-        np.fill_diagonal(S, 1.0)
-        return S
+    @property
+    def phi(self) -> Features:
+        assert self.items.phi is not None
+        return self.items.phi
 
-    def item_set(self, unit: Unit, names: Sequence[str]) -> ItemSet:
-        """What `ConditionalDPP` learns from."""
-        from dpplearn.learning.itemset import ItemSet
+    @property
+    def C(self) -> FloatArray:
+        assert self.items.similarity is not None
+        return self.items.similarity
 
-        return ItemSet(self.F, phi=self.phi, cost=costs(self.texts, unit), names=list(names))
+    def item_set(self, unit: Unit) -> ItemSet:
+        """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
+        given = self.items
+        return ItemSet._of(
+            features=given.features,
+            similarity=given.similarity,
+            phi=given.phi,
+            cost=self.costs(unit),
+            names=given.names,
+        )
 
 
 class SentenceFeatures:
@@ -102,75 +97,64 @@ class SentenceFeatures:
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
 
     @property
+    def entries(self) -> tuple[Feature, ...]:
+        """The features of the set, in the order of their columns."""
+        return features_of(self.features)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Name of each column of F."""
-        return PAPER_NAMES if self.features == "paper" else PAPER_NAMES + EXTENDED_NAMES
+        return tuple(column for entry in self.entries for column in entry.columns)
 
     def fit(self, clusters: Sequence[Cluster]) -> Self:
         """Learn idf from all documents of the clusters, and global bins from all their sentences."""
+        self.fit_read(clusters)
+        return self
+
+    def fit_read(self, clusters: Sequence[Cluster]) -> list[Featurized]:
+        """Learn idf and bins from clusters, and return what `read` would of each, all in one reading."""
         if not clusters:
             raise ValueError("Features are learned from at least one training cluster; found none.")
         self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
-        raw = []
-        for cluster in clusters:
-            sentences, _, _, C = self._read(cluster)
-            raw.append(self._raw(sentences, C))
+        readings = [self._reading(self.split(cluster)) for cluster in clusters]
+        values = [self._values(reading) for reading in readings]
         self.edges = {
-            name: quantile_edges(np.concatenate([values[name] for values in raw]), GLOBAL)
-            for name in ("length", "similarity", "lexrank")
+            entry.name: quantile_edges(np.concatenate([one[entry.name] for one in values]), entry.bins)
+            for entry in self.entries
+            if entry.bins
         }
-        return self
+        return [self._featurized(reading, one) for reading, one in zip(readings, values, strict=True)]
 
-    def _read(self, cluster: Cluster) -> tuple[tuple[Sentence, ...], tuple[tuple[str, ...], ...], Features, FloatArray]:
-        """Candidate sentences (those with a word in them), their words, tf-idf rows and cosines."""
-        given: object = cluster
-        if not isinstance(given, Cluster):
-            raise TypeError(
-                f"Summaries are made of a Cluster, found {type(given).__name__}. "
-                "Use Cluster.from_texts([...]) or Cluster.from_files(...)."
-            )
-        read = [(sentence, tuple(words(sentence.text))) for sentence in cluster.sentences(self.splitter)]
-        read = [(sentence, tokens) for sentence, tokens in read if tokens]
-        if not read:
-            name = f" {cluster.id}" if cluster.id else ""
-            raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
-        sentences, tokens = zip(*read, strict=True)
-        phi = self.idf.vectors(tokens)
-        C = np.clip((phi @ phi.T).toarray(), 0.0, 1.0)
-        np.fill_diagonal(C, 1.0)
-        return sentences, tokens, phi, C
+    def split(self, cluster: Cluster) -> Candidates:
+        """The sentences of a cluster, for `read`."""
+        return find_candidates(cluster, self.splitter)
 
-    @staticmethod
-    def _raw(sentences: tuple[Sentence, ...], C: FloatArray) -> dict[str, FloatArray]:
-        """The real-valued features behind the bins."""
-        return {
-            "length": np.array([len(sentence.text.encode()) for sentence in sentences], np.float64),
-            "similarity": np.round(mean_similarity(C), 10),  # so that equal sentences are equal, not but for rounding
-            "lexrank": np.round(lexrank(C), 10),
-        }
-
-    def read(self, cluster: Cluster) -> Featurized:
+    def read(self, cluster: Cluster | Candidates) -> Featurized:
         """Sentences, F, Φ and cosines of a cluster."""
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
-        sentences, tokens, phi, C = self._read(cluster)
-        raw = self._raw(sentences, C)
-        position = np.minimum([sentence.position for sentence in sentences], 6) - 1
-        columns = [
-            np.ones((len(sentences), 1)),
-            one_hot(global_bins(raw["length"], self.edges["length"]), GLOBAL),
-            one_hot(position, 6),
-        ]
-        for name, local in (("similarity", LOCAL_SIMILARITY), ("lexrank", LOCAL_LEXRANK)):
-            columns += [
-                raw[name][:, None],
-                one_hot(global_bins(raw[name], self.edges[name]), GLOBAL),
-                one_hot(local_bins(raw[name], local), local),
-            ]
-        if self.features == "extended":
-            columns.append(extended_features(cluster, sentences, tokens, self.idf))
-        return Featurized(cluster, sentences, tokens, np.hstack(columns), phi, C)
+        reading = self._reading(cluster if isinstance(cluster, Candidates) else self.split(cluster))
+        return self._featurized(reading, self._values(reading))
 
     def transform(self, cluster: Cluster) -> ItemSet:
         """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
-        return self.read(cluster).item_set(self.unit, self.names)
+        return self.read(cluster).item_set(self.unit)
+
+    def _reading(self, found: Candidates) -> Reading:
+        """With tf-idf rows and cosines."""
+        phi = self.idf.vectors(found.words)
+        C = gram(*shared_columns(phi), len(found))
+        np.minimum(C, 1.0, out=C)
+        np.fill_diagonal(C, 1.0)
+        return Reading(found.cluster, found.sentences, found.words, self.idf, phi, C)
+
+    def _values(self, reading: Reading) -> dict[str, FloatArray]:
+        """The numbers behind the columns, by feature."""
+        return {entry.name: np.asarray(entry.values(reading), np.float64) for entry in self.entries}
+
+    def _featurized(self, reading: Reading, values: dict[str, FloatArray]) -> Featurized:
+        parts = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)
+        F = np.hstack([*chain.from_iterable(parts)])
+        read_only(F, reading.C, reading.phi.data)
+        items = ItemSet._of(features=F, similarity=reading.C, phi=reading.phi, cost=None, names=self.names)
+        return Featurized(reading.cluster, reading.sentences, reading.words, items)

@@ -3,125 +3,102 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import fields
+from importlib import resources
+from typing import Any
 
 import numpy as np
 
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
-from dpplearn.summarize.experiments.baselines import Logistic
-from dpplearn.summarize.model.features import GLOBAL
+from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn.summarize.model.features import SentenceFeatures
+from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.tfidf import Idf
+from dpplearn.summarize.model.training import Trained
 
-if TYPE_CHECKING:
-    from dpplearn.summarize.summarizer import Summarizer
-
-FORMAT, VERSION = "dpplearn.Summarizer", 1
-S = TypeVar("S", bound="Summarizer")
-SETTINGS = (
-    "features",
-    "decoder",
-    "budget",
-    "unit",
-    "rho",
-    "prior_variance",
-    "language",
-    "oracle",
-    "targets",
-    "bigrams",
-    "random_state",
-)
+FORMAT, VERSION = "dpplearn.Summarizer", 2  # version 1 also had the weights of LR+MMR, and "sample" for "sampled"
+SETTINGS = tuple(one.name for one in fields(SummarizerSettings) if one.name != "splitter")
+Path = str | os.PathLike[str]
 
 
-def save_summarizer(summarizer: Summarizer, path: str | os.PathLike[str]) -> None:
-    """Write a trained summarizer; the old file, if any, stays until the new one is whole."""
-    if not isinstance(summarizer.unit, str):
+def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) -> None:
+    """Write what was trained; the old file, if any, stays until the new one is whole."""
+    if not isinstance(settings.unit, str):
         raise ValueError("A model file cannot hold a function: save a Summarizer whose unit is a name.")
     from dpplearn import __version__
 
-    features = summarizer.features_
+    features, model = trained.features, trained.model
     write_json(
         path,
         {
             "format": FORMAT,
             "version": VERSION,
             "written_by": f"dpplearn {__version__}",
-            "settings": {name: getattr(summarizer, name) for name in SETTINGS},
-            "training": summarizer.training_,
-            "rho": summarizer.rho_,
-            "weights": {
-                name: [float(theta), float(std)]
-                for name, theta, std in zip(features.names, summarizer.theta_, summarizer.theta_std_, strict=True)
-            },
-            "logistic": None
-            if summarizer.logistic_ is None
-            else {
-                "weights": summarizer.logistic_.w,
-                "mmr_lambda": summarizer.logistic_.tradeoff,
-            },
+            "settings": {name: getattr(settings, name) for name in SETTINGS} | {"language": trained.language},
+            "training": trained.training,
+            "rho": model.rho_,
+            "weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True)),
             "edges": features.edges,
             "idf": {"documents": features.idf.documents, "counts": dict(features.idf.counts)},
         },
     )
 
 
-def load_summarizer(cls: type[S], path: str | os.PathLike[str]) -> S:
+def read_model(path: Path | None) -> tuple[Path, dict[str, Any]]:
+    """What a model file holds, and where it is; without a path, that of the English model inside."""
+    if path is not None:
+        return path, read_json(path, FORMAT, VERSION)
+    with resources.as_file(resources.files("dpplearn.summarize") / "data" / "english.json") as bundled:
+        return bundled, read_json(bundled, FORMAT, VERSION)
+
+
+def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
     """Read a file that `save_summarizer` wrote, or say what is wrong with it."""
-    data = read_json(path, FORMAT, VERSION)
+    path, data = read_model(path)
     for name in ("settings", "rho", "weights", "edges", "idf"):
         if name not in data:
             raise ValueError(f"{path} has no {name!r}: it is not whole. Train or copy the model again.")
-    settings = data["settings"]
-    if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
-        raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
-    try:
-        summarizer = cls(**settings)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"settings in {path} are not those of a Summarizer: {error}") from None
-    if isinstance(settings["random_state"], bool) or not isinstance(settings["random_state"], int):
-        raise ValueError(f"random_state in {path} must be a whole number, found {settings['random_state']!r}.")
-    summarizer.rho_ = number(data["rho"], "rho", path)
-    if not 0 <= summarizer.rho_ <= 1e6:
-        raise ValueError(f"rho in {path} must be a number from 0 to 1e6, found {summarizer.rho_}.")
-    features = summarizer.features_
-    features.edges = read_edges(data["edges"], path)
+    settings = read_settings(data["settings"], path)
+    features = SentenceFeatures(settings.features, unit=settings.unit)
+    features.edges = read_edges(data["edges"], features, path)
     features.idf = read_idf(data["idf"], path)
+    rho = number(data["rho"], "rho", path)
+    if not 0 <= rho <= 1e6:
+        raise ValueError(f"rho in {path} must be a number from 0 to 1e6, found {rho}.")
     weights = data["weights"]
     if not isinstance(weights, dict) or list(weights) != list(features.names):
-        raise ValueError(f"weights in {path} must be named and ordered like the {settings['features']!r} features.")
+        raise ValueError(f"weights in {path} must be named and ordered like the {settings.features!r} features.")
     pairs = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in weights.items()])
     if not (np.isfinite(pairs).all() and pairs[:, 1].min() >= 0):
         raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
-    summarizer.theta_, summarizer.theta_std_ = pairs[:, 0].copy(), pairs[:, 1].copy()
-    summarizer.logistic_ = read_logistic(data.get("logistic"), len(features.names), path)
+    model = ConditionalDPP.from_weights(pairs[:, 0], theta_std=pairs[:, 1], rho=rho, names=features.names)
     training = data.get("training")
-    summarizer.training_ = training if isinstance(training, dict) else {}
-    return summarizer
+    return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})
 
 
-def read_logistic(logistic: Any, size: int, path: str | os.PathLike[str]) -> Logistic | None:
-    """The baselines' weights; files from before there were any have none."""
-    if logistic is None:
-        return None
-    if not isinstance(logistic, dict) or set(logistic) != {"weights", "mmr_lambda"}:
-        raise ValueError(f"logistic in {path} must hold weights and mmr_lambda, found {logistic!r:.80}.")
-    w = numbers(logistic["weights"], "logistic.weights", path, size)
-    tradeoff = number(logistic["mmr_lambda"], "logistic.mmr_lambda", path)
-    if not (np.isfinite(w).all() and 0.0 <= tradeoff <= 1.0):
-        raise ValueError(f"logistic in {path} must hold finite weights and an mmr_lambda from 0 to 1.")
-    return Logistic(w, tradeoff)
+def read_settings(settings: Any, path: Path) -> SummarizerSettings:
+    if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
+        raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
+    if isinstance(settings["random_state"], bool) or not isinstance(settings["random_state"], int):
+        raise ValueError(f"random_state in {path} must be a whole number, found {settings['random_state']!r}.")
+    try:
+        return SummarizerSettings(**settings, splitter=None)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"settings in {path} are not those of a Summarizer: {error}") from None
 
 
-def read_edges(edges: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
-    if not isinstance(edges, dict) or set(edges) != {"length", "similarity", "lexrank"}:
-        raise ValueError(f"edges in {path} must hold length, similarity and lexrank, found {edges!r:.80}.")
-    out = {name: numbers(values, f"edges.{name}", path, GLOBAL - 1) for name, values in edges.items()}
+def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:
+    bins = {entry.name: entry.bins for entry in features.entries if entry.bins}
+    if not isinstance(edges, dict) or set(edges) != set(bins):
+        raise ValueError(f"edges in {path} must hold {', '.join(bins)}, found {edges!r:.80}.")
+    out = {name: numbers(values, f"edges.{name}", path, bins[name] - 1) for name, values in edges.items()}
     for name, values in out.items():
         if not (np.isfinite(values).all() and (np.diff(values) >= 0).all()):
             raise ValueError(f"edges.{name} in {path} must be finite and ascending.")
     return out
 
 
-def read_idf(idf: Any, path: str | os.PathLike[str]) -> Idf:
+def read_idf(idf: Any, path: Path) -> Idf:
     if not isinstance(idf, dict) or not isinstance(idf.get("counts"), dict):
         raise ValueError(f"idf in {path} must hold documents and counts, found {idf!r:.80}.")
     documents: Any = idf.get("documents")

@@ -7,28 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn.decoding.limits import roomy
+from dpplearn.summarize.model.tfidf import word_counts
 
 Tokens = Sequence[str]
-ORACLES = ("rouge", "paper")
-
-
-def count_matrix(texts: Sequence[Tokens], vocabulary: dict[str, int]) -> FloatArray:
-    """How often each text has each word of the vocabulary."""
-    counts = np.zeros((len(texts), len(vocabulary)))
-    for row, words in zip(counts, texts, strict=True):
-        for word in words:
-            if word in vocabulary:
-                row[vocabulary[word]] += 1
-    return counts
-
-
-def reference_counts(references: Sequence[Tokens]) -> tuple[dict[str, int], FloatArray]:
-    """The words of the references, and how often each reference has each."""
-    vocabulary: dict[str, int] = {}
-    for words in references:
-        for word in words:
-            vocabulary.setdefault(word, len(vocabulary))
-    return vocabulary, count_matrix(references, vocabulary)
 
 
 def rouge_oracle(
@@ -45,16 +27,22 @@ def rouge_oracle(
     >>> rouge_oracle(texts, [["a", "b", "c", "d"]], np.ones(4), budget=3)
     array([1, 2])
     """
-    vocabulary, R = reference_counts(references)
-    C = count_matrix(sentences, vocabulary)
+    R, C = shared_counts(references, sentences)
     size = np.array([len(words) for words in sentences], np.float64)
     total = sum(len(words) for words in references)
 
-    def scores(have: FloatArray, length: float) -> FloatArray:
+    have, length, left, best_score = np.zeros(C.shape[1]), 0.0, budget, 0.0
+    chosen: list[int] = []
+    while True:
         hits = sum(np.minimum(have + C, reference).sum(axis=1) for reference in R)
-        return 2 * hits / np.maximum(total + len(R) * (length + size), 1.0)
-
-    return _greedy(scores, C, size, cost, budget)
+        F = 2 * hits / np.maximum(total + len(R) * (length + size), 1.0)
+        F[chosen] = -1.0
+        F[cost > roomy(left)] = -1.0
+        best = int(F.argmax())
+        if F[best] <= best_score + 1e-12:
+            return np.sort(np.array(chosen, np.int64))
+        chosen.append(best)
+        have, length, left, best_score = have + C[best], length + size[best], left - cost[best], F[best]
 
 
 def paper_oracle(
@@ -68,8 +56,7 @@ def paper_oracle(
     >>> paper_oracle(texts, [["a", "b", "c", "d"]], np.ones(4), budget=3)
     array([1, 2])
     """
-    vocabulary, R = reference_counts(references)
-    C = count_matrix(sentences, vocabulary)
+    R, C = shared_counts(references, sentences)
     size = np.array([len(words) for words in sentences], np.float64)
     chosen: list[int] = []
     left = budget
@@ -78,7 +65,7 @@ def paper_oracle(
         lengths = R.sum(axis=1)[:, None] + size
         F = np.divide(2 * hits, lengths, out=np.zeros_like(hits), where=lengths > 0).mean(axis=0)
         F[chosen] = 0.0
-        F[cost > left + 1e-9] = 0.0
+        F[cost > roomy(left)] = 0.0
         best = int(F.argmax())
         if F[best] <= 0.0:
             return np.sort(np.array(chosen, np.int64))
@@ -87,17 +74,13 @@ def paper_oracle(
         R = np.maximum(R - C[best], 0.0)
 
 
-def _greedy(
-    scores: Callable[[FloatArray, float], FloatArray], C: FloatArray, size: FloatArray, cost: FloatArray, budget: float
-) -> IntArray:
-    have, length, left, best_score = np.zeros(C.shape[1]), 0.0, budget, 0.0
-    chosen: list[int] = []
-    while True:
-        F = scores(have, length)
-        F[chosen] = -1.0
-        F[cost > left + 1e-9] = -1.0
-        best = int(F.argmax())
-        if F[best] <= best_score + 1e-12:
-            return np.sort(np.array(chosen, np.int64))
-        chosen.append(best)
-        have, length, left, best_score = have + C[best], length + size[best], left - cost[best], F[best]
+def shared_counts(references: Sequence[Tokens], sentences: Sequence[Tokens]) -> tuple[FloatArray, FloatArray]:
+    """How often each reference, and each sentence, has each word of the references."""
+    R, vocabulary = word_counts(references)
+    return R.toarray(), word_counts(sentences, vocabulary)[0].toarray()
+
+
+ORACLES: dict[str, Callable[[Sequence[Tokens], Sequence[Tokens], FloatArray, float], IntArray]] = {
+    "rouge": rouge_oracle,
+    "paper": paper_oracle,
+}

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.decoding.ground import Ground, read_model
+from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
+from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.text.matching import match_words
-from dpplearn.summarize.text.units import Unit, costs
+from dpplearn.summarize.model.tfidf import word_counts
+
+SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +30,22 @@ class Prepared:
     """
 
     read: Featurized
-    dpp: DPP
-    theta: FloatArray
+    model: ConditionalDPP
     language: str | None
     bigrams: float
-    _costs: Latest[FloatArray] = field(default_factory=Latest, repr=False)
-    _kernel: Latest[Ground] = field(default_factory=Latest, repr=False)
+    _kernel: Latest[Ground] = field(default_factory=Latest, init=False, repr=False)
+
+    @cached_property
+    def dpp(self) -> DPP:
+        """The DPP over the cluster's sentences."""
+        dpp = self.model.dpp(self.read.items)
+        assert isinstance(dpp, DPP)  # the items have their cosines
+        return dpp
+
+    @property
+    def theta(self) -> FloatArray:
+        """Weights of the quality features."""
+        return self.model.theta_
 
     def kernel(self, diversity: float) -> Ground:
         """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
@@ -42,12 +54,12 @@ class Prepared:
     @property
     def n(self) -> int:
         """Number of candidate sentences."""
-        return len(self.read.sentences)
+        return len(self.read)
 
-    @cached_property
+    @property
     def said(self) -> tuple[str, ...]:
-        """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
-        return tuple(" ".join(sorted(words)) for words in self.read.words)
+        """As the candidates have it."""
+        return self.read.said
 
     def allowed(self, pinned: IntArray, excluded: IntArray) -> npt.NDArray[np.bool_]:
         """Which sentences may be chosen: not the excluded, and of those with the same words only one."""
@@ -63,31 +75,46 @@ class Prepared:
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
         return allowed
 
-    def costs(self, unit: Unit) -> FloatArray:
-        """What each sentence takes of a budget."""
-        return self._costs.get(unit, lambda: costs(self.read.texts, unit))
-
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
-        said = [match_words(text, self.language) for text in self.read.texts]
-        parts = [(1.0 - self.bigrams, match_counts(said))]
+        said = self.read.matched(self.language)
+        parts = [(1.0 - self.bigrams, word_counts(said)[0])]
         if self.bigrams > 0.0:
             pairs = [[f"{a} {b}" for a, b in pairwise(one)] for one in said]
-            parts.append((self.bigrams, match_counts(pairs)))
+            parts.append((self.bigrams, word_counts(pairs)[0]))
         return parts
 
+    def decode(
+        self,
+        name: str,
+        cost: FloatArray,
+        bound: float,
+        *,
+        rng: int = 0,
+        overrun: float = 0.0,
+        n_samples: int = SAMPLES,
+        diversity: float = 0.5,
+        **pins: Any,
+    ) -> IntArray:
+        """Items that fit: by the decoder called so, and by the greedy one where that finds none.
 
-def match_counts(texts: Sequence[Sequence[str]]) -> Any:
-    """Token counts of each sentence, one column per word of the cluster, as a csr_array.
-
-    >>> match_counts([["rain", "fell"], ["rain", "rain"]]).toarray()
-    array([[1., 1.],
-           [2., 0.]])
-    """
-    columns: dict[str, int] = {}
-    found = [columns.setdefault(word, len(columns)) for text in texts for word in text]
-    rows = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
-    counts = sparse.csr_array((np.ones(len(found)), (rows, found)), shape=(len(texts), max(len(columns), 1)))
-    counts.sum_duplicates()
-    return counts
+        Sampled and consensus sets may cost `overrun` more than the bound.
+        """
+        model, pins = self.kernel(diversity), pins | {"diversity": diversity}
+        items: IntArray = np.empty(0, np.int64)
+        if name == "consensus":
+            window: dict[str, Any] = {"min_cost": 0.8 * bound, "max_cost": 1.2 * bound}
+            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **window, **pins).subset
+        elif name == "sampled":
+            # near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is
+            near = bound - overrun / 3 if overrun else 0.97 * bound
+            drawn = {"tilt": True, "n_samples": n_samples, "rng": rng, **pins}
+            for low in (near, 0.85 * bound, 0.0):
+                items = sampled_map(model, cost, bound + overrun, min_cost=low, **drawn).subset
+                if items.size:
+                    break
+        elif name != "greedy":
+            seed = {"rng": rng} if DECODERS[name].random else {}
+            items = decoder(name)(model, cost, bound, **pins, **seed).subset
+        return items if items.size else greedy_map(model, cost, bound, **pins).subset

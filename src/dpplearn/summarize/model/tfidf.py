@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count, repeat
 
 import numpy as np
 from scipy import sparse
+
+from dpplearn._cached import cached_property
+from dpplearn._checks import FloatArray
 
 FLOOR = 1e-3  # a word in every document still has a direction, so that no sentence is the zero vector
 
@@ -41,21 +45,48 @@ class Idf:
 
     def weight(self, word: str) -> float:
         """Inverse document frequency of one word."""
-        return max(float(np.log((1 + self.documents) / (1 + self.counts.get(word, 0)))), FLOOR)
+        return float(self.weights([word])[0])
+
+    def weights(self, words: Iterable[str]) -> FloatArray:
+        """Inverse document frequency of each word."""
+        return self._by_count[list(map(self.counts.get, words, repeat(0)))]
+
+    @cached_property
+    def _by_count(self) -> FloatArray:
+        """The weight of a word that 0, 1, ... of the documents have."""
+        return np.maximum(np.log((1 + self.documents) / np.arange(1, self.documents + 2)), FLOOR)
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> sparse.csr_array:
         """One unit row per sentence, one column per word that occurs; a sentence without words is an error."""
-        columns: dict[str, int] = {}
-        indptr: list[int] = [0]
-        indices: list[int] = []
-        for words in sentences:
-            if not words:
-                raise ValueError(f"Sentence {len(indptr) - 1} has no words; leave it out.")
-            indices.extend(columns.setdefault(word, len(columns)) for word in words)
-            indptr.append(len(indices))
-        counts = sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(sentences), len(columns)))
-        counts.sum_duplicates()
-        counts.data *= np.array([self.weight(word) for word in columns])[counts.indices]
+        counts, columns = word_counts(sentences)
+        empty = np.flatnonzero(np.diff(counts.indptr) == 0)
+        if empty.size:
+            raise ValueError(f"Sentence {empty[0]} has no words; leave it out.")
+        counts.data *= self.weights(columns)[counts.indices]
         length = np.sqrt(np.add.reduceat(counts.data**2, counts.indptr[:-1]))
         counts.data /= np.repeat(length, np.diff(counts.indptr))
         return counts
+
+
+def word_counts(
+    texts: Sequence[Sequence[str]], vocabulary: dict[str, int] | None = None
+) -> tuple[sparse.csr_array, dict[str, int]]:
+    """How often each text has each word, and the column of each word: of those given, or of all in the texts.
+
+    Examples
+    --------
+    >>> counts, columns = word_counts([["rain", "fell"], ["rain", "rain"]])
+    >>> counts.toarray(), columns
+    (array([[1., 1.],
+           [2., 0.]]), {'rain': 0, 'fell': 1})
+    """
+    if vocabulary is None:
+        vocabulary = defaultdict(count().__next__)  # a word that is looked up for the first time gets the next column
+    else:
+        texts = [[word for word in words if word in vocabulary] for words in texts]
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    columns = np.fromiter(map(vocabulary.__getitem__, chain.from_iterable(texts)), np.int32, ends[-1])
+    shape = (len(texts), max(len(vocabulary), 1))
+    counts = sparse.csr_array((np.ones(columns.size), columns, ends), shape=shape)
+    counts.sum_duplicates()
+    return counts, dict(vocabulary)

@@ -3,44 +3,101 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import IntArray
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.decoding import greedy_map
-from dpplearn.dpp import DPP
+from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn.learning.cv import ConditionalDPPCV
+from dpplearn.learning.itemset import ItemSet
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.experiments.baselines import fit_logistic
-from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.candidates import Candidates
+from dpplearn.summarize.model.features import Featurized, SentenceFeatures
+from dpplearn.summarize.model.oracle import ORACLES
+from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.text.language import foreign
-from dpplearn.summarize.text.matching import ENGLISH, normal_language
-from dpplearn.summarize.text.units import costs, limit
-
-if TYPE_CHECKING:
-    from dpplearn.learning.conditional import ConditionalDPP
-    from dpplearn.learning.itemset import ItemSet
-    from dpplearn.summarize.summarizer import Summarizer
+from dpplearn.summarize.text.matching import ENGLISH, match_words, normal_language
+from dpplearn.summarize.text.units import Unit, cut, limit
 
 FOLDS = 5
 VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7)
 
 
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What training found.
+
+    Attributes
+    ----------
+    features : SentenceFeatures
+        With idf and bins.
+    model : ConditionalDPP
+    language : str or None
+        As given, or what the clusters say.
+    training : dict
+        How much was learned from, and how it went.
+    """
+
+    features: SentenceFeatures
+    model: ConditionalDPP
+    language: str | None
+    training: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A cluster, its items with their costs, and the extracts that it is an example of, together counting once."""
+
+    read: Featurized
+    items: ItemSet
+    targets: list[IntArray]
+
+
 def train(
-    summarizer: Summarizer,
+    settings: SummarizerSettings,
     clusters: Sequence[Cluster],
     *,
-    tune: bool,
-    n_jobs: int | None,
-    backend: Any,
-    verbose: bool | Progress,
-) -> None:
-    """Fill in what `Summarizer.fit` promises."""
+    tune: bool = False,
+    n_jobs: int | None = 1,
+    backend: Any = None,
+    verbose: bool | Progress = False,
+) -> Trained:
+    """Learn features and weights from clusters with references; with `tune`, rho and the prior variance too."""
+    check_references(clusters)
+    settings = replace(settings, language=settled_language(settings.language, clusters, stacklevel=4))
+    progress = as_progress(verbose)
+    features = SentenceFeatures(settings.features, splitter=settings.splitter, unit=settings.unit)
+    with blas_threads(0):
+        examples = []
+        for read in features.fit_read(clusters):
+            examples.append(Example(read, read.item_set(settings.unit), training_targets(read, settings)))
+            progress.stage("Reading clusters", len(examples), len(clusters))
+    check_targets(examples, settings)
+    rho, variance = choose(examples, settings, progress) if tune else (settings.rho, settings.prior_variance)
+    # targets that cannot be (sentences repeated word for word) are left out
+    options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
+    model = ConditionalDPP(variance, rho=rho, **options).fit(*flat(examples))
+    model.set_params(n_jobs=1, backend=None, verbose=False)  # what is kept travels, and holds no client and no stream
+    training = {
+        "clusters": len(clusters),
+        "documents": features.idf.documents,
+        "sentences": sum(len(example.read) for example in examples),
+        "prior_variance": variance,
+        "log_likelihood": float(model.log_likelihood_),
+        "converged": bool(model.converged_),
+    }
+    return Trained(features, model, settings.language, training)
+
+
+def check_references(clusters: Sequence[Cluster]) -> None:
+    """At least one cluster, and a reference of each."""
     if not clusters:
         raise ValueError("Training needs clusters of documents with reference summaries; found none.")
     without = [
@@ -54,136 +111,114 @@ def train(
             f"{', '.join(map(str, without[:5]))}{', ...' if len(without) > 5 else ''}. "
             "Add references, or leave these out."
         )
-    settle_language(summarizer, clusters)
-    progress = as_progress(verbose)
-    with blas_threads(0):
-        features = summarizer.features_.fit(clusters)
-        read, targets = [], []
-        for done, cluster in enumerate(clusters, 1):
-            read.append(features.read(cluster))
-            targets.append(summarizer.training_targets(read[-1]))
-            progress.stage("Reading clusters", done, len(clusters))
-    empty = [one.cluster.name for one, target in zip(read, targets, strict=True) if not any(Y.size for Y in target)]
-    if len(empty) == len(read):
+
+
+def settled_language(language: str | None, clusters: Sequence[Cluster], stacklevel: int = 3) -> str | None:
+    """The language given, or that of the clusters, which must agree; a warning if they seem to be in another."""
+    if language is not None:
+        return language
+    found = sorted({str(normal_language(cluster.language)) for cluster in clusters if cluster.language})
+    if len(found) > 1:
+        raise ValueError(
+            f"The clusters are in {len(found)} languages ({', '.join(found)}), and words of one say nothing "
+            "of another. Train on one: pass language=, or --language."
+        )
+    if found:
+        return found[0]
+    seen = foreign(document.text for cluster in clusters for document in cluster.documents)
+    if seen is not None:
+        warnings.warn(
+            f"The clusters seem to be in {seen}, but words will be compared as English ones. "
+            "Say what they are in: pass language=, or --language.",
+            stacklevel=stacklevel,
+        )
+    return None
+
+
+def training_targets(found: Candidates, settings: SummarizerSettings) -> list[IntArray]:
+    """The extracts that a cluster is an example of (section 7.1): one for each reference, or one for all."""
+    together: list[Sequence[str]] = [found.cluster.references]
+    if settings.targets == "each":
+        together = [[reference] for reference in found.cluster.references if reference.strip()]
+    return [extract(found, settings, references) for references in together]
+
+
+def extract(found: Candidates, settings: SummarizerSettings, references: Sequence[str]) -> IntArray:
+    """The sentences of a cluster that come nearest to the references within the budget, by the oracle's rule."""
+    budget, unit, language = settings.budget, settings.unit, settings.language
+    # of sentences with the same words only the first: a set with two of them has probability 0
+    _, first = np.unique(found.said, return_index=True)
+    cost = np.full(len(found), np.inf)
+    cost[first] = found.costs(unit)[first]
+    wanted = [match_words(cut(reference, budget, unit), language) for reference in references]
+    return ORACLES[settings.oracle](found.matched(language), wanted, cost, limit(budget, unit))
+
+
+def check_targets(examples: Sequence[Example], settings: SummarizerSettings) -> None:
+    """Something can be learned: an error if from no cluster, a warning of those from which not."""
+    empty = [example.read.cluster.name for example in examples if not any(Y.size for Y in example.targets)]
+    if len(empty) == len(examples):
         raise ValueError(
             "There is nothing to learn: no sentence of any cluster shares a word with its references and fits the "
-            f"budget of {summarizer.budget:g} {summarizer.unit}. Raise the budget, or look at the references."
+            f"budget of {settings.budget:g} {settings.unit}. Raise the budget, or look at the references."
         )
     if empty:
         warnings.warn(
             f"No sentence of {empty[0]} shares a word with its references and fits the budget"
             f"{f', nor of {len(empty) - 1} other clusters' if len(empty) > 1 else ''}: nothing can be learned there.",
-            stacklevel=3,
-        )
-    items = [one.item_set(summarizer.unit, features.names) for one in read]
-    rho, variance = summarizer.rho, summarizer.prior_variance
-    if tune:
-        rho, variance = choose(summarizer, read, items, targets, progress)
-    model = make_model(rho, variance, n_jobs=n_jobs, backend=backend, verbose=progress)
-    X, y, weight = examples(items, targets, range(len(items)))
-    model.fit(X, y, sample_weight=weight)
-    summarizer.theta_, summarizer.theta_std_, summarizer.rho_ = model.theta_, model.theta_std_, float(model.rho_)
-    with blas_threads(0):
-        rouge = [rouge_of(summarizer, cluster) for cluster in clusters]
-        labels = [summarizer.oracle_items(one) for one in read]
-        seed = summarizer.random_state
-        summarizer.logistic_ = fit_logistic(read, labels, rouge, summarizer.budget, summarizer.unit, seed=seed)
-    summarizer.training_ = {
-        "clusters": len(clusters),
-        "documents": features.idf.documents,
-        "sentences": sum(len(one.sentences) for one in read),
-        "prior_variance": variance,
-        "log_likelihood": float(model.log_likelihood_),
-        "converged": bool(model.converged_),
-    }
-
-
-def examples(
-    items: Sequence[ItemSet], targets: Sequence[Sequence[IntArray]], chosen: Iterable[int]
-) -> tuple[list[ItemSet], list[IntArray], list[float]]:
-    """The chosen clusters with each of their targets, and weights that make every cluster count once."""
-    flat = [(items[t], Y, 1.0 / len(targets[t])) for t in chosen for Y in targets[t]]
-    return [x for x, _, _ in flat], [Y for _, Y, _ in flat], [weight for _, _, weight in flat]
-
-
-def settle_language(summarizer: Summarizer, clusters: Sequence[Cluster]) -> None:
-    """Take the language from the clusters, which must agree, unless the summarizer was told one."""
-    found = sorted({str(normal_language(cluster.language)) for cluster in clusters if cluster.language})
-    if summarizer.language is None and len(found) > 1:
-        raise ValueError(
-            f"The clusters are in {len(found)} languages ({', '.join(found)}), and words of one say nothing "
-            "of another. Train on one: pass language=, or --language."
-        )
-    if summarizer.language is None and found:
-        summarizer.language = found[0]
-    seen = None if summarizer.language else foreign(d.text for cluster in clusters for d in cluster.documents)
-    if seen is not None:
-        warnings.warn(
-            f"The clusters seem to be in {seen}, but words will be compared as English ones. "
-            "Say what they are in: pass language=, or --language.",
             stacklevel=4,
         )
 
 
-def make_model(rho: float, variance: float, **options: Any) -> ConditionalDPP:
-    """Targets that cannot be (sentences repeated word for word) are left out."""
-    from dpplearn.learning.conditional import ConditionalDPP
+def flat(examples: Sequence[Example]) -> tuple[list[ItemSet], list[IntArray], list[float]]:
+    """Each cluster's items with each of its targets, and weights that make every cluster count once."""
+    pairs = [(example, Y) for example in examples for Y in example.targets]
+    return [one.items for one, _ in pairs], [Y for _, Y in pairs], [1.0 / len(one.targets) for one, _ in pairs]
 
-    return ConditionalDPP(prior_variance=variance, rho=rho, on_impossible="drop", **options)
 
-
-def choose(
-    summarizer: Summarizer,
-    read: Sequence[Featurized],
-    items: Sequence[ItemSet],
-    targets: Sequence[Sequence[IntArray]],
-    progress: Progress,
-) -> tuple[float, float]:
+def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: Progress) -> tuple[float, float]:
     """The prior variance at the given rho, then rho at that variance, by held-out ROUGE-1 F of greedy summaries.
 
     Weights are learned without the held-out clusters; idf and bins, which know no references, are those of all.
     """
-    n = len(read)
+    n = len(examples)
     if n < 2:
         raise ValueError("tune=True holds clusters out and needs at least two of them; found one.")
-    folds = np.array_split(np.random.default_rng(summarizer.random_state).permutation(n), min(FOLDS, n))
-    rouge = [rouge_of(summarizer, one.cluster) for one in read]
+    held_out = np.array_split(np.random.default_rng(settings.random_state).permutation(n), min(FOLDS, n))
+    rouge = [rouge_of(example.read.cluster, settings) for example in examples]
+    X, y, weight = flat(examples)
+    owner = np.repeat(np.arange(n), [len(example.targets) for example in examples])  # the cluster of each target
+    folds = [(np.flatnonzero(~np.isin(owner, fold)), np.flatnonzero(np.isin(owner, fold))) for fold in held_out]
     done = 0
 
-    def held_out(rho: float, variance: float) -> float:
+    def score(model: Any, _: Sequence[ItemSet], clusters: Sequence[int]) -> float:
         nonlocal done
-        scores = []
-        for fold in folds:
-            rest = np.setdiff1d(np.arange(n), fold)
-            X, y, weight = examples(items, targets, rest)
-            model = make_model(rho, variance).fit(X, y, sample_weight=weight)
-            scores += [rouge[t](greedy_text(summarizer, read[t], model.theta_, rho)) for t in fold]
-            done += 1
-            progress.stage("Tuning", done, len(folds) * (len(VARIANCES) + len(RHOS)))
-        return float(np.mean(scores))
+        total = 0.0
+        for t in dict.fromkeys(clusters):
+            texts = examples[t].read.texts
+            chosen = model.decode(examples[t].items, limit(settings.budget, settings.unit)).sorted_subset
+            total += rouge[t]([texts[i] for i in chosen])
+        done += 1
+        progress.stage("Tuning", done, len(folds) * (len(VARIANCES) + len(RHOS)))
+        return total * len(folds) / n  # so that the mean over folds is that over clusters
 
-    variance = max(VARIANCES, key=lambda v: held_out(summarizer.rho, v))
-    return max(RHOS, key=lambda r: held_out(r, variance)), variance
+    def search(variances: Sequence[float], rhos: Sequence[float]) -> ConditionalDPPCV:
+        found = ConditionalDPPCV(variances, rhos, cv=folds, scoring=score, on_impossible="drop")
+        return found.fit(X, y, weight, references=owner.tolist())
+
+    variance = search(VARIANCES, [settings.rho]).prior_variance_
+    return search([variance], RHOS).rho_, variance
 
 
-def rouge_of(summarizer: Summarizer, cluster: Cluster) -> Callable[[list[str]], float]:
-    """ROUGE-1 F of a summary against a cluster's references, at the summarizer's budget."""
-    limits: dict[str, Any] = {}
-    if summarizer.unit in ("bytes", "words"):
-        limits[str(summarizer.unit)] = int(summarizer.budget)
-    english = summarizer.language in (None, ENGLISH)
-    rouge = Rouge(
-        list(cluster.references),
-        ["rouge-1"],
-        stem=english,
-        tokenizer="official" if english else "unicode",
-        **limits,
-    )
+def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
+    """ROUGE-1 F of a summary against a cluster's references, at the budget that is trained for."""
+    options = rouge_options(settings.budget, settings.unit, settings.language)
+    rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
     return lambda lines: rouge.score(lines)["rouge-1"].f
 
 
-def greedy_text(summarizer: Summarizer, read: Featurized, theta: FloatArray, rho: float) -> list[str]:
-    dpp = DPP.from_quality(np.exp(read.F @ theta / 2), read.similarity(rho))
-    cost = costs(read.texts, summarizer.unit)
-    subset = greedy_map(dpp, cost, limit(summarizer.budget, summarizer.unit)).sorted_subset
-    return [read.texts[i] for i in subset]
+def rouge_options(budget: float, unit: Unit, language: str | None) -> dict[str, Any]:
+    """ROUGE-1.5.5 with stemming at the limit of length; plain words in languages other than English."""
+    english = language in (None, ENGLISH)
+    limits = {str(unit): int(budget)} if unit in ("bytes", "words") else {}
+    return {"stem": english, "tokenizer": "official" if english else "unicode", **limits}

@@ -1,0 +1,64 @@
+"""The sentences that a summary may be made of: what is known of them before any feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dpplearn._cached import Latest, cached_property
+from dpplearn._checks import FloatArray
+from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
+from dpplearn.summarize.text.matching import match_words
+from dpplearn.summarize.text.units import Unit, costs
+from dpplearn.summarize.text.words import words
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """A cluster's sentences that have a word in them, with these words."""
+
+    cluster: Cluster
+    sentences: tuple[Sentence, ...]
+    words: tuple[Words, ...]
+    _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
+    _matched: Latest[list[list[str]]] = field(default_factory=Latest, init=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        return [sentence.text for sentence in self.sentences]
+
+    @cached_property
+    def said(self) -> tuple[str, ...]:
+        """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
+        return tuple(" ".join(sorted(one)) for one in self.words)
+
+    def matched(self, language: str | None) -> Sequence[Sequence[str]]:
+        """The words by which each sentence is compared with other texts."""
+        return self._matched.get(language, lambda: [match_words(text, language) for text in self.texts])
+
+    def costs(self, unit: Unit) -> FloatArray:
+        """What each sentence takes of a budget."""
+        return self._costs.get(unit, lambda: costs(self.texts, unit))
+
+
+def find_candidates(
+    cluster: Cluster, splitter: Splitter | None = None, limit: int | None = MAX_SENTENCES
+) -> Candidates:
+    """Split a cluster into its sentences; at most `limit` of them, and at least one."""
+    given: object = cluster
+    if not isinstance(given, Cluster):
+        raise TypeError(
+            f"Summaries are made of a Cluster, found {type(given).__name__}. "
+            "Use Cluster.from_texts([...]) or Cluster.from_files(...)."
+        )
+    found = [(sentence, tuple(words(sentence.text))) for sentence in cluster.sentences(splitter, limit=limit)]
+    found = [(sentence, tokens) for sentence, tokens in found if tokens]
+    if not found:
+        name = f" {cluster.id}" if cluster.id else ""
+        raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
+    return Candidates(cluster, *zip(*found, strict=True))
