@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dpplearn.cli import say
 
 if TYPE_CHECKING:
+    from dpplearn.cli.options import Run
     from dpplearn.summarize.corpora.cluster import Cluster
 
 
@@ -43,6 +44,14 @@ def read_corpus(
             for kept in [[k for k, name in enumerate(c.reference_ids) if only in name]]
         ]
     return usable(clusters, corpus) if skip_bad else clusters
+
+
+def read_for_scoring(corpus: Path, run: Run, split: str | None, language: str | None) -> list[Cluster]:
+    """The clusters asked for, with ids that differ and with references."""
+    from dpplearn.summarize.experiments.evaluation import check_clusters
+
+    clusters = read_corpus(corpus, run.encoding, run.skip_bad, only=run.only, split=split, language=language)
+    return check_clusters(clusters, str(corpus))
 
 
 def usable(clusters: list[Cluster], corpus: Path) -> list[Cluster]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dpplearn.cli import plain_errors, plain_warnings, stoppable, usage_errors
+from dpplearn.cli import print_json, say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
-from dpplearn.cli.corpus import read_corpus, warn_of_other_languages
-from dpplearn.cli.options import PATH, Run, run_options
+from dpplearn.cli.corpus import read_for_scoring, warn_of_other_languages
+from dpplearn.cli.options import MODEL, PATH, Run, run_options
 from dpplearn.cli.tables import print_table_2
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ STOPPED = "Stopped. What is done is kept: run the same command with the same --o
 
 @click.command(name="evaluate")
 @click.argument("corpus", type=PATH)
-@click.option("--model", type=click.Path(path_type=Path), help="A model file.  [default: the English one inside]")
+@MODEL
 @click.option("--systems", default="", help="Names, with commas between.  [default: all]")
 @click.option("--train", type=PATH, help="Corpus that lr-mmr and lr-dpp learn from.  [default: they are left out]")
 @click.option("--budget", type=float, help="Length of the summaries.  [default: the model's]")
@@ -47,7 +46,7 @@ def command(
     the scorer trims every summary to the limit. With --out, a run that was stopped goes on where it was.
     """
     from dpplearn.summarize.experiments.baselines import Logistic, train_logistic
-    from dpplearn.summarize.experiments.evaluation import Scoring, check_clusters, evaluate, evaluation_record
+    from dpplearn.summarize.experiments.evaluation import Scoring, evaluate, evaluation_record
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
     from dpplearn.summarize.experiments.systems import LEARNED, Models, check_systems
     from dpplearn.summarize.summarizer import Summarizer
@@ -57,26 +56,22 @@ def command(
         names = check_systems(systems.split(","))
         if (budget is None) != (unit is None):
             raise ValueError("Give --budget and --unit together: a number means nothing without its unit.")
-    with plain_errors(), plain_warnings():
-        summarizer = Summarizer.load(model)
-        logistic = Logistic.load(model, summarizer.theta_.size)
-        if logistic is None and train is None and not systems:
-            names = [name for name in names if name not in LEARNED]
-            click.echo("Left out lr-mmr and lr-dpp: name the corpus that they learn from with --train.", err=True)
-        unit = str(summarizer.unit) if unit is None else unit
-        budget = check_budget(summarizer.budget if budget is None else budget, unit)
-        clusters = check_clusters(
-            read_corpus(corpus, run.encoding, run.skip_bad, only=run.only, split=split, language=language), str(corpus)
-        )
-        warn_of_other_languages(clusters, summarizer.language_)
-        if train is not None:
-            theirs = read_corpus(train, run.encoding, run.skip_bad, only=run.only, language=language)
-            logistic = train_logistic(summarizer, check_clusters(theirs, str(train)))
-        models, scoring = Models(summarizer, logistic), Scoring(budget, unit, summarizer.language_)
-        called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
-        folder = ResultsFolder(run.out, evaluation_record(models, clusters, scoring, called))
-        with stoppable(stopped(run)), bars() as show:
-            found = evaluate(models, clusters, names, scoring, folder, jobs=run.jobs, progress=show)
+    summarizer = Summarizer.load(model)
+    logistic = Logistic.load(model, summarizer.theta_.size)
+    if logistic is None and train is None and not systems:
+        names = [name for name in names if name not in LEARNED]
+        say("Left out lr-mmr and lr-dpp: name the corpus that they learn from with --train.")
+    unit = str(summarizer.unit) if unit is None else unit
+    budget = check_budget(summarizer.budget if budget is None else budget, unit)
+    clusters = read_for_scoring(corpus, run, split, language)
+    warn_of_other_languages(clusters, summarizer.language_)
+    if train is not None:
+        logistic = train_logistic(summarizer, read_for_scoring(train, run, None, language))
+    models, scoring = Models(summarizer, logistic), Scoring(budget, unit, summarizer.language_)
+    called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
+    folder = ResultsFolder(run.out, evaluation_record(models, clusters, scoring, called))
+    with stoppable(stopped(run)), bars() as show:
+        found = evaluate(models, clusters, names, scoring, folder, jobs=run.jobs, progress=show)
     if not run.as_json:
         print_table_2(found.rows, found.best, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
     finish(run, found)
@@ -85,9 +80,9 @@ def command(
 def finish(run: Run, found: Comparison) -> None:
     """Print the results where JSON was asked for, and say where they are."""
     if run.as_json:
-        click.echo(json.dumps({**found.results, "details": found.details}, indent=2, ensure_ascii=False))
+        print_json({**found.results, "details": found.details})
     if run.out is not None:
-        click.echo(f"Wrote {run.out}.", err=True)
+        say(f"Wrote {run.out}.")
 
 
 def stopped(run: Run) -> str:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from dpplearn.cli import plain_errors, plain_warnings, stoppable, usage_errors
+from dpplearn.cli import say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
-from dpplearn.cli.corpus import read_corpus
+from dpplearn.cli.corpus import read_for_scoring
 from dpplearn.cli.evaluate import finish, stopped
-from dpplearn.cli.options import PATH, Number, Run, run_options
+from dpplearn.cli.options import FILE, PATH, Number, Run, run_options
 from dpplearn.cli.tables import print_table_1, print_table_2
-
-if TYPE_CHECKING:
-    from dpplearn.summarize.corpora.cluster import Cluster
 
 
 @click.command(name="experiment")
 @click.option("--train", type=PATH, required=True, help="Corpus to learn from.")
 @click.option("--test", type=PATH, help="Corpus to summarize.")
 @click.option("--leave-one-out", is_flag=True, help="No --test: each topic (id before the first dot) by the others.")
-@click.option("--peers", type=click.Path(path_type=Path), help="Other systems' summaries: a folder or JSON Lines.")
+@click.option("--peers", type=FILE, help="Other systems' summaries: a folder or JSON Lines.")
 @click.option("--systems", default="", help="Names, with commas between.  [default: all]")
 @click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries.")
 @click.option("--unit", type=click.Choice(["bytes", "words", "sentences"]), default="bytes", show_default=True)
@@ -72,29 +69,32 @@ def command(
         elsewhere = test is not None and test.resolve() != train.resolve()
         if (leave_one_out and elsewhere) or (not leave_one_out and test is None):
             raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
-    with plain_errors(), plain_warnings():
-        given = {name: value for name, value in chosen.items() if value is not None}
-        summarizer = Summarizer(budget=budget, unit=unit, language=language, **given)
-        ours = read(train, run, train_split, summarizer.settings.language)
-        language = settled_language(summarizer.settings.language, ours)
-        theirs = None
-        if test is not None and not leave_one_out:
-            theirs = read(test, run, test_split, language)
-            if not elsewhere and train_split == test_split:
-                click.echo("Warning: --train and --test are the same file: scores say how well the model remembers. "
-                           "Use --leave-one-out, or --train-split and --test-split.", err=True)  # fmt: skip
-        called = {"train": train.name} | ({} if test is None else {"test": test.name})
-        experiment = Experiment(summarizer.set_params(language=language), names, ours, theirs, tune, called)
-        folder = ResultsFolder(run.out, experiment.record)
-        with stoppable(stopped(run)), bars() as show:
-            options: dict[str, Any] = {"encoding": run.encoding or "utf-8", "jobs": run.jobs, "progress": show}
-            found = experiment.run(folder, peers, **options)
+    given = {name: value for name, value in chosen.items() if value is not None}
+    summarizer = Summarizer(budget=budget, unit=unit, language=language, **given)
+    ours = read_for_scoring(train, run, train_split, summarizer.settings.language)
+    language = settled_language(summarizer.settings.language, ours)
+    theirs = None
+    if test is not None and not leave_one_out:
+        theirs = read_for_scoring(test, run, test_split, language)
+        if not elsewhere and train_split == test_split:
+            say(
+                "Warning: --train and --test are the same file: scores say how well the model remembers. "
+                "Use --leave-one-out, or --train-split and --test-split."
+            )
+    called = {"train": train.name} | ({} if test is None else {"test": test.name})
+    experiment = Experiment(summarizer.set_params(language=language), names, ours, theirs, tune, called)
+    folder = ResultsFolder(run.out, experiment.record)
+    with stoppable(stopped(run)), bars() as show:
+        options: dict[str, Any] = {"encoding": run.encoding or "utf-8", "jobs": run.jobs, "progress": show}
+        found = experiment.run(folder, peers, **options)
     if found.shared:
         said = "; ".join(f"{name} ({', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''})"
                          for name, ids in list(found.shared.items())[:5])  # fmt: skip
         more = "" if len(found.shared) <= 5 else f"; and {len(found.shared) - 5} more clusters"
-        click.echo(f"Warning: {len(found.shared)} of {len(experiment.tested)} test clusters hold documents of the "
-                   f"training corpus: {said}{more}.", err=True)  # fmt: skip
+        say(
+            f"Warning: {len(found.shared)} of {len(experiment.tested)} test clusters hold documents of the "
+            f"training corpus: {said}{more}."
+        )
     if not run.as_json:
         size = f"{len(experiment.tested)} clusters, {budget:g} {unit}"
         print_table_1(found.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} clusters, {budget:g} {unit}")
@@ -103,11 +103,3 @@ def command(
             title = f"Table 2 without the {len(found.shared)} clusters that share documents with the training corpus"
             print_table_2(found.without_shared.rows, found.without_shared.best, title, PAPER_2)
     finish(run, found.table_2)
-
-
-def read(corpus: Path, run: Run, split: str | None, language: str | None) -> list[Cluster]:
-    """The clusters asked for, with ids that differ and with references."""
-    from dpplearn.summarize.experiments.evaluation import check_clusters
-
-    clusters = read_corpus(corpus, run.encoding, run.skip_bad, only=run.only, split=split, language=language)
-    return check_clusters(clusters, str(corpus))

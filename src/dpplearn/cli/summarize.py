@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpplearn.cli import check_out, first_run_notice, print_json, say
-from dpplearn.cli.options import DIVERSITY, ENCODING, FILE, MODEL
+from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODING, FILE, MODEL, DecoderName
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True)
 @click.option("--budget", type=float, help="Length of the summary.  [default: 100 words, or that of --model]")
 @click.option("--unit", type=click.Choice(["words", "bytes", "sentences", "tokens"]), help="[default: words]")
-@click.option("--decoder", type=click.Choice(["consensus", "greedy", "sample"]), help="[default: the model's]")
+@click.option("--decoder", type=DecoderName(), metavar="NAME", help=f"{DECODERS_HELP}.  [default: the model's]")
 @DIVERSITY
 @MODEL
 @click.option("--explain", is_flag=True, help="Say why, on standard error.")
