@@ -52,7 +52,7 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
 
     @theta_.setter
     def theta_(self, theta: FloatArray) -> None:
-        self.quality_ = LogLinear(theta)
+        self.quality_ = LogLinear(np.asarray(theta, float), getattr(getattr(self, "quality_", None), "names", ()))
 
     @property
     def rho_(self) -> float:

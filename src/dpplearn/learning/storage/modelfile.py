@@ -35,8 +35,12 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the old file, if any, stays until the new one is whole."""
     from dpplearn import __version__
 
+    given = model.similarity
     params = {name: getattr(model, name) for name in PARAMS}
-    params["similarity"] = getattr(model.similarity, "kind", model.similarity)
+    if isinstance(given, Fixed):  # its own, which count, and not the model's
+        params |= {"rho": given.rho, "nugget": given.nugget}
+    params |= {name: bool(params[name]) for name in ("learn_rho", "learn_nugget")}
+    params["similarity"] = getattr(given, "kind", given)
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
     records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
     fitted = {name: getattr(model, f"{name}_") for name in FITTED}
