@@ -44,14 +44,14 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Settings:
-    """The checked settings of a fit; `free` has the names of the similarity's parameters that are learned."""
+    """The checked settings of a fit; `free` has the places of the similarity's parameters that are learned."""
 
     prior_variance: Any
     solver: str
     tol: float
     max_iter: int
     similarity: Similarity
-    free: tuple[str, ...]
+    free: tuple[int, ...]
     on_impossible: str
 
     def __post_init__(self) -> None:
@@ -62,25 +62,19 @@ class Settings:
             raise ValueError(f"tol must be a positive number, found {self.tol!r}.")
 
     @property
-    def free_indices(self) -> list[int]:
-        """Places of the free parameters in the similarity's vector."""
-        return [j for j, parameter in enumerate(self.similarity.space) if parameter.name in self.free]
-
-    @property
     def possible(self) -> Similarity:
         """A similarity that makes as many targets possible as any: free parameters are inside their bounds."""
         w = self.similarity.parameters.copy()
-        for j in self.free_indices:
+        for j in self.free:
             starts = self.similarity.space[j].starts
             w[j] = max(w[j], starts[len(starts) // 2])
         return self.similarity.with_parameters(w) if self.free else self.similarity
 
 
-def free_parameters(similarity: Similarity, learn_rho: bool, learn_nugget: bool) -> tuple[str, ...]:
-    """What is learned: of "fixed" what is asked for, of every other kind all."""
-    if isinstance(similarity, Fixed):
-        return ("rho^2",) * bool(learn_rho) + ("nugget",) * bool(learn_nugget)
-    return tuple(parameter.name for parameter in similarity.space)
+def free_parameters(similarity: Similarity, learn_rho: bool, learn_nugget: bool) -> tuple[int, ...]:
+    """Places of what is learned: of "fixed" what is asked for, of every other kind all."""
+    learned = [learn_rho, learn_nugget] if isinstance(similarity, Fixed) else [True] * len(similarity.space)
+    return tuple(j for j, learn in enumerate(learned) if learn)
 
 
 def check_precision(prior_variance: Any, m: int) -> FloatArray:
@@ -138,7 +132,7 @@ def _fit(
     m = survey.n_features
     names = survey.names or default_names(m)
     precision = check_precision(settings.prior_variance, m)
-    quality, similarity, free = LogLinear(np.zeros(m), names), settings.similarity, settings.free_indices
+    quality, similarity, free = LogLinear(np.zeros(m), names), settings.similarity, settings.free
     if start is not None and start.size != m:
         raise ValueError(
             f"warm_start=True goes on from {start.size} weights, and these data have {m} features. Fit a new "
@@ -147,8 +141,8 @@ def _fit(
     theta, done, known = quality.theta if start is None else start.copy(), 0, Known()
     state = Checkpoint(checkpoint, problem_of(survey, names, precision, settings))
     if (saved := state.load(similarity)) is not None:
-        theta, done = saved.quality, saved.n_iter
-        known = {w: point for w, point in saved.known.items() if point.converged}  # with more iterations, others may
+        theta, done, known = saved
+        known = {w: point for w, point in known.items() if point.converged}  # with more iterations, others may
     progress.iteration = done
 
     def posterior(similarity: Similarity) -> Objective:
@@ -225,7 +219,7 @@ def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, sett
         "largest_features": survey.scale,
         "precision": precision,
         "similarity": settings.similarity.state(),
-        "learned": list(settings.free),
+        "learned": [settings.similarity.space[j].name for j in settings.free],
         **({"tol": settings.tol} if settings.free else {}),  # of every similarity that is done
     }
 
