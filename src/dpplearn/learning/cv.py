@@ -47,6 +47,7 @@ class ConditionalDPPCV(ConditionalPredictor):
         The nuggets to compare, each with every rho.
     solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
+        With on_impossible="drop", all settings are compared on the targets that each rho and nugget makes possible.
 
     Attributes
     ----------
