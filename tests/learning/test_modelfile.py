@@ -115,6 +115,15 @@ def test_bad_files(change, message, data, tmp_path):
         ConditionalDPP.load(path)
 
 
+def test_standard_errors_may_be_unknown(data, tmp_path):
+    """As those of weights that were given and not learned."""
+    path = tmp_path / "model.json"
+    model = ConditionalDPP().fit(*data)
+    model.theta_std_ = np.full(2, np.nan)
+    model.save(path)
+    assert np.isnan(ConditionalDPP.load(path).theta_std_).all()
+
+
 @pytest.mark.parametrize("key", ["quality", "theta_std", "params", "feature_names", "similarity"])
 def test_missing_entries(key, data, tmp_path):
     path = tmp_path / "model.json"
