@@ -24,7 +24,7 @@ from dpplearn.learning.posterior import Fitted, default_names
 from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, LogLinear, Quality, check_eta
 from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.storage.shards import load_shard
-from dpplearn.learning.training_set import check_examples, check_item_set, check_item_sets, is_paths, training_data
+from dpplearn.learning.training_set import Shard, check_examples, check_item_set, check_item_sets, training_data
 from dpplearn.lowrank import LowRankDPP
 
 
@@ -52,7 +52,7 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
 
     @theta_.setter
     def theta_(self, theta: FloatArray) -> None:
-        self.quality_ = LogLinear(theta)
+        self.quality_ = LogLinear(np.asarray(theta, float), getattr(getattr(self, "quality_", None), "names", ()))
 
     @property
     def rho_(self) -> float:
@@ -133,8 +133,7 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     ) -> list[IntArray]:
         """The best subset of each instance under a budget (section 6), as sorted indices; options as in `decode`."""
         self._check_fitted()
-        check_item_sets(X)
-        for t, x in enumerate(X):
+        for t, x in enumerate(check_item_sets(X)):
             self._check(x, f"X[{t}]")
         return [self.decode(x, budget, decoder=decoder, **options).sorted_subset for x in X]
 
@@ -155,15 +154,10 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     def score(self, X: Any, y: Sequence[ArrayLike] | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Mean log-likelihood of the subsets y, or of those in shards."""
         self._check_fitted()
-        if is_paths(X):
-            parts = []
-            for path in training_data(X, y, sample_weight):  # type: ignore[union-attr]  # paths give paths
-                shard = load_shard(path)
-                parts.append((self.log_prob(shard.item_sets, shard.subsets), shard.weights))
-            values, weights = (np.concatenate(p) for p in zip(*parts, strict=True))
-        else:
-            _, weights = check_examples(X, y, sample_weight)
-            values = self.log_prob(X, y)  # type: ignore[arg-type]  # y was checked above
+        data = training_data(X, y, sample_weight)
+        shards = [data] if isinstance(data, Shard) else map(load_shard, data)  # one at a time
+        parts = [(self.log_prob(shard.item_sets, shard.subsets), shard.weights) for shard in shards]
+        values, weights = (np.concatenate(p) for p in zip(*parts, strict=True))
         kept = weights > 0
         if not kept.any():
             raise ValueError("All sample_weight are 0: there is no instance to score.")
