@@ -15,7 +15,7 @@ from sklearn.model_selection import GroupKFold, check_cv
 
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import logdet
-from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn.learning.conditional import ConditionalDPP, ConditionalEstimator
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.similarity import Fixed
@@ -25,7 +25,7 @@ KEPT = "quality similarity theta_std log_likelihood gradient_norm n_iter converg
 Scorer = Callable[[ConditionalPredictor, Sequence[ItemSet], Sequence[Any]], float]
 
 
-class ConditionalDPPCV(ConditionalPredictor):
+class ConditionalDPPCV(ConditionalEstimator):
     """ConditionalDPP with the prior variance chosen by cross-validation.
 
     In each fold, theta is followed from the strongest prior to the weakest, each fit starting from the one

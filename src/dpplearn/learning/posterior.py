@@ -16,9 +16,10 @@ from dpplearn._checks import FloatArray, check_choice, check_int
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import Backend, make_backend
 from dpplearn.learning.evaluators import Survey, make_evaluator
+from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.profile import Known, Profile, maximize_profile
-from dpplearn.learning.quality import LogLinear, Quality
+from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.solvers import RUNAWAY, Objective, Optimum, largest, lbfgs, newton, standard_errors
 from dpplearn.learning.storage.checkpoint import Checkpoint
@@ -26,20 +27,6 @@ from dpplearn.learning.training_set import Shard
 
 FAR = 50.0  # a start with log-qualities beyond this is compared with 0
 SOLVERS = {"newton": newton, "lbfgs": lbfgs}
-
-
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """A quality with the standard errors of its parameters, a similarity, and how they were reached."""
-
-    quality: Quality
-    std: FloatArray
-    similarity: Similarity
-    log_likelihood: float
-    gradient_norm: float
-    n_iter: int
-    converged: bool
-    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -222,10 +209,6 @@ def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, sett
         "learned": [settings.similarity.space[j].name for j in settings.free],
         **({"tol": settings.tol} if settings.free else {}),  # of every similarity that is done
     }
-
-
-def default_names(m: int) -> tuple[str, ...]:
-    return tuple(f"x{j}" for j in range(m))
 
 
 # What a fit says of its outcome

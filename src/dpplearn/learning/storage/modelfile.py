@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
+from dpplearn.learning.fitted import Fitted
 from dpplearn.learning.itemset import check_names
-from dpplearn.learning.posterior import Fitted, Settings, check_precision
+from dpplearn.learning.posterior import Settings, check_precision
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import SIMILARITIES, Fixed, Similarity, make_similarity
 from dpplearn.learning.storage import whole_number
