@@ -187,7 +187,7 @@ def test_the_first_run_says_that_it_compiles(tmp_path):
 
 
 def test_a_summary_starts_no_more_than_it_needs():
-    """Of scikit-learn only what an estimator is made of, and nothing that draws or serves."""
+    """No scikit-learn, whose import takes longer than the summary, and nothing that draws or serves."""
     code = (
         "import sys; from dpplearn.cli import main;"
         f"main(['summarize', {str(EXAMPLE)!r}, '--decoder', 'greedy'], standalone_mode=False);"
