@@ -65,7 +65,7 @@ class Service:
         def task(body: bytes, deadline: Deadline) -> tuple[str, bytes]:
             documents: list[Document]
             if kind == JSON:
-                given = parse(schema.NewCluster, body)
+                given = parse(schema.NewCluster, body, self.settings.max_documents)
                 documents, model = self.engine.documents(given.documents), given.model
             else:
                 documents, model = read_form(request.headers["content-type"], body, self.settings.max_body_bytes)
@@ -127,7 +127,7 @@ class Service:
         check_type(request, JSON)
 
         def task(body: bytes, deadline: Deadline) -> bytes:
-            given = parse(schema.Whole, body)
+            given = parse(schema.Whole, body, self.settings.max_documents)
             reading = self.engine.read(self.engine.documents(given.documents), given.model, deadline)
             return whole_answer(self.engine.find(reading, given, deadline), reading.notes).model_dump_json().encode()
 
