@@ -1,17 +1,37 @@
 """Clients that mean harm, on loopback: what they send, hold and never read costs them more than it costs others."""
 
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
+import httpx
 import pytest
 
-from dpplearn.web import schema, validation
+import stuck
+from dpplearn.web import Settings, schema, validation
+from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem
+from dpplearn.web.readers import ReaderError, Readers
 from dpplearn.web.validation import SHOWN, parse
 
 CLUSTERS, SUMMARIZE, HEALTH = "/api/v1/clusters", "/api/v1/summarize", "/api/v1/health"
 JSON = {"Content-Type": "application/json"}
+DOCUMENTS = {"documents": [{"text": "A storm hit the coast. Rain fell."}]}
 ZEROS = b'{"documents": [' + b"0," * 1_990_000 + b"0]}"
+
+
+def until(condition):
+    """Wait for a condition that is sure to come."""
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def slowest_health(client, during):
@@ -70,3 +90,109 @@ def test_texts_may_hold_what_looks_like_values():
     given = schema.NewCluster(documents=[schema.GivenDocument(text=text)])
     assert parse(schema.NewCluster, given.model_dump_json().encode(), 1).documents[0].text == text
     assert validation.STRING.sub(b"", rb'{"a\\": "\"", "b') == b"{: , "
+
+
+# Work ends at its deadline, wherever it is
+
+
+@pytest.fixture
+def readers():
+    made = Readers(Settings())
+    yield made
+    made.close()
+
+
+def test_a_process_that_does_not_end_is_killed(readers):
+    first = readers.run(stuck.process_id, Deadline(60))
+    assert readers.run(stuck.process_id, Deadline(60)) == first  # one process, as long as it serves
+    with pytest.raises(Problem, match="time-limit"):
+        readers.run(stuck.forever, Deadline(0.5))
+    with pytest.raises(ProcessLookupError):
+        os.kill(first, 0)
+    left = Deadline(60)
+    threading.Timer(0.3, left.stop).start()  # the client closes its connection
+    with pytest.raises(Problem):
+        readers.run(stuck.forever, left)
+    assert readers.killed == 2
+    assert readers.run(stuck.process_id, Deadline(60)) != first
+
+
+def test_a_process_that_dies_or_is_killed_is_replaced(readers):
+    with pytest.raises(ReaderError):
+        readers.run(stuck.gone, Deadline(60))
+    second = readers.run(stuck.process_id, Deadline(60))
+    os.kill(second, signal.SIGKILL)
+    until(lambda: not Path(f"/proc/{second}/cmdline").exists() or not Path(f"/proc/{second}/cmdline").read_bytes())
+    assert readers.run(stuck.process_id, Deadline(60)) != second
+
+
+def test_a_mistake_in_a_process_says_where_and_not_what(readers, caplog):
+    with pytest.raises(ReaderError):
+        readers.run(stuck.broken, Deadline(60))
+    assert "ValueError at " in caplog.text
+    assert "stuck.py" in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_uploads_that_hang_free_their_workers_at_the_time_limit(serving, is_problem, monkeypatch):
+    with serving(Settings(workers=2, queue=2, max_seconds=2.0)) as client:
+        path = client.post(CLUSTERS, json=DOCUMENTS).headers["location"] + "/select"
+        monkeypatch.setattr("dpplearn.web.service.Body", lambda *_: stuck.forever)
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(client.post(CLUSTERS, json={}))) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for answer in answers:
+            is_problem(answer, 504, "time-limit")
+        until(lambda: client.service.pool.taken == 0)
+        monkeypatch.undo()
+        assert client.post(path, json={}).status_code == 200
+        assert client.post(CLUSTERS, json=DOCUMENTS).status_code == 201
+        assert "dpplearn_readers_killed_total 2" in client.get("/api/v1/metrics").text
+
+
+HUNG = """
+import socket, sys
+sys.path.insert(0, {tests!r})
+import dpplearn.web.service, stuck
+from dpplearn.web import Settings, create_app
+from dpplearn.web.server import serve
+if __name__ == "__main__":
+    dpplearn.web.service.Body = lambda *_: stuck.forever
+    listener = socket.create_server(("127.0.0.1", 0))
+    ready = lambda: print(listener.getsockname()[1], flush=True)
+    serve(create_app(Settings(workers=1, max_seconds=3.0)), listener, ready)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_server_with_hung_work_ends_and_leaves_no_process(number):
+    command = [sys.executable, "-c", HUNG.format(tests=str(Path(stuck.__file__).parent))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            port = int(process.stdout.readline())
+            base = f"http://127.0.0.1:{port}"
+            with socket.create_connection(("127.0.0.1", port)) as hung:
+                hung.sendall(
+                    f"POST {CLUSTERS} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n".encode()
+                )
+                hung.sendall(b"Content-Length: 2\r\n\r\n{}")
+                until(lambda: httpx.get(base + HEALTH).json()["running"])
+                process.send_signal(number)
+                assert process.wait(20) == (0 if number == signal.SIGTERM else -number)
+        finally:
+            process.kill()
+    until(lambda: not alive(process.pid))
+
+
+def alive(session):
+    """Processes of a session that have not ended."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, its_session = stat.read_text().rpartition(")")[2].split()[:4]
+            if int(its_session) == session and state != "Z":
+                found.append(stat.parent.name)
+    return found
