@@ -60,7 +60,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
         lifespan=lifespan,
     )
     app.state.service = service
-    app.add_middleware(Guard, settings=settings, metrics=service.seen)
+    app.add_middleware(Guard, settings=settings, metrics=service.seen, sending=service.sending)
     app.add_exception_handler(HTTPException, on_http)
     app.include_router(routes(service))
     app.include_router(page())

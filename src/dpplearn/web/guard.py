@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dpplearn.web.metrics import Metrics
 from dpplearn.web.problems import Problem
+from dpplearn.web.sending import Sending
 from dpplearn.web.settings import Settings
 
 CSP = (
@@ -35,8 +36,8 @@ log = logging.getLogger("dpplearn.web")
 class Guard:
     """The outermost middleware."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
-        self.app, self.hosts, self.metrics = app, settings.hosts, metrics
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, sending: Sending) -> None:
+        self.app, self.hosts, self.metrics, self.sending = app, settings.hosts, metrics, sending
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -49,17 +50,18 @@ class Guard:
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
+            status = message.get("status", status)
 
         try:
             check_host(scope, self.hosts)
             check_origin(scope)
-            await self.app(scope, receive, answer)
+            with self.sending.one(answer) as send_all:
+                await self.app(scope, receive, send_all)
         except Problem as problem:
             await problem.response(scope["path"])(scope, receive, answer)
         except ClientDisconnect:

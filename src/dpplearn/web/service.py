@@ -20,6 +20,7 @@ from dpplearn.web.metrics import Counts, Metrics
 from dpplearn.web.pool import Deadline, Pool
 from dpplearn.web.problems import Problem
 from dpplearn.web.readers import Body, Readers
+from dpplearn.web.sending import Sending
 from dpplearn.web.settings import Settings
 from dpplearn.web.validation import parse
 
@@ -44,7 +45,7 @@ class Service:
         self.pool = Pool(settings.workers, settings.queue)
         self.readers = Readers(settings)
         self.clusters: Clusters[Kept] = Clusters(settings.max_clusters_bytes, settings.cluster_seconds)
-        self.bodies = Bodies(settings)
+        self.bodies, self.sending = Bodies(settings), Sending(settings)
         self.seen = Metrics(self.counts)
         title = "The Halvern Dam accident, eight articles on an invented event"
         self.first = schema.Example(title=title, documents=shown(Cluster.example().documents))
@@ -169,6 +170,7 @@ class Service:
         yield "dpplearn_work_refused_total", "Requests answered 429.", pool.refused
         yield "dpplearn_work_timed_out_total", "Requests past the time limit.", pool.timed_out
         yield "dpplearn_readers_killed_total", "Processes ended while they read.", self.readers.killed
+        yield "dpplearn_answers_unsent_bytes", "Answers that clients have still to read.", self.sending.unsent
         yield "dpplearn_clusters", "Clusters in memory.", len(clusters)
         yield "dpplearn_clusters_bytes", "Memory of the clusters, estimated.", clusters.nbytes
         yield "dpplearn_clusters_evicted_total", "Clusters that made room.", clusters.evicted

@@ -28,6 +28,10 @@ class Settings:
         Of one request.
     max_seconds : float
         From the request's first byte to its answer.
+    max_answers_bytes, write_seconds : int and float
+        Memory of answers that clients have still to read, and how long a client may leave a piece of one unread.
+    max_connections, idle_seconds : int and float
+        Of `dpplearn serve`: how many there may be, and how long one may be open without a request.
     max_clusters_bytes, cluster_seconds : int and float
         Memory that clusters may take together, and how long one is kept after its last use.
     samples : int
@@ -50,6 +54,10 @@ class Settings:
     max_document_characters: int = 500_000
     max_sentences: int = 1_500
     max_seconds: float = 30.0
+    max_answers_bytes: int = 64_000_000
+    write_seconds: float = 20.0
+    max_connections: int = 500
+    idle_seconds: float = 10.0
     max_clusters_bytes: int = 512_000_000
     cluster_seconds: float = 3_600.0
     samples: int = 50_000

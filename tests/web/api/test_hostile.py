@@ -1,6 +1,7 @@
 """Clients that mean harm, on loopback: what they send, hold and never read costs them more than it costs others."""
 
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ import pytest
 
 import stuck
 from dpplearn.web import Settings, schema, validation
+from dpplearn.web.connections import OncePerSecond
 from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem
 from dpplearn.web.readers import ReaderError, Readers
@@ -196,3 +198,104 @@ def alive(session):
             if int(its_session) == session and state != "Z":
                 found.append(stat.parent.name)
     return found
+
+
+# Answers that nobody reads, connections that say nothing
+
+
+def connect(client, request=b"", receive=4_096):
+    """A connection with a small buffer, and what it sends."""
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
+    one.settimeout(30)
+    one.connect(("127.0.0.1", client.base_url.port))
+    one.sendall(request)
+    return one
+
+
+def asked(path):
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+def test_answers_that_nobody_reads_take_bounded_memory_and_time(serving, is_problem, caplog):
+    limits = Settings(max_answers_bytes=5_000_000, write_seconds=2.0)
+    with serving(limits) as client, contextlib.ExitStack() as held:
+        text = "Rain fell. " + "\n\n".join("x" * 200_000 for _ in range(2))
+        path = client.post(CLUSTERS, json={"documents": [{"text": text}] * 4}).headers["location"]
+        size = len(client.get(path).content)
+        assert size > 1_500_000
+        sending = client.service.sending
+        for _ in range(20):
+            held.enter_context(connect(client, asked(path)))
+        until(lambda: 'status="429"' in client.get("/api/v1/metrics").text)  # not all of them have room
+        assert 0 < sending.unsent <= limits.max_answers_bytes
+        found = client.get(path)
+        if found.status_code == 429:
+            assert is_problem(found, 429, "busy")["limit"] == "max_answers_bytes"
+        until(lambda: sending.unsent == 0)  # given up, and not kept for as long as they stay
+        until(lambda: len(client.connections) <= 1)  # but for our own
+        assert client.get(path).status_code == 200
+    assert not caplog.records
+
+
+def test_a_slow_reader_is_waited_for(serving):
+    with serving(Settings(write_seconds=1.0)) as client:
+        text = "Rain fell. " + "x" * 400_000
+        path = client.post(CLUSTERS, json={"documents": [{"text": text}] * 3}).headers["location"]
+        whole = client.get(path).content
+        with connect(client, asked(path)) as one:
+            head, _, body = one.recv(4_096).partition(b"\r\n\r\n")
+            while len(body) < len(whole):  # for longer than write_seconds in all
+                time.sleep(0.002)
+                body += one.recv(2_048)
+        assert b" 200 " in head
+        assert body == whole
+
+
+def test_connections_that_say_nothing_or_too_little_are_closed(serving):
+    with serving(Settings(idle_seconds=1.0)) as client:
+        path = asked(HEALTH)
+        for said in (b"", path[:20], path + path[:20]):
+            with connect(client, said) as one:
+                while one.recv(65_536):  # until it is closed; socket.timeout after 30 s
+                    pass
+        with connect(client, path) as one:
+            time.sleep(0.5)
+            one.recv(65_536)
+            one.sendall(path)  # within the time: answered
+            assert b" 200 " in one.recv(65_536)
+
+
+def test_a_new_connection_takes_the_place_of_the_longest_idle(serving):
+    with serving(Settings(max_connections=5)) as client, contextlib.ExitStack() as held:
+        idle = [held.enter_context(connect(client)) for _ in range(12)]
+        until(lambda: len(client.connections) == 5)
+        with contextlib.suppress(ConnectionResetError):
+            assert idle[0].recv(1) == b""
+        assert client.get(HEALTH).status_code == 200
+        idle[-1].sendall(asked(HEALTH))
+        assert b" 200 " in idle[-1].recv(65_536)
+
+
+def test_out_of_descriptors_the_log_stays_short():
+    serve = "from dpplearn.cli import main; main()"
+    command = f'ulimit -n 256; exec {sys.executable} -c "{serve}" serve --port 0'
+    with (
+        subprocess.Popen(["bash", "-c", command], stderr=subprocess.PIPE) as process,
+        contextlib.ExitStack() as held,
+    ):
+        try:
+            port = int(process.stderr.readline().rpartition(b":")[2].partition(b"/")[0])
+            for _ in range(400):
+                held.enter_context(socket.create_connection(("127.0.0.1", port)))
+            time.sleep(3)
+            assert httpx.get(f"http://127.0.0.1:{port}{HEALTH}").status_code == 200
+        finally:
+            process.terminate()
+        assert len(process.stderr.read()) < 5_000
+
+
+def test_the_same_message_is_logged_once_a_second():
+    once, record = OncePerSecond(), logging.makeLogRecord({"msg": "no descriptor is left"})
+    assert [once.filter(record) for _ in range(1_000)].count(True) == 1
+    assert once.filter(logging.makeLogRecord({"msg": "another"}))
