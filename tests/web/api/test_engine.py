@@ -149,7 +149,7 @@ def test_the_map_keeps_the_distances_of_points_in_a_plane(rng):
     assert np.abs(found).max() == 1.0
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 2, 3, 50, 100])
 def test_the_map_of_few_or_equal_sentences(n):
     assert np.array_equal(similarity_map(np.ones((n, n))), np.zeros((n, 2)))
     apart = similarity_map(np.eye(n))
