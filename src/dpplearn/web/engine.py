@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from sys import getsizeof
 from typing import Any, NamedTuple
 
 from dpplearn._cached import Latest
@@ -58,13 +59,15 @@ class Reading:
 
     @property
     def nbytes(self) -> int:
-        """Memory it comes to take, about.
+        """Memory it comes to take, about, and rather more than less.
 
         Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, and of the latest
-        diversity and pins two kernels with a copy and eigenvectors each; then features, words and texts.
+        diversity and pins two kernels with a copy and eigenvectors each; then features, words and texts, whole and in
+        sentences; and the objects that hold them, which are most of it where a cluster is a word.
         """
-        text = sum(len(document.text) for document in self.ready.read.cluster.documents)
-        return 8 * (10 * self.ready.n**2 + 2 * self.ready.read.F.size) + 16 * text
+        read, n = self.ready.read, self.ready.n
+        words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
+        return 8 * (10 * n**2 + 2 * read.F.size) + 12_000 + 2_500 * n + 150 * words + 3 * text
 
     def marginals(self, pins: Pins, diversity: float) -> FloatArray:
         """Probabilities of the sentences under the learned model, which is that of the decoder at diversity 0.5."""

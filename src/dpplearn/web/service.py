@@ -44,7 +44,8 @@ class Service:
         self.engine = Engine(settings)
         self.pool = Pool(settings.workers, settings.queue)
         self.readers = Readers(settings)
-        self.clusters: Clusters[Kept] = Clusters(settings.max_clusters_bytes, settings.cluster_seconds)
+        room = settings.max_clusters_bytes, settings.cluster_seconds, settings.max_clusters
+        self.clusters: Clusters[Kept] = Clusters(*room)
         self.bodies, self.sending = Bodies(settings), Sending(settings)
         self.seen = Metrics(self.counts)
         title = "The Halvern Dam accident, eight articles on an invented event"

@@ -32,8 +32,8 @@ class Settings:
         Memory of answers that clients have still to read, and how long a client may leave a piece of one unread.
     max_connections, idle_seconds : int and float
         Of `dpplearn serve`: how many there may be, and how long one may be open without a request.
-    max_clusters_bytes, cluster_seconds : int and float
-        Memory that clusters may take together, and how long one is kept after its last use.
+    max_clusters, max_clusters_bytes, cluster_seconds : int, int and float
+        How many clusters are kept, the memory that they may take together, and how long after its last use one is kept.
     samples : int
         Sets drawn by the decoder "sample".
     hosts : tuple of str, optional
@@ -58,6 +58,7 @@ class Settings:
     write_seconds: float = 20.0
     max_connections: int = 500
     idle_seconds: float = 10.0
+    max_clusters: int = 2_000
     max_clusters_bytes: int = 512_000_000
     cluster_seconds: float = 3_600.0
     samples: int = 50_000
