@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+import re
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -39,6 +40,8 @@ class Settings:
     hosts : tuple of str, optional
         Names under which the server may be reached, without ports; None for any. The default is loopback, so that
         no page elsewhere reaches it by a name of its own that resolves to 127.0.0.1.
+    token : str, optional
+        What clients of the API must send as a bearer, at least 16 characters; None for no such thing.
 
     Examples
     --------
@@ -63,11 +66,15 @@ class Settings:
     cluster_seconds: float = 3_600.0
     samples: int = 50_000
     hosts: tuple[str, ...] | None = LOOPBACK
+    token: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if self.token is not None and not re.fullmatch("[!-~]{16,}", self.token):
+            made = 'python -c "import secrets; print(secrets.token_urlsafe())"'
+            raise ValueError(f"token must be 16 or more letters, digits and signs of ASCII. This makes one: {made}")
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.name in ("model", "hosts"):
+            if one.name in ("model", "hosts", "token"):
                 continue
             low = 0 if one.name == "queue" else 1 if one.type == "int" else 1e-3
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value < float("inf"):
