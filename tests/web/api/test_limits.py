@@ -319,7 +319,7 @@ def test_clusters_are_counted_at_what_they_cost(texts):
     gc.collect()
     tracemalloc.start()
     try:
-        for _ in range(3):
+        for _ in range(20 if len(read) < 100_000 else 3):  # what other threads make meanwhile is little beside it
             keep()
         gc.collect()
         cost = tracemalloc.get_traced_memory()[0]
