@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import signal
 import socket
 import threading
@@ -35,9 +36,11 @@ class Server(uvicorn.Server):
 
 def configured(app: FastAPI) -> uvicorn.Config:
     """How uvicorn is to run the application: its connections are limited as its settings say."""
-    connection: Any = partial(Connection, Limits(app.state.service.settings))
+    settings = app.state.service.settings
+    connection: Any = partial(Connection, Limits(settings))
     options: dict[str, Any] = {"log_config": None, "access_log": False, "server_header": False, "backlog": 256}
-    return uvicorn.Config(app, http=connection, lifespan="on", ws="none", **options)
+    patience = math.ceil(settings.max_seconds + settings.write_seconds)  # for what is running when it is to end
+    return uvicorn.Config(app, http=connection, lifespan="on", ws="none", timeout_graceful_shutdown=patience, **options)
 
 
 def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None], browser: str | None = None) -> None:
