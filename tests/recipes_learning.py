@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpplearn.learning.algorithm1 import algorithm1
-from dpplearn.learning.evaluators import survey_of
 from dpplearn.learning.similarity import Parameter, Similarity
 
 
@@ -57,8 +56,7 @@ class Counted:
 
     evaluations = 0
 
-    def __init__(self, shard, similarity):
-        self.survey = survey_of(shard, similarity)
+    def __init__(self, shard):
         self.instances = list(zip(shard.weights.tolist(), shard.item_sets, shard.subsets, strict=True))
 
     def evaluate(self, request):
@@ -73,5 +71,5 @@ class Counted:
 class Counting:
     """The evaluator itself: it makes shards ready."""
 
-    def prepare(self, shard, similarity):
-        return Counted(shard, similarity)
+    def prepare(self, shard, similarity):  # noqa: ARG002  # Algorithm 1 takes S from the request
+        return Counted(shard)

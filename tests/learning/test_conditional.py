@@ -469,3 +469,11 @@ def test_recovery_of_known_weights():
     assert -0.65 < slope < -0.4
     covered = np.mean(np.abs(z) < 1.96)  # 150 intervals: a standard error of 1.8 %
     assert 0.90 < covered < 0.99
+
+
+def test_a_search_names_the_instance_that_cannot_be_and_a_cure_that_works():
+    twice = ItemSet([[1.0], [2.0], [0.5]], phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    X, y = [twice] * 6, [[0], [1, 2], [2], [0, 2], [0, 1], [1]]
+    with pytest.raises(ValueError, match=r"1 of 6 .*instance 4: .*items 0 and 1.*nuggets=\[0\.01, 0\.1\]"):
+        ConditionalDPPCV(cv=2, nuggets=[0.0, 0.1]).fit(X, y)
+    assert ConditionalDPPCV(cv=2, nuggets=[0.01, 0.1]).fit(X, y).nugget_ in (0.01, 0.1)

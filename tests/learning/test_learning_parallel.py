@@ -24,7 +24,7 @@ from dpplearn._run.progress import Progress
 from dpplearn.learning import ConditionalDPP, ItemSet, load_shard, posterior, save_shard
 from dpplearn.learning.backends import cut, make_backend
 from dpplearn.learning.backends.processes import spread
-from dpplearn.learning.evaluators import EVALUATORS, make_evaluator
+from dpplearn.learning.evaluators import EVALUATORS, Part, make_evaluator
 from dpplearn.learning.likelihood import Request
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
@@ -63,7 +63,7 @@ def shards(data, tmp_path):
 
 
 def prepare(evaluator="numpy"):
-    return partial(make_evaluator(evaluator).prepare, similarity=Fixed(0.3))
+    return partial(Part.of, evaluator=make_evaluator(evaluator), similarity=Fixed(0.3))
 
 
 def same(model, serial):

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupKFold, check_cv
 
 from dpplearn._checks import FloatArray
-from dpplearn._linalg import logdet
 from dpplearn.learning.conditional import ConditionalDPP, ConditionalEstimator
+from dpplearn.learning.evaluators import why_impossible
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.similarity import Fixed
@@ -127,10 +127,16 @@ class ConditionalDPPCV(ConditionalEstimator):
         variances, rhos = check_grid(self.prior_variances, "prior_variances"), check_grid(self.rhos, "rhos")
         nuggets = check_grid(self.nuggets, "nuggets")
         similarities = [Fixed(rho, nugget) for nugget, rho in product(nuggets.tolist(), rhos.tolist())]
-        counts = weights
-        if self.on_impossible == "drop":  # all are compared on the targets that each of them makes possible
-            pairs = list(zip(X, subsets, strict=True))
-            counts = weights * [all(logdet(S.block(x, Y)) > -np.inf for S in similarities) for x, Y in pairs]
+        pairs = list(zip(X, subsets, strict=True))
+        bad = [next((w for S in similarities if (w := why_impossible(x, Y, S))), "") for x, Y in pairs]
+        counts = weights * [not w for w in bad]  # all are compared on the targets that each of them makes possible
+        if self.on_impossible != "drop" and (counts < weights).any():
+            t = int((counts < weights).argmax())
+            raise ValueError(
+                f"{int((counts < weights).sum())} of {len(X)} targets have probability 0 under some setting compared "
+                f"(instance {t}: {bad[t]}). Compare nuggets above 0 only, such as nuggets=[0.01, 0.1]; take an item "
+                'out of the target; or pass on_impossible="drop" to leave these instances out.'
+            )
         folds = self._folds(len(X), groups)
         scores = np.empty((len(similarities), variances.size, len(folds)))
         for f, (train, test) in enumerate(folds):

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from dpplearn._checks import FloatArray, check_choice, check_int
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import Backend, make_backend
-from dpplearn.learning.evaluators import Survey, make_evaluator
+from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.profile import Known, Profile, maximize_profile
@@ -60,7 +60,13 @@ class Settings:
 
 def free_parameters(similarity: Similarity, learn_rho: bool, learn_nugget: bool) -> tuple[int, ...]:
     """Places of what is learned: of "fixed" what is asked for, of every other kind all."""
-    learned = [learn_rho, learn_nugget] if isinstance(similarity, Fixed) else [True] * len(similarity.space)
+    fixed = isinstance(similarity, Fixed)
+    if not fixed and (learn_rho or learn_nugget):
+        raise ValueError(
+            f"learn_rho and learn_nugget are for similarity='fixed'; of {similarity.kind!r} every parameter is "
+            "learned. Leave them out."
+        )
+    learned = [learn_rho, learn_nugget] if fixed else [True] * len(similarity.space)
     return tuple(j for j, learn in enumerate(learned) if learn)
 
 
@@ -96,7 +102,7 @@ def fit_weights(
 ) -> Fitted:
     """Maximize sum of w_t log P(Y_t | X_t) - sum of theta_j^2 / (2 variance_j), over the similarity too if asked to."""
     progress = as_progress(verbose)
-    prepare = partial(make_evaluator(evaluator).prepare, similarity=settings.possible)
+    prepare = partial(Part.of, evaluator=make_evaluator(evaluator), similarity=settings.possible)
     try:
         with make_backend(backend, n_jobs, data, prepare) as engine:
             return _fit(engine, settings, start, progress, checkpoint)

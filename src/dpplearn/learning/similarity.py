@@ -219,15 +219,19 @@ SIMILARITIES: dict[str, type[Any]] = {Fixed.kind: Fixed}  # by the names that `C
 
 def make_similarity(similarity: str | Similarity, rho: float, nugget: float) -> Similarity:
     """The record that a name, with rho and nugget where it is "fixed", or a record itself asks for."""
-    if isinstance(similarity, Similarity):
-        return similarity
-    if not isinstance(similarity, str):
+    if not isinstance(similarity, str | Similarity):
         raise TypeError(f"similarity must be one of {', '.join(SIMILARITIES)} or a Similarity, found {similarity!r}.")
-    check_choice(similarity, "similarity", tuple(SIMILARITIES))
     fixed = Fixed(rho, nugget)
-    if similarity == fixed.kind:
-        return fixed
-    made: Similarity = SIMILARITIES[similarity]()
+    if isinstance(similarity, str):
+        check_choice(similarity, "similarity", tuple(SIMILARITIES))
+        if similarity == fixed.kind:
+            return fixed
+    made: Similarity = SIMILARITIES[similarity]() if isinstance(similarity, str) else similarity
+    if (rho or nugget) and made != fixed:
+        raise ValueError(
+            f'rho and nugget are those of similarity="fixed"; with {made.kind!r}, found rho={rho:g} and '
+            f"nugget={nugget:g}. Leave them out, or put them into the record."
+        )
     return made
 
 

@@ -19,7 +19,7 @@ N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the sa
 
 Tick: TypeAlias = Callable[[int, int], None]  # shards done, shards in all
 Source: TypeAlias = Shard | str  # instances in memory, or the path of a file that holds them
-Prepare: TypeAlias = Callable[[Shard], Part]  # an evaluator's; it pickles
+Prepare: TypeAlias = Callable[[Shard], Part]  # by an evaluator; it pickles
 
 
 class Backend(ABC):

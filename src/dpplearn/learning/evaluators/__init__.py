@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
+from sys import getsizeof
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -28,20 +30,42 @@ class Survey(NamedTuple):
     weight: float  # sum of the weights of the possible ones
 
 
-class Part(Protocol):
-    """A shard made ready for evaluation."""
+class Evaluated(Protocol):
+    """Instances made ready for many evaluations."""
 
-    @property
-    def survey(self) -> Survey: ...
     def evaluate(self, request: Request) -> Terms:
-        """The sum over the shard's instances, each times its weight."""
+        """The sum over the instances, each times its weight."""
 
 
 class Evaluator(Protocol):
     """Makes shards ready. It travels to where they live: it must pickle."""
 
-    def prepare(self, shard: Shard, similarity: Similarity) -> Part:
-        """A shard for many evaluations; targets that this similarity makes impossible are surveyed, and left out."""
+    def prepare(self, shard: Shard, similarity: Similarity) -> Evaluated:
+        """A shard of instances that all count: none has weight 0, and none is impossible under this similarity."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A shard where it lives: what is known of it, and its instances that count, made ready."""
+
+    survey: Survey
+    ready: Evaluated | None
+
+    @classmethod
+    def of(cls, shard: Shard, evaluator: Evaluator, similarity: Similarity) -> Part:
+        """Survey a shard and leave out what does not count, the same for all evaluators."""
+        survey = survey_of(shard, similarity)
+        skip = {t for t, _ in survey.impossible}
+        keep = [t for t, w in enumerate(shard.weights.tolist()) if w > 0 and t not in skip]
+        pick = Shard([shard.item_sets[t] for t in keep], [shard.subsets[t] for t in keep], shard.weights[keep])
+        return cls(survey, evaluator.prepare(pick, similarity) if keep else None)
+
+    def evaluate(self, request: Request) -> Terms:
+        """The sum over the instances that count."""
+        return request.total(()) if self.ready is None else self.ready.evaluate(request)
+
+    def __sizeof__(self) -> int:  # a scheduler that thinks this small would move it about
+        return getsizeof(self.ready)
 
 
 # Where each is found when first asked for ("module:class"), or what makes it.

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dpplearn._run.blas import blas_threads
-from dpplearn.learning.evaluators import survey_of
 from dpplearn.learning.likelihood import Example, Request, Terms
 from dpplearn.learning.similarity import Similarity
 from dpplearn.learning.training_set import Shard
 
 
 class Prepared:
-    """Instances of a shard; those of weight 0 and impossible ones are left out."""
+    """Instances that keep what does not change between evaluations."""
 
     def __init__(self, shard: Shard, similarity: Similarity) -> None:
-        self.survey = survey_of(shard, similarity)
-        skip = {t for t, _ in self.survey.impossible}
-        pairs = enumerate(zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True))
+        instances = zip(shard.weights.tolist(), shard.item_sets, shard.subsets, strict=True)
         self.largest = max(items.n for items in shard.item_sets)
-        self.weighted = [(w, Example(items, Y, similarity)) for t, (items, Y, w) in pairs if w > 0 and t not in skip]
+        self.weighted = [(w, Example(items, Y, similarity)) for w, items, Y in instances]
 
     def evaluate(self, request: Request) -> Terms:
         with blas_threads(self.largest):
             return request.total((w, example.evaluate(request)) for w, example in self.weighted)
 
-    def __sizeof__(self) -> int:  # a scheduler that thinks this small would move it about
+    def __sizeof__(self) -> int:
         return sum(example.nbytes for _, example in self.weighted)
 
 
