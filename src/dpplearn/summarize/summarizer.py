@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from dpplearn._checks import FloatArray, IntArray, Items, check_jobs, check_subset
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
-from dpplearn.decoding.limits import roomy
+from dpplearn.decoding.limits import fits
 from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
 from dpplearn.learning.conditional import ConditionalDPP
@@ -28,7 +28,16 @@ from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.matching import match_words
-from dpplearn.summarize.text.units import Unit, check_budget, check_unit, cut, joined_length, limit, measured
+from dpplearn.summarize.text.units import (
+    Unit,
+    check_budget,
+    check_unit,
+    cut,
+    joined_length,
+    lengths_with,
+    limit,
+    measured,
+)
 
 
 class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -158,6 +167,8 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             As in `ConditionalDPP`.
         """
         options: dict[str, Any] = {"tune": tune, "n_jobs": n_jobs, "backend": backend, "verbose": verbose}
+        if isinstance(clusters, Cluster):
+            raise TypeError("Training needs a list of clusters, found one: pass [cluster].")
         return self._keep(train(self.settings, list(clusters), **options))
 
     def _keep(self, trained: Trained) -> Self:
@@ -276,19 +287,22 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         allowed = ready.allowed(pinned, excluded)
         note = ""
         items = np.empty(0, np.int64)
-        if cost[allowed].min() <= roomy(bound) or pinned.size:
+        if fits(cost[allowed], bound).any() or pinned.size:
             options |= {"include": pinned, "exclude": ~allowed, "rng": self.random_state, "overrun": overrun}
             items = np.sort(ready.decode(decoder, cost, bound, **options))
-        while items.size and joined_length([read.texts[i] for i in items], unit) > budget + overrun:
+        while items.size and not fits(joined_length([read.texts[i] for i in items], unit), budget + overrun):
             loose = np.setdiff1d(items, pinned)  # a unit that counts joints too: the least of them goes
             if loose.size == 0:
                 raise ValueError(f"The sentences to include are longer than {measured(budget, unit)} together.")
             items = np.setdiff1d(items, loose[dpp.quality[loose].argmin()])
         lines = [read.texts[i] for i in items]
-        if not lines:
-            best = int(np.where(allowed, dpp.quality, -1.0).argmax())
-            items, lines = np.array([best]), [cut(read.texts[best], budget, unit)]
-            note = f"No sentence fits {measured(budget, unit)}: the best one was cut."
+        if not lines:  # none fits, or a unit that rounds up said so of the one that the decoder chose
+            whole = allowed & fits(lengths_with([], read.texts, unit), budget)
+            best = int(np.where(whole if whole.any() else allowed, dpp.quality, -1.0).argmax())
+            items, lines = np.array([best]), [read.texts[best]]
+            if not whole.any():
+                lines = [cut(read.texts[best], budget, unit)]
+                note = f"No sentence fits {measured(budget, unit)}: the best one was cut."
         chosen = tuple(read.sentences[i] for i in items)
         size = joined_length(lines, unit)
         names = self.features_.names

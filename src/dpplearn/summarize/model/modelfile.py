@@ -34,7 +34,8 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
             "format": FORMAT,
             "version": VERSION,
             "written_by": f"dpplearn {__version__}",
-            "settings": {name: getattr(settings, name) for name in SETTINGS} | {"language": trained.language},
+            "settings": {name: getattr(settings, name) for name in SETTINGS}
+            | {"features": features.features, "language": trained.language},
             "training": trained.training,
             "rho": model.rho_,
             "weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True)),
@@ -69,9 +70,11 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
     if not isinstance(weights, dict) or list(weights) != list(features.names):
         raise ValueError(f"weights in {path} must be named and ordered like the {settings.features!r} features.")
     pairs = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in weights.items()])
-    if not (np.isfinite(pairs).all() and pairs[:, 1].min() >= 0):
+    theta, std = pairs.T
+    if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
         raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
-    model = ConditionalDPP.from_weights(pairs[:, 0], theta_std=pairs[:, 1], rho=rho, names=features.names)
+    model = ConditionalDPP.from_weights(theta, rho=rho, names=features.names)
+    model.theta_std_ = std
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})
 
@@ -79,8 +82,6 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
 def read_settings(settings: Any, path: Path) -> SummarizerSettings:
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
-    if isinstance(settings["random_state"], bool) or not isinstance(settings["random_state"], int):
-        raise ValueError(f"random_state in {path} must be a whole number, found {settings['random_state']!r}.")
     try:
         return SummarizerSettings(**settings, splitter=None)
     except (TypeError, ValueError) as error:

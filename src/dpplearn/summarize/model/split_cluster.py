@@ -46,14 +46,18 @@ class SplitCluster:
         return self._costs.get(unit, lambda: costs(self.texts, unit))
 
 
-def split_cluster(cluster: Cluster, splitter: Splitter | None = None) -> SplitCluster:
-    """Split a cluster into its sentences, of which there must be one."""
-    given: object = cluster
+def check_cluster(given: object) -> None:
+    """A cluster, and not the text that one is made of."""
     if not isinstance(given, Cluster):
         raise TypeError(
             f"Summaries are made of a Cluster, found {type(given).__name__}. "
             "Use Cluster.from_texts([...]) or Cluster.from_files(...)."
         )
+
+
+def split_cluster(cluster: Cluster, splitter: Splitter | None = None) -> SplitCluster:
+    """Split a cluster into its sentences, of which there must be one."""
+    check_cluster(cluster)
     found = [(sentence, tuple(words(sentence.text))) for sentence in cluster.sentences(splitter)]
     found = [(sentence, tokens) for sentence, tokens in found if tokens]
     if not found:

@@ -20,10 +20,10 @@ from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.split_cluster import SplitCluster, check_cluster
 from dpplearn.summarize.text.language import foreign
 from dpplearn.summarize.text.matching import ENGLISH, match_words, normal_language
-from dpplearn.summarize.text.units import Unit, cut, limit
+from dpplearn.summarize.text.units import Unit, cut, limit, measured
 
 FOLDS = 5
 VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -100,6 +100,8 @@ def check_references(clusters: Sequence[Cluster]) -> None:
     """At least one cluster, and a reference of each."""
     if not clusters:
         raise ValueError("Training needs clusters of documents with reference summaries; found none.")
+    for cluster in clusters:
+        check_cluster(cluster)
     without = [
         cluster.id or f"number {t}"
         for t, cluster in enumerate(clusters)
@@ -160,7 +162,7 @@ def check_targets(examples: Sequence[Example], settings: SummarizerSettings) -> 
     if len(empty) == len(examples):
         raise ValueError(
             "There is nothing to learn: no sentence of any cluster shares a word with its references and fits the "
-            f"budget of {settings.budget:g} {settings.unit}. Raise the budget, or look at the references."
+            f"budget of {measured(settings.budget, settings.unit)}. Raise the budget, or look at the references."
         )
     if empty:
         warnings.warn(
