@@ -298,6 +298,6 @@ def test_sampled_summaries_near_the_limit(files):
     folder, _, _ = files
     model = Summarizer.load(folder / "m.json")
     cluster = Cluster.example()
-    over = model._summarize(cluster, 665, "bytes", "sampled", overrun=15.0)
+    over = model.summarize(cluster, 665, "bytes", decoder="sampled", overrun=15.0)
     assert 660 <= over.length <= 680
     assert model.summarize(cluster, 665, "bytes", decoder="sample").length <= 665

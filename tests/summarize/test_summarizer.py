@@ -169,6 +169,16 @@ def test_other_scripts_are_not_matched_by_their_digits(bundled):
     assert trained.oracle_items(trained.features_.read(hindi[0])).size == 1
 
 
+def test_what_was_prepared_is_for_the_model_as_it_is(bundled):
+    copy = pickle.loads(pickle.dumps(bundled))
+    ready = copy.prepare(Cluster.example())
+    with pytest.raises(ValueError, match="prepare again"):
+        bundled.summarize(ready, 50, "words")
+    copy.set_params(bigrams=0.9)  # the sets that were compared by other words would come out as before
+    with pytest.raises(ValueError, match="prepare again"):
+        copy.summarize(ready, 50, "words")
+
+
 def test_languages_come_from_the_clusters():
     def make(language):
         return Cluster([Document("a", "Rain fell. Sun shone.")], ["Rain fell."], id=language, language=language)

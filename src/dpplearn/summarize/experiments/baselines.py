@@ -12,13 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.jsonfile import number, numbers
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import greedy_map
-from dpplearn.decoding.limits import roomy
+from dpplearn.decoding.limits import fits
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.centrality import lexrank
@@ -42,40 +41,41 @@ def begin(read: Featurized, budget: float, unit: Unit) -> str:
     >>> begin(SentenceFeatures().fit([storm]).read(storm), 6, "words")
     'A storm hit the coast.\\nBoats'
     """
+    total, bound = read.costs(unit).cumsum(), limit(budget, unit)
+    whole = int(fits(total, bound).sum())
+    lines = read.texts[:whole]
+    if whole < len(read) and unit != "sentences":
+        room = bound - (total[whole - 1] if whole else 0.0) - (1.0 if unit == "bytes" else 0.0)
+        lines = [*lines, cut(read.texts[whole], room, unit) if room > 0 else ""]
+    return "\n".join(filter(None, lines))
+
+
+def fill(read: Featurized, budget: float, unit: Unit, score: Callable[[list[int]], FloatArray]) -> IntArray:
+    """Add the sentence that scores highest beside those chosen, of those that still fit, until none is above -inf."""
     cost, left = read.costs(unit), limit(budget, unit)
-    lines: list[str] = []
-    for text, c in zip(read.texts, cost, strict=True):
-        if c > roomy(left):
-            room = left - (1.0 if unit == "bytes" else 0.0)
-            rest = cut(text, room, unit) if room > 0 and unit != "sentences" else ""
-            return "\n".join([*lines, rest] if rest else lines)
-        lines.append(text)
-        left -= c
-    return "\n".join(lines)
-
-
-def in_order(
-    order: Sequence[int] | IntArray, cost: FloatArray, bound: float, alike: NDArray[np.bool_] | None = None
-) -> IntArray:
-    """The items in this order, those left out that no longer fit, or that are alike to one chosen."""
+    free = np.ones(len(read), bool)
     chosen: list[int] = []
-    for i in order:
-        if cost[i] <= roomy(bound) and (alike is None or not alike[i, chosen].any()):
-            chosen.append(int(i))
-            bound -= cost[i]
+    while (free := free & fits(cost, left)).any():
+        value = np.where(free, score(chosen), -np.inf)
+        best = int(value.argmax())
+        if value[best] == -np.inf:
+            break
+        chosen.append(best)
+        free[best] = False
+        left -= cost[best]
     return np.sort(np.array(chosen, np.int64))
 
 
 def random_items(read: Featurized, budget: float, unit: Unit, seed: int = 0) -> IntArray:
     """Sentences in random order until the budget is full; the same for a cluster of the same id and seed."""
-    rng = np.random.default_rng([seed, zlib.crc32((read.cluster.id or "").encode())])
-    return in_order(rng.permutation(len(read.sentences)), read.costs(unit), limit(budget, unit))
+    order = np.random.default_rng([seed, zlib.crc32((read.cluster.id or "").encode())]).permutation(len(read))
+    return fill(read, budget, unit, lambda _: -np.argsort(order).astype(np.float64))
 
 
 def lexrank_items(read: Featurized, budget: float, unit: Unit) -> IntArray:
     """Sentences by LexRank, those passed over that all but repeat one chosen (cosine of 0.7 or more)."""
-    order = np.argsort(-lexrank(read.C), kind="stable")
-    return in_order(order, read.costs(unit), limit(budget, unit), read.C >= SAME)
+    rank = lexrank(read.C)
+    return fill(read, budget, unit, lambda Y: np.where((read.C[Y] >= SAME).any(axis=0), -np.inf, rank))
 
 
 def mmr_items(read: Featurized, q: FloatArray, tradeoff: float, budget: float, unit: Unit) -> IntArray:
@@ -83,19 +83,8 @@ def mmr_items(read: Featurized, q: FloatArray, tradeoff: float, budget: float, u
 
     S are cosines of tf-idf vectors, without the constant feature; sentences that no longer fit are left out.
     """
-    cost, left = read.costs(unit), limit(budget, unit)
-    nearest = np.zeros(q.size)
-    free = np.ones(q.size, bool)
-    chosen: list[int] = []
-    while True:
-        free &= cost <= roomy(left)
-        if not free.any():
-            return np.sort(np.array(chosen, np.int64))
-        best = int(np.where(free, tradeoff * q - (1 - tradeoff) * nearest, -np.inf).argmax())
-        chosen.append(best)
-        free[best] = False
-        left -= cost[best]
-        nearest = np.maximum(nearest, read.C[best])
+    C = read.C
+    return fill(read, budget, unit, lambda Y: tradeoff * q - (1 - tradeoff) * C[Y].max(axis=0, initial=0.0))
 
 
 def submod_items(read: Featurized, budget: float, unit: Unit, r: float = 0.3, lam: float = 4.0) -> IntArray:
@@ -105,28 +94,20 @@ def submod_items(read: Featurized, budget: float, unit: Unit, r: float = 0.3, la
     single sentence. The second sum is over ordered pairs; S are cosines of tf-idf vectors.
     """
     C = read.C - np.diag(read.C.diagonal())
-    cost, bound = read.costs(unit), limit(budget, unit)
-    total, inside = C.sum(axis=1), np.zeros(len(C))
-    left = bound
-    free = np.ones(len(C), bool)
-    chosen: list[int] = []
-    value = 0.0
-    while (free := free & (cost <= roomy(left))).any():
+    cost, total = read.costs(unit), C.sum(axis=1)
+
+    def score(Y: list[int]) -> FloatArray:
         # i joins Y: its similarity to the rest is gained, that to Y is no longer counted and paid for twice lambda
-        gain = total - inside - (1 + 2 * lam) * inside
-        best = int(np.where(free, gain / cost**r, -np.inf).argmax())
-        free[best] = False
-        if gain[best] >= 0.0:
-            chosen.append(best)
-            value += gain[best]
-            left -= cost[best]
-            inside = inside + C[best]
-    fits = cost <= roomy(bound)
-    if fits.any():
-        single = int(np.where(fits, total, -np.inf).argmax())
-        if total[single] > value:
-            chosen = [single]
-    return np.sort(np.array(chosen, np.int64))
+        gain = total - (2 + 2 * lam) * C[Y].sum(axis=0)
+        return np.where(gain >= 0.0, gain / cost**r, -np.inf)
+
+    chosen = fill(read, budget, unit, score)
+    within = fits(cost, limit(budget, unit))
+    if not within.any():
+        return chosen
+    single = int(np.where(within, total, -np.inf).argmax())
+    value = total[chosen].sum() - (1 + lam) * C[np.ix_(chosen, chosen)].sum()
+    return np.array([single]) if total[single] > value else chosen
 
 
 @dataclass(frozen=True, eq=False)

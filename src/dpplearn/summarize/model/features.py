@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
-from dpplearn._checks import Features, FloatArray, check_choice, read_only
+from dpplearn._checks import FloatArray, check_choice, read_only
 from dpplearn._loops.gram import gram
 from dpplearn.learning.itemset import ItemSet, shared_columns
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.bins import quantile_edges
-from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature, Reading, features_of
+from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature, Reading, column_names, features_of
 from dpplearn.summarize.model.split_cluster import SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit
@@ -22,7 +22,7 @@ from dpplearn.summarize.text.words import words
 
 
 @dataclass(frozen=True, eq=False)
-class Featurized(SplitCluster):
+class Featurized(Reading):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
     `items` has the quality features F, the tf-idf rows phi and, since F was made of them, their cosines C.
@@ -34,26 +34,14 @@ class Featurized(SplitCluster):
     def F(self) -> FloatArray:
         return self.items.features
 
-    @property
-    def phi(self) -> Features:
-        assert self.items.phi is not None
-        return self.items.phi
-
-    @property
-    def C(self) -> FloatArray:
-        assert self.items.similarity is not None
-        return self.items.similarity
-
     def item_set(self, unit: Unit) -> ItemSet:
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        given = self.items
-        return ItemSet._of(
-            features=given.features,
-            similarity=given.similarity,
-            phi=given.phi,
-            cost=self.costs(unit),
-            names=given.names,
-        )
+        return items_of(self, self.F, self.items.names, self.costs(unit))
+
+
+def items_of(read: Reading, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None = None) -> ItemSet:
+    """Sentences as items, of parts that are known to be right."""
+    return ItemSet._of(features=F, similarity=read.C, phi=read.phi, cost=cost, names=names)
 
 
 class SentenceFeatures:
@@ -95,7 +83,7 @@ class SentenceFeatures:
     @property
     def names(self) -> tuple[str, ...]:
         """Name of each column of F."""
-        return tuple(column for entry in self.entries for column in entry.columns)
+        return column_names(self.features)
 
     def fit(self, clusters: Sequence[Cluster]) -> Self:
         """Learn idf from all documents of the clusters, and global bins from all their sentences."""
@@ -143,5 +131,5 @@ class SentenceFeatures:
         parts = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)
         F = np.hstack([*chain.from_iterable(parts)])
         read_only(F, reading.C, reading.phi.data)
-        items = ItemSet._of(features=F, similarity=reading.C, phi=reading.phi, cost=None, names=self.names)
-        return Featurized(reading.cluster, reading.sentences, reading.words, items)
+        made: dict[str, Any] = {one.name: getattr(reading, one.name) for one in fields(reading) if one.init}
+        return Featurized(**made, items=items_of(reading, F, self.names))
