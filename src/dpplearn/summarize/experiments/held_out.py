@@ -13,7 +13,7 @@ from dpplearn._run.progress import Progress
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.baselines import train_logistic
-from dpplearn.summarize.experiments.evaluation import Comparison, Row, Scoring, compare
+from dpplearn.summarize.experiments.evaluation import Comparison, Scoring, compare, figures
 from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, SOURCE, table_1
 from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint
@@ -165,7 +165,7 @@ class Experiment:
         apart = [c for c in self.tested if str(c.id) not in shared]
         without = compare(made, apart, self.scoring, {}) if shared and apart else None
         table_2.details.update(
-            table_1={name: Row(name, score, {}).figures() for name, score in first.items()},
+            table_1={name: figures(score) for name, score in first.items()},
             paper={"source": SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
             shared_documents=shared,
             **({} if without is None else {"without_shared": without.results["systems"]}),
