@@ -23,6 +23,7 @@ from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.centrality import lexrank
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.modelfile import read_model
+from dpplearn.summarize.model.oracle import fill
 from dpplearn.summarize.model.training import rouge_of
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut, limit
@@ -50,32 +51,16 @@ def begin(read: Featurized, budget: float, unit: Unit) -> str:
     return "\n".join(filter(None, lines))
 
 
-def fill(read: Featurized, budget: float, unit: Unit, score: Callable[[list[int]], FloatArray]) -> IntArray:
-    """Add the sentence that scores highest beside those chosen, of those that still fit, until none is above -inf."""
-    cost, left = read.costs(unit), limit(budget, unit)
-    free = np.ones(len(read), bool)
-    chosen: list[int] = []
-    while (free := free & fits(cost, left)).any():
-        value = np.where(free, score(chosen), -np.inf)
-        best = int(value.argmax())
-        if value[best] == -np.inf:
-            break
-        chosen.append(best)
-        free[best] = False
-        left -= cost[best]
-    return np.sort(np.array(chosen, np.int64))
-
-
 def random_items(read: Featurized, budget: float, unit: Unit, seed: int = 0) -> IntArray:
     """Sentences in random order until the budget is full; the same for a cluster of the same id and seed."""
     order = np.random.default_rng([seed, zlib.crc32((read.cluster.id or "").encode())]).permutation(len(read))
-    return fill(read, budget, unit, lambda _: -np.argsort(order).astype(np.float64))
+    return fill(read.costs(unit), limit(budget, unit), lambda _: -np.argsort(order).astype(np.float64))
 
 
 def lexrank_items(read: Featurized, budget: float, unit: Unit) -> IntArray:
     """Sentences by LexRank, those passed over that all but repeat one chosen (cosine of 0.7 or more)."""
-    rank = lexrank(read.C)
-    return fill(read, budget, unit, lambda Y: np.where((read.C[Y] >= SAME).any(axis=0), -np.inf, rank))
+    cost, bound, rank = read.costs(unit), limit(budget, unit), lexrank(read.C)
+    return fill(cost, bound, lambda Y: np.where((read.C[Y] >= SAME).any(axis=0), -np.inf, rank))
 
 
 def mmr_items(read: Featurized, q: FloatArray, tradeoff: float, budget: float, unit: Unit) -> IntArray:
@@ -83,8 +68,8 @@ def mmr_items(read: Featurized, q: FloatArray, tradeoff: float, budget: float, u
 
     S are cosines of tf-idf vectors, without the constant feature; sentences that no longer fit are left out.
     """
-    C = read.C
-    return fill(read, budget, unit, lambda Y: tradeoff * q - (1 - tradeoff) * C[Y].max(axis=0, initial=0.0))
+    C, cost, bound = read.C, read.costs(unit), limit(budget, unit)
+    return fill(cost, bound, lambda Y: tradeoff * q - (1 - tradeoff) * C[Y].max(axis=0, initial=0.0))
 
 
 def submod_items(read: Featurized, budget: float, unit: Unit, r: float = 0.3, lam: float = 4.0) -> IntArray:
@@ -94,15 +79,15 @@ def submod_items(read: Featurized, budget: float, unit: Unit, r: float = 0.3, la
     single sentence. The second sum is over ordered pairs; S are cosines of tf-idf vectors.
     """
     C = read.C - np.diag(read.C.diagonal())
-    cost, total = read.costs(unit), C.sum(axis=1)
+    cost, bound, total = read.costs(unit), limit(budget, unit), C.sum(axis=1)
 
     def score(Y: list[int]) -> FloatArray:
         # i joins Y: its similarity to the rest is gained, that to Y is no longer counted and paid for twice lambda
         gain = total - (2 + 2 * lam) * C[Y].sum(axis=0)
         return np.where(gain >= 0.0, gain / cost**r, -np.inf)
 
-    chosen = fill(read, budget, unit, score)
-    within = fits(cost, limit(budget, unit))
+    chosen = fill(cost, bound, score)
+    within = fits(cost, bound)
     if not within.any():
         return chosen
     single = int(np.where(within, total, -np.inf).argmax())

@@ -26,9 +26,7 @@ class Reasons:
         self.alone, self.beside = lengths_with([], others, unit), lengths_with(chosen, others, unit)
         self.instead = lengths_with(chosen[:longest] + chosen[longest + 1 :], others, unit)
         # of sentences with the same words, the one that was considered: a chosen one, or the first that may be
-        self.considered: dict[str, int] = {}
-        for i in [*subset.tolist(), *np.setdiff1d(np.arange(q.size), excluded).tolist()]:
-            self.considered.setdefault(read.said[i], i)
+        self.considered = read.considered([*subset, *np.setdiff1d(np.arange(q.size), excluded)])
 
     def of(self, i: int, redundancy: float) -> tuple[str, str]:
         """Why sentence i was left out, of which the summary covers a share: in one word, and in a few."""

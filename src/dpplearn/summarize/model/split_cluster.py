@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dpplearn._cached import Latest, cached_property
@@ -36,6 +36,13 @@ class SplitCluster:
     def said(self) -> tuple[str, ...]:
         """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
         return tuple(" ".join(sorted(one)) for one in self.words)
+
+    def considered(self, order: Iterable[int]) -> dict[str, int]:
+        """Of sentences with the same words, the first in this order, by what is said."""
+        found: dict[str, int] = {}
+        for i in order:
+            found.setdefault(self.said[i], i)
+        return found
 
     def matched(self, language: str | None) -> Sequence[Sequence[str]]:
         """The words by which each sentence is compared with other texts."""

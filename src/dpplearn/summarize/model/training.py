@@ -149,7 +149,7 @@ def extract(found: SplitCluster, settings: SummarizerSettings, references: Seque
     """The sentences of a cluster that come nearest to the references within the budget, by the oracle's rule."""
     budget, unit, language = settings.budget, settings.unit, settings.language
     # of sentences with the same words only the first: a set with two of them has probability 0
-    _, first = np.unique(found.said, return_index=True)
+    first = [*found.considered(range(len(found))).values()]
     cost = np.full(len(found), np.inf)
     cost[first] = found.costs(unit)[first]
     wanted = [match_words(cut(reference, budget, unit), language) for reference in references]
