@@ -278,6 +278,8 @@ def test_the_regression_is_trained_where_it_is_asked_for(files, tmp_path, monkey
     again = run(*evaluate, "lr-mmr,lr-dpp,begin", "--train", train)
     assert trained == [3, 3]
     assert json.loads(again.stdout)["systems"] == both["systems"]
+    assert run(*evaluate, "begin", "--train", train).exit_code == 0
+    assert trained == [3, 3]  # nobody asked for it
     asked = run(*evaluate, "begin,lr-mmr")
     assert asked.exit_code == 1
     assert "--train" in asked.stderr

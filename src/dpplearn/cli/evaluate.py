@@ -65,7 +65,7 @@ def command(
     budget = check_budget(summarizer.budget if budget is None else budget, unit)
     clusters = read_for_scoring(corpus, run, split, language)
     warn_of_other_languages(clusters, summarizer.language_)
-    if train is not None:
+    if train is not None and not set(LEARNED).isdisjoint(names):
         logistic = train_logistic(summarizer, read_for_scoring(train, run, None, language))
     models, scoring = Models(summarizer, logistic), Scoring(budget, unit, summarizer.language_)
     called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}

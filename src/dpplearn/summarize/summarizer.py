@@ -171,8 +171,7 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return self._keep(train(self.settings, [*clusters], tune=tune, n_jobs=n_jobs, backend=backend, verbose=verbose))
 
     def _keep(self, trained: Trained) -> Self:
-        self.features_, self.model_ = trained.features, trained.model
-        self.language_, self.training_ = trained.language, trained.training
+        self.features_, self.model_, self.language_, self.training_ = trained
         return self
 
     def oracle_items(self, read: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,20 +30,8 @@ VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7)
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """What training found.
-
-    Attributes
-    ----------
-    features : SentenceFeatures
-        With idf and bins.
-    model : ConditionalDPP
-    language : str or None
-        As given, or what the clusters say.
-    training : dict
-        How much was learned from, and how it went.
-    """
+class Trained(NamedTuple):
+    """What training found: what a `Summarizer` has under these names and an underscore."""
 
     features: SentenceFeatures
     model: ConditionalDPP
@@ -51,8 +39,7 @@ class Trained:
     training: dict[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Example:
+class Example(NamedTuple):
     """A cluster, its items with their costs, and the extracts that it is an example of, together counting once."""
 
     read: Featurized
@@ -102,11 +89,7 @@ def check_references(clusters: Sequence[Cluster]) -> None:
         raise ValueError("Training needs clusters of documents with reference summaries; found none.")
     for cluster in clusters:
         check_cluster(cluster)
-    without = [
-        cluster.id or f"number {t}"
-        for t, cluster in enumerate(clusters)
-        if not any(reference.strip() for reference in cluster.references)
-    ]
+    without = [c.id or f"number {t}" for t, c in enumerate(clusters) if not any(map(str.strip, c.references))]
     if without:
         raise ValueError(
             f"Training needs a reference summary for every cluster, but {len(without)} of {len(clusters)} have none: "
