@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
 from typing import Any, Self
@@ -14,7 +14,7 @@ from dpplearn._loops.gram import gram
 from dpplearn.learning.itemset import ItemSet, shared_columns
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.bins import quantile_edges
-from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature, Reading, column_names, features_of
+from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature, Reading, features_of
 from dpplearn.summarize.model.split_cluster import SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit
@@ -74,16 +74,18 @@ class SentenceFeatures:
 
     def __init__(self, features: str = "paper", *, splitter: Any = None, unit: Unit = "bytes") -> None:
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
+        self.known: Collection[str] | None = None  # columns of the model file it was read from; later ones are newer
 
     @property
     def entries(self) -> tuple[Feature, ...]:
         """The features of the set, in the order of their columns."""
-        return features_of(self.features)
+        entries = features_of(self.features)
+        return entries if self.known is None else tuple(one for one in entries if {*one.columns} <= {*self.known})
 
     @property
     def names(self) -> tuple[str, ...]:
         """Name of each column of F."""
-        return column_names(self.features)
+        return tuple(column for entry in self.entries for column in entry.columns)
 
     def fit(self, clusters: Sequence[Cluster]) -> Self:
         """Learn idf from all documents of the clusters, and global bins from all their sentences."""

@@ -60,15 +60,16 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
         if name not in data:
             raise ValueError(f"{path} has no {name!r}: it is not whole. Train or copy the model again.")
     settings = read_settings(data["settings"], path)
+    weights = data["weights"]
     features = SentenceFeatures(settings.features, unit=settings.unit)
+    features.known = tuple(weights) if isinstance(weights, dict) else ()
+    if not features.known or features.known != features.names:
+        raise ValueError(f"weights in {path} must be named and ordered like the {settings.features!r} features.")
     features.edges = read_edges(data["edges"], features, path)
     features.idf = read_idf(data["idf"], path)
     rho = number(data["rho"], "rho", path)
     if not 0 <= rho <= 1e6:
         raise ValueError(f"rho in {path} must be a number from 0 to 1e6, found {rho}.")
-    weights = data["weights"]
-    if not isinstance(weights, dict) or list(weights) != list(features.names):
-        raise ValueError(f"weights in {path} must be named and ordered like the {settings.features!r} features.")
     pairs = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in weights.items()])
     theta, std = pairs.T
     if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
@@ -91,7 +92,9 @@ def read_settings(settings: Any, path: Path) -> SummarizerSettings:
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:
     bins = {entry.name: entry.bins for entry in features.entries if entry.bins}
     if not isinstance(edges, dict) or set(edges) != set(bins):
-        raise ValueError(f"edges in {path} must hold {', '.join(bins)}, found {edges!r:.80}.")
+        raise ValueError(
+            f"edges in {path} must hold those of its weights: {', '.join(bins) or 'none'}. Found {edges!r:.80}."
+        )
     out = {name: numbers(values, f"edges.{name}", path, bins[name] - 1) for name, values in edges.items()}
     for name, values in out.items():
         if not (np.isfinite(values).all() and (np.diff(values) >= 0).all()):
