@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
-from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn.learning.fitted import known_weights
+from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.tfidf import Idf
@@ -74,7 +75,7 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
     theta, std = pairs.T
     if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
         raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
-    model = ConditionalDPP.from_weights(theta, rho=rho, names=features.names)
+    model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names))
     model.theta_std_ = std
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})
@@ -84,7 +85,8 @@ def read_settings(settings: Any, path: Path) -> SummarizerSettings:
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
     try:
-        return SummarizerSettings(**settings, splitter=None)
+        variance = number(settings["prior_variance"], "prior_variance", path)  # may be infinite
+        return SummarizerSettings(**{**settings, "prior_variance": variance}, splitter=None)
     except (TypeError, ValueError) as error:
         raise ValueError(f"settings in {path} are not those of a Summarizer: {error}") from None
 

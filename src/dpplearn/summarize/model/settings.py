@@ -10,7 +10,6 @@ import numpy as np
 from dpplearn._checks import check_choice, check_int, check_rho
 from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import normal_name
-from dpplearn.learning.posterior import check_precision
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
 from dpplearn.summarize.text.matching import normal_language
@@ -43,13 +42,15 @@ class SummarizerSettings:
             raise ValueError(f"bigrams must be a share from 0 to 1, found {bigrams}.")
         if self.splitter is not None and not callable(self.splitter):
             raise TypeError(f"splitter must be a function of a text, or None, found {self.splitter!r:.60}.")
-        check_precision(self.prior_variance, 1)
+        variance = np.inf if self.prior_variance is None else check_number(self.prior_variance, "prior_variance")
+        if not variance > 0.0:
+            raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {variance}.")
         checked = {
             "features": check_choice(self.features, "features", FEATURE_SETS),
             "decoder": decoder,
             "budget": check_budget(self.budget, check_unit(self.unit)),
             "rho": check_rho(self.rho),
-            "prior_variance": float(np.inf if self.prior_variance is None else self.prior_variance),
+            "prior_variance": variance,
             "language": normal_language(self.language),
             "oracle": check_choice(self.oracle, "oracle", tuple(ORACLES)),
             "targets": check_choice(usual if self.targets is None else self.targets, "targets", TARGETS),

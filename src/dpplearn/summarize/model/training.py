@@ -12,9 +12,8 @@ import numpy as np
 from dpplearn._checks import IntArray
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.learning.conditional import ConditionalDPP
-from dpplearn.learning.cv import ConditionalDPPCV
 from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
@@ -31,10 +30,10 @@ RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7)
 
 
 class Trained(NamedTuple):
-    """What training found: what a `Summarizer` has under these names and an underscore."""
+    """What training found, or what a model file keeps of it."""
 
     features: SentenceFeatures
-    model: ConditionalDPP
+    model: ConditionalPredictor
     language: str | None
     training: dict[str, Any]
 
@@ -57,6 +56,8 @@ def train(
     verbose: bool | Progress = False,
 ) -> Trained:
     """Learn features and weights from clusters with references; with `tune`, rho and the prior variance too."""
+    from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
+
     check_references(clusters)
     settings = replace(settings, language=settled_language(settings.language, clusters, stacklevel=4))
     progress = as_progress(verbose)
@@ -166,6 +167,8 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
 
     Weights are learned without the held-out clusters; idf and bins, which know no references, are those of all.
     """
+    from dpplearn.learning.cv import ConditionalDPPCV
+
     n = len(examples)
     if n < 2:
         raise ValueError("tune=True holds clusters out and needs at least two of them; found one.")
@@ -187,7 +190,7 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
         progress.stage("Tuning", done, len(folds) * (len(VARIANCES) + len(RHOS)))
         return total * len(folds) / n  # so that the mean over folds is that over clusters
 
-    def search(variances: Sequence[float], rhos: Sequence[float]) -> ConditionalDPPCV:
+    def search(variances: Sequence[float], rhos: Sequence[float]) -> Any:
         found = ConditionalDPPCV(variances, rhos, cv=folds, scoring=score, on_impossible="drop")
         return found.fit(X, y, weight, references=owner.tolist())
 
