@@ -246,6 +246,12 @@ def test_skip_bad_leaves_out_clusters_that_cannot_be_used(files, tmp_path):
 
 def test_odd_options(files):
     folder, train, test = files
+    for option, bad in (("--rho", "nan"), ("--rho", "inf"), ("--prior-variance", "nan"), ("--bigrams", "nan")):
+        early = run("train", train, "--out", folder / "no.json", option, bad)
+        assert early.exit_code == 1
+        assert f"{option[2:].replace('-', '_')} must be" in early.stderr
+        assert "Read" not in early.stderr  # said before the corpus is looked at
+        assert run("experiment", "--train", train, "--leave-one-out", option, bad).exit_code == 2
     unknown = run("evaluate", test, "--model", folder / "m.json", "--systems", "begin,lead")
     assert unknown.exit_code == 2
     assert "'lead'" in unknown.stderr
@@ -272,6 +278,8 @@ def test_the_regression_is_trained_where_it_is_asked_for(files, tmp_path, monkey
     again = run(*evaluate, "lr-mmr,lr-dpp,begin", "--train", train)
     assert trained == [3, 3]
     assert json.loads(again.stdout)["systems"] == both["systems"]
+    assert run(*evaluate, "begin", "--train", train).exit_code == 0
+    assert trained == [3, 3]  # nobody asked for it
     asked = run(*evaluate, "begin,lr-mmr")
     assert asked.exit_code == 1
     assert "--train" in asked.stderr
@@ -298,6 +306,6 @@ def test_sampled_summaries_near_the_limit(files):
     folder, _, _ = files
     model = Summarizer.load(folder / "m.json")
     cluster = Cluster.example()
-    over = model._summarize(cluster, 665, "bytes", "sampled", overrun=15.0)
+    over = model.summarize(cluster, 665, "bytes", decoder="sampled", overrun=15.0)
     assert 660 <= over.length <= 680
     assert model.summarize(cluster, 665, "bytes", decoder="sample").length <= 665

@@ -146,6 +146,8 @@ def test_a_new_sentence_feature_is_one_entry(tmp_path, monkeypatch):
         assert column in info
     summary = json.loads(run("summarize", EXAMPLE, "--model", model, "--json").stdout)
     assert "shouts 2/3 of cluster" in summary["explanation"]["chosen"][0]["contributions"]
+    before = run("summarize", EXAMPLE)  # a model that was trained without it is read as before
+    assert before.exit_code == 0, before.stderr
 
 
 def test_train_bad_input(tmp_path):

@@ -169,6 +169,16 @@ def test_other_scripts_are_not_matched_by_their_digits(bundled):
     assert trained.oracle_items(trained.features_.read(hindi[0])).size == 1
 
 
+def test_what_was_prepared_is_for_the_model_as_it_is(bundled):
+    copy = pickle.loads(pickle.dumps(bundled))
+    ready = copy.prepare(Cluster.example())
+    with pytest.raises(ValueError, match="prepare again"):
+        bundled.summarize(ready, 50, "words")
+    copy.set_params(bigrams=0.9)  # the sets that were compared by other words would come out as before
+    with pytest.raises(ValueError, match="prepare again"):
+        copy.summarize(ready, 50, "words")
+
+
 def test_languages_come_from_the_clusters():
     def make(language):
         return Cluster([Document("a", "Rain fell. Sun shone.")], ["Rain fell."], id=language, language=language)
@@ -196,11 +206,13 @@ def test_bad_settings(bundled):
         bundled.summarize(Cluster.example(), 50, "lines")
     for name, bad in (
         ("decoder", "magic"), ("unit", "lines"), ("budget", 0), ("bigrams", 2.0), ("oracle", "delphi"),
-        ("targets", "some"), ("features", "more"),
+        ("targets", "some"), ("features", "more"), ("rho", -1.0), ("rho", float("nan")), ("rho", "much"), ("rho", None),
+        ("prior_variance", 0.0), ("prior_variance", float("nan")), ("prior_variance", "wide"), ("bigrams", "few"),
+        ("bigrams", None), ("random_state", "abc"), ("random_state", -1), ("random_state", 1.5), ("splitter", "."),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=name):
-            Summarizer(**{name: bad}).fit(variations())
-        with pytest.raises(ValueError, match=name):
+        with pytest.raises((ValueError, TypeError), match=f"{name} must"):
+            Summarizer(**{name: bad}).fit([None])  # said before any cluster is looked at
+        with pytest.raises((ValueError, TypeError), match=f"{name} must"):
             clone(bundled).set_params(**{name: bad})._keep(
                 Trained(bundled.features_, bundled.model_, None, {})
             ).summarize(Cluster.example())
@@ -208,6 +220,12 @@ def test_bad_settings(bundled):
         Summarizer().summarize(Cluster.example())
     with pytest.raises(ValueError, match="found none"):
         Summarizer().fit([])
+    with pytest.raises(TypeError, match="list of clusters"):
+        Summarizer().fit(Cluster.example())
+    with pytest.raises(TypeError, match="made of a Cluster, found str"):
+        Summarizer().fit(["A text."])
+    with pytest.raises(ValueError, match="budget of 2 len"):
+        Summarizer(unit=len, budget=2).fit(variations())
     with pytest.raises(ValueError, match="1 of 1 have none: lone"):
         Summarizer().fit([Cluster([Document("a", "A b c.")], id="lone")])
     with pytest.raises(ValueError, match="no sentence with a word"):
@@ -410,6 +428,19 @@ def test_model_files_are_exact(trained, tmp_path):
     assert loaded.summarize(Cluster.example()).text == trained.summarize(Cluster.example()).text
     loaded.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+
+
+def test_a_model_file_has_what_was_trained(tmp_path):
+    """Whatever the arguments are by then; and without a prior, where standard errors may be infinite."""
+    path = tmp_path / "model.json"
+    with pytest.warns(UserWarning, match="finite prior_variance"):
+        fitted = Summarizer(budget=60, unit="words", prior_variance=None, decoder="greedy").fit(variations())
+    assert np.isinf(fitted.theta_std_).any()
+    fitted.set_params(features="extended", language="greek", rho=0.9).save(path)
+    loaded = Summarizer.load(path)
+    assert (loaded.features, loaded.language, loaded.language_, loaded.rho_) == ("paper", None, None, 0.3)
+    np.testing.assert_array_equal(loaded.theta_std_, fitted.theta_std_)
+    assert loaded.summarize(Cluster.example()).text == fitted.summarize(Cluster.example()).text
 
 
 def test_model_files_of_version_1(trained, tmp_path):

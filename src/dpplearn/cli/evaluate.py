@@ -10,7 +10,7 @@ import click
 from dpplearn.cli import print_json, say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import read_for_scoring, warn_of_other_languages
-from dpplearn.cli.options import MODEL, PATH, Run, run_options
+from dpplearn.cli.options import MODEL, PATH, UNIT, Run, run_options
 from dpplearn.cli.tables import print_table_2
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ STOPPED = "Stopped. What is done is kept: run the same command with the same --o
 @click.option("--systems", default="", help="Names, with commas between.  [default: all]")
 @click.option("--train", type=PATH, help="Corpus that lr-mmr and lr-dpp learn from.  [default: they are left out]")
 @click.option("--budget", type=float, help="Length of the summaries.  [default: the model's]")
-@click.option("--unit", type=click.Choice(["bytes", "words", "sentences"]), help="[default: the model's]")
+@click.option("--unit", type=UNIT, help="[default: the model's]")
 @click.option("--split", help="Only clusters of this part of the corpus, such as test.")
 @click.option("--language", help="Only clusters in this language.")
 @run_options
@@ -65,7 +65,7 @@ def command(
     budget = check_budget(summarizer.budget if budget is None else budget, unit)
     clusters = read_for_scoring(corpus, run, split, language)
     warn_of_other_languages(clusters, summarizer.language_)
-    if train is not None:
+    if train is not None and not set(LEARNED).isdisjoint(names):
         logistic = train_logistic(summarizer, read_for_scoring(train, run, None, language))
     models, scoring = Models(summarizer, logistic), Scoring(budget, unit, summarizer.language_)
     called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
@@ -73,7 +73,7 @@ def command(
     with stoppable(stopped(run)), bars() as show:
         found = evaluate(models, clusters, names, scoring, folder, jobs=run.jobs, progress=show)
     if not run.as_json:
-        print_table_2(found.rows, found.best, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
+        print_table_2(found, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
     finish(run, found)
 
 

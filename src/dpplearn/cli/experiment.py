@@ -11,7 +11,7 @@ from dpplearn.cli import say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import read_for_scoring
 from dpplearn.cli.evaluate import finish, stopped
-from dpplearn.cli.options import FILE, PATH, Number, Run, run_options
+from dpplearn.cli.options import FILE, PATH, Run, learning_options, run_options
 from dpplearn.cli.tables import print_table_1, print_table_2
 
 
@@ -21,18 +21,9 @@ from dpplearn.cli.tables import print_table_1, print_table_2
 @click.option("--leave-one-out", is_flag=True, help="No --test: each topic (id before the first dot) by the others.")
 @click.option("--peers", type=FILE, help="Other systems' summaries: a folder or JSON Lines.")
 @click.option("--systems", default="", help="Names, with commas between.  [default: all]")
-@click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries.")
-@click.option("--unit", type=click.Choice(["bytes", "words", "sentences"]), default="bytes", show_default=True)
-@click.option("--features", type=click.Choice(["paper", "extended"]), help="[default: Summarizer's]")
-@click.option("--oracle", type=click.Choice(["rouge", "paper"]), help="[default: Summarizer's]")
-@click.option("--targets", type=click.Choice(["each", "all"]), help="[default: Summarizer's]")
-@click.option("--bigrams", type=Number(0, 1), help="[default: Summarizer's]")
-@click.option("--rho", type=Number(0), help="[default: Summarizer's]")
-@click.option("--prior-variance", type=Number(0, min_open=True), help="[default: Summarizer's]")
-@click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F of --train.")
+@learning_options
 @click.option("--train-split", help="Only clusters of this part of --train.")
 @click.option("--test-split", help="Only clusters of this part of --test.")
-@click.option("--language", help="Only clusters in this language.  [default: all are English]")
 @run_options
 def command(
     train: Path,
@@ -40,14 +31,11 @@ def command(
     leave_one_out: bool,
     peers: Path | None,
     systems: str,
-    budget: float,
-    unit: str,
     tune: bool,
     train_split: str | None,
     test_split: str | None,
-    language: str | None,
     run: Run,
-    **chosen: Any,
+    **settings: Any,
 ) -> None:
     """Train on one corpus, summarize another with every system, and print Tables 1 and 2 beside the paper's figures.
 
@@ -61,18 +49,16 @@ def command(
     from dpplearn.summarize.experiments.systems import check_systems
     from dpplearn.summarize.model.training import settled_language
     from dpplearn.summarize.summarizer import Summarizer
-    from dpplearn.summarize.text.units import check_budget
 
     with usage_errors():
         names = check_systems(systems.split(","))
-        check_budget(budget, unit)
+        summarizer = Summarizer(**settings)
+        budget, unit, language = (getattr(summarizer.settings, name) for name in ("budget", "unit", "language"))
         elsewhere = test is not None and test.resolve() != train.resolve()
         if (leave_one_out and elsewhere) or (not leave_one_out and test is None):
             raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
-    given = {name: value for name, value in chosen.items() if value is not None}
-    summarizer = Summarizer(budget=budget, unit=unit, language=language, **given)
-    ours = read_for_scoring(train, run, train_split, summarizer.settings.language)
-    language = settled_language(summarizer.settings.language, ours)
+    ours = read_for_scoring(train, run, train_split, language)
+    language = settled_language(language, ours)
     theirs = None
     if test is not None and not leave_one_out:
         theirs = read_for_scoring(test, run, test_split, language)
@@ -98,8 +84,8 @@ def command(
     if not run.as_json:
         size = f"{len(experiment.tested)} clusters, {budget:g} {unit}"
         print_table_1(found.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} clusters, {budget:g} {unit}")
-        print_table_2(found.table_2.rows, found.table_2.best, f"Table 2. {experiment.record['test']}: {size}", PAPER_2)
+        print_table_2(found.table_2, f"Table 2. {experiment.record['test']}: {size}", PAPER_2)
         if found.without_shared is not None:
             title = f"Table 2 without the {len(found.shared)} clusters that share documents with the training corpus"
-            print_table_2(found.without_shared.rows, found.without_shared.best, title, PAPER_2)
+            print_table_2(found.without_shared, title, PAPER_2)
     finish(run, found.table_2)

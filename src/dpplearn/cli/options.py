@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import wraps
+from functools import reduce, wraps
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,36 @@ SKIP_BAD = click.option(
 )
 
 
+UNIT = click.Choice(["bytes", "words", "sentences"])
+
+
+def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Many options as one, which --help lists in this order."""
+    return lambda command: reduce(lambda inner, option: option(inner), reversed(options), command)
+
+
+learning_options = several(
+    click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries."),
+    click.option("--unit", type=UNIT, default="bytes", show_default=True),
+    click.option("--features", type=click.Choice(["paper", "extended"]), default="paper", show_default=True),
+    click.option("--oracle", type=click.Choice(["rouge", "paper"]), default="rouge", show_default=True),
+    click.option(
+        "--targets",
+        type=click.Choice(["each", "all"]),
+        help="An extract for each reference, or one for all.  [default: each for consensus, else all]",
+    ),
+    click.option(
+        "--bigrams", type=Number(0, 1), default=0.3, show_default=True, help="Word pairs in what consensus compares."
+    ),
+    click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature."),
+    click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True),
+    click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F."),
+    click.option(
+        "--language", help="Of the corpus; clusters in other languages are left out.  [default: all are English]"
+    ),
+)
+
+
 @dataclass(frozen=True)
 class Run:
     """What `evaluate` and `experiment` are both told: how corpora are read and where results go."""
@@ -89,14 +119,12 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
     def bundled(**given: Any) -> None:
         command(run=Run(**{one.name: given.pop(one.name) for one in fields(Run)}), **given)
 
-    decorated: Callable[..., None] = bundled
-    for option in (
-        SKIP_BAD,
-        ENCODING,
-        click.option("--references", "only", metavar="PART", help="Only references with this in their reference_ids."),
-        click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores."),
-        click.option("--out", type=FILE, help="Folder for results.json and all summaries."),
+    decorated: Callable[..., None] = several(
         AS_JSON,
-    ):
-        decorated = option(decorated)
+        click.option("--out", type=FILE, help="Folder for results.json and all summaries."),
+        click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores."),
+        click.option("--references", "only", metavar="PART", help="Only references with this in their reference_ids."),
+        ENCODING,
+        SKIP_BAD,
+    )(bundled)
     return decorated

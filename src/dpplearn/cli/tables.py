@@ -11,7 +11,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from dpplearn.rouge import CorpusScore
-    from dpplearn.summarize.experiments.evaluation import Row
+    from dpplearn.summarize.experiments.evaluation import Comparison
 
 COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"), ("rouge-su4", "f"))
 
@@ -21,10 +21,10 @@ def console() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=140)
 
 
-def print_table_2(
-    rows: Sequence[Row], best: str, title: str, paper: Mapping[str, Sequence[float]] | None = None
-) -> None:
+def print_table_2(found: Comparison, title: str, paper: Mapping[str, Sequence[float]] | None = None) -> None:
     from dpplearn.summarize.experiments.systems import TITLES
+
+    best = found.details["best"]
 
     table = Table(title=title, caption=f"p: paired bootstrap of ROUGE-1F against {TITLES.get(best, best)}, the best.")
     table.add_column("System")
@@ -34,14 +34,15 @@ def print_table_2(
     table.add_column("p", justify="right")
     if paper is not None:
         table.add_column("paper, DUC 2004: R-1F / 1P / 1R / 2F / SU4F", justify="right")
-    for row in rows:
-        figures, (low, high) = row.figures(), row.intervals()["rouge-1"]["f"]
-        cells = [TITLES.get(row.name, f"Peer {row.name}")]
+    for name, figures in found.results["systems"].items():
+        details = found.details["systems"][name]
+        (low, high), tests = details["intervals"]["rouge-1"]["f"], details["against_best"]
+        cells = [TITLES.get(name, f"Peer {name}")]
         cells += [f"{figures[metric][measure]:.2f}" for metric, measure in COLUMNS]
-        cells += [f"{low:.2f} to {high:.2f}", f"{row.against_best['rouge-1'].p_value:.3f}" if row.against_best else ""]
+        cells += [f"{low:.2f} to {high:.2f}", f"{tests['rouge-1']['p']:.3f}" if tests else ""]
         if paper is not None:
-            cells.append(" / ".join(f"{x:.2f}" for x in paper[row.name]) if row.name in paper else "")
-        table.add_row(*cells, style="bold" if row.name == best else None)
+            cells.append(" / ".join(f"{x:.2f}" for x in paper[name]) if name in paper else "")
+        table.add_row(*cells, style="bold" if name == best else None)
     console().print(table)
 
 

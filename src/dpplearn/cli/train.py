@@ -8,26 +8,14 @@ import click
 from dpplearn.cli import check_out, first_run_notice, say
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import read_corpus
-from dpplearn.cli.options import DECODERS_HELP, ENCODING, FILE, PATH, SKIP_BAD, DecoderName, Number
+from dpplearn.cli.options import DECODERS_HELP, ENCODING, FILE, PATH, SKIP_BAD, DecoderName, learning_options
 
 
 @click.command(name="train")
 @click.argument("corpus", type=PATH)
 @click.option("--out", type=FILE, required=True, help="Model file to write.")
-@click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries to learn from.")
-@click.option("--unit", type=click.Choice(["bytes", "words", "sentences"]), default="bytes", show_default=True)
-@click.option("--features", type=click.Choice(["paper", "extended"]), default="paper", show_default=True)
-@click.option("--oracle", type=click.Choice(["rouge", "paper"]), default="rouge", show_default=True)
-@click.option(
-    "--targets",
-    type=click.Choice(["each", "all"]),
-    help="An extract for each reference, or one for all.  [default: each for consensus, else all]",
-)
+@learning_options
 @click.option("--decoder", type=DecoderName(), default="consensus", show_default=True, help=f"{DECODERS_HELP}.")
-@click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature.")
-@click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True)
-@click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F.")
-@click.option("--language", help="Of the corpus; clusters in other languages are left out.  [default: all are English]")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
 @click.option("--backend", type=click.Choice(["serial", "processes", "dask"]), help="[default: by --jobs]")
 @ENCODING

@@ -13,7 +13,7 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray, Items, check_jobs, check_subset
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
-from dpplearn.decoding.limits import roomy
+from dpplearn.decoding.limits import fits
 from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
 from dpplearn.learning.parameters import Parameters
@@ -28,7 +28,16 @@ from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.matching import match_words
-from dpplearn.summarize.text.units import Unit, check_budget, check_unit, cut, joined_length, limit, measured
+from dpplearn.summarize.text.units import (
+    Unit,
+    check_budget,
+    check_unit,
+    cut,
+    joined_length,
+    lengths_with,
+    limit,
+    measured,
+)
 
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
@@ -173,13 +182,13 @@ class Summarizer(Parameters):
         n_jobs, backend, verbose
             As in `ConditionalDPP`.
         """
-        options: dict[str, Any] = {"tune": tune, "n_jobs": n_jobs, "backend": backend, "verbose": verbose}
-        return self._keep(train(self.settings, list(clusters), **options))
+        if isinstance(clusters, Cluster):
+            raise TypeError("Training needs a list of clusters, found one: pass [cluster].")
+        return self._keep(train(self.settings, [*clusters], tune=tune, n_jobs=n_jobs, backend=backend, verbose=verbose))
 
     def _keep(self, trained: Trained) -> Self:
-        self.features_, self._predictor = trained.features, trained.model
+        self.features_, self._predictor, self.language_, self.training_ = trained
         vars(self).pop("_estimator", None)
-        self.language_, self.training_ = trained.language, trained.training
         return self
 
     def oracle_items(self, read: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:
@@ -221,7 +230,7 @@ class Summarizer(Parameters):
         if not isinstance(cluster, Prepared):
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
             return Prepared(read, self._predictor, self.language_, self.settings.bigrams)
-        if cluster.model is not self._predictor:
+        if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         return cluster
 
@@ -236,6 +245,7 @@ class Summarizer(Parameters):
         include: Items = (),
         exclude: Items = (),
         n_samples: int = SAMPLES,
+        overrun: float = 0.0,
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
@@ -256,60 +266,46 @@ class Summarizer(Parameters):
             Sentences that must be in or out, as numbered in `features_.read(cluster).sentences`.
         n_samples : int
             Sets drawn by the decoder "sampled".
+        overrun : float
+            How much over the budget sampled and consensus sets may be, for a scorer that trims (section 7.3).
         """
         self._check_fitted()
         settings = self.settings
         unit = settings.unit if unit is None else check_unit(unit)
         budget = check_budget(settings.budget if budget is None else budget, unit)
-        decoder = settings.decoder if decoder is None else normal_name(decoder)
-        options: dict[str, Any] = {
-            "diversity": diversity,
-            "include": include,
-            "exclude": exclude,
-            "n_samples": n_samples,
-        }
+        name = settings.decoder if decoder is None else normal_name(decoder)
         if isinstance(cluster, Cluster):
             warn_unless_read(cluster, self.language_)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            return self._summarize(cluster, budget, unit, decoder, **options)
-
-    def _summarize(
-        self,
-        cluster: Cluster | Featurized | Prepared,
-        budget: float,
-        unit: Unit,
-        decoder: str,
-        *,
-        include: Items = (),
-        exclude: Items = (),
-        overrun: float = 0.0,
-        **options: Any,
-    ) -> Summary:
-        """As `summarize`; sampled and consensus sets may cost `overrun` more, for a scorer that trims (section 7.3)."""
-        ready = self._prepared(cluster)
-        read, dpp = ready.read, ready.dpp
-        cost, bound = read.costs(unit), limit(budget, unit)
-        pinned, excluded = check_subset(include, len(cost), "include"), check_subset(exclude, len(cost), "exclude")
-        allowed = ready.allowed(pinned, excluded)
-        note = ""
-        items = np.empty(0, np.int64)
-        if cost[allowed].min() <= roomy(bound) or pinned.size:
-            options |= {"include": pinned, "exclude": ~allowed, "rng": self.random_state, "overrun": overrun}
-            items = np.sort(ready.decode(decoder, cost, bound, **options))
-        while items.size and joined_length([read.texts[i] for i in items], unit) > budget + overrun:
-            loose = np.setdiff1d(items, pinned)  # a unit that counts joints too: the least of them goes
-            if loose.size == 0:
-                raise ValueError(f"The sentences to include are longer than {measured(budget, unit)} together.")
-            items = np.setdiff1d(items, loose[dpp.quality[loose].argmin()])
-        lines = [read.texts[i] for i in items]
-        if not lines:
-            best = int(np.where(allowed, dpp.quality, -1.0).argmax())
-            items, lines = np.array([best]), [cut(read.texts[best], budget, unit)]
-            note = f"No sentence fits {measured(budget, unit)}: the best one was cut."
-        chosen = tuple(read.sentences[i] for i in items)
-        size = joined_length(lines, unit)
-        names = self.features_.names
-        return Summary("\n".join(lines), chosen, size, budget, unit, note, items, ready, names, pinned, excluded)
+            ready = self._prepared(cluster)
+            cost, bound = ready.read.costs(unit), limit(budget, unit)
+            pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
+            allowed = ready.allowed(pinned, excluded)
+            found = np.empty(0, np.int64)
+            if fits(cost[allowed], bound).any() or pinned.size:
+                options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
+                options |= {"diversity": diversity, "include": pinned, "exclude": ~allowed}
+                found = np.sort(ready.decode(name, cost, bound, **options))
+        subset = trimmed(ready, found, pinned, budget + overrun, unit)
+        texts, note = ready.read.texts, ""
+        if not subset.size:  # none fits; or one does, but not the one chosen, in a unit that rounds up
+            whole = allowed & fits(lengths_with([], texts, unit), budget)
+            subset = np.array([np.where(whole if whole.any() else allowed, ready.dpp.quality, -1.0).argmax()])
+            note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
+        lines = [cut(texts[i], budget, unit) if note else texts[i] for i in subset]
+        return Summary(
+            text="\n".join(lines),
+            sentences=tuple(ready.read.sentences[i] for i in subset),
+            length=joined_length(lines, unit),
+            budget=budget,
+            unit=unit,
+            note=note,
+            subset=subset,
+            ready=ready,
+            names=self.features_.names,
+            pinned=pinned,
+            excluded=excluded,
+        )
 
     def summarize_many(
         self, clusters: Sequence[Cluster], budget: float | None = None, unit: Unit | None = None, *,
@@ -335,3 +331,13 @@ class Summarizer(Parameters):
         """Read a model that `save` wrote; without a path, the English one that comes with dpplearn."""
         settings, trained = load_summarizer(path)
         return cls(**vars(settings))._keep(trained)
+
+
+def trimmed(ready: Prepared, subset: IntArray, pinned: IntArray, budget: float, unit: Unit) -> IntArray:
+    """A set without its weakest sentences, where the text is longer than their costs: in a unit that counts joints."""
+    while subset.size and not fits(joined_length([ready.read.texts[i] for i in subset], unit), budget):
+        loose = np.setdiff1d(subset, pinned)
+        if loose.size == 0:
+            raise ValueError(f"The sentences to include are longer than {measured(budget, unit)} together.")
+        subset = np.setdiff1d(subset, loose[ready.dpp.quality[loose].argmin()])
+    return subset

@@ -12,18 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.jsonfile import number, numbers
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import greedy_map
-from dpplearn.decoding.limits import roomy
+from dpplearn.decoding.limits import fits
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.centrality import lexrank
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.modelfile import read_model
+from dpplearn.summarize.model.oracle import fill
 from dpplearn.summarize.model.training import rouge_of
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.units import Unit, cut, limit
@@ -42,40 +42,25 @@ def begin(read: Featurized, budget: float, unit: Unit) -> str:
     >>> begin(SentenceFeatures().fit([storm]).read(storm), 6, "words")
     'A storm hit the coast.\\nBoats'
     """
-    cost, left = read.costs(unit), limit(budget, unit)
-    lines: list[str] = []
-    for text, c in zip(read.texts, cost, strict=True):
-        if c > roomy(left):
-            room = left - (1.0 if unit == "bytes" else 0.0)
-            rest = cut(text, room, unit) if room > 0 and unit != "sentences" else ""
-            return "\n".join([*lines, rest] if rest else lines)
-        lines.append(text)
-        left -= c
-    return "\n".join(lines)
-
-
-def in_order(
-    order: Sequence[int] | IntArray, cost: FloatArray, bound: float, alike: NDArray[np.bool_] | None = None
-) -> IntArray:
-    """The items in this order, those left out that no longer fit, or that are alike to one chosen."""
-    chosen: list[int] = []
-    for i in order:
-        if cost[i] <= roomy(bound) and (alike is None or not alike[i, chosen].any()):
-            chosen.append(int(i))
-            bound -= cost[i]
-    return np.sort(np.array(chosen, np.int64))
+    total, bound = read.costs(unit).cumsum(), limit(budget, unit)
+    whole = int(fits(total, bound).sum())
+    lines = read.texts[:whole]
+    if whole < len(read) and unit != "sentences":
+        room = bound - (total[whole - 1] if whole else 0.0) - (1.0 if unit == "bytes" else 0.0)
+        lines = [*lines, cut(read.texts[whole], room, unit) if room > 0 else ""]
+    return "\n".join(filter(None, lines))
 
 
 def random_items(read: Featurized, budget: float, unit: Unit, seed: int = 0) -> IntArray:
     """Sentences in random order until the budget is full; the same for a cluster of the same id and seed."""
-    rng = np.random.default_rng([seed, zlib.crc32((read.cluster.id or "").encode())])
-    return in_order(rng.permutation(len(read.sentences)), read.costs(unit), limit(budget, unit))
+    order = np.random.default_rng([seed, zlib.crc32((read.cluster.id or "").encode())]).permutation(len(read))
+    return fill(read.costs(unit), limit(budget, unit), lambda _: -np.argsort(order).astype(np.float64))
 
 
 def lexrank_items(read: Featurized, budget: float, unit: Unit) -> IntArray:
     """Sentences by LexRank, those passed over that all but repeat one chosen (cosine of 0.7 or more)."""
-    order = np.argsort(-lexrank(read.C), kind="stable")
-    return in_order(order, read.costs(unit), limit(budget, unit), read.C >= SAME)
+    cost, bound, rank = read.costs(unit), limit(budget, unit), lexrank(read.C)
+    return fill(cost, bound, lambda Y: np.where((read.C[Y] >= SAME).any(axis=0), -np.inf, rank))
 
 
 def mmr_items(read: Featurized, q: FloatArray, tradeoff: float, budget: float, unit: Unit) -> IntArray:
@@ -83,19 +68,8 @@ def mmr_items(read: Featurized, q: FloatArray, tradeoff: float, budget: float, u
 
     S are cosines of tf-idf vectors, without the constant feature; sentences that no longer fit are left out.
     """
-    cost, left = read.costs(unit), limit(budget, unit)
-    nearest = np.zeros(q.size)
-    free = np.ones(q.size, bool)
-    chosen: list[int] = []
-    while True:
-        free &= cost <= roomy(left)
-        if not free.any():
-            return np.sort(np.array(chosen, np.int64))
-        best = int(np.where(free, tradeoff * q - (1 - tradeoff) * nearest, -np.inf).argmax())
-        chosen.append(best)
-        free[best] = False
-        left -= cost[best]
-        nearest = np.maximum(nearest, read.C[best])
+    C, cost, bound = read.C, read.costs(unit), limit(budget, unit)
+    return fill(cost, bound, lambda Y: tradeoff * q - (1 - tradeoff) * C[Y].max(axis=0, initial=0.0))
 
 
 def submod_items(read: Featurized, budget: float, unit: Unit, r: float = 0.3, lam: float = 4.0) -> IntArray:
@@ -105,28 +79,20 @@ def submod_items(read: Featurized, budget: float, unit: Unit, r: float = 0.3, la
     single sentence. The second sum is over ordered pairs; S are cosines of tf-idf vectors.
     """
     C = read.C - np.diag(read.C.diagonal())
-    cost, bound = read.costs(unit), limit(budget, unit)
-    total, inside = C.sum(axis=1), np.zeros(len(C))
-    left = bound
-    free = np.ones(len(C), bool)
-    chosen: list[int] = []
-    value = 0.0
-    while (free := free & (cost <= roomy(left))).any():
+    cost, bound, total = read.costs(unit), limit(budget, unit), C.sum(axis=1)
+
+    def score(Y: list[int]) -> FloatArray:
         # i joins Y: its similarity to the rest is gained, that to Y is no longer counted and paid for twice lambda
-        gain = total - inside - (1 + 2 * lam) * inside
-        best = int(np.where(free, gain / cost**r, -np.inf).argmax())
-        free[best] = False
-        if gain[best] >= 0.0:
-            chosen.append(best)
-            value += gain[best]
-            left -= cost[best]
-            inside = inside + C[best]
-    fits = cost <= roomy(bound)
-    if fits.any():
-        single = int(np.where(fits, total, -np.inf).argmax())
-        if total[single] > value:
-            chosen = [single]
-    return np.sort(np.array(chosen, np.int64))
+        gain = total - (2 + 2 * lam) * C[Y].sum(axis=0)
+        return np.where(gain >= 0.0, gain / cost**r, -np.inf)
+
+    chosen = fill(cost, bound, score)
+    within = fits(cost, bound)
+    if not within.any():
+        return chosen
+    single = int(np.where(within, total, -np.inf).argmax())
+    value = total[chosen].sum() - (1 + lam) * C[np.ix_(chosen, chosen)].sum()
+    return np.array([single]) if total[single] > value else chosen
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpplearn._run.progress import Progress
-from dpplearn.rouge import CorpusScore, PairedTest, paired_bootstrap, score_corpus
+from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint, fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
@@ -47,19 +47,10 @@ class Scoring:
         }
 
     def score(self, name: str, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> CorpusScore:
-        return score_corpus(
-            {topic: lines(text) for topic, text in texts.items()},
-            {topic: [lines(text) for text in references[topic]] for topic in texts},
-            METRICS,
-            confidence=CONFIDENCE,
-            system=name,
-            **rouge_options(self.budget, self.unit, self.language),
-        )
-
-
-def lines(text: str) -> str:
-    """A text as ROUGE reads it: an empty one is a space, which has no token."""
-    return text or " "
+        options = rouge_options(self.budget, self.unit, self.language)
+        ours = {topic: text or " " for topic, text in texts.items()}  # an empty text is a space, which has no token
+        theirs = {topic: [text or " " for text in references[topic]] for topic in texts}
+        return score_corpus(ours, theirs, METRICS, confidence=CONFIDENCE, system=name, **options)
 
 
 def check_clusters(clusters: Sequence[Cluster], what: str) -> list[Cluster]:
@@ -71,8 +62,8 @@ def check_clusters(clusters: Sequence[Cluster], what: str) -> list[Cluster]:
             f"Ids of clusters must differ, but in {what} {repeated[0]!r} occurs more than once"
             f"{f' (and {len(repeated) - 1} others too)' if len(repeated) > 1 else ''}. Rename them."
         )
-    kept = [c for c in named if any(reference.strip() for reference in c.references)]
-    without = [str(c.id) for c in named if c not in kept] if len(kept) < len(named) else []
+    kept = [c for c in named if any(map(str.strip, c.references))]
+    without = [str(c.id) for c in named if not any(map(str.strip, c.references))]
     if not kept:
         raise ValueError(f"No cluster of {what} has a reference summary, so there is nothing to score against.")
     if without:
@@ -81,68 +72,37 @@ def check_clusters(clusters: Sequence[Cluster], what: str) -> list[Cluster]:
     return kept
 
 
-@dataclass(frozen=True)
-class Row:
-    """A system's line of Table 2.
-
-    Attributes
-    ----------
-    score : CorpusScore
-    against_best : dict of str to PairedTest
-        By metric, this system's F less that of the best system; empty for the best one itself.
-    """
-
-    name: str
-    score: CorpusScore
-    against_best: dict[str, PairedTest]
-
-    def figures(self) -> dict[str, dict[str, float]]:
-        """F, P and R of each metric, in percent."""
-        return {
-            metric: {key: round(100 * getattr(average, name).average, 3) for key, name in MEASURES.items()}
-            for metric, average in self.score.averages.items()
-        }
-
-    def intervals(self) -> dict[str, dict[str, list[float]]]:
-        """Their 95 % intervals, in percent."""
-        return {
-            metric: {
-                key: [round(100 * bound, 3) for bound in getattr(average, name)[1:]] for key, name in MEASURES.items()
-            }
-            for metric, average in self.score.averages.items()
-        }
+def figures(score: CorpusScore) -> dict[str, dict[str, float]]:
+    """F, P and R of each metric, in percent."""
+    return {metric: {key: found[0] for key, found in one.items()} for metric, one in in_percent(score).items()}
 
 
-MEASURES = {"f": "f", "p": "precision", "r": "recall"}
+def intervals(score: CorpusScore) -> dict[str, dict[str, list[float]]]:
+    """Their 95 % intervals, in percent."""
+    return {metric: {key: found[1:] for key, found in one.items()} for metric, one in in_percent(score).items()}
+
+
+def in_percent(score: CorpusScore) -> dict[str, dict[str, list[float]]]:
+    """The average of each measure and the bounds of its interval."""
+    names = {"f": "f", "p": "precision", "r": "recall"}
+    return {
+        metric: {key: [round(100 * x, 3) for x in getattr(average, name)] for key, name in names.items()}
+        for metric, average in score.averages.items()
+    }
 
 
 def score_table(
     summaries: Mapping[str, Mapping[str, str]], clusters: Sequence[Cluster], scoring: Scoring
-) -> tuple[list[Row], str]:
-    """A row for each system, and the name of the best in ROUGE-1 F; the oracle, which saw the references, is not."""
+) -> dict[str, CorpusScore]:
+    """The scores of each system that has a summary of one of the clusters."""
     references = {str(c.id): list(c.references) for c in clusters}
-    scores = {}
-    for name, texts in summaries.items():
-        ours = {topic: texts[topic] for topic in references if topic in texts}
-        if ours:
-            scores[name] = scoring.score(name, ours, references)
-    rivals = [name for name in scores if name != "oracle"] or list(scores)
-    best = max(rivals, key=lambda name: scores[name].averages["rouge-1"].f.average)
-    rows = []
-    for name, score in scores.items():
-        tests = {}
-        if name != best and set(score.topics.values()) & set(scores[best].topics.values()):
-            tests = {m: paired_bootstrap(score, scores[best], m, "f", shared=True) for m in METRICS}
-        rows.append(Row(name, score, tests))
-    return rows, best
+    ours = {name: {t: texts[t] for t in references if t in texts} for name, texts in summaries.items()}
+    return {name: scoring.score(name, texts, references) for name, texts in ours.items() if texts}
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Table 2, as rows with the best system's name, and as what `results.json` and `details.json` hold."""
+class Comparison(NamedTuple):
+    """Table 2, as `results.json` and `details.json` hold it: in percent, the details with the best system's name."""
 
-    rows: list[Row]
-    best: str
     results: dict[str, Any]
     details: dict[str, Any]
 
@@ -150,26 +110,32 @@ class Comparison:
 def compare(
     summaries: Mapping[str, Mapping[str, str]], clusters: Sequence[Cluster], scoring: Scoring, record: Mapping[str, Any]
 ) -> Comparison:
-    """Score systems; the details are intervals, tests and scores by topic, in percent, beside the record of the run."""
-    rows, best = score_table(summaries, clusters, scoring)
-    systems = {
-        row.name: {
-            "clusters": len(set(row.score.topics.values())),
-            "intervals": row.intervals(),
+    """Score systems; the details are intervals, tests and scores by topic, beside the record of the run.
+
+    The best is that in ROUGE-1 F, of all but the oracle, which saw the references.
+    """
+    scores = score_table(summaries, clusters, scoring)
+    rivals = [name for name in scores if name != "oracle"] or list(scores)
+    best = max(rivals, key=lambda name: scores[name].averages["rouge-1"].f.average)
+    systems = {}
+    for name, score in scores.items():
+        tested = name != best and set(score.topics.values()) & set(scores[best].topics.values())
+        tests = {m: paired_bootstrap(score, scores[best], m, "f", shared=True) for m in METRICS if tested}
+        systems[name] = {
+            "clusters": len(set(score.topics.values())),
+            "intervals": intervals(score),
             "against_best": {
                 metric: {
                     "difference": round(100 * test.difference, 3),
                     "interval": [round(100 * test.low, 3), round(100 * test.high, 3)],
                     "p": test.p_value,
                 }
-                for metric, test in row.against_best.items()
+                for metric, test in tests.items()
             },
-            "rouge-1 f by cluster": {t: round(100 * x, 3) for t, x in row.score.by_topic("rouge-1", "f").items()},
+            "rouge-1 f by cluster": {t: round(100 * x, 3) for t, x in score.by_topic("rouge-1", "f").items()},
         }
-        for row in rows
-    }
-    results = {"systems": {row.name: row.figures() for row in rows}, "settings": dict(record)}
-    return Comparison(rows, best, results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
+    results = {"systems": {name: figures(score) for name, score in scores.items()}, "settings": dict(record)}
+    return Comparison(results, {"best": best, "confidence": CONFIDENCE, "systems": systems})
 
 
 def evaluate(

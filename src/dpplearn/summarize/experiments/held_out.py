@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from dpplearn._run.progress import Progress
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.baselines import train_logistic
-from dpplearn.summarize.experiments.evaluation import Comparison, Row, Scoring, compare
+from dpplearn.summarize.experiments.evaluation import Comparison, Scoring, compare, figures
 from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, SOURCE, table_1
 from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint
@@ -26,21 +27,17 @@ _DOCNO = re.compile(r"[A-Z]+[-_]?\d{6,}\S*")  # APW19981016.0240: a name that me
 Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """Models still to be trained, on all clusters that are not on one topic, for some systems."""
-
-    settings: dict[str, Any]
-    clusters: tuple[Cluster, ...]
-    systems: tuple[str, ...]
-    tune: bool
-    without: str | None = None
-
-    def __call__(self, verbose: bool | Progress = False) -> Models:
-        rest = [cluster for cluster in self.clusters if topic_of(cluster) != self.without]
-        summarizer = Summarizer(**self.settings).fit(rest, tune=self.tune, verbose=verbose)
-        asked = any(system in LEARNED for system in self.systems)
-        return Models(summarizer, train_logistic(summarizer, rest) if asked else None)
+def train_models(
+    params: dict[str, Any],
+    systems: Sequence[str],
+    tune: bool,
+    clusters: list[Cluster],
+    verbose: bool | Progress = False,
+) -> Models:
+    """A summarizer with these arguments and, where a system asks for it, the regression, both from the clusters."""
+    summarizer = Summarizer(**params).fit(clusters, tune=tune, verbose=verbose)
+    asked = any(system in LEARNED for system in systems)
+    return Models(summarizer, train_logistic(summarizer, clusters) if asked else None)
 
 
 class Outcome(NamedTuple):
@@ -134,18 +131,17 @@ class Experiment:
         return others, read_peers(path, [str(c.id) for c in self.train], encoding, required=False)
 
     def plan(self, progress: bool | Progress) -> tuple[dict[str, Models | Callable[[], Models]], list[Task]]:
-        """Models, or recipes of them, by name, and what each is to summarize."""
+        """Models, or how to train them, by name, and what each is to summarize."""
         models: dict[str, Models | Callable[[], Models]] = {}
         tasks = []
         for decoder, systems in self.by_decoder().items():
-            settings = {**self.summarizer.get_params(), "decoder": decoder}
-            recipe = Recipe(settings, tuple(self.train), systems, self.tune)
+            learn = partial(train_models, {**self.summarizer.get_params(), "decoder": decoder}, systems, self.tune)
             if self.test is not None:
-                models[decoder] = recipe(progress)
+                models[decoder] = learn(self.train, progress)
                 tasks += [Task(decoder, (cluster,), systems) for cluster in self.test]
                 continue
             for topic, held_out in by_topic(self.train).items():
-                models[f"{decoder} {topic}"] = replace(recipe, without=topic)
+                models[f"{decoder} {topic}"] = partial(learn, [c for c in self.train if topic_of(c) != topic])
                 tasks.append(Task(f"{decoder} {topic}", held_out, systems))
         return models, tasks
 
@@ -169,7 +165,7 @@ class Experiment:
         apart = [c for c in self.tested if str(c.id) not in shared]
         without = compare(made, apart, self.scoring, {}) if shared and apart else None
         table_2.details.update(
-            table_1={name: Row(name, score, {}).figures() for name, score in first.items()},
+            table_1={name: figures(score) for name, score in first.items()},
             paper={"source": SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
             shared_documents=shared,
             **({} if without is None else {"without_shared": without.results["systems"]}),
@@ -188,11 +184,11 @@ def topic_of(cluster: Cluster) -> str:
     return str(cluster.id).split(".", 1)[0]
 
 
-def by_topic(clusters: Sequence[Cluster]) -> dict[str, tuple[Cluster, ...]]:
+def by_topic(clusters: Sequence[Cluster]) -> dict[str, list[Cluster]]:
     """Clusters of each topic, of which there must be two."""
-    found: dict[str, tuple[Cluster, ...]] = {}
+    found: dict[str, list[Cluster]] = {}
     for cluster in clusters:
-        found[topic_of(cluster)] = (*found.get(topic_of(cluster), ()), cluster)
+        found.setdefault(topic_of(cluster), []).append(cluster)
     if len(found) < 2:
         raise ValueError(
             f"--leave-one-out trains on the other topics and needs two, but all clusters are on {next(iter(found))!r} "

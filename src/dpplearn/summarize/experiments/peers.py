@@ -60,16 +60,15 @@ def read_folder(folder: Path, encoding: str) -> dict[str, dict[str, Text]]:
     """A folder with one JSON Lines file per system, files as DUC names them, or folders of text files."""
     files = [entry for entry in entries(folder) if entry.is_file()]
     lines = [file for file in files if file.suffix in (".jsonl", ".ndjson")]
-    found: dict[str, dict[str, Text]] = {}
-    if lines:
-        for file in lines:
-            for system, texts in read_candidates(file, encoding).items():
-                for topic, text in texts.items():
-                    add(found.setdefault(system, {}), topic, text, file)
-        return found
     named = [(file, match) for file in files if (match := _DUC.fullmatch(file.name))]
-    if named:
-        for file, match in named:
-            add(found.setdefault(match["peer"], {}), match["topic"], read_text(file, encoding), file)
-        return found
-    return read_candidates(folder, encoding)
+    if lines:
+        whole = ((file, system, texts) for file in lines for system, texts in read_candidates(file, encoding).items())
+        given = [(system, topic, text, file) for file, system, texts in whole for topic, text in texts.items()]
+    elif named:
+        given = [(match["peer"], match["topic"], read_text(file, encoding), file) for file, match in named]
+    else:
+        return read_candidates(folder, encoding)
+    found: dict[str, dict[str, Text]] = {}
+    for system, topic, text, file in given:
+        add(found.setdefault(system, {}), topic, text, file)
+    return found

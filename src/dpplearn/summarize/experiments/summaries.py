@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpplearn._checks import check_jobs
+from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.signals import deaf_children
 from dpplearn.summarize.corpora.cluster import Cluster
@@ -17,33 +16,31 @@ from dpplearn.summarize.experiments.results_folder import ResultsFolder
 from dpplearn.summarize.experiments.systems import SYSTEMS, Models, summary_of
 from dpplearn.summarize.text.units import Unit
 
+Asked = list[tuple[Cluster, list[str]]]  # clusters, and the systems that are to summarize each
 _work: dict[str, Any] = {}  # what a worker process was given once
 
 
 def _start(models: Mapping[str, Any], budget: float, unit: Unit) -> None:
-    _work.update(models=models, budget=budget, unit=unit, trained={})
+    _work.update(models=models, length=(budget, unit), trained={})
 
 
-def _summaries(key: str, clusters: Sequence[Cluster], wanted: Sequence[Sequence[str]]) -> list[dict[str, str]]:
+def _summaries(key: str, asked: Asked) -> list[dict[str, str]]:
     """Summaries of clusters by the models called `key`, which are trained here first if they are still a recipe."""
-    if key not in _work["trained"]:
-        given = _work["models"][key]
-        _work["trained"] = {key: given() if callable(given) else given}
-    models: Models = _work["trained"][key]
-    out = []
-    for cluster, systems in zip(clusters, wanted, strict=True):
-        read = models.summarizer.features_.read(cluster)
-        out.append({name: summary_of(name, models, read, _work["budget"], _work["unit"]) for name in systems})
-    return out
+    with blas_threads(0):  # the processes are the parallelism
+        if key not in _work["trained"]:
+            given = _work["models"][key]
+            _work["trained"] = {key: given() if callable(given) else given}
+        models: Models = _work["trained"][key]
+        read = ((models.summarizer.features_.read(cluster), systems) for cluster, systems in asked)
+        return [{name: summary_of(name, models, one, *_work["length"]) for name in systems} for one, systems in read]
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """Clusters to be summarized by the models that `key` names, under some systems."""
 
     key: str
-    clusters: tuple[Cluster, ...]
-    systems: tuple[str, ...]
+    clusters: Sequence[Cluster]
+    systems: Sequence[str]
 
 
 def make_summaries(
@@ -60,48 +57,36 @@ def make_summaries(
 
     Models given as a function are trained where they are used, when they are.
     """
+    left: list[tuple[str, Asked]] = []
+    for key, clusters, systems in tasks:
+        wanted = [(c, [s for s in systems if (str(c.id), s) not in folder.done]) for c in clusters]
+        left.append((key, [(cluster, names) for cluster, names in wanted if names]))
     total = sum(len(task.clusters) for task in tasks)
-    left = []
-    for task in tasks:
-        wanted = [[s for s in task.systems if (str(c.id), s) not in folder.done] for c in task.clusters]
-        pairs = [(c, w) for c, w in zip(task.clusters, wanted, strict=True) if w]
-        if pairs:
-            left.append((task.key, [c for c, _ in pairs], [w for _, w in pairs]))
-    done = total - sum(len(clusters) for _, clusters, _ in left)
+    done = total - sum(len(asked) for _, asked in left)
     show = as_progress(progress)
     show.stage("Summarizing", done, total)
-    for clusters, found in _run(left, models, budget, unit, check_jobs(jobs)):
-        for cluster, summaries in zip(clusters, found, strict=True):
+    for asked, found in _run([one for one in left if one[1]], (models, budget, unit), check_jobs(jobs)):
+        for (cluster, _), summaries in zip(asked, found, strict=True):
             folder.add(str(cluster.id), summaries)
-        done += len(clusters)
+        done += len(asked)
         show.stage("Summarizing", done, total)
-    made: dict[str, dict[str, str]] = {s: {} for s in SYSTEMS if any(s in task.systems for task in tasks)}
-    for task in tasks:
-        for system in task.systems:
-            made[system].update({str(c.id): folder.done[str(c.id), system] for c in task.clusters})
-    return made
+    return {
+        system: {
+            str(c.id): folder.done[str(c.id), system] for task in tasks if system in task.systems for c in task.clusters
+        }
+        for system in SYSTEMS
+        if any(system in task.systems for task in tasks)
+    }
 
 
-def _run(
-    left: Sequence[tuple[str, list[Cluster], list[list[str]]]],
-    models: Mapping[str, Any],
-    budget: float,
-    unit: Unit,
-    jobs: int,
-) -> Iterator[tuple[list[Cluster], list[dict[str, str]]]]:
+def _run(left: list[tuple[str, Asked]], given: tuple[Any, ...], jobs: int) -> Iterator[tuple[Asked, Any]]:
     if jobs == 1 or len(left) <= 1:
-        _start(models, budget, unit)
-        for key, clusters, wanted in left:
-            yield clusters, _summaries(key, clusters, wanted)
+        _start(*given)
+        for key, asked in left:
+            yield asked, _summaries(key, asked)
         return
-    before = os.environ.get("OPENBLAS_NUM_THREADS")
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # the processes are the parallelism; read when a child starts
-    pool = ProcessPoolExecutor(
-        min(jobs, len(left)),
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start,
-        initargs=(models, budget, unit),
-    )
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(jobs, len(left)), mp_context=context, initializer=_start, initargs=given)
     others = set(multiprocessing.active_children())
     try:
         with deaf_children():
@@ -114,7 +99,3 @@ def _run(
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-        if before is None:
-            del os.environ["OPENBLAS_NUM_THREADS"]
-        else:
-            os.environ["OPENBLAS_NUM_THREADS"] = before

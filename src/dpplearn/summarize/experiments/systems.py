@@ -66,24 +66,20 @@ def summary_of(system: str, models: Models, read: Featurized, budget: float, uni
 
     The oracle sees the references. Sampled and consensus summaries may be 15 bytes over a budget of bytes.
     """
-    summarizer = models.summarizer
+    summarizer, asked = models.summarizer, (read, budget, unit)
     if system in DECODERS:
         overrun = OVERRUN if unit == "bytes" else 0.0
-        return summarizer._summarize(read, budget, unit, DECODERS[system], overrun=overrun).text
+        return summarizer.summarize(*asked, decoder=DECODERS[system], overrun=overrun).text
     if system == "begin":
-        return baselines.begin(read, budget, unit)
-    if system == "random":
-        items = baselines.random_items(read, budget, unit, summarizer.random_state)
-    elif system == "lexrank":
-        items = baselines.lexrank_items(read, budget, unit)
-    elif system == "submod":
-        items = baselines.submod_items(read, budget, unit)
-    elif system == "oracle":
-        items = summarizer.oracle_items(read, budget, unit)
-    elif system == "lr-mmr":
-        items = models.regression(system).mmr(read, budget, unit)
-    else:
-        items = models.regression(system).dpp(read, summarizer.rho_, budget, unit)
+        return baselines.begin(*asked)
+    items = {
+        "random": lambda: baselines.random_items(*asked, summarizer.random_state),
+        "lexrank": lambda: baselines.lexrank_items(*asked),
+        "submod": lambda: baselines.submod_items(*asked),
+        "oracle": lambda: summarizer.oracle_items(*asked),
+        "lr-mmr": lambda: models.regression(system).mmr(*asked),
+        "lr-dpp": lambda: models.regression(system).dpp(read, summarizer.rho_, budget, unit),
+    }[system]()
     if not items.size and system != "oracle":  # no sentence fits: the first one cut, as `Summarizer` cuts its best
         return cut(read.texts[0], budget, unit)
     return "\n".join(read.texts[i] for i in items)

@@ -73,8 +73,9 @@ class Explanation:
     left_out : tuple of LeftOut
         All other sentences, by quality. `similarity` is the cosine to `similar_to`, and `redundancy` the share of the
         sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a
-        few words why it was left out, `code` in one: "excluded", "same-words", "too-long", "redundant", "weaker",
-        "does-not-fit" or "better-without", the first that holds.
+        few words why it was left out, `code` in one, the first that holds: "excluded", "same-words" (as a chosen one),
+        "too-long", "redundant", "same-words" (as one that was considered in its place), "weaker", "better-without" or
+        "does-not-fit".
     similarity : Alike or None
         The mean and the largest cosine between two chosen sentences; None for fewer than two.
     documents : tuple of str
@@ -93,8 +94,8 @@ class Explanation:
     def redundant(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
         """Good sentences that were left out because the summary says them already, most covered first.
 
-        Good is a quality of at least the median of all sentences; a sentence is said already if the summary covers
-        `REDUNDANT` of it or more, and nothing before that kept it out (it is excluded, or longer than the budget).
+        Good is a quality of at least the median of all sentences; their reason is that a chosen one has the same words,
+        or that the summary covers `REDUNDANT` of them or more.
         """
         least = np.median([x.quality for x in (*self.chosen, *self.left_out)])
         found = [x for x in self.left_out if x.code in ("same-words", "redundant") and x.redundancy >= REDUNDANT]

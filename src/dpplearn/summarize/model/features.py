@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
 from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 
-from dpplearn._checks import Features, FloatArray, check_choice, read_only
+from dpplearn._checks import FloatArray, check_choice, read_only
 from dpplearn._loops.gram import gram
 from dpplearn.learning.itemset import ItemSet, shared_columns
 from dpplearn.summarize.corpora.cluster import Cluster
@@ -22,7 +22,7 @@ from dpplearn.summarize.text.words import words
 
 
 @dataclass(frozen=True, eq=False)
-class Featurized(SplitCluster):
+class Featurized(Reading):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
     `items` has the quality features F, the tf-idf rows phi and, since F was made of them, their cosines C.
@@ -34,26 +34,14 @@ class Featurized(SplitCluster):
     def F(self) -> FloatArray:
         return self.items.features
 
-    @property
-    def phi(self) -> Features:
-        assert self.items.phi is not None
-        return self.items.phi
-
-    @property
-    def C(self) -> FloatArray:
-        assert self.items.similarity is not None
-        return self.items.similarity
-
     def item_set(self, unit: Unit) -> ItemSet:
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        given = self.items
-        return ItemSet._of(
-            features=given.features,
-            similarity=given.similarity,
-            phi=given.phi,
-            cost=self.costs(unit),
-            names=given.names,
-        )
+        return items_of(self, self.F, self.items.names, self.costs(unit))
+
+
+def items_of(read: Reading, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None = None) -> ItemSet:
+    """Sentences as items, of parts that are known to be right."""
+    return ItemSet._of(features=F, similarity=read.C, phi=read.phi, cost=cost, names=names)
 
 
 class SentenceFeatures:
@@ -86,11 +74,13 @@ class SentenceFeatures:
 
     def __init__(self, features: str = "paper", *, splitter: Any = None, unit: Unit = "bytes") -> None:
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
+        self.known: Collection[str] | None = None  # columns of the model file it was read from; later ones are newer
 
     @property
     def entries(self) -> tuple[Feature, ...]:
         """The features of the set, in the order of their columns."""
-        return features_of(self.features)
+        entries = features_of(self.features)
+        return entries if self.known is None else tuple(one for one in entries if {*one.columns} <= {*self.known})
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -143,5 +133,5 @@ class SentenceFeatures:
         parts = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)
         F = np.hstack([*chain.from_iterable(parts)])
         read_only(F, reading.C, reading.phi.data)
-        items = ItemSet._of(features=F, similarity=reading.C, phi=reading.phi, cost=None, names=self.names)
-        return Featurized(reading.cluster, reading.sentences, reading.words, items)
+        made: dict[str, Any] = {one.name: getattr(reading, one.name) for one in fields(reading) if one.init}
+        return Featurized(**made, items=items_of(reading, F, self.names))

@@ -35,7 +35,8 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
             "format": FORMAT,
             "version": VERSION,
             "written_by": f"dpplearn {__version__}",
-            "settings": {name: getattr(settings, name) for name in SETTINGS} | {"language": trained.language},
+            "settings": {name: getattr(settings, name) for name in SETTINGS}
+            | {"features": features.features, "language": trained.language},
             "training": trained.training,
             "rho": model.rho_,
             "weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True)),
@@ -60,19 +61,22 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
         if name not in data:
             raise ValueError(f"{path} has no {name!r}: it is not whole. Train or copy the model again.")
     settings = read_settings(data["settings"], path)
+    weights = data["weights"]
     features = SentenceFeatures(settings.features, unit=settings.unit)
+    features.known = tuple(weights) if isinstance(weights, dict) else ()
+    if not features.known or features.known != features.names:
+        raise ValueError(f"weights in {path} must be named and ordered like the {settings.features!r} features.")
     features.edges = read_edges(data["edges"], features, path)
     features.idf = read_idf(data["idf"], path)
     rho = number(data["rho"], "rho", path)
     if not 0 <= rho <= 1e6:
         raise ValueError(f"rho in {path} must be a number from 0 to 1e6, found {rho}.")
-    weights = data["weights"]
-    if not isinstance(weights, dict) or list(weights) != list(features.names):
-        raise ValueError(f"weights in {path} must be named and ordered like the {settings.features!r} features.")
     pairs = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in weights.items()])
-    if not (np.isfinite(pairs).all() and pairs[:, 1].min() >= 0):
+    theta, std = pairs.T
+    if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
         raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
-    model = ConditionalPredictor()._keep(known_weights(pairs[:, 0], rho, 0.0, pairs[:, 1], features.names))
+    model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names))
+    model.theta_std_ = std
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})
 
@@ -80,10 +84,9 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
 def read_settings(settings: Any, path: Path) -> SummarizerSettings:
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
-    if isinstance(settings["random_state"], bool) or not isinstance(settings["random_state"], int):
-        raise ValueError(f"random_state in {path} must be a whole number, found {settings['random_state']!r}.")
     try:
-        return SummarizerSettings(**settings, splitter=None)
+        variance = number(settings["prior_variance"], "prior_variance", path)  # may be infinite
+        return SummarizerSettings(**{**settings, "prior_variance": variance}, splitter=None)
     except (TypeError, ValueError) as error:
         raise ValueError(f"settings in {path} are not those of a Summarizer: {error}") from None
 
@@ -91,7 +94,9 @@ def read_settings(settings: Any, path: Path) -> SummarizerSettings:
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:
     bins = {entry.name: entry.bins for entry in features.entries if entry.bins}
     if not isinstance(edges, dict) or set(edges) != set(bins):
-        raise ValueError(f"edges in {path} must hold {', '.join(bins)}, found {edges!r:.80}.")
+        raise ValueError(
+            f"edges in {path} must hold those of its weights: {', '.join(bins) or 'none'}. Found {edges!r:.80}."
+        )
     out = {name: numbers(values, f"edges.{name}", path, bins[name] - 1) for name, values in edges.items()}
     for name, values in out.items():
         if not (np.isfinite(values).all() and (np.diff(values) >= 0).all()):

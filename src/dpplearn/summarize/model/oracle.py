@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.decoding.limits import roomy
+from dpplearn.decoding.limits import fits
 from dpplearn.summarize.model.tfidf import word_counts
 
 Tokens = Sequence[str]
@@ -31,18 +31,16 @@ def rouge_oracle(
     size = np.array([len(words) for words in sentences], np.float64)
     total = sum(len(words) for words in references)
 
-    have, length, left, best_score = np.zeros(C.shape[1]), 0.0, budget, 0.0
-    chosen: list[int] = []
-    while True:
-        hits = sum(np.minimum(have + C, reference).sum(axis=1) for reference in R)
-        F = 2 * hits / np.maximum(total + len(R) * (length + size), 1.0)
-        F[chosen] = -1.0
-        F[cost > roomy(left)] = -1.0
-        best = int(F.argmax())
-        if F[best] <= best_score + 1e-12:
-            return np.sort(np.array(chosen, np.int64))
-        chosen.append(best)
-        have, length, left, best_score = have + C[best], length + size[best], left - cost[best], F[best]
+    def f(have: FloatArray, length: FloatArray) -> FloatArray:
+        hits = sum(np.minimum(have, reference).sum(axis=-1) for reference in R)
+        return np.asarray(2 * hits / np.maximum(total + len(R) * length, 1.0))
+
+    def score(Y: list[int]) -> FloatArray:
+        have, length = C[Y].sum(axis=0), size[Y].sum()
+        then, now = f(have + C, length + size), f(have, length)
+        return np.where(then > now + 1e-12, then, -np.inf)
+
+    return fill(cost, budget, score)
 
 
 def paper_oracle(
@@ -58,20 +56,35 @@ def paper_oracle(
     """
     R, C = shared_counts(references, sentences)
     size = np.array([len(words) for words in sentences], np.float64)
-    chosen: list[int] = []
-    left = budget
-    while True:
-        hits = np.array([np.minimum(C, reference).sum(axis=1) for reference in R])
-        lengths = R.sum(axis=1)[:, None] + size
+
+    def score(Y: list[int]) -> FloatArray:
+        left = np.maximum(R - C[Y].sum(axis=0), 0.0)
+        hits = np.array([np.minimum(C, reference).sum(axis=1) for reference in left])
+        lengths = left.sum(axis=1)[:, None] + size
         F = np.divide(2 * hits, lengths, out=np.zeros_like(hits), where=lengths > 0).mean(axis=0)
-        F[chosen] = 0.0
-        F[cost > roomy(left)] = 0.0
-        best = int(F.argmax())
-        if F[best] <= 0.0:
-            return np.sort(np.array(chosen, np.int64))
+        return np.where(F > 0.0, F, -np.inf)
+
+    return fill(cost, budget, score)
+
+
+def fill(cost: FloatArray, budget: float, score: Callable[[list[int]], FloatArray]) -> IntArray:
+    """Add the item that scores highest beside those chosen, of those that still fit, until none is above -inf.
+
+    Examples
+    --------
+    >>> fill(np.array([2.0, 1.0, 2.0]), 3.0, lambda chosen: np.array([1.0, 2.0, 3.0]))
+    array([1, 2])
+    """
+    free, chosen = np.ones(cost.size, np.bool_), list[int]()
+    while (free := free & fits(cost, budget)).any():
+        value = np.where(free, score(chosen), -np.inf)
+        best = int(value.argmax())
+        if value[best] == -np.inf:
+            break
         chosen.append(best)
-        left -= cost[best]
-        R = np.maximum(R - C[best], 0.0)
+        free[best] = False
+        budget -= cost[best]
+    return np.sort(np.array(chosen, np.int64))
 
 
 def shared_counts(references: Sequence[Tokens], sentences: Sequence[Tokens]) -> tuple[FloatArray, FloatArray]:

@@ -84,14 +84,10 @@ class Prepared:
 
     def allowed(self, pinned: IntArray, excluded: IntArray) -> npt.NDArray[np.bool_]:
         """Which sentences may be chosen: not the excluded, and of those with the same words only one."""
-        allowed = np.ones(self.n, np.bool_)
+        others = np.setdiff1d(np.arange(self.n), [*pinned, *excluded])
+        allowed = np.zeros(self.n, np.bool_)
+        allowed[[*pinned, *self.read.considered([*pinned, *others]).values()]] = True
         allowed[excluded] = False
-        seen: set[str] = set()
-        for i in [*pinned.tolist(), *np.setdiff1d(np.flatnonzero(allowed), pinned).tolist()]:
-            key = self.said[i]
-            if key in seen and i not in pinned:
-                allowed[i] = False
-            seen.add(key)
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
         return allowed

@@ -82,6 +82,8 @@ class Feature:
     --------
     >>> Feature("length", len, bins=2).columns
     ('length 1/2', 'length 2/2')
+    >>> Feature("length", len, raw=True, rank=True).columns
+    ('length', 'length rank')
     """
 
     name: str
@@ -97,7 +99,8 @@ class Feature:
     def columns(self) -> tuple[str, ...]:
         """Names of its columns of F."""
         return (
-            *[self.name] * (self.raw + self.rank),
+            *[self.name] * self.raw,
+            *[f"{self.name} rank" if self.raw else self.name] * self.rank,
             *(f"{self.name} {b + 1}/{self.bins}" for b in range(self.bins)),
             *(f"{self.name} {b + 1}/{self.local_bins} of cluster" for b in range(self.local_bins)),
             *(f"{self.name} {level}" for level in self.levels),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpplearn._checks import check_choice
+import numpy as np
+
+from dpplearn._checks import check_choice, check_int, check_rho
+from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import normal_name
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
@@ -33,20 +36,26 @@ class SummarizerSettings:
     random_state: int
 
     def __post_init__(self) -> None:
-        decoder = normal_name(self.decoder)
+        decoder, bigrams = normal_name(self.decoder), check_number(self.bigrams, "bigrams")
         usual = "each" if decoder == "consensus" else "all"
-        if not 0.0 <= self.bigrams <= 1.0:
-            raise ValueError(f"bigrams must be a share from 0 to 1, found {self.bigrams}.")
+        if not 0.0 <= bigrams <= 1.0:
+            raise ValueError(f"bigrams must be a share from 0 to 1, found {bigrams}.")
+        if self.splitter is not None and not callable(self.splitter):
+            raise TypeError(f"splitter must be a function of a text, or None, found {self.splitter!r:.60}.")
+        variance = np.inf if self.prior_variance is None else check_number(self.prior_variance, "prior_variance")
+        if not variance > 0.0:
+            raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {variance}.")
         checked = {
             "features": check_choice(self.features, "features", FEATURE_SETS),
             "decoder": decoder,
             "budget": check_budget(self.budget, check_unit(self.unit)),
-            "rho": float(self.rho),
-            "prior_variance": float(self.prior_variance),
+            "rho": check_rho(self.rho),
+            "prior_variance": variance,
             "language": normal_language(self.language),
             "oracle": check_choice(self.oracle, "oracle", tuple(ORACLES)),
             "targets": check_choice(usual if self.targets is None else self.targets, "targets", TARGETS),
-            "bigrams": float(self.bigrams),
+            "bigrams": bigrams,
+            "random_state": check_int(self.random_state, "random_state"),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)

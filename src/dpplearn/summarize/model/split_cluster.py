@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dpplearn._cached import Latest, cached_property
@@ -37,6 +37,13 @@ class SplitCluster:
         """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
         return tuple(" ".join(sorted(one)) for one in self.words)
 
+    def considered(self, order: Iterable[int]) -> dict[str, int]:
+        """Of sentences with the same words, the first in this order, by what is said."""
+        found: dict[str, int] = {}
+        for i in order:
+            found.setdefault(self.said[i], i)
+        return found
+
     def matched(self, language: str | None) -> Sequence[Sequence[str]]:
         """The words by which each sentence is compared with other texts."""
         return self._matched.get(language, lambda: [match_words(text, language) for text in self.texts])
@@ -46,14 +53,18 @@ class SplitCluster:
         return self._costs.get(unit, lambda: costs(self.texts, unit))
 
 
-def split_cluster(cluster: Cluster, splitter: Splitter | None = None) -> SplitCluster:
-    """Split a cluster into its sentences, of which there must be one."""
-    given: object = cluster
+def check_cluster(given: object) -> None:
+    """A cluster, and not the text that one is made of."""
     if not isinstance(given, Cluster):
         raise TypeError(
             f"Summaries are made of a Cluster, found {type(given).__name__}. "
             "Use Cluster.from_texts([...]) or Cluster.from_files(...)."
         )
+
+
+def split_cluster(cluster: Cluster, splitter: Splitter | None = None) -> SplitCluster:
+    """Split a cluster into its sentences, of which there must be one."""
+    check_cluster(cluster)
     found = [(sentence, tuple(words(sentence.text))) for sentence in cluster.sentences(splitter)]
     found = [(sentence, tokens) for sentence, tokens in found if tokens]
     if not found:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,31 +19,18 @@ from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.split_cluster import SplitCluster, check_cluster
 from dpplearn.summarize.text.language import foreign
 from dpplearn.summarize.text.matching import ENGLISH, match_words, normal_language
-from dpplearn.summarize.text.units import Unit, cut, limit
+from dpplearn.summarize.text.units import Unit, cut, limit, measured
 
 FOLDS = 5
 VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7)
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """What training found.
-
-    Attributes
-    ----------
-    features : SentenceFeatures
-        With idf and bins.
-    model : ConditionalPredictor
-        A ConditionalDPP, or what a model file keeps of one.
-    language : str or None
-        As given, or what the clusters say.
-    training : dict
-        How much was learned from, and how it went.
-    """
+class Trained(NamedTuple):
+    """What training found, or what a model file keeps of it."""
 
     features: SentenceFeatures
     model: ConditionalPredictor
@@ -51,8 +38,7 @@ class Trained:
     training: dict[str, Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Example:
+class Example(NamedTuple):
     """A cluster, its items with their costs, and the extracts that it is an example of, together counting once."""
 
     read: Featurized
@@ -102,11 +88,9 @@ def check_references(clusters: Sequence[Cluster]) -> None:
     """At least one cluster, and a reference of each."""
     if not clusters:
         raise ValueError("Training needs clusters of documents with reference summaries; found none.")
-    without = [
-        cluster.id or f"number {t}"
-        for t, cluster in enumerate(clusters)
-        if not any(reference.strip() for reference in cluster.references)
-    ]
+    for cluster in clusters:
+        check_cluster(cluster)
+    without = [c.id or f"number {t}" for t, c in enumerate(clusters) if not any(map(str.strip, c.references))]
     if without:
         raise ValueError(
             f"Training needs a reference summary for every cluster, but {len(without)} of {len(clusters)} have none: "
@@ -149,7 +133,7 @@ def extract(found: SplitCluster, settings: SummarizerSettings, references: Seque
     """The sentences of a cluster that come nearest to the references within the budget, by the oracle's rule."""
     budget, unit, language = settings.budget, settings.unit, settings.language
     # of sentences with the same words only the first: a set with two of them has probability 0
-    _, first = np.unique(found.said, return_index=True)
+    first = [*found.considered(range(len(found))).values()]
     cost = np.full(len(found), np.inf)
     cost[first] = found.costs(unit)[first]
     wanted = [match_words(cut(reference, budget, unit), language) for reference in references]
@@ -162,7 +146,7 @@ def check_targets(examples: Sequence[Example], settings: SummarizerSettings) -> 
     if len(empty) == len(examples):
         raise ValueError(
             "There is nothing to learn: no sentence of any cluster shares a word with its references and fits the "
-            f"budget of {settings.budget:g} {settings.unit}. Raise the budget, or look at the references."
+            f"budget of {measured(settings.budget, settings.unit)}. Raise the budget, or look at the references."
         )
     if empty:
         warnings.warn(

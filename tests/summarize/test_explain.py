@@ -1,0 +1,102 @@
+"""What `summary.explain()` says is true of the chosen set, and of every sentence that is not in it."""
+
+import numpy as np
+import pytest
+
+from dpplearn.decoding.limits import fits
+from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize.explain.explanation import REDUNDANT
+from dpplearn.summarize.text.units import joined_length
+
+
+def tenths(text):
+    """A length with fractions, which binary numbers only come near to."""
+    return len(text) * 0.1
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return Summarizer.load()
+
+
+@pytest.fixture(scope="module")
+def repeating():
+    """The example, with two of its articles once more: word for word, and without commas."""
+    documents = Cluster.example().documents
+    again = [Document("again", documents[1].text), Document("no commas", documents[2].text.replace(",", ""))]
+    return Cluster([*documents, *again])
+
+
+BUDGETS = [
+    (100, "words"), (12, "words"), (4, "words"), (665, "bytes"), (3, "sentences"), (2.5, "sentences"), (60, "tokens"),
+    (60.5, "tokens"), (300, len), (30.0, tenths),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("decoder", ["greedy", "consensus", "local"])
+@pytest.mark.parametrize(("budget", "unit"), BUDGETS)
+def test_every_reason_is_true(bundled, repeating, decoder, budget, unit):
+    ready = bundled.prepare(repeating)
+    read, q = ready.read, ready.dpp.quality
+    for options in ({}, {"exclude": [0, 3, 9, 21], "diversity": 0.8}):
+        excluded = set(options.get("exclude", ()))
+        summary = bundled.summarize(ready, budget, unit, decoder=decoder, **options)
+        explanation, chosen = summary.explain(), set(summary.subset.tolist())
+        lines = [read.texts[i] for i in summary.subset]
+        within = {i: fits(joined_length([read.texts[i]], unit), budget) for i in range(ready.n)}
+        assert bool(summary.note) == (not any(within[i] for i in range(ready.n) if i not in excluded))
+        assert sorted([*chosen, *(x.number for x in explanation.left_out)]) == [*range(ready.n)]
+        for x in explanation.left_out:
+            i = x.number
+            beside = fits(joined_length([*lines, read.texts[i]], unit), budget)
+            swapped = [[*lines[:k], *lines[k + 1 :], read.texts[i]] for k in range(len(lines))]
+            replaces = any(fits(joined_length(texts, unit), budget) for texts in swapped)
+            twins = {j for j in range(ready.n) if j != i and read.said[j] == read.said[i]} - excluded
+            said = bool(twins & chosen)
+            holds = {
+                "excluded": i in excluded,
+                "same-words": said or (bool(twins) and min(twins) < i),
+                "too-long": not within[i] and not said,
+                "redundant": x.redundancy >= REDUNDANT and within[i] and not said,
+                "weaker": q[i] < q[summary.subset].min() and (beside or replaces),
+                "does-not-fit": not beside,
+                "better-without": beside,
+            }
+            assert holds[x.code], (x.code, x.reason)
+            if x.code in ("does-not-fit", "better-without", "weaker"):
+                assert within[i]
+                assert x.redundancy < REDUNDANT
+                assert not twins or i < min(twins)
+        listed = {x.number for x in explanation.redundant(None)}
+        good = {x.number for x in explanation.left_out if x.quality >= np.median(q)}
+        assert listed == good & {  # those, and only those, of which the reason says that the summary has them
+            x.number
+            for x in explanation.left_out
+            if x.code == "redundant" or (x.code == "same-words" and f"{x.similarity:.6f}" == "1.000000")
+        }
+
+
+def test_of_sentences_with_the_same_words_that_are_all_left_out_each_has_its_own_reason(bundled):
+    storm = "The storm closed the bridge over the river on Monday."
+    again = "On Monday the storm closed the bridge over the river."
+    other = "A school in the valley opened its hall to families."
+    cluster = Cluster.from_texts([storm, again, other])
+    codes = {x.number: x.code for x in bundled.summarize(cluster, 1, "sentences", include=[2]).explain().left_out}
+    assert codes == {0: "does-not-fit", 1: "same-words"}  # the first was considered, the second not
+    long = Cluster.from_texts([f"{storm[:-1]} in May.", f"In May {again[0].lower()}{again[1:]}", "Boats sank."])
+    found = bundled.summarize(long, 3, "words").explain().left_out
+    assert [x.code for x in found] == ["too-long", "too-long"]
+
+
+def test_a_length_that_is_the_budget_but_for_rounding_fits(bundled):
+    """3 x 0.1 is not 0.3 in binary."""
+    summary = bundled.summarize(Cluster.from_texts(["Sun", "Rain and snow"]), 0.3, tenths)
+    assert (summary.text, summary.note) == ("Sun", "")
+    assert [x.code for x in summary.explain().left_out] == ["too-long"]
+
+
+def test_half_a_token_is_no_room(bundled):
+    """The length in tokens is rounded up: 42 bytes are 11 of them."""
+    text = "The bridge over the river fell on a Monday"
+    summary = bundled.summarize(Cluster.from_texts([text, "It rained."]), 10.5, "tokens")
+    assert (summary.text, summary.note) == ("It rained.", "")
