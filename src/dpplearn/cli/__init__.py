@@ -5,6 +5,7 @@ it is run, so that what one command needs does not slow the others down.
 """
 
 import json
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -74,8 +75,9 @@ def check_out(path: Path | None, option: str = "--out") -> None:
         return
     if path.is_dir():
         raise ValueError(f"Cannot write {path}: it is a folder. Give the name of a file as {option}.")
-    if not path.parent.is_dir():
-        raise ValueError(f"Cannot write {path}: there is no folder {path.parent}. Make it, or give another {option}.")
+    folder = Path(os.path.realpath(path)).parent  # a link is written through
+    if not folder.is_dir():
+        raise ValueError(f"Cannot write {path}: there is no folder {folder}. Make it, or give another {option}.")
 
 
 @contextmanager
