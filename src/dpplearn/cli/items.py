@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn._io.jsonlines import parse_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +77,7 @@ class Items:
     def _list(value: str, name: str, place: str) -> Any:
         """A list from a CSV cell: JSON, or numbers with spaces, commas or semicolons between."""
         if value.lstrip().startswith("["):
-            try:
-                return json.loads(value)
-            except json.JSONDecodeError as error:
-                raise ValueError(f"{place}: the field {name!r} is not a JSON list: {error.msg}.") from None
+            return parse_json(value, f"{place}: the field {name!r}", "a JSON list")
         return value.replace(",", " ").replace(";", " ").split()
 
     @staticmethod
