@@ -57,7 +57,7 @@ class Items:
                 raise ValueError(f"{place}: the field {name!r} must be a list of numbers, found {value!r:.40}.")
             try:
                 numbers = row if isinstance(row, np.ndarray) else np.array(row, np.float64)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 if isinstance(value, str):
                     raise ValueError(
                         f"{place}: the field {name!r} must be a list of numbers, found the text {value!r:.40}. "
@@ -84,7 +84,7 @@ class Items:
     def _number(value: Any, name: str, place: str) -> float:
         try:
             number = float(value) if not isinstance(value, bool) else math.nan
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
             raise ValueError(f"{place}: the field {name!r} must be a finite number, found {value!r:.40}.")

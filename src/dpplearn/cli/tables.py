@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from dpplearn.cli import visible
+
 if TYPE_CHECKING:
     from dpplearn.rouge import CorpusScore
     from dpplearn.summarize.experiments.evaluation import Row
@@ -17,8 +19,8 @@ COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"
 
 
 def console() -> Console:
-    """Standard output; wide enough for the table where it is not a terminal."""
-    return Console() if sys.stdout.isatty() else Console(width=140)
+    """Standard output; wide enough for the table where it is not a terminal. Names in brackets are no markup."""
+    return Console(markup=False, width=None if sys.stdout.isatty() else 140)
 
 
 def print_table_2(
@@ -26,7 +28,8 @@ def print_table_2(
 ) -> None:
     from dpplearn.summarize.experiments.systems import TITLES
 
-    table = Table(title=title, caption=f"p: paired bootstrap of ROUGE-1F against {TITLES.get(best, best)}, the best.")
+    best_name = visible(TITLES.get(best, best))
+    table = Table(title=visible(title), caption=f"p: paired bootstrap of ROUGE-1F against {best_name}, the best.")
     table.add_column("System")
     for metric, measure in COLUMNS:
         table.add_column(f"{metric.upper()}{measure.upper()}".replace("ROUGE-", "R-"), justify="right")
@@ -36,7 +39,7 @@ def print_table_2(
         table.add_column("paper, DUC 2004: R-1F / 1P / 1R / 2F / SU4F", justify="right")
     for row in rows:
         figures, (low, high) = row.figures(), row.intervals()["rouge-1"]["f"]
-        cells = [TITLES.get(row.name, f"Peer {row.name}")]
+        cells = [visible(TITLES.get(row.name, f"Peer {row.name}"))]
         cells += [f"{figures[metric][measure]:.2f}" for metric, measure in COLUMNS]
         cells += [f"{low:.2f} to {high:.2f}", f"{row.against_best['rouge-1'].p_value:.3f}" if row.against_best else ""]
         if paper is not None:
@@ -46,7 +49,7 @@ def print_table_2(
 
 
 def print_table_1(scores: Mapping[str, CorpusScore], paper: Mapping[str, Sequence[float]], title: str) -> None:
-    table = Table("System", title=title)
+    table = Table("System", title=visible(title))
     for name in ("R-1F", "R-2F", "R-SU4F", "paper, DUC 2003: R-1F / 2F / SU4F"):
         table.add_column(name, justify="right")
     for name, score in scores.items():

@@ -60,6 +60,9 @@ def _cluster(record: dict[str, Any], where: str) -> Cluster:
     labels = record.get("reference_ids") or ()
     if not isinstance(labels, list | tuple) or not all(isinstance(label, str) for label in labels):
         raise ValueError(f'{where}, field "reference_ids": must be a list of strings, found {describe(labels)}.')
+    if labels and len(labels) != len(references or ()):
+        counts = f"{len(references or ())} references, found {len(labels)}"
+        raise ValueError(f'{where}, field "reference_ids": must name each of the {counts}.')
     return Cluster(
         documents,
         [_reference(item, f"references[{i}]", where) for i, item in enumerate(references or ())],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpplearn._checks import check_choice
+from dpplearn._checks import check_choice, check_rho
 from dpplearn.decoding.registry import normal_name
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
@@ -41,7 +41,7 @@ class SummarizerSettings:
             "features": check_choice(self.features, "features", FEATURE_SETS),
             "decoder": decoder,
             "budget": check_budget(self.budget, check_unit(self.unit)),
-            "rho": float(self.rho),
+            "rho": check_rho(self.rho),
             "prior_variance": float(self.prior_variance),
             "language": normal_language(self.language),
             "oracle": check_choice(self.oracle, "oracle", tuple(ORACLES)),

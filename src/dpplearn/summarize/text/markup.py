@@ -19,6 +19,7 @@ _BLOCKS = _HEADINGS | word_set(
 _NAME = re.compile(r"/?([A-Za-z][A-Za-z0-9_:.-]{0,40})")
 _MARK = re.compile('[">]')
 _LONGEST_TAG = 5_000
+_HUGE = re.compile("&#[0-9]{20,};?")  # a character's number that Python would not even read
 
 
 def tokens(source: str, raw: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:
@@ -98,7 +99,7 @@ class _Reader:
     tag: str = ""
 
     def flush(self) -> None:
-        text = " ".join(unescape("".join(self.parts)).split())
+        text = " ".join(unescape(_HUGE.sub("\ufffd", "".join(self.parts))).split())
         self.parts.clear()
         if not text:
             return
