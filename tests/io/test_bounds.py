@@ -1,4 +1,4 @@
-"""Files that are larger than they look, or have no end: refused in a line, without taking the memory they would fill."""
+"""Files that are larger than they look, or have no end, are refused in a line, without the memory they would fill."""
 
 import gzip
 import json
