@@ -53,17 +53,18 @@ class Items:
         rows: list[Any] = []
         for value, place in self.column(name):
             row = self._list(value, name, place) if isinstance(value, str) else value
-            if not isinstance(row, list | tuple | np.ndarray) or np.ndim(row) != 1 or len(row) == 0:
-                raise ValueError(f"{place}: the field {name!r} must be a list of numbers, found {value!r:.40}.")
+            wrong = f"{place}: the field {name!r} must be a list of numbers, found"
+            if not isinstance(row, list | tuple | np.ndarray) or len(row) == 0:
+                raise ValueError(f"{wrong} {value!r:.40}.")
             try:
                 numbers = row if isinstance(row, np.ndarray) else np.array(row, np.float64)
             except (TypeError, ValueError, OverflowError):
                 if isinstance(value, str):
-                    raise ValueError(
-                        f"{place}: the field {name!r} must be a list of numbers, found the text {value!r:.40}. "
-                        f"To compare texts by their words, give --text {name}."
-                    ) from None
+                    hint = f"To compare texts by their words, give --text {name}."
+                    raise ValueError(f"{wrong} the text {value!r:.40}. {hint}") from None
                 numbers = np.array([self._number(x, name, place) for x in row])  # says which it is
+            if numbers.ndim != 1:
+                raise ValueError(f"{wrong} {value!r:.40}.")
             if numbers.dtype.kind not in "fiu" or not np.isfinite(numbers).all():
                 raise ValueError(f"{place}: the field {name!r} must hold finite numbers, found {value!r:.60}.")
             if rows and len(row) != len(rows[0]):
