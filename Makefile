@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 HOSTS := .venv-integrations
 
-.PHONY: venv demo model test lint typecheck pytest test-integrations bench figures docs clean
+.PHONY: venv demo model test lint typecheck pytest fuzz test-integrations bench figures docs clean
 
 venv: $(STAMP)
 
@@ -34,6 +34,13 @@ typecheck: venv
 # One BLAS thread per worker: two workers with two threads each only wait for one another.
 pytest: venv
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+
+# The readers, with inputs that nobody has tried: what fails is kept in tests/fuzz/found. FUZZ_SECONDS: how long.
+FUZZ_SECONDS ?= 3600
+fuzz: venv
+	end=$$(($$(date +%s) + $(FUZZ_SECONDS))); while test $$(date +%s) -lt $$end; do \
+	  LINEAR_BYTES=1000000 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
+	  $(BIN)/python -m pytest -q --hypothesis-profile=fuzz tests/fuzz tests/test_linear.py || exit 1; done
 
 # The adapters against the frameworks themselves, in a virtual environment of their own.
 test-integrations: $(HOSTS)/.installed

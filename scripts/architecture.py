@@ -96,7 +96,7 @@ def in_order(folders: set[str], prefix: str, members: list[Module]) -> tuple[str
             if target.startswith(f"{prefix}.") and home != other and set(home + other) <= folders and home:
                 uses[home[0]].update(other)
     try:
-        return tuple(TopologicalSorter(uses).static_order())
+        return tuple(TopologicalSorter({folder: sorted(used) for folder, used in uses.items()}).static_order())
     except CycleError:
         return tuple(uses)
 

@@ -255,10 +255,13 @@ def check_jobs(n_jobs: int | None) -> int:
     return check_int(n_jobs, "n_jobs", low=1)
 
 
+MAX_RHO = 1e6  # rho^2 is added to cosines: beyond, nothing is left of them
+
+
 def check_rho(rho: Any) -> float:
-    """A finite number that is not negative: the value of section 7.2's constant similarity feature."""
-    if not isinstance(rho, int | float | np.number) or isinstance(rho, bool) or not 0 <= rho < np.inf:
-        raise ValueError(f"rho must be a finite number that is not negative, found {rho!r}.")
+    """The value of section 7.2's constant similarity feature."""
+    if not isinstance(rho, int | float | np.number) or isinstance(rho, bool) or not 0 <= rho <= MAX_RHO:
+        raise ValueError(f"rho must be a number from 0 to {MAX_RHO:g}, found {rho!r:.60}.")
     return float(rho)
 
 

@@ -13,6 +13,7 @@ from dpplearn.summarize.experiments import summaries as summaries_module
 from dpplearn.summarize.experiments.evaluation import Scoring
 from dpplearn.summarize.experiments.held_out import shared_documents
 from dpplearn.summarize.experiments.paper_tables import human_scores
+from dpplearn.summarize.experiments.results_folder import ResultsFolder
 from dpplearn.summarize.experiments.systems import SYSTEMS
 
 FAST = "begin,random,lexrank,lr-mmr,lr-dpp,submod,dpp-greedy,dpp-consensus,oracle"
@@ -113,6 +114,25 @@ def test_folders_do_not_mix_settings(files, tmp_path):
     assert "budget (there 300.0, now 200.0)" in other.stderr
     assert run("evaluate", train, *arguments[2:]).exit_code == 1
     assert run(*arguments).exit_code == 0
+
+
+def test_any_id_can_be_read_again(tmp_path):
+    """Of all that Python takes for an end of a line, only the line feed ends one here."""
+    done = {(f"a{end}b", "begin"): f"It{end}rained." for end in "\u2028\u2029\x85\x1c\x0b\r\n\ud800"}
+    folder = ResultsFolder(tmp_path, {"budget": 1})
+    for (name, system), text in done.items():
+        folder.add(name, {system: text})
+    assert ResultsFolder(tmp_path, {"budget": 1}).done == done
+
+
+LOGS = ('{"settings": 1}\n', "[]\n", '{"settings": {}}\n{"id": [], "system": 1}\n', "\xff\n", "[" * 9999 + "\n")
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_log_that_is_none(log, tmp_path):
+    (tmp_path / ".progress.jsonl").write_text(log, "latin-1")
+    with pytest.raises(ValueError, match="cannot be read"):
+        ResultsFolder(tmp_path, {"budget": 1})
 
 
 def test_processes_give_the_same(files):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,21 +13,49 @@ from typing import IO, Any
 
 @contextmanager
 def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
-    """Open a temporary file beside `path`, and put it in its place once all is written."""
-    target = Path(path)
+    """Open a temporary file beside `path`, and put it in its place once all is written.
+
+    A link stays, and the file that it leads to is replaced; a file that is there keeps its mode and owner. What is no
+    file (a device, a FIFO), or is where standard output or error goes, is written to as it is.
+    """
+    encoding = None if "b" in mode else "utf-8"
+    try:
+        there = os.stat(path)
+    except FileNotFoundError:
+        there = None
+    if there is not None:
+        stream = next((one for one in (1, 2) if _leads_to(one, there)), None)
+        if stream is not None or not stat.S_ISREG(there.st_mode):
+            with open(path if stream is None else os.dup(stream), mode, encoding=encoding) as file:
+                yield file
+            return
+    target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"Cannot write {target}: there is no folder {target.parent}.")
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".tmp")
     try:
-        with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as file:
+        with os.fdopen(handle, mode, encoding=encoding) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)  # mkstemp makes it private; a model file is like any other
+        if there is None:
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(name, 0o666 & ~umask)  # mkstemp makes it private; a model file is like any other
+        else:
+            with suppress(OSError):  # only root may give files away
+                os.chown(name, there.st_uid, there.st_gid)
+            os.chmod(name, stat.S_IMODE(there.st_mode))
         os.replace(name, target)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(name)
         raise
+
+
+def _leads_to(stream: int, there: os.stat_result) -> bool:
+    """Whether an open stream goes to this file: what is printed there later must not go to one that was replaced."""
+    try:
+        return os.path.samestat(os.fstat(stream), there)
+    except OSError:  # closed
+        return False

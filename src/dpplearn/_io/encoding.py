@@ -7,11 +7,15 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from io import BufferedIOBase
+from contextlib import ExitStack, contextmanager
+from io import BufferedReader, BytesIO
+from itertools import count
 from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
 
 MAX_BYTES = 32_000_000  # of one document, unpacked
+MAX_LINE = 2 * MAX_BYTES  # such a document in JSON
+CUT = "Cut it into several documents."
 _KINDS = {
     b"%PDF": "a PDF file",
     b"PK\x03\x04": "a zip archive (such as a Word file)",
@@ -25,34 +29,35 @@ _CHARSETS = re.compile(
 
 
 @contextmanager
-def unpacked(file: BufferedIOBase, name: Path | str) -> Iterator[BufferedIOBase]:
+def unpacked(file: Any, name: Path | str) -> Iterator[Any]:
     """What is in an open file, that of gzip unpacked; errors call it by its name."""
-    packed = file.read(2) == b"\x1f\x8b"
-    file.seek(0)
+    buffered = file if isinstance(file, BufferedReader) else BufferedReader(file)
     try:
-        with gzip.open(file) if packed else file as opened:
-            yield opened
+        yield gzip.GzipFile(fileobj=buffered) if buffered.peek(2)[:2] == b"\x1f\x8b" else buffered
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{name} must be a whole gzip file, but cannot be unpacked: {error}.") from error
 
 
-def read_all(file: BufferedIOBase, name: Path | str, limit: int = MAX_BYTES) -> bytes:
+def read_all(file: BinaryIO, name: Path | str, limit: int = MAX_BYTES, advice: str = CUT) -> bytes:
     """All of an open file, unpacking gzip; refuse one that is longer than the limit."""
     with unpacked(file, name) as opened:
-        data = opened.read(limit + 1)
+        return _bounded(opened.read(limit + 1), name, limit, advice)
+
+
+def _bounded(data: bytes, name: Path | str, limit: int, advice: str) -> bytes:
     if len(data) > limit:
-        raise ValueError(f"{name} must hold at most {limit / 1e6:g} MB, but is longer. Cut it into several documents.")
+        raise ValueError(f"{name} must hold at most {limit / 1e6:g} MB, but is longer. {advice}")
     return data
 
 
-def read_bytes(path: Path, limit: int = MAX_BYTES) -> bytes:
+def read_bytes(path: Path, limit: int = MAX_BYTES, advice: str = CUT) -> bytes:
     """As `read_all`, of a file that must be there."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} must be a file, but is a folder.")
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist.")
     with path.open("rb") as file:
-        return read_all(file, path, limit)
+        return read_all(file, path, limit, advice)
 
 
 def peek(path: Path, size: int = 2000) -> bytes:
@@ -64,10 +69,33 @@ def peek(path: Path, size: int = 2000) -> bytes:
         return b""
 
 
-def read_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a file, unpacking gzip."""
-    with path.open("rb") as file, unpacked(file, path) as lines:
-        yield from lines
+class Line(NamedTuple):
+    """A line of a file, as bytes."""
+
+    where: str  # for messages
+    data: bytes
+    encoding: str
+
+    def text(self) -> str:
+        """Its characters, its end among them."""
+        return decode(self.data, self.where, self.encoding).removeprefix("\ufeff")
+
+
+def read_lines(source: Path | BinaryIO, name: Path | str, encoding: str = "utf-8") -> Iterator[Line]:
+    """The lines of a file or an open one, unpacking gzip, one at a time; one that is too long is an error."""
+    check_encoding(encoding)
+    with ExitStack() as stack:
+        file = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
+        opened = stack.enter_context(unpacked(file, name))
+        if "\n".encode(encoding).removeprefix(codecs.BOM_UTF8) != b"\n":  # UTF-16: bytes do not tell lines
+            whole = _bounded(opened.read(MAX_LINE + 1), name, MAX_LINE, "Save it as UTF-8, which is read by lines.")
+            opened, encoding = BytesIO(decode(whole, name, encoding).encode("utf-8", "surrogatepass")), "utf-8"
+        for number in count(1):
+            where = f"{name}, line {number}"
+            data = _bounded(opened.readline(MAX_LINE + 1), where, MAX_LINE, "Lines end at line feeds.")
+            if not data:
+                return
+            yield Line(where, data, encoding)
 
 
 def check_encoding(encoding: str) -> None:

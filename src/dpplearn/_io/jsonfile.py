@@ -12,7 +12,10 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
+from dpplearn._io.encoding import decode, read_bytes
+from dpplearn._io.jsonlines import parse_json
 
+MAX_MODEL = 256_000_000  # bytes
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # JSON has no numbers for these
 
 
@@ -26,24 +29,23 @@ def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[s
     """The object in a file, which must say that it has this format and at most this version."""
     path = Path(path)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        text = decode(read_bytes(path, MAX_MODEL, "No model is so large."), "it", "utf-8")
+        data = parse_json(text, "it")
     except FileNotFoundError:
         raise FileNotFoundError(f"There is no file {path}.") from None
-    except RecursionError:
-        raise ValueError(f"{path} is not a {format} file: it is nested too deeply.") from None
-    except ValueError as error:  # no JSON, no UTF-8, or a number of thousands of digits
-        raise ValueError(f"{path} is not a {format} file, or was cut short: {error}.") from None
+    except ValueError as error:
+        raise ValueError(f"{path} is not a {format} file, or was cut short: {error}") from None
     if not isinstance(data, dict) or data.get("format") != format:
         found = data.get("format") if isinstance(data, dict) else type(data).__name__
-        raise ValueError(f'{path} must be a JSON object with "format": "{format}", found {found!r}.')
+        raise ValueError(f'{path} must be a JSON object with "format": "{format}", found {found!r:.60}.')
     found = data.get("version")
     if not isinstance(found, int) or isinstance(found, bool):
-        raise ValueError(f'{path} must have a whole number as "version", found {found!r}.')
+        raise ValueError(f'{path} must have a whole number as "version", found {found!r:.60}.')
     if found < 1:
         raise ValueError(f'{path} must have a "version" of at least 1, found {found}.')
     if found > version:
         raise ValueError(
-            f"{path} has version {found}, and this dpplearn reads up to {version}. "
+            f"{path} has version {found!r:.60}, and this dpplearn reads up to {version}. "
             "Update dpplearn, or save the file again with this one."
         )
     return data
@@ -66,7 +68,7 @@ def number(x: Any, name: str, path: str | os.PathLike[str]) -> float:
     if isinstance(x, str) and x in SPECIAL:
         return SPECIAL[x]
     if isinstance(x, bool) or not isinstance(x, int | float):
-        raise ValueError(f"{name} in {path} must be a number, found {x!r}.")
+        raise ValueError(f"{name} in {path} must be a number, found {x!r:.60}.")
     try:
         return float(x)
     except OverflowError:

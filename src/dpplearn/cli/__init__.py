@@ -5,6 +5,8 @@ it is run, so that what one command needs does not slow the others down.
 """
 
 import json
+import os
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # and halves of surrogate pairs
 
 # name of the command and of its module: one line for --help
 COMMANDS = {
@@ -47,13 +51,24 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
 
 
+def visible(text: str) -> str:
+    r"""Control characters, which could tell the terminal what to do, as JSON escapes them; line ends and tabs stay.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b]0;title\x07.txt"))
+    a\u001b]0;title\u0007.txt
+    """
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 def say(text: str) -> None:
     """Print a line to standard error: all that is not the result goes there."""
-    click.echo(text, err=True)
+    click.echo(visible(text), err=True)
 
 
 def print_json(data: dict[str, Any]) -> None:
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    click.echo(visible(json.dumps(data, indent=2, ensure_ascii=False)))
 
 
 @contextmanager
@@ -62,7 +77,7 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(visible(str(error))) from error
     except KeyboardInterrupt as stop:
         say(str(stop) or "Stopped.")
         raise click.exceptions.Exit(130) from None
@@ -74,8 +89,9 @@ def check_out(path: Path | None, option: str = "--out") -> None:
         return
     if path.is_dir():
         raise ValueError(f"Cannot write {path}: it is a folder. Give the name of a file as {option}.")
-    if not path.parent.is_dir():
-        raise ValueError(f"Cannot write {path}: there is no folder {path.parent}. Make it, or give another {option}.")
+    folder = Path(os.path.realpath(path)).parent  # a link is written through
+    if not folder.is_dir():
+        raise ValueError(f"Cannot write {path}: there is no folder {folder}. Make it, or give another {option}.")
 
 
 @contextmanager
@@ -84,7 +100,7 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise click.UsageError(str(error), click.get_current_context()) from error
+        raise click.UsageError(visible(str(error)), click.get_current_context()) from error
 
 
 @contextmanager

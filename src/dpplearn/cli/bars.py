@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dpplearn._run.progress import Progress
+from dpplearn.cli import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Rich
@@ -26,7 +27,7 @@ class Bars(Progress):
 
     def stage(self, what: str, done: int, total: int) -> None:
         if what not in self.tasks:
-            self.tasks[what] = self.rich.add_task(what)
+            self.tasks[what] = self.rich.add_task(visible(what))
         self.rich.update(self.tasks[what], completed=done, total=total)
 
     def tick(self, done: int, total: int) -> None:
@@ -51,6 +52,6 @@ def bars() -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Rich
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Rich(*columns, console=Console(stderr=True), transient=True) as rich:
         yield Bars(rich)

@@ -8,18 +8,19 @@ import json
 import sys
 import zipfile
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from dpplearn._checks import IntArray
-from dpplearn._io.encoding import decode
+from dpplearn._io.encoding import MAX_LINE, read_lines
 from dpplearn._io.jsonlines import json_lines
 from dpplearn.cli.items import Items
 
 ADVICE = "Each line must hold one object. For another format than JSON Lines, give --format."
-Source = Path | io.BytesIO  # a file, or standard input as it was read
+Source = Path | BinaryIO  # a file, or standard input
 Records = list[dict[str, Any]]
 
 
@@ -34,7 +35,7 @@ def format_of(path: Path, what: str) -> str:
 def read_items(path: Path, encoding: str = "utf-8", given: str | None = None) -> Items:
     """Read items in the format given, or that the end of the file's name says; - is standard input, in JSON Lines."""
     if str(path) == "-":
-        return FORMATS[given or "jsonl"].read(io.BytesIO(sys.stdin.buffer.read()), "standard input", encoding)
+        return FORMATS[given or "jsonl"].read(sys.stdin.buffer, "standard input", encoding)
     found = given or format_of(path, "Rename it, or say the format by --format.")
     return FORMATS[found].read(path, str(path), encoding)
 
@@ -58,23 +59,30 @@ def as_list(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def text_of(source: Source, name: str, encoding: str) -> str:
-    data = source.read_bytes() if isinstance(source, Path) else source.getvalue()
-    return decode(data, name, encoding).removeprefix("\ufeff")
-
-
 def read_jsonl(source: Source, name: str, encoding: str) -> Items:
-    lines = list(json_lines(text_of(source, name, encoding), name, ADVICE))
-    return Items(name, "jsonl", [record for _, record in lines], [place for place, _ in lines])
+    found = list(json_lines(source, name, encoding, ADVICE))
+    lines = [line for _, line, _ in found]
+    return Items(name, "jsonl", [record for _, _, record in found], [place for place, _, _ in found], origin=lines)
 
 
-def write_jsonl(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001  # as every format
-    return "".join(as_json(record) + "\n" for record in records).encode()
+def write_jsonl(items: Items, subset: IntArray, records: Records) -> bytes:
+    """Lines as they came where they came as such: 0.10 and 1e2 stay."""
+    lines = (items.origin[i] for i in subset) if items.format == "jsonl" else map(as_json, records)
+    return "".join(line + "\n" for line in lines).encode()
 
 
 def read_csv(source: Source, name: str, encoding: str) -> Items:
-    csv.field_size_limit(2**31 - 1)  # a cell may hold an embedding
-    reader = csv.reader(io.StringIO(text_of(source, name, encoding), newline=""))
+    csv.field_size_limit(MAX_LINE)  # a cell may hold an embedding
+    # line feeds end lines; so do carriage returns
+    parts = (io.StringIO(line.text(), newline="") for line in read_lines(source, name, encoding))
+    reader = csv.reader(chain.from_iterable(parts))
+    try:
+        return _csv_items(reader, name)
+    except csv.Error as error:
+        raise ValueError(f"{name}, line {reader.line_num} cannot be read as CSV: {error}.") from error
+
+
+def _csv_items(reader: Any, name: str) -> Items:
     names = next(reader, None)
     if names is not None and len(set(names)) < len(names):
         raise ValueError(f"{name}, line 1: a name occurs twice among {', '.join(names)}. Rename one.")
@@ -114,10 +122,15 @@ def need_pyarrow(what: str) -> Any:
     return pyarrow
 
 
+def seekable(source: Source) -> BinaryIO:
+    """A file that is read here and there; of standard input a copy."""
+    return source.open("rb") if isinstance(source, Path) else io.BytesIO(source.read())
+
+
 def read_parquet(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001
     pyarrow = need_pyarrow(f"Reading {name}")
     try:
-        table = pyarrow.parquet.read_table(source)
+        table = pyarrow.parquet.read_table(seekable(source))
     except pyarrow.ArrowException as error:
         raise ValueError(f"{name} is not a Parquet file, or was cut short: {error}.") from None
     found = table.to_pylist()
@@ -143,7 +156,7 @@ def write_parquet(items: Items, subset: IntArray, records: Records) -> bytes:
 def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001
     """Arrays with one row per item; each array is a field."""
     try:
-        with source.open("rb") if isinstance(source, Path) else source as stream:
+        with seekable(source) as stream:
             file = np.load(stream, allow_pickle=False)
             arrays = {key: file[key] for key in file.files}
     except AttributeError:

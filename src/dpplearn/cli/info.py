@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
 from dpplearn.cli.tables import console
 
@@ -24,7 +25,7 @@ def command(model: Path | None) -> None:
         **{name.replace("_", " "): shown(value) for name, value in summarizer.training_.items()},
     }
     for name, value in facts.items():
-        click.echo(f"{name}: {value}")
+        click.echo(visible(f"{name}: {value}"))
     table = Table("feature", "weight", "standard error", "weight / error")
     for name, theta, std in zip(summarizer.features_.names, summarizer.theta_, summarizer.theta_std_, strict=True):
         table.add_row(name, f"{theta:+.3f}", f"{std:.3f}", f"{theta / std:+.1f}" if std > 0 else "")

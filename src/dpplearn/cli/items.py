@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn._io.jsonlines import parse_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +53,18 @@ class Items:
         rows: list[Any] = []
         for value, place in self.column(name):
             row = self._list(value, name, place) if isinstance(value, str) else value
-            if not isinstance(row, list | tuple | np.ndarray) or np.ndim(row) != 1 or len(row) == 0:
-                raise ValueError(f"{place}: the field {name!r} must be a list of numbers, found {value!r:.40}.")
+            wrong = f"{place}: the field {name!r} must be a list of numbers, found"
+            if not isinstance(row, list | tuple | np.ndarray) or len(row) == 0:
+                raise ValueError(f"{wrong} {value!r:.40}.")
             try:
                 numbers = row if isinstance(row, np.ndarray) else np.array(row, np.float64)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 if isinstance(value, str):
-                    raise ValueError(
-                        f"{place}: the field {name!r} must be a list of numbers, found the text {value!r:.40}. "
-                        f"To compare texts by their words, give --text {name}."
-                    ) from None
+                    hint = f"To compare texts by their words, give --text {name}."
+                    raise ValueError(f"{wrong} the text {value!r:.40}. {hint}") from None
                 numbers = np.array([self._number(x, name, place) for x in row])  # says which it is
+            if numbers.ndim != 1:
+                raise ValueError(f"{wrong} {value!r:.40}.")
             if numbers.dtype.kind not in "fiu" or not np.isfinite(numbers).all():
                 raise ValueError(f"{place}: the field {name!r} must hold finite numbers, found {value!r:.60}.")
             if rows and len(row) != len(rows[0]):
@@ -77,17 +78,14 @@ class Items:
     def _list(value: str, name: str, place: str) -> Any:
         """A list from a CSV cell: JSON, or numbers with spaces, commas or semicolons between."""
         if value.lstrip().startswith("["):
-            try:
-                return json.loads(value)
-            except json.JSONDecodeError as error:
-                raise ValueError(f"{place}: the field {name!r} is not a JSON list: {error.msg}.") from None
+            return parse_json(value, f"{place}: the field {name!r}", "a JSON list")
         return value.replace(",", " ").replace(";", " ").split()
 
     @staticmethod
     def _number(value: Any, name: str, place: str) -> float:
         try:
             number = float(value) if not isinstance(value, bool) else math.nan
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):
             raise ValueError(f"{place}: the field {name!r} must be a finite number, found {value!r:.40}.")

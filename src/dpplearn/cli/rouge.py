@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import click
 from rich.table import Table
-from rich.text import Text as Styled
 
 from dpplearn._io.encoding import check_encoding
-from dpplearn.cli import print_json, say, usage_errors
+from dpplearn.cli import print_json, say, usage_errors, visible
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import AS_JSON, PATH, Number, WholeNumber
 from dpplearn.cli.tables import console
@@ -188,7 +187,7 @@ def plain(value: Any) -> Any:
 
 def print_tables(scored: dict[str, CorpusScore], tests: list[Comparison], bounds: str) -> None:
     for name, result in scored.items():
-        title = Styled(f"{name} (evaluations: {len(result.evaluations)})")
+        title = f"{visible(name)} (evaluations: {len(result.evaluations)})"
         table = Table("metric", "measure", "average", bounds, title=title)
         for metric, average in result.averages.items():
             for measure, (mean, low, high) in average._asdict().items():
@@ -201,5 +200,5 @@ def print_tables(scored: dict[str, CorpusScore], tests: list[Comparison], bounds
         for first, second, metric, test in tests:
             interval = f"{test.low:+.5f} to {test.high:+.5f}"
             figures = (f"{test.difference:+.5f}", interval, f"{test.p_value:.4f}")
-            table.add_row(Styled(f"{first} - {second}"), metric, *figures)
+            table.add_row(visible(f"{first} - {second}"), metric, *figures)
         console().print(table)

@@ -103,8 +103,10 @@ def command(
             say(line)
 
 
-def format_to_write(out: Path, as_json: bool) -> str:
-    """The format that the name of the file to write says, if it can be written."""
+def format_to_write(out: Path, as_json: bool) -> str | None:
+    """The format that the name of the file to write says, if it can be written; None for a device or a FIFO."""
+    if out.exists() and not out.is_file():
+        return None
     if as_json and out.suffix.lower() != ".json":
         raise ValueError(f"With --json, the name of --out must end in .json, found {out}.")
     if as_json:

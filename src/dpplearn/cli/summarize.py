@@ -73,7 +73,7 @@ def command(
 
 def read(files: tuple[str, ...], encoding: str | None) -> "Cluster":
     """The files, or standard input, as one cluster."""
-    from dpplearn._io.encoding import read_all
+    from dpplearn._io.encoding import MAX_BYTES, read_all
     from dpplearn.summarize.corpora.cluster import Cluster
     from dpplearn.summarize.corpora.documents import parse_document
 
@@ -81,7 +81,7 @@ def read(files: tuple[str, ...], encoding: str | None) -> "Cluster":
         if "-" in files:
             raise ValueError("Give either files or - for standard input, not both.")
         return Cluster.from_files(list(files), encoding=encoding)
-    given = sys.stdin.buffer.read()
+    given = sys.stdin.buffer.read(MAX_BYTES + 1)
     if not given:
         raise ValueError("Standard input is empty: there is nothing to summarize.")
     name = "Standard input"

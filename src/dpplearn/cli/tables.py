@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from dpplearn.cli import visible
+
 if TYPE_CHECKING:
     from dpplearn.rouge import CorpusScore
     from dpplearn.summarize.experiments.evaluation import Comparison
@@ -17,16 +19,16 @@ COLUMNS = (("rouge-1", "f"), ("rouge-1", "p"), ("rouge-1", "r"), ("rouge-2", "f"
 
 
 def console() -> Console:
-    """Standard output; wide enough for the table where it is not a terminal."""
-    return Console() if sys.stdout.isatty() else Console(width=140)
+    """Standard output; wide enough for the table where it is not a terminal. Names in brackets are no markup."""
+    return Console(markup=False, width=None if sys.stdout.isatty() else 140)
 
 
 def print_table_2(found: Comparison, title: str, paper: Mapping[str, Sequence[float]] | None = None) -> None:
     from dpplearn.summarize.experiments.systems import TITLES
 
     best = found.details["best"]
-
-    table = Table(title=title, caption=f"p: paired bootstrap of ROUGE-1F against {TITLES.get(best, best)}, the best.")
+    best_name = visible(TITLES.get(best, best))
+    table = Table(title=visible(title), caption=f"p: paired bootstrap of ROUGE-1F against {best_name}, the best.")
     table.add_column("System")
     for metric, measure in COLUMNS:
         table.add_column(f"{metric.upper()}{measure.upper()}".replace("ROUGE-", "R-"), justify="right")
@@ -37,7 +39,7 @@ def print_table_2(found: Comparison, title: str, paper: Mapping[str, Sequence[fl
     for name, figures in found.results["systems"].items():
         details = found.details["systems"][name]
         (low, high), tests = details["intervals"]["rouge-1"]["f"], details["against_best"]
-        cells = [TITLES.get(name, f"Peer {name}")]
+        cells = [visible(TITLES.get(name, f"Peer {name}"))]
         cells += [f"{figures[metric][measure]:.2f}" for metric, measure in COLUMNS]
         cells += [f"{low:.2f} to {high:.2f}", f"{tests['rouge-1']['p']:.3f}" if tests else ""]
         if paper is not None:
@@ -47,7 +49,7 @@ def print_table_2(found: Comparison, title: str, paper: Mapping[str, Sequence[fl
 
 
 def print_table_1(scores: Mapping[str, CorpusScore], paper: Mapping[str, Sequence[float]], title: str) -> None:
-    table = Table("System", title=title)
+    table = Table("System", title=visible(title))
     for name in ("R-1F", "R-2F", "R-SU4F", "paper, DUC 2003: R-1F / 2F / SU4F"):
         table.add_column(name, justify="right")
     for name, score in scores.items():

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dpplearn._checks import describe
-from dpplearn._io.encoding import check_encoding, decode
+from dpplearn._io.encoding import check_encoding, decode, read_bytes
 from dpplearn._io.folders import entries
 from dpplearn._io.jsonlines import json_lines
 from dpplearn.rouge.reading import Text
@@ -111,14 +111,14 @@ def prefix_in(name: str, topics: Collection[str]) -> str:
 
 def read_text(file: Path, encoding: str) -> str:
     """Return the text of a file, line ends as they are, or say which byte cannot be read."""
-    return decode(file.read_bytes(), file, encoding)
+    return decode(read_bytes(file), file, encoding)
 
 
 def records(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each record of a JSON Lines file with the place it was found, for messages."""
-    yield from json_lines(
-        read_text(path, encoding), path, "Give a folder of text files or JSON Lines, one object on each line."
-    )
+    advice = "Give a folder of text files or JSON Lines, one object on each line."
+    for where, _, record in json_lines(path, path, encoding, advice):
+        yield where, record
 
 
 def topic_in(record: dict[str, Any], where: str) -> str:

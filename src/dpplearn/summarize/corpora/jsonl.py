@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dpplearn._checks import describe
-from dpplearn._io.encoding import MAX_BYTES, decode, read_lines
+from dpplearn._io.encoding import MAX_BYTES, read_lines
 from dpplearn._io.jsonlines import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.source import Source
@@ -20,20 +20,20 @@ def looks_like_jsonl(path: Path) -> bool:
     name = path.name.lower().removesuffix(".gz")
     if name.endswith((".jsonl", ".ndjson", ".json")):
         return True
-    first = next(read_lines(path), b"")
-    return first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    first = next(read_lines(path, path), None)
+    return first is not None and first.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
 def read_jsonl(source: Source) -> Iterator[Cluster]:
     """Yield the cluster of each line."""
     lines_of: dict[str, int] = {}
-    for number, data in enumerate(read_lines(source.path), 1):
-        where = f"{source.path}, line {number}"
+    for number, line in enumerate(read_lines(source.path, source.path, source.encoding or "utf-8"), 1):
+        where = line.where
         with source.tolerate():
-            line = decode(data, where, source.encoding or "utf-8").removeprefix("\ufeff")
-            if not line.strip():
+            text = line.text().rstrip()
+            if not text:
                 continue
-            cluster = _cluster(parse_object(line.rstrip(), where), where)
+            cluster = _cluster(parse_object(text, where), where)
             if str(cluster.id) in lines_of:
                 raise ValueError(
                     f'{where}, field "id": {cluster.id!r} is already the id of line {lines_of[str(cluster.id)]}. '
@@ -60,6 +60,9 @@ def _cluster(record: dict[str, Any], where: str) -> Cluster:
     labels = record.get("reference_ids") or ()
     if not isinstance(labels, list | tuple) or not all(isinstance(label, str) for label in labels):
         raise ValueError(f'{where}, field "reference_ids": must be a list of strings, found {describe(labels)}.')
+    if labels and len(labels) != len(references or ()):
+        counts = f"{len(references or ())} references, found {len(labels)}"
+        raise ValueError(f'{where}, field "reference_ids": must name each of the {counts}.')
     return Cluster(
         documents,
         [_reference(item, f"references[{i}]", where) for i, item in enumerate(references or ())],

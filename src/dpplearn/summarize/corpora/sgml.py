@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from html.entities import html5
 
 from dpplearn.summarize.corpora.cluster import Document
@@ -45,6 +46,7 @@ def parse_sgml(source: str, name: str) -> list[Document]:
     found: list[Document] = []
     parts: dict[str, list[str]] = {}
     inside: list[str] = []  # open elements that matter
+    depth: Counter[str] = Counter()  # how often each of them is open
     closed = {value for kind, value in tokens(source) if kind == "close"}
     for kind, value in [*tokens(source), ("open", "doc")]:
         if kind == "text":
@@ -55,16 +57,20 @@ def parse_sgml(source: str, name: str) -> list[Document]:
             if kind == "open" and parts:
                 found.append(_document(parts, name, len(found)))
                 parts, inside = {}, []
+                depth.clear()
         elif value in ("p", "s", "br", "para"):  # with or without their closing tags
             parts.setdefault(_place(inside) or "other", []).append("\n\n" if value != "br" else "\n")
         elif kind == "open":
             if value in _TEXTS or (value in _ASIDE and value in closed):
                 inside.append(value)
+                depth[value] += 1
             if value in _TEXTS:
                 parts.setdefault("text", []).append("\n\n")
-        elif value in inside:
-            while inside.pop() != value:
-                pass
+        elif depth[value]:
+            last = ""
+            while last != value:
+                last = inside.pop()
+                depth[last] -= 1
     return found
 
 

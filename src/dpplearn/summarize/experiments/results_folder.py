@@ -10,6 +10,7 @@ from typing import Any
 
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain, write_json
+from dpplearn._io.jsonlines import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster
 
 PROGRESS, RESULTS, DETAILS = ".progress.jsonl", "results.json", "details.json"
@@ -65,12 +66,12 @@ class ResultsFolder:
     def _read(self, log: Path) -> None:
         whole = log.read_bytes()
         kept = whole[: whole.rfind(b"\n") + 1]  # a run that was stopped may have left half a line
-        lines = kept.decode("utf-8", "surrogatepass").splitlines()
         try:
-            records = [json.loads(line) for line in lines]
-            found = records[0]["settings"] if records else self.settings
+            lines = kept.decode("utf-8", "surrogatepass").split("\n")[:-1]  # ids may hold other ends of lines
+            records = [parse_object(line, f"line {number}") for number, line in enumerate(lines, 1)]
+            found = dict(records[0]["settings"]) if records else self.settings
             self.done = {(r["id"], r["system"]): r["summary"] for r in records[1:]}
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{log} cannot be read ({error}). Give an empty folder as --out.") from None
         if found != self.settings:
             names = sorted(n for n in {*found, *self.settings} if found.get(n) != self.settings.get(n))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpplearn._checks import check_rho
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.predictor import ConditionalPredictor
@@ -19,6 +20,7 @@ from dpplearn.summarize.model.training import Trained
 
 FORMAT, VERSION = "dpplearn.Summarizer", 2  # version 1 also had the weights of LR+MMR, and "sample" for "sampled"
 SETTINGS = tuple(one.name for one in fields(SummarizerSettings) if one.name != "splitter")
+MAX_DOCUMENTS = 10_000_000  # there is a weight for each number of them
 Path = str | os.PathLike[str]
 
 
@@ -69,8 +71,10 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
     features.edges = read_edges(data["edges"], features, path)
     features.idf = read_idf(data["idf"], path)
     rho = number(data["rho"], "rho", path)
-    if not 0 <= rho <= 1e6:
-        raise ValueError(f"rho in {path} must be a number from 0 to 1e6, found {rho}.")
+    try:
+        check_rho(rho)
+    except ValueError as error:
+        raise ValueError(f"{path} is no model: {error}") from None
     pairs = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in weights.items()])
     theta, std = pairs.T
     if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
@@ -84,9 +88,12 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
 def read_settings(settings: Any, path: Path) -> SummarizerSettings:
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
+    seed = settings["random_state"]
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
+        raise ValueError(f"random_state in {path} must be a whole number from 0 to 2^64, found {seed!r:.60}.")
+    floats = {name: number(settings[name], name, path) for name in ("budget", "rho", "prior_variance", "bigrams")}
     try:
-        variance = number(settings["prior_variance"], "prior_variance", path)  # may be infinite
-        return SummarizerSettings(**{**settings, "prior_variance": variance}, splitter=None)
+        return SummarizerSettings(**{**settings, **floats}, splitter=None)
     except (TypeError, ValueError) as error:
         raise ValueError(f"settings in {path} are not those of a Summarizer: {error}") from None
 
@@ -111,6 +118,8 @@ def read_idf(idf: Any, path: Path) -> Idf:
     whole = [documents, *idf["counts"].values()]
     if not all(isinstance(x, int) and not isinstance(x, bool) and x >= 0 for x in whole):
         raise ValueError(f"idf in {path} must hold whole numbers that are not negative.")
+    if documents > MAX_DOCUMENTS:
+        raise ValueError(f"idf in {path} must be of at most {MAX_DOCUMENTS:,} documents, found {documents!r:.60}.")
     if idf["counts"] and max(idf["counts"].values()) > documents:
         raise ValueError(f"idf in {path} has a word in more documents than there are ({documents}).")
     return Idf(documents, idf["counts"])

@@ -17,7 +17,9 @@ _BLOCKS = _HEADINGS | word_set(
     "hr html li main ol p pre section summary table tbody td th thead title tr ul"
 )
 _NAME = re.compile(r"/?([A-Za-z][A-Za-z0-9_:.-]{0,40})")
+_MARK = re.compile('[">]')
 _LONGEST_TAG = 5_000
+_HUGE = re.compile("&#[0-9]{20,};?")  # a character's number that Python would not even read
 
 
 def tokens(source: str, raw: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:
@@ -26,8 +28,7 @@ def tokens(source: str, raw: frozenset[str] = frozenset()) -> Iterator[tuple[str
     One pass, in time linear in the source, whatever is broken in it: Python's html.parser takes quadratic time for
     comments that are never closed. What stands inside the elements named in `raw` is passed over.
     """
-    lowered = source.lower() if raw else source
-    here, size = 0, len(source)
+    here, size, ends = 0, len(source), _TagEnds(source)
     closed = source.rfind(">") + 1  # a "<" from here on is text
     while here < size:
         start = source.find("<", here)
@@ -48,29 +49,43 @@ def tokens(source: str, raw: frozenset[str] = frozenset()) -> Iterator[tuple[str
             yield "text", "<"
             here = start + 1
             continue
-        here = _tag_end(source, start)
+        here = ends.after(start)
         if name is None:
             continue
         tag = name[1].lower()
         yield ("close" if name[0][0] == "/" else "open"), tag
         if tag in raw and name[0][0] != "/":
-            end = lowered.find(f"</{tag}", here)
-            if end < 0:
+            end = re.compile(f"</{tag}", re.IGNORECASE | re.ASCII).search(source, here)
+            if end is None:
                 return
-            here = end
+            here = end.start()
     if here < size:
         yield "text", source[here:]
 
 
-def _tag_end(source: str, start: int) -> int:
-    """The end of a tag: the first ">" outside double quotes; the first at all if those are never closed."""
-    first = end = source.find(">", start)
-    while source.count('"', start, end) % 2:
-        quote = source.find('"', end, start + _LONGEST_TAG)
-        end = source.find(">", quote) if quote >= 0 else -1
-        if end < 0 or end > start + _LONGEST_TAG:
-            return first + 1
-    return end + 1
+class _TagEnds:
+    """Where tags end: at the first ">" outside double quotes; at the first at all if those are not closed nearby.
+
+    The ">" looked for has as many quotes before it, modulo 2, as the tag: for each of the two there is one search that
+    goes on where it was, so that no part of the source is looked at more than twice. Tags are asked for in order.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source, self.here, self.odd = source, 0, False
+        self.reached = {False: (0, False), True: (0, True)}  # where each search is, and whether quotes are odd there
+
+    def after(self, start: int) -> int:
+        """The end of the tag at `start`."""
+        self.odd ^= bool(self.source.count('"', self.here, start) % 2)
+        self.here = start
+        at, odd = max(self.reached[self.odd], (start, self.odd))
+        for mark in _MARK.finditer(self.source, at, start + _LONGEST_TAG):
+            if mark[0] == ">" and odd == self.odd:
+                self.reached[self.odd] = mark.start(), odd
+                return mark.end()
+            odd ^= mark[0] == '"'
+        self.reached[self.odd] = start + _LONGEST_TAG, odd
+        return self.source.find(">", start) + 1
 
 
 @dataclass
@@ -84,7 +99,7 @@ class _Reader:
     tag: str = ""
 
     def flush(self) -> None:
-        text = " ".join(unescape("".join(self.parts)).split())
+        text = " ".join(unescape(_HUGE.sub("\ufffd", "".join(self.parts))).split())
         self.parts.clear()
         if not text:
             return

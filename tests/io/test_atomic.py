@@ -1,0 +1,101 @@
+"""Where results are written: links, devices, FIFOs and modes stay as they are."""
+
+import os
+import stat
+import subprocess
+import sys
+from threading import Thread
+
+import pytest
+from click.testing import CliRunner
+
+from dpplearn._io.atomic import replace_file
+from dpplearn.cli import main
+
+
+def write(path, text="new"):
+    with replace_file(path, "w") as file:
+        file.write(text)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_a_file_that_is_there_keeps_its_mode(mode, tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text("old")
+    path.chmod(mode)
+    write(path)
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_a_new_file_is_like_any_other(tmp_path):
+    (tmp_path / "usual").touch()
+    write(tmp_path / "new")
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
+    long = tmp_path / ("x" * 250)
+    write(long)
+    assert long.read_text() == "new"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_links_are_written_through(there, tmp_path):
+    target, link, chain = tmp_path / "there" / "a", tmp_path / "link", tmp_path / "chain"
+    target.parent.mkdir()
+    if there:
+        target.write_text("old")
+    link.symlink_to("there/a")
+    chain.symlink_to(link)
+    write(chain)
+    assert link.is_symlink()
+    assert chain.is_symlink()
+    assert target.read_text() == "new"
+    assert not target.is_symlink()
+    assert sorted(path.name for path in target.parent.iterdir()) == ["a"]
+
+
+def test_links_that_lead_nowhere(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "no" / "a")
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        write(tmp_path / "link")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(OSError, match="loop"):
+        write(tmp_path / "loop")
+
+
+def test_a_fifo_is_written_to(tmp_path):
+    path, read = tmp_path / "fifo.jsonl", []
+    os.mkfifo(path)
+    reader = Thread(target=lambda: read.append(path.read_text()), daemon=True)
+    reader.start()
+    items = tmp_path / "items.jsonl"
+    items.write_text('{"text": "rain"}\n{"text": "snow"}\n')
+    done = CliRunner().invoke(main, ["select", str(items), "-k", "1", "--out", str(path)])
+    assert done.exit_code == 0, done.output
+    reader.join(10)
+    assert stat.S_ISFIFO(path.stat().st_mode)
+    assert read == ['{"text": "rain"}\n']
+
+
+def test_devices_stay_what_they_are(tmp_path):
+    null = tmp_path / "null"
+    null.symlink_to("/dev/null")
+    items = tmp_path / "items.jsonl"
+    items.write_text('{"text": "rain"}\n')
+    for path in ("/dev/null", null):
+        write(path)
+        done = CliRunner().invoke(main, ["select", str(items), "-k", "1", "--out", str(path)])
+        assert done.exit_code == 0, done.output
+        assert stat.S_ISCHR(os.stat(path).st_mode)
+    assert null.is_symlink()
+
+
+@pytest.mark.parametrize("to_file", [True, False])
+def test_standard_output_by_its_name(to_file, tmp_path):
+    """What is printed after it follows it, in a file as in a pipe."""
+    code = "from test_atomic import write; print('a', flush=True); write('/dev/stdout', 'b\\n'); print('c')"
+    code = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); {code}"
+    path = tmp_path / "out"
+    with path.open("w") as file:
+        done = subprocess.run([sys.executable, "-c", code], stdout=file if to_file else subprocess.PIPE, check=True)
+    assert (path.read_bytes() if to_file else done.stdout) == b"a\nb\nc\n"
+    assert os.path.islink("/dev/stdout")

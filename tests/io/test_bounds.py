@@ -1,0 +1,53 @@
+"""Files that are larger than they look, or have no end, are refused in a line, without the memory they would fill."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+# Address space of a process that may not take more: decoding and parsing would make several times 1.2 GB of the bomb.
+CODE = """
+import json, resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000,) * 2)
+from click.testing import CliRunner
+from dpplearn.cli import main
+for arguments, stdin in json.loads(sys.argv[1]):
+    with open(stdin or "/dev/null", "rb") as file:
+        done = CliRunner().invoke(main, arguments, input=file)
+    print(json.dumps([done.exit_code, repr(done.exception), done.stderr]))
+"""
+
+
+@pytest.fixture(scope="module")
+def bomb(tmp_path_factory):
+    """A line of JSON Lines of 1.2 GB, in 1.2 MB."""
+    path = tmp_path_factory.mktemp("bomb") / "bomb.jsonl.gz"
+    parts = [b'{"id": "a", "documents": ["', *[b" " * 1_000_000] * 1200, b'"]}\n']
+    packed = {part: gzip.compress(part) for part in set(parts)}
+    path.write_bytes(b"".join(packed[part] for part in parts))
+    assert path.stat().st_size < 1_300_000
+    return str(path)
+
+
+def test_too_much_is_refused_in_a_line(bomb):
+    runs = []
+    for path in ("/dev/zero", bomb):
+        runs += [
+            [["train", path, "--out", "m.json"], None],
+            [["rouge", "--candidates", path, "--references", path], None],
+        ]
+        runs += [[["select", path, "--format", given], None] for given in ("jsonl", "csv")]
+        runs += [[["info", path], None], [["select", "-"], path], [["summarize", "-"], path]]
+    runs += [[["summarize", "/dev/zero"], None]]
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, json.dumps(runs)], stdout=subprocess.PIPE, text=True, timeout=500, check=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    for (arguments, stdin), line in zip(runs, done.stdout.splitlines(), strict=True):
+        code, exception, said = json.loads(line)
+        assert (code, said.count("\n")) == (1, 1), (arguments, exception, said)
+        assert "MB, but is longer" in said
+        assert ("tandard input" if stdin else arguments[-1] if arguments[0] == "rouge" else arguments[1]) in said

@@ -1,0 +1,71 @@
+"""Every reader takes time linear in its input, whatever is in it: shown at 10 KB, 100 KB, and in `make fuzz` at 1 MB.
+
+Processor time, because most of it is spent inside Python's libraries, where no steps can be counted; in margins that
+are wide (linear is 10, quadratic 100), so that a busy machine makes no difference.
+"""
+
+import json
+import os
+from contextlib import suppress
+from itertools import pairwise
+from time import process_time
+
+import pytest
+
+from dpplearn.cli.formats import read_items
+from dpplearn.rouge.candidates import read_candidates
+from dpplearn.summarize import read_clusters
+from dpplearn.summarize.corpora.documents import read_document
+from dpplearn.summarize.corpora.duc import read_model
+from dpplearn.summarize.text.sentences import split_sentences
+from dpplearn.summarize.text.words import words
+from patterns import PATTERNS
+
+LARGEST = int(os.environ.get("LINEAR_BYTES", 100_000))
+ONCE_SLOW = ['<a ">"', "<text></x>"]  # always at 1 MB
+SLACK, MARGIN = 0.1, 35  # seconds; times
+DEAREST = 40e-6  # seconds a character: ten times what the dearest pattern takes
+
+READERS = {
+    "a.txt": read_document,
+    "a.md": read_document,
+    "a.html": read_document,
+    "a.sgml": read_document,
+    "D30001.M.100.T.A": read_model,
+    "raw.jsonl": read_clusters,
+    "a.jsonl": read_clusters,
+    "rouge.jsonl": read_candidates,
+    "select.jsonl": read_items,
+    "select.csv": read_items,
+    "sentences": lambda path: split_sentences(path.read_text("utf-8")),
+    "words": lambda path: words(path.read_text("utf-8")),
+}
+OPENINGS = {"a.sgml": "<DOC><DOCNO>a</DOCNO><TEXT>", "select.csv": "a,b\n"}
+RECORDS = {
+    "a.jsonl": lambda text: {"id": "a", "documents": [text], "references": [text]},
+    "rouge.jsonl": lambda text: {"id": "a", "summary": text},
+    "select.jsonl": lambda text: {"text": text},
+}
+
+
+def seconds(name, text, folder):
+    path = folder / name
+    content = json.dumps(RECORDS[name](text)) if name in RECORDS else OPENINGS.get(name, "") + text
+    path.write_text(content, "utf-8")
+    start = process_time()
+    with suppress(ValueError):  # that it is binary, or no JSON: told in linear time as well
+        READERS[name](path)
+    return process_time() - start
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_readers_are_linear(name, tmp_path):
+    seconds(name, "a", tmp_path)  # import what it needs
+    slow = []
+    for pattern in PATTERNS:
+        sizes = [10_000, 100_000, *([1_000_000] if pattern in ONCE_SLOW or LARGEST > 100_000 else [])]
+        times = [seconds(name, pattern * (size // len(pattern)), tmp_path) for size in sizes]
+        growing = any(large > MARGIN * small + SLACK for small, large in pairwise(times))
+        if growing or times[-1] > DEAREST * sizes[-1]:
+            slow.append((pattern, times))
+    assert not slow
