@@ -6,12 +6,13 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
 from dpplearn._checks import check_jobs
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn._run.signals import deaf_children
+from dpplearn._run.signals import deaf_children, end_with_parent, lost_worker
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.results_folder import ResultsFolder
 from dpplearn.summarize.experiments.systems import SYSTEMS, Models, summary_of
@@ -22,6 +23,11 @@ _work: dict[str, Any] = {}  # what a worker process was given once
 
 def _start(models: Mapping[str, Any], budget: float, unit: Unit) -> None:
     _work.update(models=models, budget=budget, unit=unit, trained={})
+
+
+def _start_worker(*given: Any) -> None:
+    end_with_parent()
+    _start(*given)
 
 
 def _summaries(key: str, clusters: Sequence[Cluster], wanted: Sequence[Sequence[str]]) -> list[dict[str, str]]:
@@ -70,11 +76,15 @@ def make_summaries(
     done = total - sum(len(clusters) for _, clusters, _ in left)
     show = as_progress(progress)
     show.stage("Summarizing", done, total)
-    for clusters, found in _run(left, models, budget, unit, check_jobs(jobs)):
-        for cluster, summaries in zip(clusters, found, strict=True):
-            folder.add(str(cluster.id), summaries)
-        done += len(clusters)
-        show.stage("Summarizing", done, total)
+    try:
+        for clusters, found in _run(left, models, budget, unit, check_jobs(jobs)):
+            for cluster, summaries in zip(clusters, found, strict=True):
+                folder.add(str(cluster.id), summaries)
+            done += len(clusters)
+            show.stage("Summarizing", done, total)
+    except BrokenProcessPool:
+        kept = "" if folder.path is None else f" {folder.path} keeps what is done: run again with it to go on."
+        raise lost_worker(f"Fewer jobs need less.{kept}") from None
     made: dict[str, dict[str, str]] = {s: {} for s in SYSTEMS if any(s in task.systems for task in tasks)}
     for task in tasks:
         for system in task.systems:
@@ -99,7 +109,7 @@ def _run(
     pool = ProcessPoolExecutor(
         min(jobs, len(left)),
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start,
+        initializer=_start_worker,
         initargs=(models, budget, unit),
     )
     others = set(multiprocessing.active_children())
