@@ -118,6 +118,14 @@ def safe_log(x: FloatArray) -> FloatArray:
         return np.log(x)
 
 
+def with_constant(C: FloatArray, rho: float) -> FloatArray:
+    """(C + rho^2) / (1 + rho^2), in place: cosines of unit vectors with a constant feature of value rho beside them."""
+    if rho > 0:
+        C += rho**2
+        C /= 1 + rho**2
+    return C
+
+
 def to_dense(B: Features) -> FloatArray:
     return np.asarray(B.toarray() if sparse.issparse(B) else B)
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, check_array, check_features, check_quality, check_rho, one_of, row_lengths
-from dpplearn._linalg import check_kernel, check_similarity, eigh_psd, factor_kernel, spectrum, to_dense
+from dpplearn._linalg import check_kernel, check_similarity, eigh_psd, factor_kernel, spectrum, to_dense, with_constant
 from dpplearn._precision import rounding
 
 
@@ -32,14 +32,6 @@ def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rh
     S = with_constant(np.clip(to_dense(X @ X.T) / lengths[:, None] / lengths, -1.0, 1.0), rho)
     np.fill_diagonal(S, 1.0)
     return (S + S.T) / 2
-
-
-def with_constant(C: FloatArray, rho: float) -> FloatArray:
-    """(C + rho^2) / (1 + rho^2), in place: cosines of unit vectors with a constant feature of value rho beside them."""
-    if rho > 0:
-        C += rho**2
-        C /= 1 + rho**2
-    return C
 
 
 def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:

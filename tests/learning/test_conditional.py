@@ -227,11 +227,28 @@ def test_cross_validation_compares_nuggets(data):
     assert search.similarity_ is search.best_estimator_.similarity_
 
 
+@pytest.mark.filterwarnings("ignore:Left out")
+def test_cross_validation_compares_on_the_same_targets(data):
+    """With "drop", a similarity gets no better score for targets that it makes impossible."""
+    X, y = list(data[0]), list(data[1])
+    twins = ItemSet(X[0].features[:3], phi=[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    X[3], y[3], X[25], y[25] = twins, [0, 1], twins, [0, 1]
+    search = ConditionalDPPCV([1.0], nuggets=[0.0, 0.1], cv=KFold(2), on_impossible="drop").fit(X, y)
+    for k, nugget in enumerate((0.0, 0.1)):
+        for f, (train, test) in enumerate(KFold(2).split(X)):
+            model = ConditionalDPP(nugget=nugget, on_impossible="drop").fit(
+                [X[t] for t in train], [y[t] for t in train]
+            )
+            kept = [t for t in test if t not in (3, 25)]
+            expected = model.score([X[t] for t in kept], [y[t] for t in kept])
+            assert search.cv_scores_[k, 0, f] == pytest.approx(expected, abs=1e-6)
+
+
 def test_cross_validation_keeps_groups_together(data):
     """Several targets of one item set: with a number of folds, or with a splitter, they stay in one fold."""
     X, y = [x for x in data[0][:12] for _ in range(2)], [Y for Y in data[1][:12] for _ in range(2)]
     groups = np.repeat(np.arange(12), 2)
-    for cv in (3, GroupKFold(3), LeaveOneGroupOut()):
+    for cv in (3, np.int64(3), None, GroupKFold(3), LeaveOneGroupOut()):
         tested = []
 
         def scoring(_model, _X, truth, tested=tested):
@@ -250,7 +267,7 @@ def test_cross_validation_says_why_it_cannot_choose(data):
     X, y = data
     with pytest.raises(ValueError, match="train part of fold 0 have sample_weight 0"):
         ConditionalDPPCV(cv=KFold(2)).fit(X, y, 1.0 * (np.arange(40) < 20))
-    with pytest.raises(ValueError, match=r"fold 0 with prior_variance=0\.01 and rho=0 is not a number: scoring must"):
+    with pytest.raises(ValueError, match=r"prior_variance=0\.01, rho=0 and nugget=0 is not a number: scoring must"):
         ConditionalDPPCV(scoring=lambda *_: np.nan).fit(X, y)
     with pytest.raises(TypeError, match="prior_variances must be a list of numbers"):
         ConditionalDPPCV(["a"]).fit(X, y)
@@ -301,6 +318,8 @@ def test_impossible_targets(rng):
     np.testing.assert_array_equal(dropped.theta_, ConditionalDPP().fit(X[:1], y[:1]).theta_)
     with pytest.raises(ValueError, match="no instance is left"):
         ConditionalDPP(on_impossible="drop").fit([plane], [[0, 1, 2]])
+    with pytest.raises(ValueError, match="no instance is left"):  # the possible one counts for nothing
+        ConditionalDPP(on_impossible="drop").fit([plane, duplicates], [[0, 1, 2], [2, 3]], sample_weight=[1, 0])
     with pytest.raises(ValueError, match="duplicates of each other"):
         ConditionalDPP().fit([thin], [[0, 1]])
     assert dropped.log_prob([duplicates], [[0, 1]])[0] == -np.inf
@@ -388,6 +407,9 @@ def test_instances_must_have_the_same_features(rng):
     model.predict([a])  # without names, the number of features is what can be checked
     with pytest.raises(ValueError, match=r"X\[0\] has 3 features, and 2 were"):
         model.predict([b])
+    model.theta_ = [1, 2]
+    assert model.quality_.names == ("one", "two")
+    assert model.marginals(a).shape == (4,)
     model.theta_ = np.zeros(5)
     with pytest.raises(ValueError, match="2 features, and 5 were"):
         model.marginals(a)

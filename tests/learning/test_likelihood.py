@@ -222,13 +222,13 @@ def test_the_accurate_route_agrees_where_the_fast_ones_are_right(rng):
     items, S = random_items(40, 3, rng, d=60), Fixed(0.3)
     F = np.asfortranarray(items.features)
     eta = F @ np.array([-1.0, 0.5, 0.5])
-    fast = primal(eta, S.matrix(items), 0.0, F, 2, True)
-    slow = wide(eta, S.rows(items), F, 2, True)
+    fast = primal(eta, S.matrix(items), 0.0, F, True)
+    slow = wide(eta, S.rows(items), F, True)
     assert slow.log_z == pytest.approx(fast.log_z, rel=1e-12)
     np.testing.assert_allclose(slow.marginals, fast.marginals, atol=1e-12)
     np.testing.assert_allclose(slow.covariance, fast.covariance, atol=1e-11)
     V = rng.standard_normal((40, 3))
-    for G in (slow.G, by_rows(eta, S.rows(items), F, 2, True).G):
+    for G in (slow.G, by_rows(eta, S.rows(items), F, True).G):
         assert G.shared == pytest.approx(fast.G.shared, rel=1e-9)
         assert G.trace() == pytest.approx(fast.G.trace(), rel=1e-9)
         np.testing.assert_allclose(G.times(V), fast.G.times(V), atol=1e-9)

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from brute_learning import training_set
 from dpplearn._io.jsonfile import numbers, plain
 from dpplearn.learning import ConditionalDPP, ConditionalDPPCV, ItemSet
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.similarity import Fixed
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +40,15 @@ def test_round_trip_is_exact(variance, data, tmp_path):
     np.testing.assert_array_equal(loaded.marginals(data[0][0]), model.marginals(data[0][0]))
     assert json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["feature_names"] == ["constant", "größe"]
     assert [path.name for path in tmp_path.iterdir()] == ["model.json"]  # nothing temporary is left
+
+
+def test_a_loaded_model_can_be_fitted_again(data, tmp_path):
+    """Its parameters are those of the model that was saved, also where a record or 1 for true was passed."""
+    model = ConditionalDPP(similarity=Fixed(0.3, 0.1), learn_rho=0).fit(*data)
+    model.save(tmp_path / "model.json")
+    loaded = ConditionalDPP.load(tmp_path / "model.json")
+    assert loaded.fit(*data).similarity_ == model.similarity_ == Fixed(0.3, 0.1)
+    np.testing.assert_array_equal(loaded.theta_, model.theta_)
 
 
 @given(st.lists(st.floats(), min_size=1, max_size=5))
@@ -102,6 +113,15 @@ def test_bad_files(change, message, data, tmp_path):
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=message):
         ConditionalDPP.load(path)
+
+
+def test_standard_errors_may_be_unknown(data, tmp_path):
+    """As those of weights that were given and not learned."""
+    path = tmp_path / "model.json"
+    model = ConditionalDPP().fit(*data)
+    model.theta_std_ = np.full(2, np.nan)
+    model.save(path)
+    assert np.isnan(ConditionalDPP.load(path).theta_std_).all()
 
 
 @pytest.mark.parametrize("key", ["quality", "theta_std", "params", "feature_names", "similarity"])
@@ -176,7 +196,7 @@ def test_a_failed_save_leaves_the_old_file(data, tmp_path):
     model = ConditionalDPP().fit(*data)
     model.save(path)
     before = path.read_bytes()
-    model.theta_ = np.array([object()])
+    model.quality_ = LogLinear(np.array([object()]))
     with pytest.raises(TypeError):
         model.save(path)
     assert path.read_bytes() == before

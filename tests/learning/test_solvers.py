@@ -253,22 +253,37 @@ def test_bounds_of_the_similarity_are_said():
         ConditionalDPP(None, learn_rho=True).fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore:The learned similarity is at the lower bound")
-def test_both_learned_go_on_from_a_checkpoint(data, tmp_path):
+def test_bounds_that_are_not_the_answer_are_not_said(recwarn):
+    """On the way, along a line with another nugget, p rises up to rho = 6.4; the best rho is 3.06."""
+    X, y = training_set(20, 6, THETA[:2], np.random.default_rng(6), d=4, rho=0.3, nugget=0.3)
+    model = ConditionalDPP(10.0, learn_rho=True, learn_nugget=True).fit(X, y)
+    assert 2 < model.rho_ < 4
+    assert 0 < model.nugget_ < 0.98
+    assert not [str(w.message) for w in recwarn]
+
+
+def test_both_learned_go_on_from_a_checkpoint(tmp_path):
     """Parameters by name; and a file of the first edition is refused with the reason."""
-    X, y = data
+    X, y = training_set(20, 6, THETA[:2], np.random.default_rng(4), d=4, rho=0.3, nugget=0.3)
     path = tmp_path / "c.json"
     settings = {"learn_rho": True, "learn_nugget": True, "checkpoint": path}
-    first = ConditionalDPP(**settings).fit(X[:12], y[:12])
+    first = ConditionalDPP(**settings).fit(X, y)
     content = json.loads(path.read_text())
     assert content["similarity"].keys() == {"rho^2", "nugget"}
     assert len(content["profile"]) >= 18  # both lines
-    again = ConditionalDPP(**settings).fit(X[:12], y[:12])
+    again = ConditionalDPP(**settings).fit(X, y)
     assert (again.rho_, again.nugget_, again.n_iter_) == (first.rho_, first.nugget_, first.n_iter_)
+    for done in (20, len(content["profile"]) - 1):  # on the second line, and in the search of both together
+        part = {**content, "profile": content["profile"][:done], "n_iter": 30}
+        path.write_text(json.dumps(part))
+        rest = ConditionalDPP(**settings).fit(X, y)
+        assert rest.similarity_ == first.similarity_
+        np.testing.assert_array_equal(rest.theta_, first.theta_)
+        assert json.loads(path.read_text())["profile"] == content["profile"]
     path.write_text(json.dumps({**content, "version": 1}))
     with pytest.raises(ValueError, match="older dpplearn"):
-        ConditionalDPP(**settings).fit(X[:12], y[:12])
+        ConditionalDPP(**settings).fit(X, y)
     content["profile"][0]["similarity"] = {"rho^2": 0.0}
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"profile\[0\]\.nugget .* must be a number, found None"):
-        ConditionalDPP(**settings).fit(X[:12], y[:12])
+        ConditionalDPP(**settings).fit(X, y)

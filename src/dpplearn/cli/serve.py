@@ -20,15 +20,32 @@ from dpplearn.cli.options import MODEL, WholeNumber
 @click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="0: any that is free.")
 @MODEL
 @click.option("--workers", type=WholeNumber(1, 64), help="Requests worked on at once.  [default: cores, at most 4]")
+@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name it is reached by; may be repeated.")
+@click.option(
+    "--token",
+    envvar="DPPLEARN_TOKEN",
+    metavar="TEXT",
+    help="What clients must send as a bearer.  [env: DPPLEARN_TOKEN]",
+)
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
-def command(host: str, port: int, model: Path | None, workers: int | None, open_browser: bool) -> None:
+def command(
+    host: str,
+    port: int,
+    model: Path | None,
+    workers: int | None,
+    names: tuple[str, ...],
+    token: str | None,
+    open_browser: bool,
+) -> None:
     """Serve the page and the JSON API until Ctrl-C.
 
-    The server listens at 127.0.0.1, where only this machine reaches it, unless --host says otherwise. It has no
-    authentication: put one in front of it where others can reach it.
+    The server listens at 127.0.0.1, where only this machine reaches it, unless --host says otherwise. It then needs
+    --token, which whoever uses it must know, or --allow-host with each name it is reached by. It does not encrypt: put
+    a proxy that does in front of it where others can reach it.
     """
     try:
         from dpplearn.web import Settings, create_app
+        from dpplearn.web.guard import host_name
         from dpplearn.web.server import serve
         from dpplearn.web.settings import LOOPBACK
     except ModuleNotFoundError as error:
@@ -36,18 +53,21 @@ def command(host: str, port: int, model: Path | None, workers: int | None, open_
             f"dpplearn serve needs the package {error.name}. Install it with: pip install 'dpplearn[web]'"
         ) from None
 
-    given: dict[str, Any] = {"model": model} | ({} if workers is None else {"workers": workers})
+    given: dict[str, Any] = {"model": model, "token": token} | ({} if workers is None else {"workers": workers})
     with bind(host, port) as listener:
         url = address(listener, host)
-        if not is_loopback(host):
-            given["hosts"] = None
-            say(
-                f"Warning: {host} may be reached from other machines, and the server has no authentication. Whoever "
-                "reaches it may use it."
+        if not (is_loopback(host) or names or token):
+            raise click.UsageError(
+                f"{host} may be reached from other machines. Say who may use the server: --token TEXT, for whoever "
+                "knows it (or the variable DPPLEARN_TOKEN), or --allow-host NAME, for whoever reaches it by that name."
             )
+        if is_loopback(host) or names:
+            own = urlsplit(url).netloc  # 127.0.0.2 is loopback, too
+            given["hosts"] = tuple(dict.fromkeys([*LOOPBACK, *map(host_name, (own, *names))]))
         else:
-            name = urlsplit(url).netloc.rpartition(":")[0]
-            given["hosts"] = tuple(dict.fromkeys([*LOOPBACK, name]))  # 127.0.0.2 is loopback, too
+            given["hosts"] = None  # a page elsewhere may give it a name, but does not know the token
+        if not (is_loopback(host) or token):
+            say(f"Warning: whoever reaches {host} may use the server. --token would ask who it is.")
         app = create_app(Settings(**given))
         with first_run_notice(), stoppable("Ended before it was ready."):
             said = f"Ready at {url} (Ctrl-C ends it)."

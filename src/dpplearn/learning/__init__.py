@@ -1,5 +1,6 @@
 """Conditional DPPs by maximum likelihood (sections 4 and 5): item sets with a chosen subset in, weights out."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpplearn.learning.itemset import ItemSet
@@ -23,16 +24,13 @@ __all__ = [
 ]
 
 
+# Imported when first asked for: they bring scikit-learn, which a cluster's workers do not need.
+LAZY = {"ConditionalDPP": "conditional", "ConditionalDPPCV": "cv"}
+
+
 def __getattr__(name: str) -> Any:
-    """The estimators, and with them scikit-learn, when first asked for: a cluster's workers need neither."""
-    if name == "ConditionalDPP":
-        from dpplearn.learning.conditional import ConditionalDPP
-
-        return ConditionalDPP
-    if name == "ConditionalDPPCV":
-        from dpplearn.learning.cv import ConditionalDPPCV
-
-        return ConditionalDPPCV
+    if name in LAZY:
+        return getattr(import_module(f"dpplearn.learning.{LAZY[name]}"), name)
     raise AttributeError(f"module 'dpplearn.learning' has no attribute {name!r}")
 
 

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Sequence
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
-from dpplearn._checks import check_array, check_vector
 from dpplearn._run.progress import Progress
 from dpplearn.learning.evaluators import Evaluator
-from dpplearn.learning.itemset import ItemSet, check_names
-from dpplearn.learning.posterior import Fitted, Settings, default_names, fit_weights, free_parameters
+from dpplearn.learning.fitted import known_weights
+from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.posterior import Settings, fit_weights, free_parameters
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed, Similarity, make_similarity
+from dpplearn.learning.similarity import Similarity, make_similarity
 from dpplearn.learning.training_set import training_data
 
 
-class ConditionalDPP(ConditionalPredictor):
+class ConditionalEstimator(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A predictor that is fitted."""
+
+    def __sklearn_clone__(self) -> Self:
+        """A new estimator with the same parameters; a cluster's client is shared, for it cannot be copied."""
+        params = self.get_params(deep=False)
+        new = type(self)(**{k: v if k == "backend" else copy.deepcopy(v) for k, v in params.items()})
+        for name in ("_metadata_request", "_sklearn_output_config"):  # as scikit-learn's own clone does
+            if hasattr(self, name):  # they may refer back to the estimator, whose copy is `new`
+                setattr(new, name, copy.deepcopy(getattr(self, name), {id(self): new}))
+        return new
+
+
+class ConditionalDPP(ConditionalEstimator):
     """Weights theta of the quality features, from examples of good subsets (sections 4 and 5).
 
     Maximizes sum of log P(Y_t | X_t) - sum of theta_j^2 / (2 prior_variance), concave in theta
@@ -203,12 +216,7 @@ class ConditionalDPP(ConditionalPredictor):
         array([[1. , 0.5],
                [0.5, 1. ]])
         """
-        weights = check_array(theta, "theta", 1).copy()
-        m = weights.size
-        known = check_names(names, m) or default_names(m)
-        std = np.full(m, np.nan) if theta_std is None else check_vector(theta_std, "theta_std", m).copy()
-        fitted = Fitted(LogLinear(weights, known), std, Fixed(rho, nugget), np.nan, np.nan, 0, True, known)
-        return cls(rho=rho, nugget=nugget)._keep(fitted)
+        return cls(rho=rho, nugget=nugget)._keep(known_weights(theta, rho, nugget, theta_std, names))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import product
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -13,16 +14,18 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupKFold, check_cv
 
 from dpplearn._checks import FloatArray
-from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn._linalg import logdet
+from dpplearn.learning.conditional import ConditionalDPP, ConditionalEstimator
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.training_set import check_examples
 
 KEPT = "quality similarity theta_std log_likelihood gradient_norm n_iter converged feature_names_in n_features_in"
 Scorer = Callable[[ConditionalPredictor, Sequence[ItemSet], Sequence[Any]], float]
 
 
-class ConditionalDPPCV(ConditionalPredictor):
+class ConditionalDPPCV(ConditionalEstimator):
     """ConditionalDPP with the prior variance chosen by cross-validation.
 
     In each fold, theta is followed from the strongest prior to the weakest, each fit starting from the one
@@ -44,6 +47,7 @@ class ConditionalDPPCV(ConditionalPredictor):
         The nuggets to compare, each with every rho.
     solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
+        With on_impossible="drop", all settings are compared on the targets that each rho and nugget makes possible.
 
     Attributes
     ----------
@@ -121,10 +125,14 @@ class ConditionalDPPCV(ConditionalPredictor):
             raise TypeError(f"scoring must be None or a function (model, X, y) -> float, found {self.scoring!r}.")
         truth: Sequence[Any] = subsets if references is None else references
         variances, rhos = check_grid(self.prior_variances, "prior_variances"), check_grid(self.rhos, "rhos")
-        similarities = list(product(check_grid(self.nuggets, "nuggets").tolist(), rhos.tolist()))
+        nuggets = check_grid(self.nuggets, "nuggets")
+        similarities = [Fixed(rho, nugget) for nugget, rho in product(nuggets.tolist(), rhos.tolist())]
+        counts = weights
+        if self.on_impossible == "drop":  # all are compared on the targets that each of them makes possible
+            pairs = list(zip(X, subsets, strict=True))
+            counts = weights * [all(logdet(S.block(x, Y)) > -np.inf for S in similarities) for x, Y in pairs]
         folds = self._folds(len(X), groups)
         scores = np.empty((len(similarities), variances.size, len(folds)))
-        order = np.argsort(variances, kind="stable")
         for f, (train, test) in enumerate(folds):
             for name, part in (("train", train), ("test", test)):
                 if not weights[part].any():
@@ -132,28 +140,28 @@ class ConditionalDPPCV(ConditionalPredictor):
                         f"All instances in the {name} part of fold {f} have sample_weight 0. Leave such instances out, "
                         "or pass a cv that shuffles, such as KFold(5, shuffle=True)."
                     )
-            for r, (nugget, rho) in enumerate(similarities):
-                model = self._model(rho=rho, nugget=nugget, warm_start=True)
-                for v in order:  # from the strongest prior: theta grows from 0, and each fit is near the last
+            for r, S in enumerate(similarities):
+                model = self._model(rho=S.rho, nugget=S.nugget, warm_start=True)
+                # From the strongest prior on: theta grows from 0, and each fit is near the last.
+                for v in np.argsort(variances, kind="stable"):
                     model.set_params(prior_variance=float(variances[v]))
                     with warnings.catch_warnings():
                         warnings.filterwarnings("ignore", message="Left out")  # the last fit says it of all instances
                         model.fit(pick(X, train), pick(subsets, train), weights[train])
-                    score = self._score(model, pick(X, test), pick(truth, test), weights[test])
+                    score = self._score(model, pick(X, test), pick(truth, test), counts[test])
                     if np.isnan(score):
                         why = "scoring must return a number" if self.scoring else "all its targets have probability 0"
                         raise ValueError(
-                            f"The score of fold {f} with prior_variance={variances[v]:g} and rho={rho:g} is not a "
-                            f"number: {why}."
+                            f"The score of fold {f} with prior_variance={variances[v]:g}, rho={S.rho:g} and "
+                            f"nugget={S.nugget:g} is not a number: {why}."
                         )
                     scores[r, v, f] = score
         mean = scores.mean(axis=2)
         best_r, best_v = np.unravel_index(int(mean.argmax()), mean.shape)
-        nugget, rho = similarities[int(best_r)]
-        best = self._model(rho=rho, nugget=nugget, prior_variance=float(variances[best_v]))
+        S, self.prior_variance_ = similarities[int(best_r)], float(variances[best_v])
+        best = self._model(rho=S.rho, nugget=S.nugget, prior_variance=self.prior_variance_)
         self.best_estimator_ = best.fit(X, subsets, weights)
         self.cv_scores_, self.best_score_ = scores, float(mean[best_r, best_v])
-        self.prior_variance_ = float(variances[best_v])
         for name in KEPT.split():
             setattr(self, f"{name}_", getattr(best, f"{name}_"))
         return self
@@ -167,20 +175,19 @@ class ConditionalDPPCV(ConditionalPredictor):
         """Train and test indices."""
         if groups is not None and len(np.asarray(groups)) != n:
             raise ValueError(f"groups must have one label per instance ({n}), found {len(np.asarray(groups))}.")
-        whole = groups is not None and isinstance(self.cv, int)  # KFold would tear groups apart
-        splitter = GroupKFold(self.cv) if whole else check_cv(self.cv)
+        splitter = check_cv(self.cv)
+        if groups is not None and (self.cv is None or isinstance(self.cv, Integral)):  # KFold would tear groups apart
+            splitter = GroupKFold(splitter.n_splits)
         return list(splitter.split(np.empty((n, 0)), groups=groups))
 
     def _model(self, **params: Any) -> ConditionalDPP:
         common = ("solver", "tol", "max_iter", "n_jobs", "on_impossible", "backend", "evaluator", "verbose")
         return ConditionalDPP(**{name: getattr(self, name) for name in common}, **params)
 
-    def _score(self, model: ConditionalDPP, X: list[Any], truth: list[Any], weights: FloatArray) -> float:
+    def _score(self, model: ConditionalDPP, X: list[Any], truth: list[Any], counts: FloatArray) -> float:
         if self.scoring is not None:
             return float(self.scoring(model, X, truth))
-        values = model.log_prob(X, truth)
-        kept = weights * (np.isfinite(values) if self.on_impossible == "drop" else 1.0)
-        return float(np.average(values[kept > 0], weights=kept[kept > 0])) if (kept > 0).any() else np.nan
+        return model.score(X, truth, counts) if counts.any() else np.nan
 
 
 def check_grid(values: Sequence[float], name: str) -> FloatArray:

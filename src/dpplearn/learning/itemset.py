@@ -93,13 +93,10 @@ class ItemSet(Frozen):
                 "For items that do not repel each other, pass similarity=numpy.eye(n)."
             )
         C = None if similarity is None else check_similarity(similarity, "similarity")
-        rows = None if phi is None else unit_rows(check_features(phi, "phi"))
-        for name, k in (
-            ("similarity", None if C is None else len(C)),
-            ("phi", None if rows is None else rows.shape[0]),
-        ):
-            if k is not None and k != n:
-                raise ValueError(f"{name} must have one row per item: features has {n} rows, {name} has {k}.")
+        rows: Features = None if phi is None else unit_rows(check_features(phi, "phi"))
+        name, given = ("phi", rows) if C is None else ("similarity", C)
+        if given.shape[0] != n:
+            raise ValueError(f"{name} must have one row per item: features has {n} rows, {name} has {given.shape[0]}.")
         costs = None if cost is None else check_costs(cost, n)
         read_only(F, *(x for x in (costs, C) if x is not None))
         self._set(features=F, similarity=C, phi=rows, cost=costs, names=check_names(names, m))

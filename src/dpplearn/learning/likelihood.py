@@ -115,7 +115,7 @@ class Example:
 
     def normalizer(self, eta: FloatArray, J: FloatArray | None = None, with_G: bool = False) -> Normalizer:
         """log det(I + L), the marginals, and with J = d eta / d parameters the covariance."""
-        return normalize(eta, self.S, np.empty((0, 0)) if J is None else J, 1 if J is None else 2, with_G, self.dual)
+        return normalize(eta, self.S, J, with_G, self.dual)
 
     def _block_slopes(self) -> FloatArray:
         """d log det S_Y = <S_Y^-1, dS_Y>, pulled back."""

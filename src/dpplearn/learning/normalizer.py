@@ -136,34 +136,34 @@ class Complement(Derivative):
         return self.q[:, None] * (x - self.W @ (self.W.T @ x))
 
 
-def normalize(eta: FloatArray, S: Operand, J: FloatArray, order: int, with_G: bool, dual: bool) -> Normalizer:
-    """By the route of choice: `dual` where rows are few. J is asked for with order 2: d eta / d parameters."""
+def normalize(eta: FloatArray, S: Operand, J: FloatArray | None, with_G: bool, dual: bool) -> Normalizer:
+    """By the route of choice: `dual` where rows are few. With J = d eta / d parameters, the covariance too."""
     if S.own == 0:
-        return shared_part(eta, S, J, order, with_G, dual)
+        return shared_part(eta, S, J, with_G, dual)
     log_D = np.logaddexp(0.0, eta + np.log(S.own))
     s = np.exp(-log_D)
-    z = shared_part(eta - log_D, S, s[:, None] * J if order == 2 else J, order, with_G, dual)
+    z = shared_part(eta - log_D, S, None if J is None else s[:, None] * J, with_G, dual)
     absent = 1.0 - z.marginals
     # K = I - D^-1/2 (I - K') D^-1/2: K_ii = 1 - s_i (1 - K'_ii), and K_ij^2 = s_i s_j K'_ij^2
     covariance = z.covariance
-    if covariance is not None:
+    if covariance is not None and J is not None:
         covariance = symmetric(covariance + J.T @ ((s * -np.expm1(-log_D) * absent)[:, None] * J))
     return Normalizer(z.log_z + float(log_D.sum()), np.clip(1.0 - s * absent, 0.0, 1.0), covariance, z.G)
 
 
-def shared_part(eta: FloatArray, S: Operand, J: FloatArray, order: int, with_G: bool, dual: bool) -> Normalizer:
+def shared_part(eta: FloatArray, S: Operand, J: FloatArray | None, with_G: bool, dual: bool) -> Normalizer:
     """Of the kernel L' = diag(q) shared diag(q), q = exp(eta / 2)."""
     found = None
     if not dual:
-        found = primal(eta, S.matrix(), S.own, J, order, with_G)
+        found = primal(eta, S.matrix(), S.own, J, with_G)
     elif eta.max() <= LOG_WIDE:
-        found = by_rows(eta, S.rows(), J, order, with_G)
+        found = by_rows(eta, S.rows(), J, with_G)
     if found is None:  # qualities too large, or items too alike, for a Cholesky factor to be accurate
-        found = wide(eta, S.factor(eta / 2), J, order, with_G)
+        found = wide(eta, S.factor(eta / 2), J, with_G)
     return found
 
 
-def primal(eta: FloatArray, S: FloatArray, own: float, J: FloatArray, order: int, with_G: bool) -> Normalizer | None:
+def primal(eta: FloatArray, S: FloatArray, own: float, J: FloatArray | None, with_G: bool) -> Normalizer | None:
     """From the Cholesky factor of A = I + L, L of S - own I; None where A is too close to singular.
 
     A = diag(d) M diag(d) with d = max(1, q), so that M = diag(1/d^2) + diag(q/d) S diag(q/d) has entries
@@ -175,21 +175,21 @@ def primal(eta: FloatArray, S: FloatArray, own: float, J: FloatArray, order: int
     M *= r
     M.flat[:: len(M) + 1] += g if own == 0 else g - own * r**2
     before = M.diagonal().copy()
-    C, info = lapack.dpotrf(M.T, lower=1, overwrite_a=1, clean=order < 2)
+    C, info = lapack.dpotrf(M.T, lower=1, overwrite_a=1, clean=J is None)
     if info != 0:
         return None
     pivots = C.diagonal()
     if (pivots**2 / before).min() < MIN_PIVOT:
         return None
     log_z = float(2 * (np.log(pivots).sum() + log_d.sum()))
-    if order < 2 and not with_G:
+    if J is None and not with_G:
         T, _ = lapack.dtrtri(C, lower=1, overwrite_c=1)
         return Normalizer(log_z, np.maximum(1.0 - np.einsum("ij,ij->j", T, T) * g, 0.0), None, None)
     inverse, _ = lapack.dpotri(C, lower=1, overwrite_c=1)  # the lower triangle of M^-1
     out = inverse.diagonal() * g  # P(i not in Y) = (A^-1)_ii
     k = np.maximum(1.0 - out, 0.0)
     G = Inverse(inverse, r, float(k.sum())) if with_G else None
-    if order < 2:
+    if J is None:
         return Normalizer(log_z, k, None, G)
     # K_ij^2 = (M^-1)_ij^2 g_i g_j off the diagonal
     squared = np.square(inverse, out=None if with_G else inverse)
@@ -199,7 +199,7 @@ def primal(eta: FloatArray, S: FloatArray, own: float, J: FloatArray, order: int
     return Normalizer(log_z, k, symmetric(covariance), G)
 
 
-def by_rows(eta: FloatArray, rows: FloatArray, J: FloatArray, order: int, with_G: bool) -> Normalizer | None:
+def by_rows(eta: FloatArray, rows: FloatArray, J: FloatArray | None, with_G: bool) -> Normalizer | None:
     """The dual: from the Cholesky factor of the d x d matrix I + B^T B, B = diag(q) rows: K = B (I + B^T B)^-1 B^T."""
     q = np.exp(eta / 2)
     B = q[:, None] * rows
@@ -209,12 +209,12 @@ def by_rows(eta: FloatArray, rows: FloatArray, J: FloatArray, order: int, with_G
     if info != 0:
         return None
     W = blas.dtrsm(1.0, C, B.T, lower=1).T  # rows w_i = C^-1 b_i: K_ij = w_i . w_j
-    k, covariance = moments(W, J, order)
+    k, covariance = moments(W, J)
     G = Complement(q, W, float(k.sum())) if with_G else None
     return Normalizer(float(2 * np.log(C.diagonal()).sum()), k, covariance, G)
 
 
-def wide(eta: FloatArray, rows: FloatArray, J: FloatArray, order: int, with_G: bool) -> Normalizer:
+def wide(eta: FloatArray, rows: FloatArray, J: FloatArray | None, with_G: bool) -> Normalizer:
     """From an orthogonal factor of [B; I]: slower, and accurate for qualities up to e^600.
 
     K = Q Q^T where Q is the upper part of that factor, whatever the lengths of the rows of B.
@@ -222,18 +222,17 @@ def wide(eta: FloatArray, rows: FloatArray, J: FloatArray, order: int, with_G: b
     q = np.exp(eta / 2)
     n = q.size
     Q, R = stacked_qr(q[:, None] * rows)
-    k, covariance = moments(Q[:n], J, order)
+    k, covariance = moments(Q[:n], J)
     G = Complement(q, Q[:n], float(k.sum()), rows, Q[n:]) if with_G else None
     return Normalizer(float(2 * np.log(np.abs(R.diagonal())).sum()), k, covariance, G)
 
 
-def moments(W: FloatArray, J: FloatArray, order: int) -> tuple[FloatArray, FloatArray | None]:
+def moments(W: FloatArray, J: FloatArray | None) -> tuple[FloatArray, FloatArray | None]:
     """Marginals and the covariance of sums of J, from K = W W^T; never forms K, so that n may be large."""
     k = np.minimum(np.einsum("ij,ij->i", W, W), 1.0)
-    if order < 2:
+    if J is None:
         return k, None
-    n, d = W.shape
-    m = J.shape[1]
+    (n, d), m = W.shape, J.shape[1]
     covariance = J.T @ (k[:, None] * J)
     if d**2 * m < n * (d + m):
         # K_ij^2 = (w_i . w_j)^2 is the product of w_i (x) w_i and w_j (x) w_j

@@ -1,26 +1,27 @@
-"""From training data to a model: survey the shards, and maximize the posterior over quality and similarity."""
+"""From training data to a model: maximize the posterior over quality and similarity, and say how it went."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray, check_choice, check_int
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.learning.backends import make_backend
-from dpplearn.learning.backends.protocol import Backend
+from dpplearn.learning.backends import Backend, make_backend
 from dpplearn.learning.evaluators import Survey, make_evaluator
+from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.likelihood import Request, Terms
-from dpplearn.learning.outcome import report_impossible, warn_about_bounds, warn_unless_settled
 from dpplearn.learning.profile import Known, Profile, maximize_profile
-from dpplearn.learning.quality import LogLinear, Quality
+from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed, Similarity
-from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors
+from dpplearn.learning.solvers import RUNAWAY, Objective, Optimum, largest, lbfgs, newton, standard_errors
 from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
 
@@ -28,30 +29,16 @@ FAR = 50.0  # a start with log-qualities beyond this is compared with 0
 SOLVERS = {"newton": newton, "lbfgs": lbfgs}
 
 
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """A quality with the standard errors of its parameters, a similarity, and how they were reached."""
-
-    quality: Quality
-    std: FloatArray
-    similarity: Similarity
-    log_likelihood: float
-    gradient_norm: float
-    n_iter: int
-    converged: bool
-    names: tuple[str, ...]
-
-
 @dataclass(frozen=True)
 class Settings:
-    """The checked settings of a fit; `free` has the names of the similarity's parameters that are learned."""
+    """The checked settings of a fit; `free` has the places of the similarity's parameters that are learned."""
 
     prior_variance: Any
     solver: str
     tol: float
     max_iter: int
     similarity: Similarity
-    free: tuple[str, ...]
+    free: tuple[int, ...]
     on_impossible: str
 
     def __post_init__(self) -> None:
@@ -62,25 +49,19 @@ class Settings:
             raise ValueError(f"tol must be a positive number, found {self.tol!r}.")
 
     @property
-    def free_indices(self) -> list[int]:
-        """Places of the free parameters in the similarity's vector."""
-        return [j for j, parameter in enumerate(self.similarity.space) if parameter.name in self.free]
-
-    @property
     def possible(self) -> Similarity:
         """A similarity that makes as many targets possible as any: free parameters are inside their bounds."""
         w = self.similarity.parameters.copy()
-        for j in self.free_indices:
-            parameter = self.similarity.space[j]
-            w[j] = max(w[j], parameter.starts[len(parameter.starts) // 2])
+        for j in self.free:
+            starts = self.similarity.space[j].starts
+            w[j] = max(w[j], starts[len(starts) // 2])
         return self.similarity.with_parameters(w) if self.free else self.similarity
 
 
-def free_parameters(similarity: Similarity, learn_rho: bool, learn_nugget: bool) -> tuple[str, ...]:
-    """What is learned: of "fixed" what is asked for, of every other kind all."""
-    if isinstance(similarity, Fixed):
-        return ("rho^2",) * bool(learn_rho) + ("nugget",) * bool(learn_nugget)
-    return tuple(parameter.name for parameter in similarity.space)
+def free_parameters(similarity: Similarity, learn_rho: bool, learn_nugget: bool) -> tuple[int, ...]:
+    """Places of what is learned: of "fixed" what is asked for, of every other kind all."""
+    learned = [learn_rho, learn_nugget] if isinstance(similarity, Fixed) else [True] * len(similarity.space)
+    return tuple(j for j, learn in enumerate(learned) if learn)
 
 
 def check_precision(prior_variance: Any, m: int) -> FloatArray:
@@ -134,25 +115,20 @@ def _fit(
     checkpoint: str | os.PathLike[str] | None,
 ) -> Fitted:
     survey = engine.survey()
+    check_possible(survey, settings.on_impossible)
     m = survey.n_features
     names = survey.names or default_names(m)
-    if survey.weight == 0:
-        raise ValueError("All sample_weight are 0: at least one instance must count.")
-    report_impossible(survey, settings.on_impossible)
     precision = check_precision(settings.prior_variance, m)
-    quality, free = LogLinear(np.zeros(m), names), settings.free_indices
+    quality, similarity, free = LogLinear(np.zeros(m), names), settings.similarity, settings.free
+    if start is not None and start.size != m:
+        raise ValueError(
+            f"warm_start=True goes on from {start.size} weights, and these data have {m} features. Fit a new "
+            "estimator, or set warm_start=False."
+        )
+    theta, done, known = quality.theta if start is None else start.copy(), 0, Known()
     state = Checkpoint(checkpoint, problem_of(survey, names, precision, settings))
-    theta, done = np.zeros(m), 0
-    known: Known = {}
-    if start is not None:
-        if start.size != m:
-            raise ValueError(
-                f"warm_start=True goes on from {start.size} weights, and these data have {m} features. Fit a new "
-                "estimator, or set warm_start=False."
-            )
-        theta = start.copy()
-    if (saved := state.load(settings.similarity)) is not None:
-        theta, done, known = saved.quality, saved.n_iter, saved.known
+    if (saved := state.load(similarity)) is not None:
+        theta, done, known = saved
         known = {w: point for w, point in known.items() if point.converged}  # with more iterations, others may
     progress.iteration = done
 
@@ -163,8 +139,8 @@ def _fit(
 
         return objective
 
-    def likelihood(best: Terms, theta: FloatArray) -> float:
-        return best.value + float(precision @ theta**2) / 2
+    def likelihood(terms: Terms, theta: FloatArray) -> float:
+        return terms.value + float(precision @ theta**2) / 2
 
     def maximize(similarity: Similarity, theta: FloatArray, n_iter: int) -> Optimum:
         objective = posterior(similarity)
@@ -180,7 +156,6 @@ def _fit(
             objective, theta, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, scale=survey.scale
         )
 
-    similarity = settings.similarity
     if free:
         for w, point in list(known.items())[-1:]:  # of the same data, or none of them would be of use
             at = similarity.with_parameters(np.array(w))
@@ -194,14 +169,13 @@ def _fit(
         profile = Profile(maximize, similarity, theta, done, known)
         similarity, best = maximize_profile(profile, free)
         state.save(best.theta, similarity, best.n_iter, likelihood(best.terms, best.theta), known)
-        warn_about_bounds(similarity, free, profile.rising)
+        warn_about_bounds(profile, free)
     else:
         best = maximize(similarity, theta, done)
     progress.clear()
     assert best.terms.hessian is not None
     with np.errstate(divide="ignore"):
         std = np.minimum(standard_errors(best.terms.hessian), 1 / np.sqrt(precision))  # the prior's at most
-    settled = warn_unless_settled(best, precision, survey, names, std, tol=settings.tol, max_iter=settings.max_iter)
     return Fitted(
         quality.with_parameters(best.theta),
         std,
@@ -209,7 +183,7 @@ def _fit(
         likelihood(best.terms, best.theta),
         largest(best.terms.gradient),
         best.n_iter,
-        settled,
+        is_settled(best, std, precision == 0, survey.scale, names, settings),
         names,
     )
 
@@ -232,10 +206,81 @@ def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, sett
         "largest_features": survey.scale,
         "precision": precision,
         "similarity": settings.similarity.state(),
-        "learned": list(settings.free),
+        "learned": [settings.similarity.space[j].name for j in settings.free],
         **({"tol": settings.tol} if settings.free else {}),  # of every similarity that is done
     }
 
 
-def default_names(m: int) -> tuple[str, ...]:
-    return tuple(f"x{j}" for j in range(m))
+# What a fit says of its outcome
+
+
+def say(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the line that called `fit`: through `fit`, `fit_weights`, `_fit` and the function that says it."""
+    warnings.warn(message, category, stacklevel=6)
+
+
+def check_possible(survey: Survey, on_impossible: str) -> None:
+    """Raise, or say what is left out."""
+    bad, n = survey.impossible, survey.n_instances
+    first = "; ".join(f"instance {t}: {why}" for t, why in bad[:3]) + ("; ..." if len(bad) > 3 else "")
+    if bad and on_impossible == "error":
+        raise ValueError(
+            f"{len(bad)} of {n} targets have probability 0 whatever the weights are ({first}). "
+            "Fit with nugget=0.01, say, or learn_nugget=True: what is particular to each item makes every target "
+            'possible. Or take one of the items out of the target, or leave these instances out: on_impossible="drop".'
+        )
+    if survey.weight == 0:
+        raise ValueError(
+            f"All targets that count have probability 0 ({first}): no instance is left to learn from."
+            if bad
+            else "All sample_weight are 0: at least one instance must count."
+        )
+    if bad:
+        say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}).")
+
+
+def warn_about_bounds(profile: Profile, free: Sequence[int]) -> None:
+    """Say which learned parameters of the similarity are at an end of where they may be."""
+    for j in free:
+        name, low, high, _, at_low, at_high = profile.similarity.space[j]
+        if profile.rises(j):
+            say(
+                f"The likelihood still rises at {at_high or f'{name} = {high:g}'}: the data say little about "
+                "similarity. Set it instead of learning it.",
+                ConvergenceWarning,
+            )
+        if at_low and profile.best[j] == low:
+            say(f"The learned similarity is at the lower bound {at_low}.")
+
+
+def is_settled(
+    best: Optimum, std: FloatArray, free: np.ndarray, scale: FloatArray, names: Sequence[str], settings: Settings
+) -> bool:
+    """Whether theta is a maximum; if not, warn which weights are not settled and what to do. `free` have no prior."""
+    # A large step from small weights only says that the solver was stopped, or told to be content, too soon.
+    far = np.abs(best.theta) * scale > (5.0 if best.converged else 15.0)
+    running = free & far & (np.abs(best.step) * scale > RUNAWAY) & (best.theta * best.step > 0)
+    if running.any():
+        found = ", ".join(
+            f"{names[j]} ({best.theta[j]:+.1f} and {'rising' if best.step[j] > 0 else 'falling'})"
+            for j in np.flatnonzero(running).tolist()
+        )
+        say(
+            f"These weights run away to infinity, because the data separate on them and they have no prior: {found}. "
+            "Give them a finite prior_variance, or leave the features out.",
+            ConvergenceWarning,
+        )
+        return False
+    if not best.converged:
+        say(
+            f"fit stopped after {best.n_iter} iterations with a gradient of {largest(best.terms.gradient):.2g}, "
+            f"above tol={settings.tol:g}. Raise max_iter ({settings.max_iter}), or tol.",
+            ConvergenceWarning,
+        )
+    elif np.isinf(std).any():
+        found = ", ".join(names[j] for j in np.flatnonzero(np.isinf(std)).tolist())
+        say(
+            f"The data do not determine the weights of {found}: the columns are zero or collinear, and without a prior "
+            "other weights fit as well. Their standard errors are infinite; give them a finite prior_variance."
+        )
+    return best.converged

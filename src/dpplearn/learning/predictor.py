@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,26 +9,26 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection, registry
 from dpplearn.dpp import DPP
+from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Example, Request
-from dpplearn.learning.posterior import Fitted, default_names
 from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, LogLinear, Quality, check_eta
 from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.storage.shards import load_shard
-from dpplearn.learning.training_set import check_examples, check_item_set, check_item_sets, is_paths, training_data
+from dpplearn.learning.training_set import Shard, check_examples, check_item_set, check_item_sets, training_data
 from dpplearn.lowrank import LowRankDPP
 
 
-class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A conditional DPP with a quality and a similarity; `theta_`, `rho_` and `nugget_` are read from these."""
+class ConditionalPredictor:
+    """A conditional DPP with a quality and a similarity; `theta_`, `rho_` and `nugget_` are read from these.
+
+    It knows nothing of scikit-learn, whose import takes longer than a summary: `ConditionalDPP` is the estimator.
+    """
 
     quality_: Quality
     similarity_: Similarity
@@ -52,7 +51,7 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
 
     @theta_.setter
     def theta_(self, theta: FloatArray) -> None:
-        self.quality_ = LogLinear(theta)
+        self.quality_ = LogLinear(np.asarray(theta, float), getattr(getattr(self, "quality_", None), "names", ()))
 
     @property
     def rho_(self) -> float:
@@ -67,15 +66,6 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     def nugget_(self) -> float:
         """What of S is particular to each item."""
         return self.similarity_.own
-
-    def __sklearn_clone__(self) -> Self:
-        """A new estimator with the same parameters; a cluster's client is shared, for it cannot be copied."""
-        params = self.get_params(deep=False)
-        new = type(self)(**{k: v if k == "backend" else copy.deepcopy(v) for k, v in params.items()})
-        for name in ("_metadata_request", "_sklearn_output_config"):  # as scikit-learn's own clone does
-            if hasattr(self, name):  # they may refer back to the estimator, whose copy is `new`
-                setattr(new, name, copy.deepcopy(getattr(self, name), {id(self): new}))
-        return new
 
     def quality(self, x: ItemSet) -> FloatArray:
         """q_i of every item: exp(theta . f_i / 2), equation (16)."""
@@ -133,8 +123,7 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     ) -> list[IntArray]:
         """The best subset of each instance under a budget (section 6), as sorted indices; options as in `decode`."""
         self._check_fitted()
-        check_item_sets(X)
-        for t, x in enumerate(X):
+        for t, x in enumerate(check_item_sets(X)):
             self._check(x, f"X[{t}]")
         return [self.decode(x, budget, decoder=decoder, **options).sorted_subset for x in X]
 
@@ -155,15 +144,10 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
     def score(self, X: Any, y: Sequence[ArrayLike] | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Mean log-likelihood of the subsets y, or of those in shards."""
         self._check_fitted()
-        if is_paths(X):
-            parts = []
-            for path in training_data(X, y, sample_weight):  # type: ignore[union-attr]  # paths give paths
-                shard = load_shard(path)
-                parts.append((self.log_prob(shard.item_sets, shard.subsets), shard.weights))
-            values, weights = (np.concatenate(p) for p in zip(*parts, strict=True))
-        else:
-            _, weights = check_examples(X, y, sample_weight)
-            values = self.log_prob(X, y)  # type: ignore[arg-type]  # y was checked above
+        data = training_data(X, y, sample_weight)
+        shards = [data] if isinstance(data, Shard) else map(load_shard, data)  # one at a time
+        parts = [(self.log_prob(shard.item_sets, shard.subsets), shard.weights) for shard in shards]
+        values, weights = (np.concatenate(p) for p in zip(*parts, strict=True))
         kept = weights > 0
         if not kept.any():
             raise ValueError("All sample_weight are 0: there is no instance to score.")
@@ -174,6 +158,8 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         self._check_fitted()
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, found {level!r}.")
+        from scipy.special import ndtri
+
         half = ndtri((1 + level) / 2) * self.theta_std_
         return np.column_stack([self.theta_ - half, self.theta_ + half])
 
@@ -185,7 +171,10 @@ class ConditionalPredictor(BaseEstimator):  # type: ignore[misc]  # scikit-learn
         save_model(self, path)
 
     def _check_fitted(self) -> None:
-        check_is_fitted(self, "quality_")
+        if not hasattr(self, "quality_"):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit, or load a model.")
 
     def _eta(self, x: Any, limit: float = MAX_ETA) -> FloatArray:
         """2 log q_i of an item set that has the features seen before."""

@@ -34,7 +34,8 @@ class Profile:
     """p at any parameters of the similarity; every point is kept in `known`, which may hold those of an earlier run.
 
     For a fixed similarity the problem is concave in theta. By the envelope theorem the slopes of p are the partial
-    derivatives at the best theta, which are exact.
+    derivatives at the best theta, which are exact. What is looked for next depends on the points `seen` in this run
+    alone, so that a run that goes on from an earlier one takes the same way.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Profile:
     ) -> None:
         self.maximize, self.similarity, self.known, self.n_iter = maximize, similarity, known, n_iter
         self.latest, self.here = start, dict[tuple[float, ...], Optimum]()
-        self.rising: list[str] = []  # where p still rises at the end of a line
+        self.seen: Known = {}
 
     def at(self, w: FloatArray) -> Point:
         """A point of p, from the latest theta on."""
@@ -52,14 +53,22 @@ class Profile:
             assert best.terms.similarity_gradient is not None
             self.here[key], self.n_iter = best, best.n_iter
             self.known[key] = Point(best.theta, best.terms.value, best.terms.similarity_gradient, best.converged)
-        if np.isfinite(self.known[key].value):
-            self.latest = self.known[key].parameters
-        return self.known[key]
+        point = self.seen[key] = self.known[key]
+        if np.isfinite(point.value):
+            self.latest = point.parameters
+        return point
 
     @property
     def best(self) -> FloatArray:
         """The parameters of the highest point so far."""
-        return np.array(max(self.known, key=lambda key: self.known[key].value))
+        return np.array(max(self.seen, key=lambda key: self.seen[key].value))
+
+    def rises(self, j: int) -> bool:
+        """Whether p still rises in parameter j at its upper bound, as far as was looked along the line of the best."""
+        w = self.best
+        w[j] = self.similarity.space[j].high
+        end = self.seen.get(tuple(w.tolist()))
+        return end is not None and end.converged and bool(end.slopes[j] > 0)
 
     def search_line(self, w: FloatArray, j: int) -> None:
         """Look along parameter j, which is not negative, from w.
@@ -68,15 +77,14 @@ class Profile:
         room. Where its slope falls through 0 from one start to the next there is a local maximum, found by Brent's
         method. Two maxima between neighbouring starts would pass for one.
         """
-        parameter = self.similarity.space[j]
-
-        def point(t: float) -> Point:
-            return self.at(np.array([*w[:j], t * t, *w[j + 1 :]]))
+        starts = np.sqrt(self.similarity.space[j].starts).tolist()
+        exact = dict(zip(starts, self.similarity.space[j].starts, strict=True))
 
         def slope(t: float) -> float:
-            return float(point(t).slopes[j])
+            v = w.copy()
+            v[j] = exact.get(t, t * t)
+            return float(self.at(v).slopes[j])
 
-        starts = np.sqrt(parameter.starts).tolist()
         if not np.isfinite(slope(starts[0])):  # a target that 0 makes impossible: p rises from -inf at some t > 0
             starts[0] = starts[1] / 2
             while starts[0] > SMALLEST and slope(starts[0]) <= 0:
@@ -84,8 +92,6 @@ class Profile:
         for a, b in pairwise(starts):
             if np.isfinite([slope(a), slope(b)]).all() and slope(a) > 0 >= slope(b):
                 optimize.brentq(slope, a, b, xtol=1e-9, rtol=1e-12)
-        if slope(starts[-1]) > 0 and point(starts[-1]).converged:
-            self.rising.append(parameter.at_high or f"{parameter.name} = {parameter.high:g}")
 
     def climb(self, free: Sequence[int]) -> None:
         """All free parameters together from the best point, by their gradient."""
@@ -117,8 +123,7 @@ def maximize_profile(profile: Profile, free: Sequence[int]) -> tuple[Similarity,
         profile.climb(list(free))
     w = profile.best
     key, similarity = tuple(w.tolist()), profile.similarity.with_parameters(w)
-    known = profile.known
-    best = profile.here.get(key) or profile.maximize(similarity, known[key].parameters, profile.n_iter)
-    settled = all(point.converged for point in known.values() if np.isfinite(point.value))
+    best = profile.here.get(key) or profile.maximize(similarity, profile.known[key].parameters, profile.n_iter)
+    settled = all(point.converged for point in profile.seen.values() if np.isfinite(point.value))
     n_iter = max(profile.n_iter, best.n_iter)
     return similarity, Optimum(best.theta, best.terms, best.step, n_iter, best.converged and settled)

@@ -12,16 +12,10 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn.learning.itemset import ItemSet
 
 MAX_ETA = 1200.0  # q = e^600 is a float with room to spare
 MAX_ETA_KERNEL = 705.0  # exp of it, L_ii, still is one
-
-
-class Described(Protocol):
-    """What a quality asks of an item set."""
-
-    @property
-    def features(self) -> FloatArray: ...
 
 
 class Quality(Protocol):
@@ -34,17 +28,17 @@ class Quality(Protocol):
     @property
     def n_features(self) -> int: ...  # columns that item sets must have
     def with_parameters(self, vector: FloatArray) -> Self: ...
-    def eta(self, items: Described) -> FloatArray:
+    def eta(self, items: ItemSet) -> FloatArray:
         """2 log q_i of every item."""
 
-    def log_q(self, items: Described) -> FloatArray: ...
-    def contributions(self, items: Described) -> FloatArray:
+    def log_q(self, items: ItemSet) -> FloatArray: ...
+    def contributions(self, items: ItemSet) -> FloatArray:
         """What each feature adds to 2 log q_i, of shape (n, features)."""
 
-    def jacobian(self, items: Described) -> FloatArray:
+    def jacobian(self, items: ItemSet) -> FloatArray:
         """d eta_i / d parameter, of shape (n, parameters): the Hessian is minus the covariance of its sums over Y."""
 
-    def pull_back(self, items: Described, d_eta: FloatArray) -> FloatArray:
+    def pull_back(self, items: ItemSet, d_eta: FloatArray) -> FloatArray:
         """The derivative in the parameters, from that in eta."""
 
     def state(self) -> dict[str, Any]:
@@ -57,7 +51,6 @@ class LogLinear:
 
     Examples
     --------
-    >>> from dpplearn import ItemSet
     >>> items = ItemSet([[1.0, 0.5], [1.0, 2.0]], S=[[1.0, 0.0], [0.0, 1.0]])
     >>> LogLinear(np.array([-1.0, 2.0])).contributions(items)
     array([[-1.,  1.],
@@ -80,19 +73,19 @@ class LogLinear:
     def with_parameters(self, vector: FloatArray) -> Self:
         return type(self)(vector, self.names)
 
-    def eta(self, items: Described) -> FloatArray:
+    def eta(self, items: ItemSet) -> FloatArray:
         return np.asarray(items.features @ self.theta)
 
-    def log_q(self, items: Described) -> FloatArray:
+    def log_q(self, items: ItemSet) -> FloatArray:
         return self.eta(items) / 2
 
-    def contributions(self, items: Described) -> FloatArray:
+    def contributions(self, items: ItemSet) -> FloatArray:
         return items.features * self.theta
 
-    def jacobian(self, items: Described) -> FloatArray:
+    def jacobian(self, items: ItemSet) -> FloatArray:
         return items.features
 
-    def pull_back(self, items: Described, d_eta: FloatArray) -> FloatArray:
+    def pull_back(self, items: ItemSet, d_eta: FloatArray) -> FloatArray:
         return d_eta @ items.features
 
     def state(self) -> dict[str, Any]:

@@ -17,8 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_choice, check_rho
-from dpplearn._linalg import to_dense
-from dpplearn.kernels import with_constant
+from dpplearn._linalg import to_dense, with_constant
 
 
 class Items(Protocol):

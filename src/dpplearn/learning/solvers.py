@@ -22,25 +22,13 @@ RUNAWAY = 0.05  # a Newton step that still changes some item's log-quality by th
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """Where a solver stopped.
-
-    Attributes
-    ----------
-    theta : array of shape (m,)
-    terms : Terms
-        Of the objective at theta, Hessian included.
-    step : array of shape (m,)
-        The Newton step that would come next; not small where the optimum is at infinity.
-    n_iter : int
-    converged : bool
-        The largest entry of the gradient is at most `tol`, or nothing but rounding is left of it.
-    """
+    """Where a solver stopped."""
 
     theta: FloatArray
-    terms: Terms
-    step: FloatArray
+    terms: Terms  # of the objective at theta, Hessian included
+    step: FloatArray  # the Newton step that would come next; not small where the optimum is at infinity
     n_iter: int
-    converged: bool
+    converged: bool  # no entry of the gradient is above `tol`, or nothing but rounding is left of it
 
 
 def newton(

@@ -30,7 +30,7 @@ def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | li
     """Instances in memory, or the paths of shards that hold them."""
     if isinstance(X, str | os.PathLike):
         raise TypeError(f"X must be a list of ItemSets or of paths of shards, found a single path. Pass [{str(X)!r}].")
-    if is_paths(X):
+    if isinstance(X, Sequence) and len(X) > 0 and all(isinstance(x, str | os.PathLike) for x in X):
         if y is not None or sample_weight is not None:
             raise TypeError("Shards hold their own targets and weights: with paths, leave y and sample_weight out.")
         paths = [os.fspath(path) for path in X]
@@ -41,10 +41,6 @@ def training_data(X: Any, y: Any, sample_weight: ArrayLike | None) -> Shard | li
             )
         return paths
     return Shard(X, *check_examples(X, y, sample_weight))
-
-
-def is_paths(X: Any) -> bool:
-    return isinstance(X, Sequence) and len(X) > 0 and all(isinstance(x, str | os.PathLike) for x in X)
 
 
 def check_item_sets(X: Any, n_features: int | None = None, names: Sequence[str] | None = None) -> Sequence[ItemSet]:

@@ -6,10 +6,9 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from dpplearn._checks import FloatArray, IntArray, Items, check_jobs, check_subset
 from dpplearn._run.blas import blas_threads
@@ -17,7 +16,8 @@ from dpplearn._run.progress import Progress
 from dpplearn.decoding.limits import roomy
 from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
-from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn.learning.parameters import Parameters
+from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import warn_unless_read
 from dpplearn.summarize.explain.summary import Summary
@@ -30,8 +30,11 @@ from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit, cut, joined_length, limit, measured
 
+if TYPE_CHECKING:
+    from dpplearn.learning.conditional import ConditionalDPP
 
-class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+
+class Summarizer(Parameters):
     """Extractive summaries of document clusters by a learned DPP.
 
     Parameters
@@ -83,7 +86,7 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     """
 
     features_: SentenceFeatures
-    model_: ConditionalDPP
+    _predictor: ConditionalPredictor  # the model as it was fitted, or as its file has it
     language_: str | None
     training_: dict[str, Any]
 
@@ -121,19 +124,32 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return SummarizerSettings(**self.get_params(deep=False))
 
     @property
+    def model_(self) -> ConditionalDPP:
+        """The learned model, an estimator of scikit-learn's kind; made of the file's weights when first asked for."""
+        from dpplearn.learning.conditional import ConditionalDPP
+
+        model = self._predictor
+        if not isinstance(model, ConditionalDPP):
+            if "_estimator" not in self.__dict__:
+                self._estimator = ConditionalDPP(self.prior_variance, rho=model.rho_, nugget=model.nugget_)
+                self._estimator.__dict__.update(model.__dict__)
+            model = self._estimator
+        return model
+
+    @property
     def theta_(self) -> FloatArray:
         """Weights of the quality features."""
-        return self.model_.theta_
+        return self._predictor.theta_
 
     @property
     def theta_std_(self) -> FloatArray:
         """Their standard errors."""
-        return self.model_.theta_std_
+        return self._predictor.theta_std_
 
     @property
     def rho_(self) -> float:
         """Value of the constant similarity feature."""
-        return float(self.model_.rho_)
+        return float(self._predictor.rho_)
 
     # Learning
 
@@ -161,7 +177,8 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         return self._keep(train(self.settings, list(clusters), **options))
 
     def _keep(self, trained: Trained) -> Self:
-        self.features_, self.model_ = trained.features, trained.model
+        self.features_, self._predictor = trained.features, trained.model
+        vars(self).pop("_estimator", None)
         self.language_, self.training_ = trained.language, trained.training
         return self
 
@@ -203,8 +220,8 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         self._check_fitted()
         if not isinstance(cluster, Prepared):
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
-            return Prepared(read, self.model_, self.language_, self.settings.bigrams)
-        if cluster.model is not self.model_:
+            return Prepared(read, self._predictor, self.language_, self.settings.bigrams)
+        if cluster.model is not self._predictor:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         return cluster
 
@@ -303,7 +320,7 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             return list(pool.map(lambda cluster: self.summarize(cluster, budget, unit, **options), clusters))
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "model_"):
+        if not hasattr(self, "_predictor"):
             raise RuntimeError("This Summarizer is not trained yet: call fit(clusters), or Summarizer.load().")
 
     # Files
@@ -311,7 +328,7 @@ class Summarizer(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON: weights by name, bins, document frequencies. Reading it runs no code."""
         self._check_fitted()
-        save_summarizer(self.settings, Trained(self.features_, self.model_, self.language_, self.training_), path)
+        save_summarizer(self.settings, Trained(self.features_, self._predictor, self.language_, self.training_), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:

@@ -46,9 +46,9 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with blas_threads(0):  # one BLAS thread per worker, for as long as the server runs
-            await asyncio.to_thread(service.engine.warm)
+            await asyncio.to_thread(service.warm)
             yield
-            await asyncio.to_thread(service.pool.close)
+            await asyncio.to_thread(service.close)
 
     app = FastAPI(
         title="dpplearn",
@@ -60,7 +60,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
         lifespan=lifespan,
     )
     app.state.service = service
-    app.add_middleware(Guard, settings=settings, metrics=service.seen)
+    app.add_middleware(Guard, settings=settings, metrics=service.seen, sending=service.sending)
     app.add_exception_handler(HTTPException, on_http)
     app.include_router(routes(service))
     app.include_router(page())

@@ -18,27 +18,29 @@ T = TypeVar("T")
 
 
 class Clusters(Generic[T]):
-    """A store with a cap in bytes and an expiry, least recently used first.
+    """A store with a cap in bytes and number and an expiry, least recently used first.
 
     Parameters
     ----------
     max_bytes : int
     seconds : float
         How long a cluster is kept after its last use.
+    most : int
+        How many are kept.
     clock : callable
         Seconds from any fixed time.
 
     Examples
     --------
-    >>> store = Clusters(max_bytes=10, seconds=60)
+    >>> store = Clusters(max_bytes=10, seconds=60, most=5)
     >>> store.put("first", "a", 6)
     >>> store.put("second", "b", 6)  # the first makes room
     >>> store.get("first"), store.get("second")
     (None, 'b')
     """
 
-    def __init__(self, max_bytes: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self.max_bytes, self.seconds, self.clock = max_bytes, seconds, clock
+    def __init__(self, max_bytes: int, seconds: float, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.max_bytes, self.seconds, self.most, self.clock = max_bytes, seconds, most, clock
         self.nbytes = self.evicted = self.expired = 0
         self._held: OrderedDict[str, tuple[T, int, float]] = OrderedDict()  # values, bytes, time of last use: by that
         self._lock = Lock()
@@ -68,7 +70,7 @@ class Clusters(Generic[T]):
     def put(self, name: str, value: T, nbytes: int) -> None:
         """Keep a value; others make room for it."""
         with self._current() as held:
-            while held and self.nbytes + nbytes > self.max_bytes:
+            while held and (self.nbytes + nbytes > self.max_bytes or len(held) >= self.most):
                 self._drop()
                 self.evicted += 1
             held[name] = value, nbytes, self.clock()

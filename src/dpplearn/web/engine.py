@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from sys import getsizeof
+from typing import Any, NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
 from dpplearn.summarize.corpora.mismatch import misread
@@ -35,9 +36,17 @@ class Bounded(Cluster):
         return found
 
 
+class Read(NamedTuple):
+    """A cluster that was featurized for a model, and what a reader should know of it."""
+
+    model: str
+    featurized: Featurized
+    notes: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A cluster that was featurized once, to be selected from many times."""
+    """A cluster that was prepared once, to be selected from many times."""
 
     model: str
     summarizer: Summarizer
@@ -47,13 +56,15 @@ class Reading:
 
     @property
     def nbytes(self) -> int:
-        """Memory it comes to take, about.
+        """Memory it comes to take, about, and rather more than less.
 
         Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, and of the latest
-        diversity and pins two kernels with a copy and eigenvectors each; then features, words and texts.
+        diversity and pins two kernels with a copy and eigenvectors each; then features, words and texts, whole and in
+        sentences; and the objects that hold them, which are most of it where a cluster is a word.
         """
-        text = sum(len(document.text) for document in self.ready.read.cluster.documents)
-        return 8 * (10 * self.ready.n**2 + 2 * self.ready.read.F.size) + 16 * text
+        read, n = self.ready.read, self.ready.n
+        words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
+        return 8 * (10 * n**2 + 2 * read.F.size) + 15_000 + 3_200 * n + 190 * words + 4 * text
 
 
 class Engine:
@@ -76,7 +87,7 @@ class Engine:
         one = Cluster.from_texts(["A storm hit the coast."])  # arrays of one row have a memory layout of their own
         pinned = {"include": [0], "exclude": [1]}
         for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {})):
-            reading = self.prepare(cluster, self.default, forever)  # whatever the limits are
+            reading = self.prepare(self.read(cluster, self.default), forever)
             for decoder in schema.DECODERS:
                 for diversity in (0.25, 0.5, 0.75):
                     options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
@@ -109,7 +120,7 @@ class Engine:
             documents[name] = Document(name, one.text, one.title or None)
         return list(documents.values())
 
-    def read(self, documents: Sequence[Document], model: str | None, deadline: Deadline) -> Reading:
+    def featurize(self, documents: Sequence[Document], model: str | None) -> Read:
         """Split into sentences and featurize, within the limits."""
         name = self.default if model is None else model
         if name not in self.models:
@@ -122,20 +133,26 @@ class Engine:
             if len(one.text) > longest:
                 found = f"Document {one.id!r} has {len(one.text):,} characters"
                 raise limited("too-large", "max_document_characters", longest, found, "Cut it.")
-        return self.prepare(Bounded(documents, max_sentences=self.settings.max_sentences), name, deadline)
-
-    def prepare(self, cluster: Cluster, name: str, deadline: Deadline) -> Reading:
-        """Featurize a cluster and make all that does not depend on a selection's options."""
-        summarizer = self.models[name]
+        cluster = Bounded(documents, max_sentences=self.settings.max_sentences)
         try:
-            read = summarizer.features_.read(cluster)
+            return self.read(cluster, name)
         except ValueError:  # none of the sentences, if there are any, has a word that counts
             raise Problem("nothing-to-choose") from None
+
+    def read(self, cluster: Cluster, name: str) -> Read:
+        """A cluster for a model, whatever the limits are."""
+        read = self.models[name].features_.read(cluster)
+        return Read(name, read, tuple(notes(read, self.models[name].language)))
+
+    def prepare(self, read: Read, deadline: Deadline) -> Reading:
+        """Make all that does not depend on a selection's options."""
+        summarizer = self.models[read.model]
+        ready = summarizer.prepare(read.featurized)
+        _ = ready.dpp.marginals  # what every selection needs is made now
         deadline.check()
-        ready = summarizer.prepare(read)
-        _ = ready.dpp.marginals, ready.agreement  # what every selection needs is made now
+        _ = ready.agreement
         deadline.check()
-        return Reading(name, summarizer, ready, tuple(notes(read, summarizer.language)), self.defaults(name))
+        return Reading(read.model, summarizer, ready, read.notes, self.defaults(read.model))
 
     def defaults(self, name: str) -> schema.Defaults:
         """100 words for the English model, as the command line has it; else what the model was trained for."""

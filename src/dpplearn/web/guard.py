@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import time
 import traceback
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dpplearn.web.metrics import Metrics
 from dpplearn.web.problems import Problem
+from dpplearn.web.sending import Sending
 from dpplearn.web.settings import Settings
 
 CSP = (
@@ -27,6 +29,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Frame-Options": "DENY",
 }
+OPEN = ("/api/v1/health", "/api/v1/openapi.json")  # without a token, too
 SAFE = ("GET", "HEAD", "OPTIONS")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 log = logging.getLogger("dpplearn.web")
@@ -35,8 +38,8 @@ log = logging.getLogger("dpplearn.web")
 class Guard:
     """The outermost middleware."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
-        self.app, self.hosts, self.metrics = app, settings.hosts, metrics
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, sending: Sending) -> None:
+        self.app, self.settings, self.metrics, self.sending = app, settings, metrics, sending
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -49,17 +52,19 @@ class Guard:
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
+            status = message.get("status", status)
 
         try:
-            check_host(scope, self.hosts)
+            check_host(scope, self.settings.hosts)
             check_origin(scope)
-            await self.app(scope, receive, answer)
+            check_token(scope, self.settings.token)
+            with self.sending.one(answer) as send_all:
+                await self.app(scope, receive, send_all)
         except Problem as problem:
             await problem.response(scope["path"])(scope, receive, answer)
         except ClientDisconnect:
@@ -98,8 +103,18 @@ def check_host(scope: Scope, hosts: tuple[str, ...] | None) -> None:
         raise Problem(
             "foreign-host",
             f"The server answers to {', '.join(hosts)}, but the Host header says {found!r:.100}. Use one of those "
-            "names, or start the server with --host and the address it is reached at.",
+            "names, or start the server with --allow-host and the name it is reached by.",
         )
+
+
+def check_token(scope: Scope, token: str | None) -> None:
+    """Refuse who does not know the token. The page and the reference hold nothing of anybody, and are for all."""
+    path = scope["path"].removeprefix(scope.get("root_path", ""))
+    if token is None or path == "/" or path.startswith((*OPEN, "/static/", "/docs", "/problems/")):
+        return
+    kind, _, sent = Headers(scope=scope).get("authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not secrets.compare_digest(sent.strip().encode(), token.encode()):
+        raise Problem("unauthorized", headers={"WWW-Authenticate": "Bearer"})
 
 
 def check_origin(scope: Scope) -> None:

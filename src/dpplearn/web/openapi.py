@@ -9,9 +9,11 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from dpplearn.web.guard import OPEN
 from dpplearn.web.problems import KINDS, MEDIA_TYPE, Problem
 from dpplearn.web.schema import NewCluster, ProblemDocument, Selection, Whole
 
+BEARER = {"type": "http", "scheme": "bearer", "description": "Where the server has a token (`dpplearn serve --token`)."}
 REF = "#/components/schemas/{model}"
 MODELS: tuple[type[BaseModel], ...] = (NewCluster, Selection, Whole, ProblemDocument)
 RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "required": True}}
@@ -70,8 +72,13 @@ def describe(app: FastAPI) -> None:
         components.update(made["$defs"])
         for name in ("HTTPValidationError", "ValidationError"):  # FastAPI's own, which we never answer
             components.pop(name, None)
-        for path in found["paths"].values():
+        found["components"]["securitySchemes"] = {"bearer": BEARER}
+        asked = app.state.service.settings.token is not None
+        for name, path in found["paths"].items():
             for operation in path.values():
+                if asked and name not in OPEN:
+                    operation["security"] = [{"bearer": []}]
+                    operation["responses"] |= {str(code): one for code, one in problems("unauthorized").items()}
                 answer = operation["responses"].get("422", {})
                 if "application/json" in answer.get("content", {}):
                     del operation["responses"]["422"]

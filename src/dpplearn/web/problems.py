@@ -13,6 +13,7 @@ MEDIA_TYPE = "application/problem+json"
 # slug: (status, title, what it means: the detail, too, where a request says no more than that)
 KINDS: dict[str, tuple[int, str, str]] = {
     "malformed": (400, "The request cannot be read", "The body is not JSON in UTF-8, or not a multipart form."),
+    "unauthorized": (401, "The server asks for its token", "Send the header `Authorization: Bearer TOKEN`."),
     "foreign-origin": (403, "Requests from other sites are refused", "A page of another site sent the request."),
     "foreign-host": (403, "The server is not known by this name", "The Host header names another machine."),
     "not-found": (

@@ -29,6 +29,8 @@ def similarity_map(C: FloatArray) -> FloatArray:
     mean = C.mean(axis=1)
     B = C - mean[:, None] - mean + mean.mean()
     lam, V = linalg.eigh(B, subset_by_index=[n - 2, n - 1], check_finite=False)
+    if lam.size < 2:  # LAPACK finds none where all are equal: no two sentences have a word in common
+        lam, V = (part[..., -2:] for part in linalg.eigh(B, check_finite=False))
     for axis, j in enumerate((1, 0)):
         if lam[j] > 1e-10 * n:
             v = np.round(V[:, j] * np.sqrt(lam[j]), 9)  # ties in size stay ties: the first of them is the positive one

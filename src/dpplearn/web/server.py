@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import logging
+import math
 import signal
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
+
+from dpplearn.web.connections import Connection, Limits, OncePerSecond
 
 
 class Server(uvicorn.Server):
@@ -29,6 +34,15 @@ class Server(uvicorn.Server):
                 threading.Thread(target=webbrowser.open, args=(self.browser,), daemon=True).start()
 
 
+def configured(app: FastAPI) -> uvicorn.Config:
+    """How uvicorn is to run the application: its connections are limited as its settings say."""
+    settings = app.state.service.settings
+    connection: Any = partial(Connection, Limits(settings))
+    options: dict[str, Any] = {"log_config": None, "access_log": False, "server_header": False, "backlog": 256}
+    patience = math.ceil(settings.max_seconds + settings.write_seconds)  # for what is running when it is to end
+    return uvicorn.Config(app, http=connection, lifespan="on", ws="none", timeout_graceful_shutdown=patience, **options)
+
+
 def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None], browser: str | None = None) -> None:
     """Serve until Ctrl-C or SIGTERM; requests that are running are answered first.
 
@@ -44,8 +58,9 @@ def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None], brow
     """
     app.state.service.engine.warm()  # here, and not in the server: a first run compiles, and Ctrl-C is to end that
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
-    config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False, lifespan="on", ws="none")
-    server = Server(config, ready, browser)
+    for name in ("asyncio", "uvicorn.error"):  # no descriptor left, a request that is no HTTP
+        logging.getLogger(name).addFilter(OncePerSecond())
+    server = Server(configured(app), ready, browser)
     # uvicorn raises the signal again when it is done, and the default would end the process as if it had failed
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

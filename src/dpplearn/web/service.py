@@ -10,16 +10,17 @@ from fastapi import Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from dpplearn import __version__
-from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.web import schema
 from dpplearn.web.answers import described, selection_answer, shown, whole_answer
 from dpplearn.web.body import Bodies, check_type
 from dpplearn.web.clusters import Clusters
 from dpplearn.web.engine import Engine, Reading
-from dpplearn.web.forms import read_form
 from dpplearn.web.metrics import Counts, Metrics
 from dpplearn.web.pool import Deadline, Pool
 from dpplearn.web.problems import Problem
+from dpplearn.web.readers import Body, Readers
+from dpplearn.web.sending import Sending
 from dpplearn.web.settings import Settings
 from dpplearn.web.validation import parse
 
@@ -42,8 +43,10 @@ class Service:
         self.settings = settings
         self.engine = Engine(settings)
         self.pool = Pool(settings.workers, settings.queue)
-        self.clusters: Clusters[Kept] = Clusters(settings.max_clusters_bytes, settings.cluster_seconds)
-        self.bodies = Bodies(settings)
+        self.readers = Readers(settings)
+        room = settings.max_clusters_bytes, settings.cluster_seconds, settings.max_clusters
+        self.clusters: Clusters[Kept] = Clusters(*room)
+        self.bodies, self.sending = Bodies(settings), Sending(settings)
         self.seen = Metrics(self.counts)
         title = "The Halvern Dam accident, eight articles on an invented event"
         self.first = schema.Example(title=title, documents=shown(Cluster.example().documents))
@@ -55,24 +58,33 @@ class Service:
         body = await self.bodies.read(request, deadline, self.pool.busy())
         return await self.pool.run(lambda: task(body, deadline), deadline, lambda: left(request))
 
+    def warm(self) -> None:
+        """Load and compile all, so that the first request does not wait for it."""
+        self.engine.warm()
+        self.readers.warm()
+
+    def close(self) -> None:
+        """Finish what is running and what waits, then end threads and processes."""
+        self.pool.close()
+        self.readers.close()
+
     async def example(self) -> schema.Example:
         return self.first
 
     async def add_cluster(self, request: Request) -> Response:
         """Split documents into sentences and featurize them, once; select from them as often as you like."""
-        kind = check_type(request, JSON, FORM)
+        given = schema.NewCluster if check_type(request, JSON, FORM) == JSON else None
 
         def task(body: bytes, deadline: Deadline) -> tuple[str, bytes]:
-            documents: list[Document]
-            if kind == JSON:
-                given = parse(schema.NewCluster, body)
-                documents, model = self.engine.documents(given.documents), given.model
-            else:
-                documents, model = read_form(request.headers["content-type"], body, self.settings.max_body_bytes)
-            return self.keep(self.engine.read(documents, model, deadline), deadline)
+            return self.keep(self.read(Body(given, request.headers["content-type"], body), deadline)[0], deadline)
 
         name, answer = await self.work(request, task)
         return Response(answer, 201, {"Location": f"/api/v1/clusters/{name}"}, JSON)
+
+    def read(self, body: Body, deadline: Deadline) -> tuple[Reading, schema.NewCluster | None]:
+        """What a client sent, read in a process that ends at the deadline; what follows is bounded by its sentences."""
+        read, asked = self.readers.run(body, deadline)
+        return self.engine.prepare(read, deadline), asked
 
     def keep(self, reading: Reading, deadline: Deadline) -> tuple[str, bytes]:
         """Keep a cluster; its name and the answer that describes it."""
@@ -127,9 +139,9 @@ class Service:
         check_type(request, JSON)
 
         def task(body: bytes, deadline: Deadline) -> bytes:
-            given = parse(schema.Whole, body)
-            reading = self.engine.read(self.engine.documents(given.documents), given.model, deadline)
-            return whole_answer(self.engine.find(reading, given, deadline), reading.notes).model_dump_json().encode()
+            reading, asked = self.read(Body(schema.Whole, JSON, body), deadline)
+            assert isinstance(asked, schema.Whole)
+            return whole_answer(self.engine.find(reading, asked, deadline), reading.notes).model_dump_json().encode()
 
         return Response(await self.work(request, task), media_type=JSON)
 
@@ -158,6 +170,8 @@ class Service:
         yield "dpplearn_work_waiting", "Requests waiting for a worker.", pool.waiting
         yield "dpplearn_work_refused_total", "Requests answered 429.", pool.refused
         yield "dpplearn_work_timed_out_total", "Requests past the time limit.", pool.timed_out
+        yield "dpplearn_readers_killed_total", "Processes ended while they read.", self.readers.killed
+        yield "dpplearn_answers_unsent_bytes", "Answers that clients have still to read.", self.sending.unsent
         yield "dpplearn_clusters", "Clusters in memory.", len(clusters)
         yield "dpplearn_clusters_bytes", "Memory of the clusters, estimated.", clusters.nbytes
         yield "dpplearn_clusters_evicted_total", "Clusters that made room.", clusters.evicted

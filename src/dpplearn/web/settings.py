@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+import re
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -28,13 +29,19 @@ class Settings:
         Of one request.
     max_seconds : float
         From the request's first byte to its answer.
-    max_clusters_bytes, cluster_seconds : int and float
-        Memory that clusters may take together, and how long one is kept after its last use.
+    max_answers_bytes, write_seconds : int and float
+        Memory of answers that clients have still to read, and how long a client may leave a piece of one unread.
+    max_connections, idle_seconds : int and float
+        Of `dpplearn serve`: how many there may be, and how long one may be open without a request.
+    max_clusters, max_clusters_bytes, cluster_seconds : int, int and float
+        How many clusters are kept, the memory that they may take together, and how long after its last use one is kept.
     samples : int
         Sets drawn by the decoder "sampled".
     hosts : tuple of str, optional
         Names under which the server may be reached, without ports; None for any. The default is loopback, so that
         no page elsewhere reaches it by a name of its own that resolves to 127.0.0.1.
+    token : str, optional
+        What clients of the API must send as a bearer, at least 16 characters; None for no such thing.
 
     Examples
     --------
@@ -50,15 +57,24 @@ class Settings:
     max_document_characters: int = 500_000
     max_sentences: int = 1_500
     max_seconds: float = 30.0
+    max_answers_bytes: int = 64_000_000
+    write_seconds: float = 20.0
+    max_connections: int = 500
+    idle_seconds: float = 10.0
+    max_clusters: int = 2_000
     max_clusters_bytes: int = 512_000_000
     cluster_seconds: float = 3_600.0
     samples: int = 50_000
     hosts: tuple[str, ...] | None = LOOPBACK
+    token: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if self.token is not None and not re.fullmatch("[!-~]{16,}", self.token):
+            made = 'python -c "import secrets; print(secrets.token_urlsafe())"'
+            raise ValueError(f"token must be 16 or more letters, digits and signs of ASCII. This makes one: {made}")
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.name in ("model", "hosts"):
+            if one.name in ("model", "hosts", "token"):
                 continue
             low = 0 if one.name == "queue" else 1 if one.type == "int" else 1e-3
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value < float("inf"):

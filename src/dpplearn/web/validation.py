@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
@@ -29,17 +30,40 @@ WORDS = {
     "string_too_long": "must have at most {max_length:,} characters, found {found}",
 }
 QUOTED = 40  # characters of a value that a message quotes
+SHOWN = 20  # errors that an answer lists
+VALUES = 21_000  # of a request beside its documents: most of them sentences that are pinned or banned
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)  # of JSON, or what is left of one: in one pass
 
 
-def parse(model: type[S], body: bytes) -> S:
-    """The body as a record, or a problem that lists what is not valid in it."""
+def parse(model: type[S], body: bytes, max_documents: int = 0) -> S:
+    """The body as a record, or a problem that lists what is not valid in it: the first `SHOWN` places."""
+    check_values(body, max_documents)
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
         found = error.errors(include_url=False)
         if found[0]["type"] == "json_invalid":
             raise Problem("malformed", f"The body must be JSON in UTF-8. {found[0]['msg']}.") from None
-        raise invalid((one["loc"], plain(one, model)) for one in found[:20]) from None
+        raise invalid((one["loc"], plain(one, model)) for one in found[:SHOWN]) from None
+
+
+def check_values(body: bytes, max_documents: int) -> None:
+    """Refuse a body of far more values than any request has, before an object is made of one.
+
+    Pydantic makes an error of each that is not valid, a kilobyte or so: of four megabytes of zeros, gigabytes.
+
+    Examples
+    --------
+    >>> check_values(b'{"documents": [{"text": "[[,,{{ \\" ,,"}]}', 1)
+    >>> check_values(b"[" * 30_000, 1)
+    Traceback (most recent call last):
+    dpplearn.web.problems.Problem: invalid
+    """
+    most, bare = VALUES + 5 * max_documents, STRING.sub(b"", body)
+    count = sum(map(bare.count, (b",", b"[", b"{"))) + 1
+    if count > most:
+        advice = f" The limit max_documents is {max_documents:,}." if max_documents else ""
+        raise invalid([((), f"must have at most {most:,} values in all, found {count:,}.{advice}")])
 
 
 def plain(error: Any, model: type[BaseModel]) -> str:

@@ -11,15 +11,15 @@ httpx = pytest.importorskip("httpx")
 uvicorn = pytest.importorskip("uvicorn")
 
 from dpplearn.web import Settings, create_app  # noqa: E402  # after the check that the extra is there
+from dpplearn.web.server import configured  # noqa: E402
 
 
 @contextmanager
 def running(settings=Settings()):  # noqa: B008  # frozen
-    """Serve with these settings; gives a client whose `service` is the server's."""
+    """Serve with these settings; gives a client whose `service` and `connections` are the server's."""
     app = create_app(settings)
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on", ws="none")
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(configured(app))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:
@@ -28,7 +28,7 @@ def running(settings=Settings()):  # noqa: B008  # frozen
             time.sleep(0.01)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         with httpx.Client(base_url=url, timeout=60) as client:
-            client.service = app.state.service
+            client.service, client.connections = app.state.service, server.server_state.connections
             yield client
     finally:
         server.should_exit = True

@@ -77,7 +77,8 @@ def test_a_selection_conditions_the_model_once(monkeypatch):
     engine, conditioned = Engine(Settings()), []
     condition = DPP.condition
     monkeypatch.setattr(DPP, "condition", lambda *given: conditioned.append(given) or condition(*given))
-    reading = engine.read(Cluster.from_texts(["Rain fell. Snow melted. Wind rose. It cleared."]).documents, None, LONG)
+    documents = [Document("1", "Rain fell. Snow melted. Wind rose. It cleared.")]
+    reading = engine.prepare(engine.featurize(documents, None), LONG)
     options = schema.Selection(include=[1], exclude=[2], decoder="consensus", budget=2, unit="sentences")
     for diversity, more in (
         (0.5, 1),
@@ -98,10 +99,10 @@ def test_documents_are_split_into_sentences_once(monkeypatch):
         "sentences",
         lambda cluster, *given, **options: split.append(1) or sentences(cluster, *given, **options),
     )
-    assert engine.read([Document("1", "Rain fell. Snow melted. Wind rose.")], None, LONG).ready.n == 3
+    assert len(engine.featurize([Document("1", "Rain fell. Snow melted. Wind rose.")], None).featurized.sentences) == 3
     assert split == [1]
     with pytest.raises(Problem) as caught:
-        engine.read([Document("1", "Rain fell. " * 6_000)], None, LONG)  # past the limit of a Cluster, too
+        engine.featurize([Document("1", "Rain fell. " * 6_000)], None)  # past the limit of a Cluster, too
     assert "6,000 sentences; the limit max_sentences is 3" in caught.value.detail
 
 
@@ -150,7 +151,7 @@ def test_the_map_keeps_the_distances_of_points_in_a_plane(rng):
     assert np.abs(found).max() == 1.0
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 2, 3, 50, 100])
 def test_the_map_of_few_or_equal_sentences(n):
     assert np.array_equal(similarity_map(np.ones((n, n))), np.zeros((n, 2)))
     apart = similarity_map(np.eye(n))
@@ -173,7 +174,8 @@ engine = Engine(Settings())
 engine.warm()
 before = compiled()
 for texts in (["Rain fell."], ["Rain fell. Snow melted. Wind rose."], ["Rain fell. Snow melted.", "Rain fell."]):
-    reading = engine.read([Document(str(i), text) for i, text in enumerate(texts)], None, Deadline(60))
+    read = engine.featurize([Document(str(i), text) for i, text in enumerate(texts)], None)
+    reading = engine.prepare(read, Deadline(60))
     n = reading.ready.n
     for decoder in ("greedy", "consensus", "sample"):
         for diversity in (0.0, 0.3, 0.5, 0.8, 1.0):

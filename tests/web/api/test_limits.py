@@ -1,14 +1,20 @@
 """Each limit holds, and is named in the error of a request that passes it."""
 
+import gc
+import pickle
 import socket
 import threading
 import time
+import tracemalloc
 
 import pytest
 
-from dpplearn.web import Settings
+from dpplearn.summarize import Cluster, Document
+from dpplearn.web import Settings, schema
 from dpplearn.web.clusters import Clusters
 from dpplearn.web.metrics import Metrics
+from dpplearn.web.pool import Deadline
+from dpplearn.web.service import Service
 
 CLUSTERS, SUMMARIZE = "/api/v1/clusters", "/api/v1/summarize"
 SMALL = Settings(
@@ -260,7 +266,7 @@ class Clock:
 
 
 def test_the_least_recently_used_makes_room():
-    store = Clusters(max_bytes=30, seconds=100, clock=Clock())
+    store = Clusters(max_bytes=30, seconds=100, most=9, clock=Clock())
     for name in "abc":
         store.put(name, name.upper(), 10)
     assert store.get("a") == "A"  # used: now b is the oldest
@@ -270,15 +276,61 @@ def test_the_least_recently_used_makes_room():
 
 
 def test_one_that_is_larger_than_all_room_is_kept_alone():
-    store = Clusters(max_bytes=30, seconds=100, clock=Clock())
+    store = Clusters(max_bytes=30, seconds=100, most=9, clock=Clock())
     store.put("a", "A", 10)
     store.put("b", "B", 50)
     assert (store.get("a"), store.get("b")) == (None, "B")
 
 
+def test_no_more_are_kept_than_the_number_allowed():
+    store = Clusters(max_bytes=10**9, seconds=100, most=3, clock=Clock())
+    for name in "abcde":
+        store.put(name, name.upper(), 1)
+    assert [store.get(name) for name in "abcde"] == [None, None, "C", "D", "E"]
+    assert (len(store), store.evicted) == (3, 2)
+
+
+TEXTS = {
+    "a word": ["Storm."],
+    "a hundred words": ["Storm."] * 100,
+    "the example": [one.text for one in Cluster.example().documents],
+    "one long sentence": [" ".join(f"wind{i}" for i in range(5_000)) + "."],
+    "beyond Latin": ["Żółw 亀 " * 5_000],
+    "sentences": [" ".join(f"Rain{i} fell." for i in range(200))],
+}
+
+
+@pytest.mark.parametrize("texts", TEXTS.values(), ids=TEXTS)
+def test_clusters_are_counted_at_what_they_cost(texts):
+    service, deadline = Service(Settings()), Deadline(600.0)
+    read = pickle.dumps(service.engine.featurize([Document(str(i), text) for i, text in enumerate(texts)], None))
+
+    def keep():
+        reading = service.engine.prepare(pickle.loads(read), deadline)
+        name, _ = service.keep(reading, deadline)
+        for diversity in (0.5, 0.7):
+            options = schema.Selection(
+                decoder="consensus", diversity=diversity, exclude=[0] if reading.ready.n > 1 else []
+            )
+            service.engine.find(reading, options, deadline, samples=100)
+        return name
+
+    service.clusters.remove(keep())  # what is made once
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for _ in range(20 if len(read) < 100_000 else 3):  # what other threads make meanwhile is little beside it
+            keep()
+        gc.collect()
+        cost = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert cost <= service.clusters.nbytes <= 4 * cost
+
+
 def test_expiry_counts_from_the_last_use():
     clock = Clock()
-    store = Clusters(max_bytes=30, seconds=100, clock=clock)
+    store = Clusters(max_bytes=30, seconds=100, most=9, clock=clock)
     store.put("a", "A", 10)
     store.put("b", "B", 10)
     clock.now = 60.0

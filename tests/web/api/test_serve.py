@@ -151,9 +151,46 @@ def test_addresses():
         assert address(listener, "0.0.0.0") == f"http://127.0.0.1:{listener.getsockname()[1]}/"
 
 
-def test_other_hosts_are_warned_about_and_answered():
-    with Served("--host", "0.0.0.0") as served:
-        assert httpx.get(served.url + "api/v1/health", headers={"Host": "my.example"}).status_code == 200
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_who_may_use_a_server_that_others_reach_must_be_said(host):
+    found = run("--host", host, "--port", "0")
+    assert found.exit_code == 2
+    assert "--token" in found.output
+    assert "--allow-host" in found.output
+
+
+def test_a_short_token_is_refused_with_one_that_is_not():
+    found = run("--port", "0", "--token", "1234")
+    assert found.exit_code == 1
+    assert "16" in found.output
+    assert "token_urlsafe" in found.output
+
+
+def status(served, host, token=None):
+    headers = {"Host": host} | ({} if token is None else {"Authorization": f"Bearer {token}"})
+    return httpx.get(served.url + "api/v1/models", headers=headers).status_code
+
+
+def test_names_that_are_allowed_are_answered_and_others_are_not():
+    with Served("--host", "0.0.0.0", "--allow-host", "My.Example:80", "--allow-host", "other.example") as served:
+        known = ("my.example", "MY.example:8000", "other.example", "localhost")
+        assert [status(served, host) for host in known] == [200] * 4
+        assert status(served, "evil.example") == 403
         code, said = served.end(signal.SIGTERM)
     assert code == 0
-    assert "no authentication" in said
+    assert "Warning" in said
+
+
+def test_a_token_lets_any_name_pass_and_nobody_without_it(monkeypatch):
+    token = "the-token-of-this-test"
+    monkeypatch.setenv("DPPLEARN_TOKEN", token)
+    with Served("--host", "0.0.0.0") as served:
+        assert [status(served, "my.example", one) for one in (None, "another-token-altogether", token)] == [
+            401,
+            401,
+            200,
+        ]
+        code, said = served.end(signal.SIGTERM)
+    assert code == 0
+    assert "Warning" not in said
+    assert token not in said

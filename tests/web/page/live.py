@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
 
 from dpplearn.web import Settings, create_app
+from dpplearn.web.server import configured
 
 FLAGS = [
     "--no-sandbox",
@@ -62,7 +63,8 @@ class Live:
     def start(self) -> None:
         """Return once it listens."""
         self.app = create_app(self.settings)
-        config = uvicorn.Config(self.app, port=self.port, ws="none", log_level="warning", timeout_graceful_shutdown=3)
+        config = configured(self.app)
+        config.port, config.timeout_graceful_shutdown = self.port, 3
         self._server = uvicorn.Server(config)
         ready = threading.Event()
 

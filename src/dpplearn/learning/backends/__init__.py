@@ -2,16 +2,84 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from dpplearn._checks import check_choice, check_jobs
-from dpplearn.learning.backends.protocol import Backend, Prepare, Serial, Source
+from dpplearn.learning.evaluators import Part, Survey
+from dpplearn.learning.likelihood import Request, Terms
+from dpplearn.learning.storage.shards import load_shard
 from dpplearn.learning.training_set import Shard
 
 N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
+
+Tick: TypeAlias = Callable[[int, int], None]  # shards done, shards in all
+Source: TypeAlias = Shard | str  # instances in memory, or the path of a file that holds them
+Prepare: TypeAlias = Callable[[Shard], Part]  # an evaluator's; it pickles
+
+
+class Backend(ABC):
+    """Where the shards are. `run` asks all of them and returns their answers in shard order."""
+
+    n_shards: int
+
+    @abstractmethod
+    def run(self, request: Request | None, tick: Tick) -> list[Any]: ...
+
+    def close(self) -> None:  # noqa: B027  (nothing to end where no process was started)
+        """End what was started."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def survey(self) -> Survey:
+        """One survey of all shards, with instances numbered through."""
+        surveys: list[Survey] = self.run(None, lambda *_: None)
+        start, impossible, names = 0, [], None
+        m = surveys[0].n_features
+        for k, s in enumerate(surveys):
+            if s.n_features != m or (names and s.names and s.names != names):
+                raise ValueError(
+                    f"Shard {k} has {s.n_features} features ({', '.join(s.names or ['no names'])}), "
+                    f"and shard 0 has {m}: all must have the same features, in the same order."
+                )
+            names = names or s.names
+            impossible += [(start + t, why) for t, why in s.impossible]
+            start += s.n_instances
+        scale, weight = np.max([s.scale for s in surveys], axis=0), sum(s.weight for s in surveys)
+        return Survey(start, m, names, impossible, scale, weight)
+
+    def evaluate(self, request: Request, tick: Tick) -> Terms:
+        """The sum over all instances, added in shard order so that it does not depend on who was first."""
+        return request.total((1.0, terms) for terms in self.run(request, tick))
+
+
+class Serial(Backend):
+    """All shards in this process; those in files are read one at a time, for each evaluation."""
+
+    def __init__(self, sources: Sequence[Source], prepare: Prepare) -> None:
+        self.n_shards, self.prepare = len(sources), prepare
+        self.parts = [source if isinstance(source, str) else prepare(source) for source in sources]
+
+    def run(self, request: Request | None, tick: Tick) -> list[Any]:
+        answers = []
+        for k, part in enumerate(self.parts, start=1):
+            answers.append(answer(part, request, self.prepare))
+            tick(k, self.n_shards)
+        return answers
+
+
+def answer(part: Part | str, request: Request | None, prepare: Prepare) -> Any:
+    """What a shard says to a request, or its survey where there is none; a path is read, used and forgotten."""
+    ready = prepare(load_shard(part)) if isinstance(part, str) else part
+    return ready.survey if request is None else ready.evaluate(request)
 
 
 def make_backend(backend: Any, n_jobs: int | None, data: Shard | list[str], prepare: Prepare) -> Backend:

@@ -11,7 +11,7 @@ from typing import Any
 from dpplearn._checks import check_jobs
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.signals import deaf_children
-from dpplearn.learning.backends.protocol import Backend, Prepare, Source, Tick, answer
+from dpplearn.learning.backends import Backend, Prepare, Source, Tick, answer
 from dpplearn.learning.evaluators import Part
 from dpplearn.learning.likelihood import Request
 from dpplearn.learning.storage.shards import load_shard

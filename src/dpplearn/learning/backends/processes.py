@@ -14,7 +14,7 @@ import numpy as np
 
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.signals import deaf_children, end_with_parent, lost_worker
-from dpplearn.learning.backends.protocol import Backend, Prepare, Source, Tick, answer, keep
+from dpplearn.learning.backends import Backend, Prepare, Source, Tick, answer
 from dpplearn.learning.likelihood import Request
 
 
@@ -89,7 +89,7 @@ def serve(pipe: Any) -> None:
             for k, source in sources:
                 try:
                     if k not in parts:
-                        parts[k] = keep(source, prepare)
+                        parts[k] = source if isinstance(source, str) else prepare(source)
                     found = answer(parts[k], request, prepare)
                 except Exception as error:  # the parent raises it
                     found = error

@@ -25,7 +25,7 @@ class Survey(NamedTuple):
     names: tuple[str, ...] | None
     impossible: list[tuple[int, str]]  # instances whose target has probability 0, and why
     scale: FloatArray  # largest |f_ij| of each feature
-    weight: float  # sum of the weights
+    weight: float  # sum of the weights of the possible ones
 
 
 class Part(Protocol):
@@ -67,13 +67,15 @@ def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
 
 def survey_of(shard: Shard, similarity: Similarity) -> Survey:
     """The survey of a shard, the same for all evaluators."""
-    impossible = []
+    impossible, weight = [], 0.0
     for t, (items, Y, w) in enumerate(zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
         if w > 0 and (why := why_impossible(items, Y, similarity)):
             impossible.append((t, why))
+        else:
+            weight += w
     scale = np.max([np.abs(items.features).max(axis=0) for items in shard.item_sets], axis=0)
     names = next((items.names for items in shard.item_sets if items.names is not None), None)
-    return Survey(len(shard), scale.size, names, impossible, scale, float(shard.weights.sum()))
+    return Survey(len(shard), scale.size, names, impossible, scale, weight)
 
 
 def why_impossible(items: ItemSet, Y: np.ndarray, similarity: Similarity) -> str | None:

@@ -20,7 +20,6 @@ class Prepared:
         self.weighted = [(w, Example(items, Y, similarity)) for t, (items, Y, w) in pairs if w > 0 and t not in skip]
 
     def evaluate(self, request: Request) -> Terms:
-        """The sum over the instances."""
         with blas_threads(self.largest):
             return request.total((w, example.evaluate(request)) for w, example in self.weighted)
 
@@ -32,5 +31,4 @@ class OneByOne:
     """numpy and LAPACK, instance by instance."""
 
     def prepare(self, shard: Shard, similarity: Similarity) -> Prepared:
-        """Examples that keep what does not change between evaluations."""
         return Prepared(shard, similarity)

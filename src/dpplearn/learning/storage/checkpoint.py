@@ -5,22 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dpplearn._checks import FloatArray
 from dpplearn._io.jsonfile import number, numbers, plain, read_json, write_json
 from dpplearn.learning.profile import Known, Point
 from dpplearn.learning.similarity import Similarity
+from dpplearn.learning.storage import whole_number
 
 FORMAT, VERSION = "dpplearn.checkpoint", 2
-
-
-class Saved(NamedTuple):
-    """The quality's parameters, iterations done, and the points of the profile that are done."""
-
-    quality: FloatArray
-    n_iter: int
-    known: Known
 
 
 class Checkpoint:
@@ -41,47 +34,39 @@ class Checkpoint:
                 f"checkpoint={str(self.path)!r} cannot be written: there is no folder {self.path.parent}."
             )
 
-    def load(self, similarity: Similarity) -> Saved | None:
-        """Where the last fit stopped, if there was one; a similarity says what parameters there are."""
-        if self.path is None or not self.path.exists():
+    def load(self, similarity: Similarity) -> tuple[FloatArray, int, Known] | None:
+        """Where the last fit stopped, if there was one: the quality's parameters, iterations, points of the profile."""
+        path = self.path
+        if path is None or not path.exists():
             return None
-        data = read_json(self.path, FORMAT, VERSION)
+        data = read_json(path, FORMAT, VERSION)
         if data["version"] < VERSION:
             raise ValueError(
-                f"The checkpoint {self.path} is of version {data['version']}, from an older dpplearn, which this one "
+                f"The checkpoint {path} is of version {data['version']}, from an older dpplearn, which this one "
                 "cannot go on from. Delete the file to start anew, or pass another path."
             )
         found = data.get("problem")
         if found != self.problem:
-            known = found if isinstance(found, dict) else {}
-            key = next((k for k in self.problem if known.get(k) != self.problem[k]), "problem")
+            other = found if isinstance(found, dict) else {}
+            key = next((k for k in self.problem if other.get(k) != self.problem[k]), "problem")
             raise ValueError(
-                f"The checkpoint {self.path} is of another fit: its {key} is {known.get(key)!r}, here it is "
+                f"The checkpoint {path} is of another fit: its {key} is {other.get(key)!r}, here it is "
                 f"{self.problem.get(key)!r}. Delete the file to start anew, or pass another path."
             )
-        n_iter, rows = data.get("n_iter"), data.get("profile", [])
-        if not isinstance(n_iter, int) or isinstance(n_iter, bool) or n_iter < 0:
-            raise ValueError(f"n_iter in {self.path} must be a whole number that is not negative, found {n_iter!r}.")
+        rows, m = data.get("profile", []), int(self.problem["n_features"])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise ValueError(f"profile in {self.path} must be a list of objects, found {rows!r:.60}.")
-        points = dict(self._point(row, f"profile[{k}].", similarity) for k, row in enumerate(rows))
-        return Saved(self._vector(data, "quality", int(self.problem["n_features"])), n_iter, points)
-
-    def _point(self, row: dict[str, Any], at: str, similarity: Similarity) -> tuple[tuple[float, ...], Point]:
-        """One row of the profile, and where it is."""
-        assert self.path is not None  # it was read
-        w = row.get("similarity")
-        values = w if isinstance(w, dict) else {}
-        where = tuple(number(values.get(p.name), at + p.name, self.path) for p in similarity.space)
-        theta = self._vector(row, "quality", int(self.problem["n_features"]), at)
-        slopes = self._vector(row, "slopes", len(where), at)
-        return where, Point(
-            theta, number(row.get("value"), at + "value", self.path), slopes, row.get("converged") is True
-        )
-
-    def _vector(self, row: dict[str, Any], name: str, size: int, at: str = "") -> FloatArray:
-        assert self.path is not None
-        return numbers(row.get(name), at + name, self.path, size)
+            raise ValueError(f"profile in {path} must be a list of objects, found {rows!r:.60}.")
+        known: Known = {}
+        for k, row in enumerate(rows):
+            at, w = f"profile[{k}].", row.get("similarity")
+            w = w if isinstance(w, dict) else {}
+            where = tuple(number(w.get(p.name), at + p.name, path) for p in similarity.space)
+            theta = numbers(row.get("quality"), at + "quality", path, m)
+            slopes = numbers(row.get("slopes"), at + "slopes", path, len(where))
+            value = number(row.get("value"), at + "value", path)
+            known[where] = Point(theta, value, slopes, row.get("converged") is True)
+        theta = numbers(data.get("quality"), "quality", path, m)
+        return theta, whole_number(data.get("n_iter"), "n_iter", path), known
 
     def save(
         self, quality: FloatArray, similarity: Similarity, n_iter: int, log_likelihood: float, known: Known
@@ -89,11 +74,11 @@ class Checkpoint:
         """Write the state, in place of the one before."""
         if self.path is None:
             return
-        names = [p.name for p in similarity.space]
-        state: dict[str, Any] = {"quality": quality, "similarity": similarity.named(), "n_iter": n_iter}
-        state["profile"] = [
+        head = {"format": FORMAT, "version": VERSION, "problem": self.problem, "log_likelihood": log_likelihood}
+        state = {"quality": quality, "similarity": similarity.named(), "n_iter": n_iter}
+        profile = [
             {
-                "similarity": dict(zip(names, w, strict=True)),
+                "similarity": dict(zip(similarity.named(), w, strict=True)),
                 "value": point.value,
                 "slopes": point.slopes,
                 "converged": point.converged,
@@ -101,5 +86,4 @@ class Checkpoint:
             }
             for w, point in known.items()
         ]
-        head = {"format": FORMAT, "version": VERSION, "problem": self.problem, "log_likelihood": log_likelihood}
-        write_json(self.path, {**head, **state})
+        write_json(self.path, {**head, **state, "profile": profile})

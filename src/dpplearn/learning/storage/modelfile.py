@@ -12,22 +12,18 @@ from typing import Any
 import numpy as np
 
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
+from dpplearn.learning.fitted import Fitted
 from dpplearn.learning.itemset import check_names
-from dpplearn.learning.posterior import Fitted, Settings, check_precision
+from dpplearn.learning.posterior import Settings, check_precision
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import SIMILARITIES, Fixed, Similarity, make_similarity
+from dpplearn.learning.storage import whole_number
 
 FORMAT, VERSION = "dpplearn.ConditionalDPP", 2
 ADDED = {"nugget": 0.0, "learn_nugget": False, "similarity": Fixed.kind}  # parameters of version 2
 PARAMS = ("prior_variance", "solver", "tol", "max_iter", "rho", "learn_rho", "on_impossible", *ADDED)
-TYPES = {
-    "solver": str,
-    "on_impossible": str,
-    "similarity": str,
-    "learn_rho": bool,
-    "learn_nugget": bool,
-    "max_iter": int,
-}
+TYPES: dict[str, type] = dict.fromkeys(("solver", "on_impossible", "similarity"), str)
+TYPES |= {"learn_rho": bool, "learn_nugget": bool, "max_iter": int}
 FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged")
 
 
@@ -35,8 +31,12 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; the old file, if any, stays until the new one is whole."""
     from dpplearn import __version__
 
+    given = model.similarity
     params = {name: getattr(model, name) for name in PARAMS}
-    params["similarity"] = getattr(model.similarity, "kind", model.similarity)
+    if isinstance(given, Fixed):  # its own, which count, and not the model's
+        params |= {"rho": given.rho, "nugget": given.nugget}
+    params |= {name: bool(params[name]) for name in ("learn_rho", "learn_nugget")}
+    params["similarity"] = getattr(given, "kind", given)
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
     records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
     fitted = {name: getattr(model, f"{name}_") for name in FITTED}
@@ -55,13 +55,11 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
         data["similarity"] = {"kind": Fixed.kind, "rho": data["rho"], "nugget": 0.0}
         data["params"] = {**ADDED, **data["params"]} if isinstance(data["params"], dict) else None
     quality = read_quality(data["quality"], data["feature_names"], path)
-    n_iter, converged = data.get("n_iter"), data.get("converged")
-    if not isinstance(n_iter, int) or isinstance(n_iter, bool) or n_iter < 0:
-        raise ValueError(f"n_iter in {path} must be a whole number that is not negative, found {n_iter!r}.")
+    n_iter, converged = whole_number(data.get("n_iter"), "n_iter", path), data.get("converged")
     if not isinstance(converged, bool):
         raise ValueError(f"converged in {path} must be true or false, found {converged!r}.")
     std = numbers(data["theta_std"], "theta_std", path, quality.theta.size)
-    if np.isnan(std).any() or std.min() < 0:
+    if not (np.isnan(std).all() or (std >= 0).all()):  # of weights that were given, not learned, they are all unknown
         raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {std.tolist()}.")
     value, norm = (number(data.get(name), name, path) for name in FITTED[1:3])
     similarity = read_similarity(data["similarity"], path)
@@ -89,11 +87,9 @@ def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
         raise ValueError(
             f"similarity in {path} must be an object of a known kind ({', '.join(SIMILARITIES)}), found {record!r:.80}."
         )
-    given = {field.name: record.get(field.name) for field in fields(kind)}
+    given = [(field.name, record.get(field.name)) for field in fields(kind)]
     try:
-        made: Similarity = kind(
-            **{name: (numbers if isinstance(x, list) else number)(x, name, path) for name, x in given.items()}
-        )
+        made: Similarity = kind(*((numbers if isinstance(x, list) else number)(x, name, path) for name, x in given))
     except (TypeError, ValueError) as error:
         raise ValueError(f"similarity in {path} is none: {error}") from None
     return made
@@ -104,13 +100,10 @@ def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, 
     if not isinstance(params, dict) or set(params) != set(PARAMS):
         raise ValueError(f"params in {path} must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
     out = dict(params)
-    variance = params["prior_variance"]
-    if isinstance(variance, list):
-        out["prior_variance"] = numbers(variance, "prior_variance", path)
-    elif variance is not None:
-        out["prior_variance"] = number(variance, "prior_variance", path)
     for name in ("tol", "rho", "nugget"):
         out[name] = number(params[name], name, path)
+    if (variance := params["prior_variance"]) is not None:
+        out["prior_variance"] = (numbers if isinstance(variance, list) else number)(variance, "prior_variance", path)
     for name, kind in TYPES.items():
         if type(params[name]) is not kind:  # True is no number of iterations
             raise ValueError(f"{name} in {path} must be of type {kind.__name__}, found {params[name]!r}.")

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
-from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn.learning.fitted import known_weights
+from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.tfidf import Idf
@@ -71,7 +72,7 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
     pairs = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in weights.items()])
     if not (np.isfinite(pairs).all() and pairs[:, 1].min() >= 0):
         raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
-    model = ConditionalDPP.from_weights(pairs[:, 0], theta_std=pairs[:, 1], rho=rho, names=features.names)
+    model = ConditionalPredictor()._keep(known_weights(pairs[:, 0], rho, 0.0, pairs[:, 1], features.names))
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})
 

@@ -15,7 +15,7 @@ from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
-from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.tfidf import word_counts
 
@@ -30,7 +30,7 @@ class Prepared:
     """
 
     read: Featurized
-    model: ConditionalDPP
+    model: ConditionalPredictor
     language: str | None
     bigrams: float
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)

@@ -12,9 +12,8 @@ import numpy as np
 from dpplearn._checks import IntArray
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.learning.conditional import ConditionalDPP
-from dpplearn.learning.cv import ConditionalDPPCV
 from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
@@ -38,7 +37,8 @@ class Trained:
     ----------
     features : SentenceFeatures
         With idf and bins.
-    model : ConditionalDPP
+    model : ConditionalPredictor
+        A ConditionalDPP, or what a model file keeps of one.
     language : str or None
         As given, or what the clusters say.
     training : dict
@@ -46,7 +46,7 @@ class Trained:
     """
 
     features: SentenceFeatures
-    model: ConditionalDPP
+    model: ConditionalPredictor
     language: str | None
     training: dict[str, Any]
 
@@ -70,6 +70,8 @@ def train(
     verbose: bool | Progress = False,
 ) -> Trained:
     """Learn features and weights from clusters with references; with `tune`, rho and the prior variance too."""
+    from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
+
     check_references(clusters)
     settings = replace(settings, language=settled_language(settings.language, clusters, stacklevel=4))
     progress = as_progress(verbose)
@@ -181,6 +183,8 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
 
     Weights are learned without the held-out clusters; idf and bins, which know no references, are those of all.
     """
+    from dpplearn.learning.cv import ConditionalDPPCV
+
     n = len(examples)
     if n < 2:
         raise ValueError("tune=True holds clusters out and needs at least two of them; found one.")
@@ -202,7 +206,7 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
         progress.stage("Tuning", done, len(folds) * (len(VARIANCES) + len(RHOS)))
         return total * len(folds) / n  # so that the mean over folds is that over clusters
 
-    def search(variances: Sequence[float], rhos: Sequence[float]) -> ConditionalDPPCV:
+    def search(variances: Sequence[float], rhos: Sequence[float]) -> Any:
         found = ConditionalDPPCV(variances, rhos, cv=folds, scoring=score, on_impossible="drop")
         return found.fit(X, y, weight, references=owner.tolist())
 

@@ -1,5 +1,7 @@
 // The API: requests, its problem documents, and the server being busy or away.
 
+import { askToken, authorization } from "./token.js";
+
 /** An answer that says what was wrong and what to change (RFC 9457); of status 0 where there was no answer at all. */
 export class Problem extends Error {
   constructor(status, body, options) {
@@ -45,13 +47,14 @@ async function request(method, path, { json, form, signal } = {}) {
       onWait.report(wait / 1000);
       await pause(wait, signal).finally(() => onWait.report(0));
     }
+    const who = authorization();
     let response;
     try {
       response = await fetch(new URL(path, base), {
         method,
         signal,
         body: form || (json === undefined ? undefined : JSON.stringify(json)),
-        headers: json === undefined ? {} : { "Content-Type": "application/json" },
+        headers: { ...who, ...(json === undefined ? {} : { "Content-Type": "application/json" }) },
       });
     } catch (error) {
       if (error.name === "AbortError") throw error;
@@ -61,6 +64,7 @@ async function request(method, path, { json, form, signal } = {}) {
       notBefore = Date.now() + 1000 * retryAfter(response);
       continue;
     }
+    if (response.status === 401 && (await askToken(who))) continue;
     const body = await response.json().catch((error) => {
       if (error.name === "AbortError") throw error;
       return {}; // no JSON

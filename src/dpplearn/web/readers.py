@@ -1,0 +1,154 @@
+"""What clients send is read in processes of its own: Python code hears no deadline, but a process can be killed."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.connection import Connection
+from threading import Lock
+from typing import Any, TypeVar
+
+from dpplearn._run.blas import blas_threads
+from dpplearn._run.signals import deaf_children
+from dpplearn.web import schema
+from dpplearn.web.engine import Engine, Read
+from dpplearn.web.forms import read_form
+from dpplearn.web.guard import where
+from dpplearn.web.pool import Deadline
+from dpplearn.web.problems import Problem
+from dpplearn.web.settings import Settings
+from dpplearn.web.validation import parse
+
+T = TypeVar("T")
+STEP = 0.05  # seconds between two looks at the deadline
+GRACE = 1.0  # seconds past it after which a process ends itself, should nobody be left to kill it
+log = logging.getLogger("dpplearn.web")
+
+
+@dataclass(frozen=True)
+class Body:
+    """The body of a request: JSON of a record, or a form where there is none."""
+
+    record: type[schema.NewCluster] | None
+    content_type: str
+    data: bytes
+
+    def __call__(self, engine: Engine) -> tuple[Read, schema.NewCluster | None]:
+        """The documents, read for their model, and what else was asked."""
+        limits = engine.settings
+        if self.record is None:
+            return engine.featurize(*read_form(self.content_type, self.data, limits.max_body_bytes)), None
+        given = parse(self.record, self.data, limits.max_documents)
+        read = engine.featurize(engine.documents(given.documents), given.model)
+        return read, given.model_copy(update={"documents": []})
+
+
+def ready(engine: Engine) -> None:
+    """The first job of a process: nothing, once its model is loaded."""
+
+
+class ReaderError(Exception):
+    """A mistake in a process that reads, and its place; no message, which may quote a document."""
+
+
+def work(pipe: Connection, settings: Settings) -> None:
+    """Do one job after another until the other end is gone; each within its seconds."""
+    engine, alarm = Engine(settings), getattr(signal, "setitimer", None)
+    with blas_threads(0), suppress(EOFError, OSError):
+        while True:
+            job, seconds = pipe.recv()
+            if alarm is not None:
+                alarm(signal.ITIMER_REAL, seconds + GRACE)  # by default that signal ends the process
+            try:
+                answer = job(engine)
+            except Problem as problem:
+                answer = problem
+            except Exception as error:
+                answer = ReaderError(f"{type(error).__name__} at {where(error)}")
+            if alarm is not None:
+                alarm(signal.ITIMER_REAL, 0)
+            pipe.send(answer)
+
+
+class Reader:
+    """One process. It is forked, where there is fork, from one that has imported all and holds nothing of a client."""
+
+    def __init__(self, settings: Settings) -> None:
+        forks = "forkserver" in get_all_start_methods()
+        context: Any = get_context("forkserver" if forks else "spawn")
+        if forks:
+            context.set_forkserver_preload([__name__])
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(theirs, settings), daemon=True)
+        with deaf_children():
+            self.process.start()
+        theirs.close()
+
+    def run(self, job: Callable[[Engine], T], deadline: Deadline) -> T:
+        """The result of the job, or its problem; after any other error the process is of no more use."""
+        try:
+            self.pipe.send((job, max(deadline.left, STEP)))
+            while not self.pipe.poll(STEP):
+                deadline.check()
+            answer = self.pipe.recv()
+        except (EOFError, OSError):
+            raise ReaderError("The process ended before it answered.") from None
+        return answer
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        self.pipe.close()
+
+
+class Readers:
+    """As many processes as threads ask for at once; one that passes a deadline is killed, and replaced when needed.
+
+    Examples
+    --------
+    >>> Readers(Settings()).killed
+    0
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.killed = settings, 0
+        self._idle: list[Reader] = []
+        self._lock = Lock()
+
+    def warm(self) -> None:
+        """Start a process for every worker."""
+        self._idle = [Reader(self.settings) for _ in range(self.settings.workers)]
+        for reader in self._idle:
+            reader.run(ready, Deadline(600.0))
+
+    def run(self, job: Callable[[Engine], T], deadline: Deadline) -> T:
+        """Do the job in a process; raises what it raises, and the time limit's problem at the deadline."""
+        with self._lock:
+            reader = self._idle.pop() if self._idle else Reader(self.settings)
+            if reader.pipe.poll():  # nobody asked it anything: its end is closed
+                reader.close()
+                reader = Reader(self.settings)
+        try:
+            answer = reader.run(job, deadline)
+        except BaseException:
+            with self._lock:
+                self.killed += 1
+                reader.close()
+            raise
+        self._idle.append(reader)
+        if isinstance(answer, ReaderError):
+            log.error("%s", answer)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        """End the processes, which do nothing any more."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()

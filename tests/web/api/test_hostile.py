@@ -1,0 +1,302 @@
+"""Clients that mean harm, on loopback: what they send, hold and never read costs them more than it costs others."""
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+import stuck
+from dpplearn.web import Settings, schema, validation
+from dpplearn.web.connections import OncePerSecond
+from dpplearn.web.pool import Deadline
+from dpplearn.web.problems import Problem
+from dpplearn.web.readers import ReaderError, Readers
+from dpplearn.web.validation import SHOWN, parse
+
+CLUSTERS, SUMMARIZE, HEALTH = "/api/v1/clusters", "/api/v1/summarize", "/api/v1/health"
+JSON = {"Content-Type": "application/json"}
+DOCUMENTS = {"documents": [{"text": "A storm hit the coast. Rain fell."}]}
+ZEROS = b'{"documents": [' + b"0," * 1_990_000 + b"0]}"
+
+
+def until(condition):
+    """Wait for a condition that is sure to come."""
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def slowest_health(client, during):
+    """Seconds that the slowest of many questions took while `during` ran, and what that returned."""
+    answers, slowest = [], 0.0
+    work = threading.Thread(target=lambda: answers.append(during()))
+    work.start()
+    while work.is_alive():
+        start = time.monotonic()
+        assert client.get(HEALTH).status_code == 200
+        slowest = max(slowest, time.monotonic() - start)
+    return slowest, answers[0]
+
+
+# What is long is refused before anything is made of it
+
+
+@pytest.mark.parametrize("path", [CLUSTERS, SUMMARIZE])
+def test_health_answers_while_two_million_zeros_are_refused(client, is_problem, path):
+    slowest, answer = slowest_health(client, lambda: client.post(path, content=ZEROS, headers=JSON))
+    found = is_problem(answer, 422, "invalid")
+    assert "1,990,00" in found["detail"]
+    assert slowest < 2.0  # it was frozen for 12 s
+
+
+@pytest.mark.parametrize(
+    ("model", "body"),
+    [
+        (schema.NewCluster, ZEROS),
+        (schema.NewCluster, b"[" + b"[]," * 1_300_000 + b"[]]"),
+        (schema.Whole, b'{"documents": [{' + b",".join(b'"%x":0' % i for i in range(300_000)) + b"}]}"),
+        (schema.Selection, b'{"include": [' + b'"",' * 1_300_000 + b"0]}"),
+        (schema.Selection, b"{" + b",".join(b'"%x":0' % i for i in range(300_000)) + b"}"),
+    ],
+)
+def test_values_are_counted_before_they_are_validated(monkeypatch, model, body):
+    validated = []
+    monkeypatch.setattr(model, "model_validate_json", validated.append)
+    with pytest.raises(Problem) as caught:
+        parse(model, body, 100)
+    assert caught.value.slug == "invalid"
+    assert not validated
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"documents": [' + b"0," * 15_000 + b"0]}", b'{"documents": [' + b"{}," * 999 + b"{}]}"]
+)
+def test_no_more_errors_are_told_than_anyone_reads(body):
+    with pytest.raises(Problem) as caught:
+        parse(schema.NewCluster, body, 100)
+    assert len(caught.value.members["errors"]) == SHOWN
+
+
+def test_texts_may_hold_what_looks_like_values():
+    text = '[{,"\\' * 50_000
+    given = schema.NewCluster(documents=[schema.GivenDocument(text=text)])
+    assert parse(schema.NewCluster, given.model_dump_json().encode(), 1).documents[0].text == text
+    assert validation.STRING.sub(b"", rb'{"a\\": "\"", "b') == b"{: , "
+
+
+# Work ends at its deadline, wherever it is
+
+
+@pytest.fixture
+def readers():
+    made = Readers(Settings())
+    yield made
+    made.close()
+
+
+def test_a_process_that_does_not_end_is_killed(readers):
+    first = readers.run(stuck.process_id, Deadline(60))
+    assert readers.run(stuck.process_id, Deadline(60)) == first  # one process, as long as it serves
+    with pytest.raises(Problem, match="time-limit"):
+        readers.run(stuck.forever, Deadline(0.5))
+    with pytest.raises(ProcessLookupError):
+        os.kill(first, 0)
+    left = Deadline(60)
+    threading.Timer(0.3, left.stop).start()  # the client closes its connection
+    with pytest.raises(Problem):
+        readers.run(stuck.forever, left)
+    assert readers.killed == 2
+    assert readers.run(stuck.process_id, Deadline(60)) != first
+
+
+def test_a_process_that_dies_or_is_killed_is_replaced(readers):
+    with pytest.raises(ReaderError):
+        readers.run(stuck.gone, Deadline(60))
+    second = readers.run(stuck.process_id, Deadline(60))
+    os.kill(second, signal.SIGKILL)
+    stat = Path(f"/proc/{second}/stat")  # a zombie has closed its end of the pipe
+    until(lambda: not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] in "ZX")
+    assert readers.run(stuck.process_id, Deadline(60)) != second
+
+
+def test_a_mistake_in_a_process_says_where_and_not_what(readers, caplog):
+    with pytest.raises(ReaderError):
+        readers.run(stuck.broken, Deadline(60))
+    assert "ValueError at " in caplog.text
+    assert "stuck.py" in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_uploads_that_hang_free_their_workers_at_the_time_limit(serving, is_problem, monkeypatch):
+    with serving(Settings(workers=2, queue=2, max_seconds=2.0)) as client:
+        path = client.post(CLUSTERS, json=DOCUMENTS).headers["location"] + "/select"
+        monkeypatch.setattr("dpplearn.web.service.Body", lambda *_: stuck.forever)
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(client.post(CLUSTERS, json={}))) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for answer in answers:
+            is_problem(answer, 504, "time-limit")
+        until(lambda: client.service.pool.taken == 0)
+        monkeypatch.undo()
+        assert client.post(path, json={}).status_code == 200
+        assert client.post(CLUSTERS, json=DOCUMENTS).status_code == 201
+        assert "dpplearn_readers_killed_total 2" in client.get("/api/v1/metrics").text
+
+
+HUNG = """
+import socket, sys
+sys.path.insert(0, {tests!r})
+import dpplearn.web.service, stuck
+from dpplearn.web import Settings, create_app
+from dpplearn.web.server import serve
+if __name__ == "__main__":
+    dpplearn.web.service.Body = lambda *_: stuck.forever
+    listener = socket.create_server(("127.0.0.1", 0))
+    ready = lambda: print(listener.getsockname()[1], flush=True)
+    serve(create_app(Settings(workers=1, max_seconds=3.0)), listener, ready)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_server_with_hung_work_ends_and_leaves_no_process(number):
+    command = [sys.executable, "-c", HUNG.format(tests=str(Path(stuck.__file__).parent))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            port = int(process.stdout.readline())
+            base = f"http://127.0.0.1:{port}"
+            with socket.create_connection(("127.0.0.1", port)) as hung:
+                hung.sendall(
+                    f"POST {CLUSTERS} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n".encode()
+                )
+                hung.sendall(b"Content-Length: 2\r\n\r\n{}")
+                until(lambda: httpx.get(base + HEALTH).json()["running"])
+                process.send_signal(number)
+                assert process.wait(20) == (0 if number == signal.SIGTERM else -number)
+        finally:
+            process.kill()
+    until(lambda: not alive(process.pid))
+
+
+def alive(session):
+    """Processes of a session that have not ended."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, its_session = stat.read_text().rpartition(")")[2].split()[:4]
+            if int(its_session) == session and state != "Z":
+                found.append(stat.parent.name)
+    return found
+
+
+# Answers that nobody reads, connections that say nothing
+
+
+def connect(client, request=b"", receive=4_096):
+    """A connection with a small buffer, and what it sends."""
+    one = socket.socket()
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
+    one.settimeout(30)
+    one.connect(("127.0.0.1", client.base_url.port))
+    one.sendall(request)
+    return one
+
+
+def asked(path):
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+def test_answers_that_nobody_reads_take_bounded_memory_and_time(serving, is_problem, caplog):
+    limits = Settings(max_answers_bytes=5_000_000, write_seconds=2.0)
+    with serving(limits) as client, contextlib.ExitStack() as held:
+        text = "Rain fell. " + "\n\n".join("x" * 200_000 for _ in range(2))
+        path = client.post(CLUSTERS, json={"documents": [{"text": text}] * 4}).headers["location"]
+        size = len(client.get(path).content)
+        assert size > 1_500_000
+        sending = client.service.sending
+        for _ in range(20):
+            held.enter_context(connect(client, asked(path)))
+        until(lambda: 'status="429"' in client.get("/api/v1/metrics").text)  # not all of them have room
+        assert 0 < sending.unsent <= limits.max_answers_bytes
+        found = client.get(path)
+        if found.status_code == 429:
+            assert is_problem(found, 429, "busy")["limit"] == "max_answers_bytes"
+        until(lambda: sending.unsent == 0)  # given up, and not kept for as long as they stay
+        until(lambda: len(client.connections) <= 1)  # but for our own
+        assert client.get(path).status_code == 200
+    assert not caplog.records
+
+
+def test_a_slow_reader_is_waited_for(serving):
+    with serving(Settings(write_seconds=1.0)) as client:
+        text = "Rain fell. " + "x" * 400_000
+        path = client.post(CLUSTERS, json={"documents": [{"text": text}] * 3}).headers["location"]
+        whole = client.get(path).content
+        with connect(client, asked(path)) as one:
+            head, _, body = one.recv(4_096).partition(b"\r\n\r\n")
+            while len(body) < len(whole):  # for longer than write_seconds in all
+                time.sleep(0.002)
+                body += one.recv(2_048)
+        assert b" 200 " in head
+        assert body == whole
+
+
+def test_connections_that_say_nothing_or_too_little_are_closed(serving):
+    with serving(Settings(idle_seconds=1.0)) as client:
+        path = asked(HEALTH)
+        for said in (b"", path[:20], path + path[:20]):
+            with connect(client, said) as one:
+                while one.recv(65_536):  # until it is closed; socket.timeout after 30 s
+                    pass
+        with connect(client, path) as one:
+            time.sleep(0.5)
+            one.recv(65_536)
+            one.sendall(path)  # within the time: answered
+            assert b" 200 " in one.recv(65_536)
+
+
+def test_a_new_connection_takes_the_place_of_the_longest_idle(serving):
+    with serving(Settings(max_connections=5)) as client, contextlib.ExitStack() as held:
+        idle = [held.enter_context(connect(client)) for _ in range(12)]
+        until(lambda: len(client.connections) == 5)
+        with contextlib.suppress(ConnectionResetError):
+            assert idle[0].recv(1) == b""
+        assert client.get(HEALTH).status_code == 200
+        idle[-1].sendall(asked(HEALTH))
+        assert b" 200 " in idle[-1].recv(65_536)
+
+
+def test_out_of_descriptors_the_log_stays_short():
+    serve = "from dpplearn.cli import main; main()"
+    command = f'ulimit -n 256; exec {sys.executable} -c "{serve}" serve --port 0'
+    with (
+        subprocess.Popen(["bash", "-c", command], stderr=subprocess.PIPE) as process,
+        contextlib.ExitStack() as held,
+    ):
+        try:
+            port = int(process.stderr.readline().rpartition(b":")[2].partition(b"/")[0])
+            for _ in range(400):
+                held.enter_context(socket.create_connection(("127.0.0.1", port)))
+            time.sleep(3)
+            assert httpx.get(f"http://127.0.0.1:{port}{HEALTH}").status_code == 200
+        finally:
+            process.terminate()
+        assert len(process.stderr.read()) < 5_000
+
+
+def test_the_same_message_is_logged_once_a_second():
+    once, record = OncePerSecond(), logging.makeLogRecord({"msg": "no descriptor is left"})
+    assert [once.filter(record) for _ in range(1_000)].count(True) == 1
+    assert once.filter(logging.makeLogRecord({"msg": "another"}))
