@@ -216,9 +216,17 @@ def table(trials: list[Trial]) -> str:
     return "\n".join([head, "|---|" + "--:|" * (len(KINDS) + 2), *rows, "", said, ""])
 
 
+def load() -> str:
+    """What the server held, from benchmarks/results/web.json."""
+    measured = json.loads((PAGE.parents[1] / "benchmarks" / "results" / "web.json").read_text())
+    rows = [f"| {one['case']} | {one['value']:.3g} {one['unit']} |" for one in measured["figures"]]
+    where = f"{measured['machine']['cores']} cores of {measured['machine']['processor']}, {measured['machine']['date']}"
+    return "\n".join([f"| load held ({where}) | |", "|---|--:|", *rows, ""])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3, help="faults of each kind for each command")
+    parser.add_argument("--rounds", type=int, default=2, help="faults of each kind for each command")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("commands", nargs="*", default=list(COMMANDS))
     given = parser.parse_args()
@@ -233,7 +241,7 @@ def main() -> None:
             print(f"{name}: {dict(trial.counts)}", flush=True)
     if given.commands == list(COMMANDS):
         before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text(before + BEGIN + "\n" + table(trials) + "\n" + END + rest.partition(END)[2])
+        PAGE.write_text("\n".join([before + BEGIN, table(trials), load(), END]) + rest.partition(END)[2])
 
 
 if __name__ == "__main__":
