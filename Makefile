@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 HOSTS := .venv-integrations
+OLDEST := .venv-oldest
 
-.PHONY: venv demo model test lint typecheck pytest fuzz test-integrations bench figures docs clean
+.PHONY: venv demo model test lint typecheck pytest fuzz test-integrations test-oldest faults bench figures docs clean
 
 venv: $(STAMP)
 
@@ -52,6 +53,23 @@ $(HOSTS)/.installed: pyproject.toml
 	  'langchain-core>=1.0' 'llama-index-core>=0.14' 'haystack-ai>=3.0' tiktoken pyarrow pytest hypothesis
 	touch $(HOSTS)/.installed
 
+# With the oldest versions that pyproject.toml declares, which warn of what came later. The page (a browser), the pages of
+# the docs and the frameworks' own tests are left out.
+test-oldest: $(OLDEST)/.installed
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_CACHE_DIR=$(OLDEST)/loops $(OLDEST)/bin/python -m pytest -n auto \
+	  --dist loadfile -o filterwarnings=default tests --ignore tests/web/page --ignore tests/docs --ignore tests/integrations
+
+$(OLDEST)/.installed: pyproject.toml scripts/oldest.py
+	test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	$(PYTHON) scripts/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[all]' \
+	  pytest pytest-xdist hypothesis httpx pandas mpmath --constraint $(OLDEST)/constraints.txt
+	touch $(OLDEST)/.installed
+
+# Commands killed at random moments and run again, some minutes; the figures of docs/reliability.md.
+faults: venv
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/faults.py
+
 bench: venv
 	$(BIN)/python -m benchmarks
 
@@ -65,5 +83,5 @@ docs: venv
 	PYTHONPATH=scripts $(BIN)/zensical build --clean --strict
 
 clean:
-	rm -rf .venv $(HOSTS) build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(HOSTS) $(OLDEST) build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

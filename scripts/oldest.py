@@ -5,20 +5,13 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("web", "dask", "plots")
-
-
-def oldest(project: dict[str, object]) -> list[str]:
-    """name==version for every requirement of the package and of the extras that `all` holds."""
-    extras: dict[str, list[str]] = project["optional-dependencies"]  # type: ignore[assignment]
-    needed: list[str] = [*project["dependencies"], *(one for extra in EXTRAS for one in extras[extra])]  # type: ignore[misc]
-    return [re.sub(r">=", "==", one) for one in needed]
-
+EXTRAS = ("web", "dask", "plots")  # what `all` holds
 
 if __name__ == "__main__":
-    with (Path(__file__).parent.parent / "pyproject.toml").open("rb") as file:
-        print("\n".join(oldest(tomllib.load(file)["project"])))
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    needed = [*project["dependencies"], *(one for extra in EXTRAS for one in extras[extra])]
+    print("\n".join(one.replace(">=", "==") for one in needed))

@@ -166,7 +166,7 @@ def test_a_worker_that_dies_is_reported(data):
     with make_backend("processes", 2, Shard(X, y, np.ones(len(X))), prepare()) as backend:
         backend.survey()
         os.kill(backend.workers[0][1].pid, signal.SIGKILL)
-        with pytest.raises(RuntimeError, match="A worker process ended early"):
+        with pytest.raises(ChildProcessError, match="A worker process ended early"):
             backend.evaluate(Request(LogLinear(np.zeros(3)), Fixed()), lambda *_: None)
         left = [process for _, process in backend.workers]
     assert not any(process.is_alive() for process in left)

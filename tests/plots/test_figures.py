@@ -296,7 +296,9 @@ def test_command_writes_and_prints_paths(tmp_path):
 def test_command_format_and_dpi(tmp_path):
     result = invoke("2", "--out", tmp_path, "--format", "png", "--dpi", "50")
     assert result.exit_code == 0, result.output
-    assert matplotlib.image.imread(tmp_path / "geometry.png").shape[:2] == (205, 345)
+    height, width, _ = matplotlib.image.imread(tmp_path / "geometry.png").shape
+    assert width == 345
+    assert height in (204, 205)  # text is a little taller since matplotlib 3.11
     assert [path.name for path in tmp_path.iterdir()] == ["geometry.png"]
 
 

@@ -1,11 +1,14 @@
-"""Ctrl-C reaches every process of a terminal; only the one that the user started should answer it."""
+"""Ctrl-C reaches every process of a terminal; only the one that the user started answers it, and none outlives it."""
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
+from multiprocessing import parent_process, resource_tracker
+from multiprocessing.connection import wait
+from threading import Thread
 
 
 @contextmanager
@@ -24,3 +27,21 @@ def deaf_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_with_parent() -> None:
+    """In a worker: end at once when the process that started it is gone, however that was ended."""
+    parent = parent_process()
+    if parent is not None:
+
+        def watch() -> None:
+            wait([parent.sentinel])  # a pipe that nobody writes to: closed with the parent
+            os._exit(1)
+
+        Thread(target=watch, daemon=True).start()
+
+
+def lost_worker(advice: str, exit_code: int | None = None) -> ChildProcessError:
+    """What to raise when a worker ended that should not have; an OSError, which commands print as a line."""
+    code = "" if exit_code is None else f" (exit code {exit_code})"
+    return ChildProcessError(f"A worker process ended early{code}, perhaps killed for want of memory. {advice}")

@@ -7,6 +7,8 @@ it is run, so that what one command needs does not slow the others down.
 import json
 import os
 import re
+import signal
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,14 +75,30 @@ def print_json(data: dict[str, Any]) -> None:
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn an error about the user's input into a message and exit code 1, and Ctrl-C into a line and exit code 130."""
+    """Turn an error about the user's input into a message and exit code 1.
+
+    Ctrl-C and SIGTERM become a line and exit codes 130 and 143, after what Ctrl-C does: progress is kept, workers end.
+    """
+    heard = signal.SIGINT
+
+    def terminate(*_: object) -> None:
+        nonlocal heard
+        heard = signal.SIGTERM
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # `timeout` sends it twice
+        raise KeyboardInterrupt
+
+    ours = threading.current_thread() is threading.main_thread()  # no other may say who answers a signal
+    before = signal.signal(signal.SIGTERM, terminate) if ours else None
     try:
         yield
     except (ValueError, OSError) as error:
         raise click.ClickException(visible(str(error))) from error
     except KeyboardInterrupt as stop:
         say(str(stop) or "Stopped.")
-        raise click.exceptions.Exit(130) from None
+        raise click.exceptions.Exit(128 + heard) from None
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, before)
 
 
 def check_out(path: Path | None, option: str = "--out") -> None:

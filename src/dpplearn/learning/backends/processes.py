@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._run.blas import blas_threads
-from dpplearn._run.signals import deaf_children
+from dpplearn._run.signals import deaf_children, end_with_parent, lost_worker
 from dpplearn.learning.backends import Backend, Prepare, Source, Tick, answer
 from dpplearn.learning.likelihood import Request
 
@@ -80,6 +80,7 @@ class Processes(Backend):
 def serve(pipe: Any) -> None:
     """A worker: receive shards once, then answer requests until the pipe closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    end_with_parent()
     with blas_threads(0, one=True), suppress(EOFError, OSError):
         sources, prepare = pipe.recv()
         parts: dict[int, Any] = {}
@@ -95,11 +96,12 @@ def serve(pipe: Any) -> None:
                 pipe.send((k, found))
 
 
-def lost(process: Any) -> RuntimeError:
+def lost(process: Any) -> ChildProcessError:
     process.join(1.0)
-    return RuntimeError(
-        f"A worker process ended early (exit code {process.exitcode}), perhaps for want of memory. In a script, "
-        "processes can only be started under `if __name__ == '__main__':`. With n_jobs=1, fit needs no other process."
+    return lost_worker(
+        "In a script, processes can only be started under `if __name__ == '__main__':`. With one job, learning needs "
+        "no other process.",
+        process.exitcode,
     )
 
 

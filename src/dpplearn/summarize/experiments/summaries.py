@@ -5,12 +5,13 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, NamedTuple
 
 from dpplearn._checks import check_jobs
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn._run.signals import deaf_children
+from dpplearn._run.signals import deaf_children, end_with_parent, lost_worker
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.results_folder import ResultsFolder
 from dpplearn.summarize.experiments.systems import SYSTEMS, Models, summary_of
@@ -22,6 +23,11 @@ _work: dict[str, Any] = {}  # what a worker process was given once
 
 def _start(models: Mapping[str, Any], budget: float, unit: Unit) -> None:
     _work.update(models=models, length=(budget, unit), trained={})
+
+
+def _start_worker(*given: Any) -> None:
+    end_with_parent()
+    _start(*given)
 
 
 def _summaries(key: str, asked: Asked) -> list[dict[str, str]]:
@@ -65,11 +71,15 @@ def make_summaries(
     done = total - sum(len(asked) for _, asked in left)
     show = as_progress(progress)
     show.stage("Summarizing", done, total)
-    for asked, found in _run([one for one in left if one[1]], (models, budget, unit), check_jobs(jobs)):
-        for (cluster, _), summaries in zip(asked, found, strict=True):
-            folder.add(str(cluster.id), summaries)
-        done += len(asked)
-        show.stage("Summarizing", done, total)
+    try:
+        for asked, found in _run([one for one in left if one[1]], (models, budget, unit), check_jobs(jobs)):
+            for (cluster, _), summaries in zip(asked, found, strict=True):
+                folder.add(str(cluster.id), summaries)
+            done += len(asked)
+            show.stage("Summarizing", done, total)
+    except BrokenProcessPool:
+        kept = "" if folder.path is None else f" {folder.path} keeps what is done: run again with it to go on."
+        raise lost_worker(f"Fewer jobs need less.{kept}") from None
     return {
         system: {
             str(c.id): folder.done[str(c.id), system] for task in tasks if system in task.systems for c in task.clusters
@@ -86,7 +96,7 @@ def _run(left: list[tuple[str, Asked]], given: tuple[Any, ...], jobs: int) -> It
             yield asked, _summaries(key, asked)
         return
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(jobs, len(left)), mp_context=context, initializer=_start, initargs=given)
+    pool = ProcessPoolExecutor(min(jobs, len(left)), mp_context=context, initializer=_start_worker, initargs=given)
     others = set(multiprocessing.active_children())
     try:
         with deaf_children():

@@ -1,0 +1,248 @@
+"""Kill commands at random moments, run them again, and compare with a run that nobody disturbed: `make faults`.
+
+Ctrl-C goes to the whole session, as from a terminal; SIGTERM and SIGKILL to the command alone; and one of its workers
+is killed, as for want of memory. After each fault no process may be left, no file be half written, and nothing that
+was done be lost. What was counted goes into docs/reliability.md. Linux only: processes are found in /proc.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+START = [sys.executable, "-c", "from dpplearn.cli import main; main(prog_name='dpplearn')"]
+SCORED = "--budget 300 --unit bytes --jobs 2 --out {out}/results"
+COMMANDS = {
+    "train": "train {given}/train.jsonl --budget 300 --jobs 2 --out {out}/model.json",
+    "evaluate": f"evaluate {{given}}/test.jsonl --systems begin,lexrank,dpp-greedy,dpp-consensus,oracle {SCORED}",
+    "experiment": f"experiment --train {{given}}/train.jsonl --leave-one-out --systems begin,dpp-greedy {SCORED}",
+    "select": "select {given}/items.jsonl -k 300 --out {out}/chosen.jsonl",
+    "serve": "serve --port 0 --workers 2",
+}
+WORKER = "worker"  # SIGKILL to a worker; the others are names of signals
+KINDS = ("SIGINT", "SIGTERM", "SIGKILL", WORKER)
+PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
+BEGIN, END = "<!-- faults: written by scripts/faults.py -->\n", "<!-- end of faults -->\n"
+
+
+def make_inputs(folder: Path) -> None:
+    """Corpora of the example's invented articles, and items with made-up embeddings."""
+    from dpplearn.summarize import Cluster
+
+    example = Cluster.example()
+    texts = [{"id": d.id, "title": d.title, "text": d.text} for d in example.documents]
+    for name, first in (("train", 0), ("test", 3)):
+        lines = [
+            {
+                "id": f"{name}{k}.x",
+                "documents": texts[first + k : first + k + 2],
+                "references": list(example.references),
+            }
+            for k in range(4)
+        ]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    draw = random.Random(0)
+    items = [{"score": draw.random(), "embedding": [draw.gauss(0, 1) for _ in range(32)]} for _ in range(3000)]
+    (folder / "items.jsonl").write_text("".join(json.dumps(line) + "\n" for line in items))
+
+
+class Command:
+    """One run of a command, in a session of its own."""
+
+    def __init__(self, name: str, given: Path, out: Path) -> None:
+        self.name, self.out = name, out
+        self.said = out / f".{name}.stderr"
+        arguments = COMMANDS[name].format(given=given, out=out).split()
+        with self.said.open("w") as said:
+            self.process = subprocess.Popen(
+                [*START, *arguments], stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
+            )
+        self.pid, self.began = self.process.pid, time.monotonic()
+        self.answers: set[str] = set()
+
+    def workers(self) -> list[int]:
+        """Processes that it started, but for Python's own helpers."""
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # it may have ended meanwhile
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                if parent == self.pid and b"spawn_main" in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+        return found
+
+    def wait_for(self, what: Callable[[], object]) -> None:
+        while self.process.poll() is None and not what():
+            time.sleep(0.01)
+
+    def work(self, seconds: float) -> None:
+        """Let it go on for that long, or to its end; a server is asked questions meanwhile."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self.process.poll() is None:
+            if self.name == "serve":
+                self.ask()
+            time.sleep(0.01)
+
+    def ask(self) -> bool:
+        """Post documents to the server; whether it was ready and gave an answer."""
+        address = self.said.read_text().partition("Ready at ")[2].partition(" ")[0]
+        if not address:
+            return False
+        body = json.dumps({"documents": [{"text": "The dam broke. Rain fell."}], "budget": 3, "unit": "words"}).encode()
+        request = urllib.request.Request(f"{address}api/v1/summarize", body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            self.answers.add(json.load(answer)["text"])
+        return True
+
+    def finish(self) -> float:
+        """Undisturbed, to its end: how long it took."""
+        if self.name == "serve":
+            self.wait_for(self.ask)
+            self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(600)
+        assert code == 0, f"{self.name} ended with {code}: {self.said.read_text()}"
+        self.check_alone()
+        return time.monotonic() - self.began
+
+    def results(self) -> dict[str, bytes]:
+        """Files that it wrote for others, or the answers that it gave."""
+        files = [path for path in self.out.rglob("[!.]*") if path.is_file()]
+        return {str(p.relative_to(self.out)): p.read_bytes() for p in files} | dict.fromkeys(self.answers, b"")
+
+    def progress(self) -> set[str]:
+        """Summaries kept for a run that goes on."""
+        return {line for path in self.out.rglob(".progress.jsonl") for line in path.read_text().split("\n")[:-1]}
+
+    def strike(self, kind: str) -> float:
+        """One fault; how long it took to end."""
+        if kind == WORKER:
+            self.wait_for(self.workers)
+            for worker in self.workers()[:1]:
+                with suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+        elif kind == "SIGINT":
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGINT)
+        else:
+            self.process.send_signal(getattr(signal, kind))
+        struck = time.monotonic()
+        code = self.process.wait(60)
+        took = time.monotonic() - struck
+        self.check_end(kind, code)
+        self.check_alone()
+        return took
+
+    def check_end(self, kind: str, code: int) -> None:
+        """It ended as it was told to, with a line and not a traceback."""
+        said = self.said.read_text()
+        number = signal.SIGKILL if kind == WORKER else getattr(signal, kind)
+        if code == -number and kind != WORKER:
+            return  # SIGKILL, or a signal before the command began
+        assert code in ({0, 1} if kind == WORKER else {0, 128 + number}), f"{self.name}, {kind}: {code}\n{said}"
+        assert "Traceback" not in said, f"{self.name}, {kind}:\n{said}"
+        assert code != 1 or "worker process ended early" in said, f"{self.name}, {kind}:\n{said}"
+        left = [str(path) for path in self.out.rglob(".*.tmp")]
+        assert not left, f"{self.name}, {kind} left {left}"
+
+    def check_alone(self) -> None:
+        """No process of its session is left."""
+        end = time.monotonic() + 15
+        while time.monotonic() < end:
+            try:
+                os.killpg(self.pid, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.02)
+        os.killpg(self.pid, signal.SIGKILL)
+        raise AssertionError(f"Processes of {self.name} outlived it.")
+
+
+class Trial:
+    """A command whose undisturbed result is known."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder, self.counts = name, folder, Counter()
+        self.slowest = 0.0
+        if not (folder / "items.jsonl").exists():
+            make_inputs(folder)
+            self._start("warm").finish()  # loops are compiled once on a machine
+        undisturbed = self._start("undisturbed")
+        self.seconds, self.truth = undisturbed.finish(), undisturbed.results()
+
+    def _start(self, run: str) -> Command:
+        out = self.folder / f"{self.name}-{run}"
+        out.mkdir(exist_ok=True)
+        return Command(self.name, self.folder, out)
+
+    def survive(self, kind: str, moment: float | None = None) -> None:
+        """Strike after that part of the time it takes, or once something is done; then run to the end, and compare."""
+        run = f"{kind}-{self.counts.total()}"
+        command = self._start(run)
+        if moment is None:
+            command.wait_for(lambda: len(command.progress()) > 1)
+        else:
+            command.work(moment * self.seconds)
+        self.slowest = max(self.slowest, command.strike(kind))
+        for name, data in command.results().items():
+            assert self.truth.get(name) == data, f"{self.name}, {kind}: {name} is not that of an undisturbed run"
+        kept = command.progress()
+        again = self._start(run)
+        again.finish()
+        assert again.results() == self.truth, f"{self.name}, {kind}: another result than undisturbed"
+        assert kept <= again.progress(), f"{self.name}, {kind}: what was done is lost"
+        self.counts[kind] += 1
+        self.counts["kept"] += max(len(kept) - 1, 0)  # the first line holds the settings
+
+
+def table(trials: list[Trial]) -> str:
+    rows = [
+        f"| `{t.name}` | {' | '.join(str(t.counts[kind]) for kind in KINDS)} | {t.slowest:.1f} s | {t.counts['kept']} |"
+        for t in trials
+    ]
+    head = f"| command | {' | '.join(KINDS)} killed | ended within | summaries not made twice |"
+    total = sum(t.counts[kind] for t in trials for kind in KINDS)
+    said = f"{total} faults: the same results as undisturbed, no process left, no half file, nothing done lost."
+    return "\n".join([head, "|---|" + "--:|" * (len(KINDS) + 2), *rows, "", said, ""])
+
+
+def load() -> str:
+    """What the server held, from benchmarks/results/web.json."""
+    measured = json.loads((PAGE.parents[1] / "benchmarks" / "results" / "web.json").read_text())
+    rows = [f"| {one['case']} | {one['value']:.3g} {one['unit']} |" for one in measured["figures"]]
+    where = f"{measured['machine']['cores']} cores of {measured['machine']['processor']}, {measured['machine']['date']}"
+    return "\n".join([f"| load held ({where}) | |", "|---|--:|", *rows, ""])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=2, help="faults of each kind for each command")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("commands", nargs="*", default=list(COMMANDS))
+    given = parser.parse_args()
+    draw, trials = random.Random(given.seed), []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.commands:
+            trial = Trial(name, Path(folder))
+            trials.append(trial)
+            for _ in range(given.rounds):
+                for kind in KINDS if "--jobs" in COMMANDS[name] else KINDS[:-1]:
+                    trial.survive(kind, draw.random())
+            print(f"{name}: {dict(trial.counts)}", flush=True)
+    if given.commands == list(COMMANDS):
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        PAGE.write_text("\n".join([before + BEGIN, table(trials), load(), END]) + rest.partition(END)[2])
+
+
+if __name__ == "__main__":
+    main()
