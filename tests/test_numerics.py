@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from brute import random_kernel, subsets
-from dpplearn import DPP, KDPP, LowRankDPP
+from dpplearn import DPP, KDPP, LowRankDPP, Subsets
 from dpplearn._linalg import eigh_gram, factor_kernel, factor_rows, logdet, spectrum_wide
+from dpplearn.decoding import greedy_map
 from dpplearn.kernels import L_to_K, rbf_similarity
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 
@@ -135,6 +136,43 @@ def test_repeated_items_of_very_different_quality(spread):
         for dpp in (DPP.from_quality(q, S), LowRankDPP(q[:, None] * P)):
             np.testing.assert_allclose(dpp.marginals, truth, atol=1e-7)
             assert dpp.log_normalizer == pytest.approx(log_normalizer, abs=1e-5)
+
+
+def row_weight(B, Y):
+    """det(B_Y B_Y^T) with 80 digits."""
+    with mpmath.workdps(80):
+        rows = mpmath.matrix(B[list(Y)].tolist())
+        return mpmath.det(rows * rows.T)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e8])
+@pytest.mark.parametrize("e", [1e-5, 1e-7, 3e-8, 1e-10])
+def test_rows_that_are_nearly_parallel(e, scale):
+    """Their products have lost what they differ in, the rows have not."""
+    B = scale * np.array([[1, 0.3, 0], [1, 0.3 + e, 0], [0, 0, 1], [0, 0, 0], [0.5, 0.1, 2]])
+    dpp = LowRankDPP(B)
+    draws = dpp.sample(500, rng=0)
+    assert np.isfinite(dpp.log_prob(draws)).all()
+    assert all(np.isfinite(dpp.log_prob(Y)) for Y in draws)
+    assert dpp.condition([0, 1], [3]).n == 2
+    sets = [Y for k in (1, 2, 3) for Y in subsets(5, k)]
+    with mpmath.workdps(80):
+        weights = [row_weight(B, Y) for Y in sets]
+        truth = np.array([float(mpmath.log(w)) if w > 0 else -np.inf for w in weights])
+    for values in (dpp.log_prob(Subsets.from_lists(sets, 5)), [dpp.log_prob(Y) for Y in sets]):
+        np.testing.assert_allclose(np.add(values, dpp.log_normalizer), truth, rtol=0, atol=8 * 2.3e-16 / e + 1e-10)
+    for k in (2, 3):
+        assert np.exp([KDPP(dpp, k).log_prob(Y) for Y in subsets(5, k)]).sum() == pytest.approx(1.0, abs=1e-8)
+    found = greedy_map((np.full(3, 2.0), B[:3]), k=2).log_prob_of(np.arange(2))
+    assert np.isfinite(found)
+
+
+@pytest.mark.parametrize("e", [1e-5, 1e-7, 3e-8, 1e-10])
+def test_a_k_dpp_of_two_rows_that_are_nearly_parallel(e):
+    """There is one set of two, and its probability is 1."""
+    pair = KDPP(LowRankDPP([[1.0, 0.3], [1.0, 0.3 + e]]), 2)
+    assert np.exp(pair.log_prob([0, 1])) == pytest.approx(1.0, abs=1e-9)
+    np.testing.assert_allclose(np.exp(pair.log_prob(pair.sample(3, rng=0))), 1.0, atol=8 * 2.3e-16 / e)
 
 
 def test_columns_stay_orthonormal_where_the_dual_loses_digits(rng):

@@ -136,7 +136,7 @@ class Determinantal(Frozen, ABC):
         return np.asarray(values - self.spectrum.log_normalizer)
 
     def _log_prob(self, Y: IntArray) -> float:
-        return logdet(self._operand.block(Y)) - self.spectrum.log_normalizer
+        return self._operand.logdet(Y) - self.spectrum.log_normalizer
 
     @property
     def _at_once(self) -> bool:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpplearn._loops.jit import jit
-from dpplearn._precision import SINGULAR
+from dpplearn._precision import PARALLEL, ROUNDING, SINGULAR
 
 
 @jit
@@ -82,6 +82,48 @@ def all_probs(K):
 
 
 @jit
+def log_minor_of_rows(B, items, k):
+    """log det of B_Y B_Y^T for Y = items[:k] from the rows themselves, which know twice the digits of their products.
+
+    Modified Gram-Schmidt on rows of length 1, always the one of which most is left.
+    """
+    d = B.shape[1]
+    W, left, total = np.empty((k, d)), np.empty(k), 0.0
+    for a in range(k):
+        x = 0.0
+        for c in range(d):
+            x += B[items[a], c] * B[items[a], c]
+        if x == 0.0:
+            return -np.inf
+        total += np.log(x)
+        x = 1.0 / np.sqrt(x)
+        for c in range(d):
+            W[a, c] = B[items[a], c] * x
+        left[a] = 1.0
+    for t in range(k):
+        p = t
+        for a in range(t + 1, k):
+            if left[a] > left[p]:
+                p = a
+        if left[p] <= (d * ROUNDING) ** 2:
+            return -np.inf
+        total += np.log(left[p])
+        root = 1.0 / np.sqrt(left[p])
+        left[p] = left[t]
+        for c in range(d):
+            W[p, c], W[t, c] = W[t, c], W[p, c] * root
+        for a in range(t + 1, k):
+            x = 0.0
+            for c in range(d):
+                x += W[a, c] * W[t, c]
+            left[a] = 0.0
+            for c in range(d):
+                W[a, c] -= x * W[t, c]
+                left[a] += W[a, c] * W[a, c]
+    return total
+
+
+@jit
 def log_minor(A, gram, items, k, C):
     """log det L_Y for Y = items[:k]; L = A, or A A^T where gram is set. C is work space (k, k) or more."""
     product, total = 1.0, 0.0
@@ -104,6 +146,8 @@ def log_minor(A, gram, items, k, C):
             x *= C[b, b]  # the inverse of the pivot's root
             C[a, b] = x
             C[a, a] -= x * x
+        if gram and C[a, a] < PARALLEL * whole:
+            return log_minor_of_rows(A, items, k)
         if C[a, a] <= k * SINGULAR * whole:
             return -np.inf
         product *= C[a, a]
