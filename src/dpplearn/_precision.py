@@ -16,6 +16,7 @@ PARALLEL = 1e-6  # a squared pivot, of rows of length 1, below which their produ
 DIGITS = 1e-10  # relative error of 1 + lam that is good enough for a normalizer
 DUAL = 1e-6  # of the largest eigenvalue: above it, B w / sqrt(lam) are orthonormal to EPS / DUAL
 LOST = 1e-8  # of the largest eigenvalue: from here on one is known to half its digits
+TAIL = 1e-7  # of the k-th eigenvalue of a k-DPP: what may be missing in the sum of the smaller ones
 NOTHING = 1e-12  # of L_ii: what a Markov chain, which updates its factor many times, takes for nothing
 AGAIN = 0.05  # of a squared length: where less is left, digits were lost, and orthogonalizing once more helps (Kahan)
 

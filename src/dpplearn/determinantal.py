@@ -32,6 +32,7 @@ from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
 
 ENUMERABLE = 20  # 2^20 subsets: a second's work
+SURE = 1e200  # odds p / (1 - p) that stand for p = 1
 MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
 
 
@@ -141,7 +142,12 @@ class Determinantal(Frozen, ABC):
     @property
     def _at_once(self) -> bool:
         """Whether a loop can read L, or all of B, for many subsets."""
-        return self.has_L
+        return not self._near_one
+
+    @property
+    def _near_one(self) -> bool:
+        """Whether K was given and has an eigenvalue so near 1 that L, if there is one, keeps no digit of the others."""
+        return False
 
     # Marginals and correlations
 
@@ -340,6 +346,11 @@ def frozen(array: FloatArray) -> FloatArray:
     """The array, read-only: what a frozen object hands out cannot change it."""
     read_only(array)
     return array
+
+
+def odds(p: FloatArray) -> FloatArray:
+    """lam = p / (1 - p), an eigenvalue of L from one of K."""
+    return np.divide(p, 1.0 - p, out=np.full_like(p, SURE), where=p < 1.0)
 
 
 def sum_of_coins(p: FloatArray) -> FloatArray:
