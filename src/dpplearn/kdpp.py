@@ -124,7 +124,7 @@ class KDPP(Frozen):
     def _of_marginals(self) -> tuple[FloatArray, FloatArray, float]:
         """The same where eigenvalues of K are near 1, or are 1: those directions are always taken, and so at most k."""
         p, V, _ = self.dpp.spectrum
-        low, high = np.count_nonzero(p == 1.0), np.count_nonzero(p)
+        low, high = int(np.count_nonzero(p == 1.0)), int(np.count_nonzero(p))
         if not low <= self.k <= high:
             raise ValueError(f"k must be a size that this DPP can have, from {low} to {high}, found {self.k}.")
         lam = odds(p)

@@ -85,8 +85,8 @@ def sampled_map(
     Returns
     -------
     SampledSelection
-        Where no sample was in the window it is empty, with `n_feasible` 0; its `reason` names the nearest cost seen
-        and what to change.
+        Where no sample was in the window, `n_feasible` is 0, and the set that of the items to include, if that is in
+        it, else empty; its `reason` names the nearest cost seen and what to change.
 
     Examples
     --------
@@ -118,6 +118,10 @@ def sampled_map(
         reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt)
         if found.feasible:
             reason = f"{found.feasible} of {n_samples} samples were feasible, but all have probability 0 to rounding"
+        if limits.include.size and reaches(limits.total(limits.include), low):
+            reason += ". These are the items to include alone"
+            only = as_found(candidates, limits, limits.include, reason)
+            return SampledSelection.of(only, reason, n_samples, found.feasible, (only,))
         return SampledSelection.nothing(reason, candidates.log_prob, n_samples, found.feasible, ())
     share = f"{found.feasible} of {n_samples} samples were feasible"
     best = tuple(as_found(candidates, limits, Y, f"{share}; rank {a + 1} among them") for a, Y in enumerate(found.sets))
