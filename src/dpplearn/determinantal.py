@@ -27,7 +27,7 @@ from dpplearn._loops.records import Tables
 from dpplearn.estimate import Estimate
 from dpplearn.operand import Operand
 from dpplearn.sampling.cholesky import sample_cholesky
-from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
+from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
 
@@ -317,9 +317,7 @@ class Determinantal(Frozen, ABC):
             draws = sample_cholesky(self._dense_K(), size, generator, n_jobs=jobs)
         elif method == "mcmc":
             entries, gram = self._need_L().entries()
-            burn_in, thin = default_moves(self.n)
-            moves = Moves(entries, self.n, gram=gram)
-            draws = sample_mcmc(moves, size, generator, k=None, burn_in=burn_in, thin=thin)
+            draws = sample_mcmc(Moves(entries, self.n, gram=gram), size, generator, None)
         else:
             expected = self.expected_size
             draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=expected, n_jobs=jobs)

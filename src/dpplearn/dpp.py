@@ -243,21 +243,21 @@ class DPP(Determinantal):
         items = self.items[rest]
         if self._L is not None:
             L = self.L
-            if logdet(L[np.ix_(A, A)]) == -np.inf:
-                raise impossible("include", A)
             # L given A: the Schur complement of L_A; given not B: without B's rows
+            left = given(L, rest, A, impossible("include", A))
             if A.size and L.diagonal().sum() > WIDE:  # what rounding leaves there would count for much
                 rows = project_out(self._factor().T, rest, A)
-                return self._of(rows @ rows.T, None, items)
-            return self._of(schur_complement(L, rest, A), None, items)
-        K = self.K
-        if logdet(K[np.ix_(A, A)]) == -np.inf:
-            raise impossible("include", A)
-        K = schur_complement(K, np.concatenate([rest, B]), A)  # K given A
+                left = rows @ rows.T
+            return self._of(left, None, items)
+        K = given(self.K, np.concatenate([rest, B]), A, impossible("include", A))
         # I - K is the marginal kernel of what is left out, so leaving out B is including it there
-        out = np.eye(len(K)) - K
         kept, gone = np.arange(rest.size), np.arange(rest.size, len(K))
-        if logdet(out[np.ix_(gone, gone)]) == -np.inf:
-            raise impossible("exclude", B)
-        K = np.eye(rest.size) - schur_complement(out, kept, gone)
+        K = np.eye(rest.size) - given(np.eye(len(K)) - K, kept, gone, impossible("exclude", B))
         return self._of(None, (K + K.T) / 2, items)
+
+
+def given(M: FloatArray, rest: IntArray, A: IntArray, error: ValueError) -> FloatArray:
+    """The kernel of `rest` given A, by a Schur complement; an error where A has probability 0."""
+    if logdet(M[np.ix_(A, A)]) == -np.inf:
+        raise error
+    return schur_complement(M, rest, A)

@@ -24,7 +24,7 @@ from dpplearn._precision import LOST, TAIL, singular
 from dpplearn.determinantal import Determinantal, Frozen, check_ground_set, frozen, odds, sum_of_coins
 from dpplearn.operand import Dense
 from dpplearn.sampling.kdpp import log_esp, vector_probs
-from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
+from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
 
@@ -177,9 +177,7 @@ class KDPP(Frozen):
         generator, jobs = check_rng(rng), check_jobs(n_jobs)
         if method == "mcmc":
             entries, gram = self.dpp._need_L().entries()
-            burn_in, thin = default_moves(self.n)
-            moves = Moves(entries, self.n, gram=gram)
-            draws = sample_mcmc(moves, size, generator, k=self.k, burn_in=burn_in, thin=thin)
+            draws = sample_mcmc(Moves(entries, self.n, gram=gram), size, generator, self.k)
         else:
             draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=self.k, n_jobs=jobs)
         return Subsets._of(*draws, self.n)

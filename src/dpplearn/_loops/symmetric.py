@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dpplearn._loops.elimination import dot, subtract
 from dpplearn._loops.jit import jit
 from dpplearn._precision import PARALLEL, ROUNDING, SINGULAR
 
@@ -88,18 +89,15 @@ def log_minor_of_rows(B, items, k):
     Modified Gram-Schmidt on rows of length 1, always the one of which most is left.
     """
     d = B.shape[1]
-    W, left, total = np.empty((k, d)), np.empty(k), 0.0
+    W, left, total = np.empty((k, d)), np.ones(k), 0.0
     for a in range(k):
-        x = 0.0
-        for c in range(d):
-            x += B[items[a], c] * B[items[a], c]
+        b = B[items[a]]
+        x = dot(b, b)
         if x == 0.0:
             return -np.inf
         total += np.log(x)
-        x = 1.0 / np.sqrt(x)
         for c in range(d):
-            W[a, c] = B[items[a], c] * x
-        left[a] = 1.0
+            W[a, c] = b[c] / np.sqrt(x)
     for t in range(k):
         p = t
         for a in range(t + 1, k):
@@ -108,18 +106,11 @@ def log_minor_of_rows(B, items, k):
         if left[p] <= (d * ROUNDING) ** 2:
             return -np.inf
         total += np.log(left[p])
-        root = 1.0 / np.sqrt(left[p])
-        left[p] = left[t]
+        root, left[p] = np.sqrt(left[p]), left[t]
         for c in range(d):
-            W[p, c], W[t, c] = W[t, c], W[p, c] * root
+            W[p, c], W[t, c] = W[t, c], W[p, c] / root
         for a in range(t + 1, k):
-            x = 0.0
-            for c in range(d):
-                x += W[a, c] * W[t, c]
-            left[a] = 0.0
-            for c in range(d):
-                W[a, c] -= x * W[t, c]
-                left[a] += W[a, c] * W[a, c]
+            left[a] = subtract(W[a], dot(W[a], W[t]), W[t])
     return total
 
 
