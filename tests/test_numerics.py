@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from brute import random_kernel, subsets
-from dpplearn import DPP, KDPP, LowRankDPP
+from dpplearn import DPP, KDPP, LowRankDPP, Subsets
 from dpplearn._linalg import eigh_gram, factor_kernel, factor_rows, logdet, spectrum_wide
+from dpplearn.decoding import greedy_map
 from dpplearn.kernels import L_to_K, rbf_similarity
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 
@@ -135,6 +136,43 @@ def test_repeated_items_of_very_different_quality(spread):
         for dpp in (DPP.from_quality(q, S), LowRankDPP(q[:, None] * P)):
             np.testing.assert_allclose(dpp.marginals, truth, atol=1e-7)
             assert dpp.log_normalizer == pytest.approx(log_normalizer, abs=1e-5)
+
+
+def row_weight(B, Y):
+    """det(B_Y B_Y^T) with 80 digits."""
+    with mpmath.workdps(80):
+        rows = mpmath.matrix(B[list(Y)].tolist())
+        return mpmath.det(rows * rows.T)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e8])
+@pytest.mark.parametrize("e", [1e-5, 1e-7, 3e-8, 1e-10])
+def test_rows_that_are_nearly_parallel(e, scale):
+    """Their products have lost what they differ in, the rows have not."""
+    B = scale * np.array([[1, 0.3, 0], [1, 0.3 + e, 0], [0, 0, 1], [0, 0, 0], [0.5, 0.1, 2]])
+    dpp = LowRankDPP(B)
+    draws = dpp.sample(500, rng=0)
+    assert np.isfinite(dpp.log_prob(draws)).all()
+    assert all(np.isfinite(dpp.log_prob(Y)) for Y in draws)
+    assert dpp.condition([0, 1], [3]).n == 2
+    sets = [Y for k in (1, 2, 3) for Y in subsets(5, k)]
+    with mpmath.workdps(80):
+        weights = [row_weight(B, Y) for Y in sets]
+        truth = np.array([float(mpmath.log(w)) if w > 0 else -np.inf for w in weights])
+    for values in (dpp.log_prob(Subsets.from_lists(sets, 5)), [dpp.log_prob(Y) for Y in sets]):
+        np.testing.assert_allclose(np.add(values, dpp.log_normalizer), truth, rtol=0, atol=8 * 2.3e-16 / e + 1e-10)
+    for k in (2, 3):
+        assert np.exp([KDPP(dpp, k).log_prob(Y) for Y in subsets(5, k)]).sum() == pytest.approx(1.0, abs=1e-8)
+    found = greedy_map((np.full(3, 2.0), B[:3]), k=2).log_prob_of(np.arange(2))
+    assert np.isfinite(found)
+
+
+@pytest.mark.parametrize("e", [1e-5, 1e-7, 3e-8, 1e-10])
+def test_a_k_dpp_of_two_rows_that_are_nearly_parallel(e):
+    """There is one set of two, and its probability is 1."""
+    pair = KDPP(LowRankDPP([[1.0, 0.3], [1.0, 0.3 + e]]), 2)
+    assert np.exp(pair.log_prob([0, 1])) == pytest.approx(1.0, abs=1e-9)
+    np.testing.assert_allclose(np.exp(pair.log_prob(pair.sample(3, rng=0))), 1.0, atol=8 * 2.3e-16 / e)
 
 
 def test_columns_stay_orthonormal_where_the_dual_loses_digits(rng):
@@ -273,6 +311,53 @@ def test_k_dpp_of_qualities_that_differ_beyond_all_bounds(spread, rng):
             np.testing.assert_allclose(kdpp.marginals, marginals, atol=1e-6)
             share = kdpp.sample(3_000, rng=0).inclusion_counts() / 3_000
             np.testing.assert_allclose(share, marginals, atol=0.05)
+
+
+def pmf_of_marginal_exactly(K):
+    """P(Y) = |det(K - I outside Y)| of every subset, with 80 digits."""
+    with mpmath.workdps(80):
+        out = {}
+        for Y in subsets(len(K)):
+            A = mpmath.matrix(K.tolist())
+            for i in set(range(len(K))) - set(Y):
+                A[i, i] -= 1
+            out[Y] = abs(mpmath.det(A))
+        return out
+
+
+@pytest.mark.parametrize("others", [[0.3, 0.7, 0.5], [1e-9, 1e-3, 0.4], [0.5, 0.5, 1 - 1e-9], [0.0, 1e-12, 1.0]])
+@pytest.mark.parametrize("below", [1e-7, 1e-12, 1e-13, 1e-14])
+def test_marginal_kernels_with_an_eigenvalue_near_1(below, others):
+    """L = K (I - K)^-1 would keep no digit of the smaller eigenvalues; K does."""
+    for seed in range(3):
+        V = np.linalg.qr(np.random.default_rng(seed).standard_normal((4, 4)))[0]
+        K = (V * [*others, 1 - below]) @ V.T
+        K = (K + K.T) / 2
+        exact, dpp = pmf_of_marginal_exactly(K), DPP.from_marginal(K)
+        likely = {Y: p for Y, p in exact.items() if p > 1e-6}  # the others are known no better than K's last digit
+        for values in ([dpp.log_prob(Y) for Y in likely], dpp.log_prob(Subsets.from_lists(likely, 4))):
+            np.testing.assert_allclose(values, [float(mpmath.log(p)) for p in likely.values()], rtol=0, atol=1e-8)
+        assert all(dpp.log_prob(Y) < -13 for Y in exact if Y not in likely)
+        for k in {len(Y) for Y in likely}:
+            of_size = {Y: float(p) for Y, p in exact.items() if len(Y) == k}
+            total = sum(of_size.values())
+            marginals = [sum(p for Y, p in of_size.items() if i in Y) / total for i in range(4)]
+            np.testing.assert_allclose(KDPP(dpp, k).marginals, marginals, atol=1e-8)
+            assert np.exp([KDPP(dpp, k).log_prob(Y) for Y in of_size]).sum() == pytest.approx(1.0, abs=1e-8)
+
+
+@pytest.mark.parametrize(("n", "small"), [(500, 1e-13), (2_000, 4e-13)])
+def test_a_k_dpp_of_many_eigenvalues_that_are_each_nothing(n, small):
+    """Beside the largest they are rounding; beside the k-th, together, they are not."""
+    lam = np.append(np.full(n - 11, small), np.append(1.1e-8, np.ones(10)))
+    others = exact_esp(lam[1:], 10)[10]
+    truth = float((n - 11) * Fraction(small) * others / exact_esp(lam, 11)[11])
+    for dpp in (DPP(np.diag(lam)), LowRankDPP(np.diag(np.sqrt(lam))))[: 2 if n <= 500 else 1]:
+        chosen = KDPP(dpp, 11)
+        assert chosen.marginals[: n - 11].sum() == pytest.approx(truth, rel=1e-6)
+        assert chosen.marginals.sum() == pytest.approx(11.0)
+        share = (chosen.sample(4_000, rng=0).inclusion_counts() / 4_000)[: n - 11].sum()
+        assert share == pytest.approx(truth, abs=5 * np.sqrt(truth / 4_000))
 
 
 def test_L_to_K_of_a_wide_kernel():

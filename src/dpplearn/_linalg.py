@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_square, read_only, row_lengths
-from dpplearn._precision import DUAL, EPS, WIDE, rounding, singular
+from dpplearn._precision import DUAL, EPS, PARALLEL, WIDE, rounding, singular
 
 SMALL = 512  # items up to which a kernel is looked at when it is given
 
@@ -68,8 +68,11 @@ def eigh_psd(A: FloatArray, unsure: str | None = None) -> tuple[FloatArray, Floa
     return lam, V
 
 
-def logdet(A: FloatArray) -> float:
+def logdet(A: FloatArray, rows: Callable[[], FloatArray] | None = None) -> float:
     """log det of a positive semidefinite matrix; -inf where it is singular to working precision.
+
+    Of A = B B^T with rows B, if these are given, they are asked where they are so nearly dependent that their
+    products have lost digits.
 
     >>> round(logdet(np.array([[2.0, 1.0], [1.0, 2.0]])), 3)
     1.099
@@ -85,9 +88,13 @@ def logdet(A: FloatArray) -> float:
     r = np.sqrt(d)  # det A = prod(r^2) det(S): with a unit diagonal, a pivot says what is left of an item
     try:
         pivots = linalg.cholesky(A / r[:, None] / r, lower=True, check_finite=False).diagonal()
+        least = pivots.min() ** 2
     except linalg.LinAlgError:
-        return -np.inf
-    if pivots.min() ** 2 < singular(k):
+        least = 0.0
+    if least < PARALLEL and rows is not None:
+        T, order = factor_rows(rows())
+        return float(2 * np.log(T[order].diagonal()).sum()) if order.size == k else -np.inf
+    if least < singular(k):
         return -np.inf
     return float(2 * (np.log(r).sum() + np.log(pivots).sum()))
 

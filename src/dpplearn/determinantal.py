@@ -27,11 +27,12 @@ from dpplearn._loops.records import Tables
 from dpplearn.estimate import Estimate
 from dpplearn.operand import Operand
 from dpplearn.sampling.cholesky import sample_cholesky
-from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
+from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
 
 ENUMERABLE = 20  # 2^20 subsets: a second's work
+SURE = 1e200  # odds p / (1 - p) that stand for p = 1
 MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
 
 
@@ -136,12 +137,17 @@ class Determinantal(Frozen, ABC):
         return np.asarray(values - self.spectrum.log_normalizer)
 
     def _log_prob(self, Y: IntArray) -> float:
-        return logdet(self._operand.block(Y)) - self.spectrum.log_normalizer
+        return self._operand.logdet(Y) - self.spectrum.log_normalizer
 
     @property
     def _at_once(self) -> bool:
         """Whether a loop can read L, or all of B, for many subsets."""
-        return self.has_L
+        return not self._near_one
+
+    @property
+    def _near_one(self) -> bool:
+        """Whether K was given and has an eigenvalue so near 1 that L, if there is one, keeps no digit of the others."""
+        return False
 
     # Marginals and correlations
 
@@ -311,9 +317,7 @@ class Determinantal(Frozen, ABC):
             draws = sample_cholesky(self._dense_K(), size, generator, n_jobs=jobs)
         elif method == "mcmc":
             entries, gram = self._need_L().entries()
-            burn_in, thin = default_moves(self.n)
-            moves = Moves(entries, self.n, gram=gram)
-            draws = sample_mcmc(moves, size, generator, k=None, burn_in=burn_in, thin=thin)
+            draws = sample_mcmc(Moves(entries, self.n, gram=gram), size, generator, None)
         else:
             expected = self.expected_size
             draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=expected, n_jobs=jobs)
@@ -340,6 +344,11 @@ def frozen(array: FloatArray) -> FloatArray:
     """The array, read-only: what a frozen object hands out cannot change it."""
     read_only(array)
     return array
+
+
+def odds(p: FloatArray) -> FloatArray:
+    """lam = p / (1 - p), an eigenvalue of L from one of K."""
+    return np.divide(p, 1.0 - p, out=np.full_like(p, SURE), where=p < 1.0)
 
 
 def sum_of_coins(p: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_square, read_only
+from dpplearn._checks import FloatArray, IntArray, Items, check_square, read_only, row_lengths
 from dpplearn._linalg import (
     SMALL,
     Factor,
@@ -25,7 +25,7 @@ from dpplearn._linalg import (
     tolerance,
 )
 from dpplearn._precision import WIDE, rounding, singular
-from dpplearn.determinantal import Determinantal, check_remaining, frozen, impossible
+from dpplearn.determinantal import SURE, Determinantal, check_remaining, frozen, impossible, odds
 from dpplearn.kernels import from_quality
 from dpplearn.operand import Dense
 
@@ -163,8 +163,7 @@ class DPP(Determinantal):
             lam, V = eigh_psd(self._L, self._unsure)
         else:
             _ = self.L  # raises where there is none
-            p, V, _ = self.spectrum
-            lam = p / (1 - p)
+            lam, V = odds(self.spectrum.p), self.spectrum.V
         return frozen(lam), frozen(V)
 
     @cached_property
@@ -198,25 +197,32 @@ class DPP(Determinantal):
         np.fill_diagonal(S, 1.0)
         return frozen(S)
 
-    def _log_prob(self, Y: IntArray) -> float:
-        """log P(Y), also where r eigenvalues of K are 1 and there is no L (an extended L-ensemble).
+    @cached_property
+    def _near_one(self) -> bool:
+        return self._L is None and bool(odds(self.spectrum.p).max() > WIDE)
 
-        With V the r eigenvectors, L the rest, and Z an orthonormal basis of what V_Y leaves of R^|Y|:
-        P(Y) = det(V_Y^T V_Y) det(Z^T L_Y Z) / prod(1 + lam).
+    def _log_prob(self, Y: IntArray) -> float:
+        """log P(Y), where eigenvalues of K are near 1 without L, and where r of them are 1 as a limit.
+
+        P(Y) = det(L_Y) / prod(1 + lam) with L_Y = B B^T, B = V_Y diag(sqrt(lam)). A QR of B^T with its longest rows
+        first keeps the digits of each (see `stacked_qr`). An eigenvalue of 1 stands for lam = SURE, which cancels.
         """
-        if self.has_L:
+        if not self._near_one:
             return super()._log_prob(Y)
         p, V, log_normalizer = self.spectrum
-        V_Y = V[np.ix_(Y, np.flatnonzero(p == 1.0))]
-        r = V_Y.shape[1]
-        if Y.size < r:
+        r = np.count_nonzero(p == 1.0)
+        if not r <= Y.size <= np.count_nonzero(p):
             return -np.inf
-        Q, R, _ = linalg.qr(V_Y, pivoting=True, check_finite=False)
-        pivots = np.abs(R.diagonal())
-        if pivots.min() ** 2 < singular(self.n):
+        if Y.size == 0:
+            return -log_normalizer
+        B = (V[Y] * np.sqrt(odds(p)))[:, ::-1]
+        R, pivots = linalg.qr(B.T, mode="r", pivoting=True, check_finite=False)
+        size = np.abs(R.diagonal())
+        nothing = rounding(self.n) * row_lengths(B[:, r:])[pivots]
+        nothing[:r] = np.sqrt(SURE * singular(self.n))
+        if (size <= nothing).any():
             return -np.inf
-        Z = Q[:, r:]
-        return float(2 * np.log(pivots).sum() + logdet(Z.T @ self._operand.block(Y) @ Z) - log_normalizer)
+        return float(2 * np.log(size).sum() - r * np.log(SURE) - log_normalizer)
 
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The DPP of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
@@ -237,21 +243,21 @@ class DPP(Determinantal):
         items = self.items[rest]
         if self._L is not None:
             L = self.L
-            if logdet(L[np.ix_(A, A)]) == -np.inf:
-                raise impossible("include", A)
             # L given A: the Schur complement of L_A; given not B: without B's rows
+            left = given(L, rest, A, impossible("include", A))
             if A.size and L.diagonal().sum() > WIDE:  # what rounding leaves there would count for much
                 rows = project_out(self._factor().T, rest, A)
-                return self._of(rows @ rows.T, None, items)
-            return self._of(schur_complement(L, rest, A), None, items)
-        K = self.K
-        if logdet(K[np.ix_(A, A)]) == -np.inf:
-            raise impossible("include", A)
-        K = schur_complement(K, np.concatenate([rest, B]), A)  # K given A
+                left = rows @ rows.T
+            return self._of(left, None, items)
+        K = given(self.K, np.concatenate([rest, B]), A, impossible("include", A))
         # I - K is the marginal kernel of what is left out, so leaving out B is including it there
-        out = np.eye(len(K)) - K
         kept, gone = np.arange(rest.size), np.arange(rest.size, len(K))
-        if logdet(out[np.ix_(gone, gone)]) == -np.inf:
-            raise impossible("exclude", B)
-        K = np.eye(rest.size) - schur_complement(out, kept, gone)
+        K = np.eye(rest.size) - given(np.eye(len(K)) - K, kept, gone, impossible("exclude", B))
         return self._of(None, (K + K.T) / 2, items)
+
+
+def given(M: FloatArray, rest: IntArray, A: IntArray, error: ValueError) -> FloatArray:
+    """The kernel of `rest` given A, by a Schur complement; an error where A has probability 0."""
+    if logdet(M[np.ix_(A, A)]) == -np.inf:
+        raise error
+    return schur_complement(M, rest, A)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import Items, Seed, check_features, check_int, check_rng, check_subset, read_only
 from dpplearn._linalg import logdet, to_dense
 from dpplearn.determinantal import Frozen
-from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
+from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.subsets import Subsets
 
 
@@ -58,8 +58,8 @@ class ImplicitDPP(Frozen):
     def log_weight(self, subset: Items) -> float:
         """log det(L_Y): log P(Y) up to a constant that is not known."""
         Y = check_subset(subset, self.n)
-        moves = Moves(self.kernel, self.n, gram=not callable(self.kernel))
-        return logdet(np.array([moves.row(int(i), Y) for i in Y]).reshape(Y.size, Y.size))
+        row = self._moves().row
+        return logdet(np.array([row(int(i), Y) for i in Y]).reshape(Y.size, Y.size))
 
     def sample(
         self,
@@ -85,8 +85,9 @@ class ImplicitDPP(Frozen):
         size, generator = check_int(size, "size"), check_rng(rng)
         if k is not None:
             k = check_int(k, "k", high=self.n)
-        usual_burn_in, usual_thin = default_moves(self.n)
-        burn_in = usual_burn_in if burn_in is None else check_int(burn_in, "burn_in")
-        thin = usual_thin if thin is None else check_int(thin, "thin", low=1)
-        moves = Moves(self.kernel, self.n, gram=not callable(self.kernel))
-        return Subsets._of(*sample_mcmc(moves, size, generator, k=k, burn_in=burn_in, thin=thin), self.n)
+        burn_in = None if burn_in is None else check_int(burn_in, "burn_in")
+        thin = None if thin is None else check_int(thin, "thin", low=1)
+        return Subsets._of(*sample_mcmc(self._moves(), size, generator, k, burn_in, thin), self.n)
+
+    def _moves(self) -> Moves:
+        return Moves(self.kernel, self.n, gram=not callable(self.kernel))

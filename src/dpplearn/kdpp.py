@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import overload
 
 import numpy as np
@@ -19,10 +20,11 @@ from dpplearn._checks import (
 )
 from dpplearn._linalg import spectrum_wide, tilt_to_size
 from dpplearn._loops.records import Tables
-from dpplearn._precision import LOST
-from dpplearn.determinantal import Determinantal, Frozen, check_ground_set, frozen, sum_of_coins
+from dpplearn._precision import LOST, TAIL, singular
+from dpplearn.determinantal import Determinantal, Frozen, check_ground_set, frozen, odds, sum_of_coins
+from dpplearn.operand import Dense
 from dpplearn.sampling.kdpp import log_esp, vector_probs
-from dpplearn.sampling.mcmc import Moves, default_moves, sample_mcmc
+from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
 
@@ -77,13 +79,15 @@ class KDPP(Frozen):
 
         Any multiple has the same k-DPP. Where the k-th eigenvalue is lost in the rounding of the largest, take the
         multiple for which about k are chosen, and its probabilities p instead: p / (1 - p) is the eigenvalue to all
-        the digits that matter. e_k(L) = P(|Y| = k) det(I + cL) / c^k.
+        the digits that matter. e_k(L) = P(|Y| = k) det(I + cL) / c^k. A DPP given by K has these probabilities already.
         """
-        if not self.dpp.has_L:
+        if self.dpp._near_one:
             return self._of_marginals()
         lam, V = self.dpp.eigenpairs
         if self.k == 0 or (self.k <= lam.size and lam[-self.k] > max(LOST * lam[-1], 0.0)):
-            return lam, V, float(log_esp(lam, self.k)[self.k, -1])
+            whole = self._with_tail(lam, V)
+            if whole is not None:
+                return whole, V, float(log_esp(whole, self.k)[self.k, -1])
         factor = self.dpp._factor()
         rank = factor.pivots.size
         if self.k > rank:
@@ -96,14 +100,35 @@ class KDPP(Frozen):
         lam = p / np.maximum(1 - p, 1e-17)
         return lam, V, float(np.log(sum_of_coins(p)[self.k])) + log_normalizer - self.k * log_c
 
+    def _with_tail(self, lam: FloatArray, V: FloatArray) -> FloatArray | None:
+        """The eigenvalues, with those that are nothing beside the largest where they are something beside the k-th.
+
+        They were set to 0, because none is known from rounding; together they are what is missing in the trace. Each
+        has the share of it that its eigenvector gives, v^T L v. None where these eigenvectors are not known.
+        """
+        n, enough = self.n, TAIL * float(lam[-self.k]) if self.k else np.inf
+        if n * singular(n) * float(lam[-1]) <= enough:  # however many there are
+            return lam
+        operand = self.dpp._operand
+        missing = math.fsum(np.append(operand.diag, -lam).tolist())  # exactly: it is small beside both sums
+        if missing <= enough or (lam[0] > 0.0 and lam.size == n):
+            return lam
+        if not isinstance(operand, Dense):
+            return None
+        tail = V[:, lam == 0.0]
+        shares = np.maximum(np.einsum("ij,ij->j", tail, operand.L @ tail), 0.0)
+        whole = lam.copy()
+        whole[lam == 0.0] = shares * (missing / shares.sum())
+        return whole
+
     def _of_marginals(self) -> tuple[FloatArray, FloatArray, float]:
-        """The same where eigenvalues of K are 1: those directions are always taken, and so are at most k."""
-        p, V, log_normalizer = self.dpp.spectrum
-        chance = sum_of_coins(p)[min(self.k, p.size)] if self.k <= np.count_nonzero(p) else 0.0
-        if chance == 0.0:
-            low, high = np.count_nonzero(p == 1.0), np.count_nonzero(p)
+        """The same where eigenvalues of K are near 1, or are 1: those directions are always taken, and so at most k."""
+        p, V, _ = self.dpp.spectrum
+        low, high = int(np.count_nonzero(p == 1.0)), int(np.count_nonzero(p))
+        if not low <= self.k <= high:
             raise ValueError(f"k must be a size that this DPP can have, from {low} to {high}, found {self.k}.")
-        return p / np.maximum(1 - p, 1e-17), V, float(np.log(chance)) + log_normalizer
+        lam = odds(p)
+        return lam, V, float(log_esp(lam[p < 1.0], self.k - low)[-1, -1])
 
     @cached_property
     def _log_esp(self) -> FloatArray:
@@ -152,9 +177,7 @@ class KDPP(Frozen):
         generator, jobs = check_rng(rng), check_jobs(n_jobs)
         if method == "mcmc":
             entries, gram = self.dpp._need_L().entries()
-            burn_in, thin = default_moves(self.n)
-            moves = Moves(entries, self.n, gram=gram)
-            draws = sample_mcmc(moves, size, generator, k=self.k, burn_in=burn_in, thin=thin)
+            draws = sample_mcmc(Moves(entries, self.n, gram=gram), size, generator, self.k)
         else:
             draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=self.k, n_jobs=jobs)
         return Subsets._of(*draws, self.n)

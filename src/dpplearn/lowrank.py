@@ -21,7 +21,7 @@ from dpplearn._checks import (
     read_only,
     row_lengths,
 )
-from dpplearn._linalg import Factor, Spectrum, eigh_gram, factor_rows, logdet, project_out, spectrum, to_dense
+from dpplearn._linalg import Factor, Spectrum, eigh_gram, factor_rows, project_out, spectrum, to_dense
 from dpplearn._precision import WIDE
 from dpplearn.determinantal import Determinantal, check_remaining, frozen, impossible
 from dpplearn.operand import LARGE, Rows
@@ -144,7 +144,7 @@ class LowRankDPP(Determinantal):
         A, _, rest = check_remaining(self.n, include, exclude)
         if A.size == 0:
             return self._of(self.B[rest], self.items[rest])
-        if A.size > self.B.shape[1] or logdet(self._operand.block(A)) == -np.inf:
+        if A.size > self.B.shape[1] or self._operand.logdet(A) == -np.inf:
             raise impossible("include", A)
         B = to_dense(self.B)
         # where rounding would count for much, or columns outnumber rows: only the directions that are there

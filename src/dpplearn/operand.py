@@ -11,7 +11,7 @@ from scipy import linalg, sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
-from dpplearn._linalg import eigh_psd, factor_kernel, factor_rows, spectrum_wide, to_dense
+from dpplearn._linalg import eigh_psd, factor_kernel, factor_rows, logdet, spectrum_wide, to_dense
 from dpplearn._precision import keeps_digits
 
 ROWS = 16384  # rows that are made float64 at a time
@@ -35,6 +35,10 @@ class Dense:
     def block(self, subset: IntArray) -> FloatArray:
         """L_Y."""
         return self.L[np.ix_(subset, subset)]
+
+    def logdet(self, subset: IntArray) -> float:
+        """log det L_Y."""
+        return logdet(self.block(subset))
 
     def columns(self, subset: IntArray) -> FloatArray:
         """The columns of L that belong to Y."""
@@ -74,6 +78,15 @@ class Rows:
         A = to_dense(B @ B.T)
         A.flat[:: len(A) + 1] = self.diag[subset]
         return A
+
+    def logdet(self, subset: IntArray) -> float:
+        """log det L_Y, from the rows themselves where products of two have lost what they differ in."""
+
+        def rows() -> FloatArray:
+            B, own = to_dense(self.scaled(subset)), self.own[subset]
+            return np.hstack([B, np.diag(np.sqrt(own))]) if own.any() else B
+
+        return logdet(self.block(subset), rows)
 
     def columns(self, subset: IntArray) -> FloatArray:
         """The columns of L that belong to Y."""

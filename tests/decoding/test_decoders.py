@@ -368,3 +368,16 @@ def test_consensus_by_counts_is_consensus_by_the_definition_of_f1(rng):
     slow = consensus(dpp, cost, 8.0, utility=f1, samples=references, include=[2], exclude=[5])
     assert fast.sorted_subset.tolist() == slow.sorted_subset.tolist()
     assert np.isclose(fast.utility, slow.utility, atol=1e-6)
+
+
+def test_items_to_include_are_the_answer_where_no_sample_fits():
+    """Nearly every sample has all ten items; {2} alone fits, and is returned."""
+    dpp = DPP(1e6 * np.eye(10))
+    found = sampled_map(dpp, k=1, include=[2], n_samples=500, rng=0)
+    assert found.subset.tolist() == [2]
+    assert found.n_feasible == 0
+    assert found.best[0].subset.tolist() == [2]
+    assert found.log_prob == pytest.approx(dpp.log_prob([2]))
+    assert "include" in found.reason
+    low = sampled_map(dpp, budget=2.5, min_cost=2.0, include=[2], n_samples=500, rng=0)
+    assert len(low) == 0

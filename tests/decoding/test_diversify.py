@@ -299,3 +299,46 @@ def test_kept_by_the_definition(form, monkeypatch):
     assert copy.deepcopy(found).kept == found.kept
     assert diversify(E, np.ones(30), k=1).kept[0][1:] == (-1, 0.0)
     assert diversify(E, np.ones(30), k=0).kept == []
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dtype, rng):
+    """The best items three times, in other lengths too: the 80 directions come first, each by its best item."""
+    E, s = problem(rng, n=80, d=16)
+    scores = np.append(s, [s[:30] + 3.0, s[:30] + 4.0])
+    E = np.concatenate([E, 2.0 * E[:30], E[:30]]).astype(dtype)
+    E[[5, 6]] = 0.0  # similar to none, and so not to each other
+    kinds = np.concatenate([np.arange(80), np.arange(30), np.arange(30)])
+    kinds[[85, 86, 115, 116]] = [80, 81, 80, 81]
+    found = diversify(make(E), scores, k=100)
+    assert found.subset.size == 100
+    first = kinds[found.subset[:82]]
+    assert np.unique(first).size == 82
+    assert (found.gains[18:] == -np.inf).all()
+    np.testing.assert_array_equal(diversify(make(E), scores, k=17).subset, found.subset[:17])
+    assert set(found.subset[:82]) >= set(range(110, 115)) | set(range(117, 140))  # the best of three
+    costly = np.where(np.arange(140) >= 110, 3.0, 1.0)
+    few = diversify(make(E), scores, k=82, budget=100.0, cost=costly)
+    assert few.cost <= 100.0
+    assert np.unique(kinds[few.subset]).size == few.subset.size
+
+
+def test_the_same_choice_past_the_rank_where_nothing_is_repeated(rng):
+    E, s = problem(rng, n=60, d=8)
+    past = diversify(E, s, k=60)
+    assert sorted(past.subset) == list(range(60))
+    np.testing.assert_array_equal(diversify(E, s, k=30).subset, past.subset[:30])
+
+
+@pytest.mark.parametrize("scale", [200.0, 400.0, 1e6, 1e308])
+@pytest.mark.parametrize("diversity", [0.0, 0.3, 0.5, 0.7])
+def test_a_scale_that_no_float_could_hold(scale, diversity, rng):
+    """Quality alone decides: the best come first, and none is lost."""
+    E, s = problem(rng, n=30, d=40)
+    found = diversify(E, s, k=30, scale=scale, diversity=diversity)
+    assert found.subset[0] == s.argmax()
+    assert found.subset.size == 30
+    assert np.isfinite(found.gains).all()
+    assert np.isfinite(found.log_prob)
+    assert diversify(E, s, k=5, scale=scale, diversity=diversity, method="local").subset[0] == s.argmax()

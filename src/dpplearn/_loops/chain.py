@@ -9,6 +9,7 @@ Triangular solves lose no digits to the condition of L_Y, as its inverse would.
 
 import numpy as np
 
+from dpplearn._loops.elimination import dot
 from dpplearn._loops.jit import jit
 from dpplearn._precision import NOTHING
 
@@ -23,14 +24,8 @@ def entries(chain, i, k):
             b[a] = row[Y[a]]
         return row[i]
     for a in range(k):
-        x = 0.0
-        for c in range(A.shape[1]):
-            x += A[i, c] * A[Y[a], c]
-        b[a] = x
-    x = 0.0
-    for c in range(A.shape[1]):
-        x += A[i, c] * A[i, c]
-    return x
+        b[a] = dot(A[i], A[Y[a]])
+    return dot(A[i], A[i])
 
 
 @jit

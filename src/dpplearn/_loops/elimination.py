@@ -1,6 +1,24 @@
-"""Choosing items while eliminating them from the marginal kernel."""
+"""Taking items out: from the marginal kernel while choosing them, or from rows what others span."""
 
 from dpplearn._loops.jit import jit
+
+
+@jit
+def dot(x, y):
+    total = 0.0
+    for c in range(x.size):
+        total += x[c] * y[c]
+    return total
+
+
+@jit
+def subtract(x, s, y):
+    """x - s y in place; returns the squared length of what is left."""
+    left = 0.0
+    for c in range(x.size):
+        x[c] -= s * y[c]
+        left += x[c] * x[c]
+    return left
 
 
 @jit

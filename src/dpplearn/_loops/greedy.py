@@ -6,6 +6,7 @@ g_i = L_ii - L_iY L_Y^-1 L_Yi, which only shrinks as Y grows.
 
 import numpy as np
 
+from dpplearn._loops.elimination import dot, subtract
 from dpplearn._loops.jit import jit
 from dpplearn._loops.records import DEPENDENT, FULL, IMPOSSIBLE, LOG, NO_GAIN, NO_ROOM, PROBABILITY, SIZE, Run
 from dpplearn._precision import AGAIN, ROUNDING
@@ -180,20 +181,11 @@ def sift(key, idx, tie, size, a):
 @jit
 def orthogonalize(v, U, t):
     """Take from v its parts along U[:t]; returns the squared length of what is left."""
-    left = 0.0
-    for c in range(v.size):
-        left += v[c] * v[c]
-    again = True
+    left, again = dot(v, v), True
     while again:
-        before, left = left, 0.0
+        before = left
         for s in range(t):
-            x = 0.0
-            for c in range(v.size):
-                x += U[s, c] * v[c]
-            for c in range(v.size):
-                v[c] -= x * U[s, c]
-        for c in range(v.size):
-            left += v[c] * v[c]
+            left = subtract(v, dot(U[s], v), U[s])
         again = 0.0 < left < AGAIN * before  # digits were lost: once more (Kahan)
     return left
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from dpplearn._loops.elimination import dot, subtract
 from dpplearn._loops.jit import jit
-from dpplearn._precision import SINGULAR
+from dpplearn._precision import PARALLEL, ROUNDING, SINGULAR
 
 
 @jit
@@ -82,6 +83,38 @@ def all_probs(K):
 
 
 @jit
+def log_minor_of_rows(B, items, k):
+    """log det of B_Y B_Y^T for Y = items[:k] from the rows themselves, which know twice the digits of their products.
+
+    Modified Gram-Schmidt on rows of length 1, always the one of which most is left.
+    """
+    d = B.shape[1]
+    W, left, total = np.empty((k, d)), np.ones(k), 0.0
+    for a in range(k):
+        b = B[items[a]]
+        x = dot(b, b)
+        if x == 0.0:
+            return -np.inf
+        total += np.log(x)
+        for c in range(d):
+            W[a, c] = b[c] / np.sqrt(x)
+    for t in range(k):
+        p = t
+        for a in range(t + 1, k):
+            if left[a] > left[p]:
+                p = a
+        if left[p] <= (d * ROUNDING) ** 2:
+            return -np.inf
+        total += np.log(left[p])
+        root, left[p] = np.sqrt(left[p]), left[t]
+        for c in range(d):
+            W[p, c], W[t, c] = W[t, c], W[p, c] / root
+        for a in range(t + 1, k):
+            left[a] = subtract(W[a], dot(W[a], W[t]), W[t])
+    return total
+
+
+@jit
 def log_minor(A, gram, items, k, C):
     """log det L_Y for Y = items[:k]; L = A, or A A^T where gram is set. C is work space (k, k) or more."""
     product, total = 1.0, 0.0
@@ -104,6 +137,8 @@ def log_minor(A, gram, items, k, C):
             x *= C[b, b]  # the inverse of the pivot's root
             C[a, b] = x
             C[a, a] -= x * x
+        if gram and C[a, a] < PARALLEL * whole:
+            return log_minor_of_rows(A, items, k)
         if C[a, a] <= k * SINGULAR * whole:
             return -np.inf
         product *= C[a, a]

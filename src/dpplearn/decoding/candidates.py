@@ -12,7 +12,6 @@ from scipy import sparse
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector, view
-from dpplearn._linalg import logdet
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.diversity import check_diversity, diversified, exponents, quality_power
 from dpplearn.dpp import DPP
@@ -106,7 +105,7 @@ class Candidates:
                 "phi was changed after the set was chosen, so that its log_prob is not known any more. "
                 "Ask for log_prob before, or decode a copy of phi."
             )
-        return logdet(self._plain.block(subset)) - self._plain.log_normalizer
+        return self._plain.logdet(subset) - self._plain.log_normalizer
 
     @cached_property
     def _plain(self) -> Rows:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_vector
+from dpplearn._checks import FloatArray, IntArray, check_vector
 from dpplearn._loops.records import SIGNED
 from dpplearn.decoding.candidates import Candidates, Directed, read_features, some
 from dpplearn.decoding.diversity import check_diversity
@@ -18,10 +18,13 @@ from dpplearn.decoding.limits import Limits, check_limits, fits
 from dpplearn.decoding.registry import decoder, normal_name
 from dpplearn.decoding.selection import Known, Selection
 from dpplearn.decoding.skipped import DiverseSelection, Kept, Skipped
+from dpplearn.operand import ROWS
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
+HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
+SAME = 1e-12  # along an axis: unit rows nearer than this are the same
 FILL = 0.4995  # diversity at which every item keeps 1/1000 of its own, so that none is a combination of others
 
 
@@ -58,7 +61,8 @@ def diversify(
         Relevance, in any unit: cosines, BM25, logits.
     k : int, optional
         How many items; all of them if there are fewer. Where the embeddings do not have k independent directions
-        (duplicates, small d), those that are linear combinations of others come last, with gain -inf.
+        (duplicates, small d), those that are linear combinations of others come last, with gain -inf, and
+        duplicates only when nothing else is left.
     budget : float, optional
         Largest total cost. Without `k` and `budget`, items are taken while they raise the probability: one of
         average score as long as more than half of its squared length is new.
@@ -71,7 +75,7 @@ def diversify(
     strategy : {"dpp"}
         So that calls written for pyversity work.
     scale : float
-        Strength of the scores, as in pyversity.
+        Strength of the scores, as in pyversity; as much of it as leaves qualities between e^-300 and e^300.
     **options
         For the decoder: include, exclude, n_samples, rng, ...
 
@@ -97,13 +101,19 @@ def diversify(
     method = normal_name(method, "method")
     if isinstance(budget, str):
         raise TypeError(f"budget must be a number, found {budget!r}. Pass strategy= by name.")
-    rows, lengths, z = read_candidates(embeddings, scores, scale)
+    strength = float(scale)
+    if not (np.isfinite(strength) and strength >= 0.0):
+        raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
+    rows, lengths, z = read_candidates(embeddings, scores)
     parameters = {"scale": scale, "method": method}
     if z.size == 0:
         limits = Limits(z, np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
         nothing = Directed(np.empty((0, 1)), z, z)
         return DiverseSelection.nothing("no candidates", Known(0.0), d, parameters, limits, nothing)
-    z *= min(0.5, 1.0 - d)
+    factor = strength * min(0.5, 1.0 - d)
+    if factor * WIDEST > HIGHEST:
+        factor = min(factor, HIGHEST / max(1.0, float(np.abs(z).max())))
+    z *= factor
     q = np.exp(z)
     q *= np.sqrt(2.0)
     directed = Directed(rows, lengths, q)
@@ -118,7 +128,7 @@ def diversify(
     return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
 
 
-def read_candidates(embeddings: Any, scores: Any, scale: float) -> tuple[Any, FloatArray, FloatArray]:
+def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
     """Rows, their lengths and standardized scores, one for each item; or what is wrong with them."""
     if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
         raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
@@ -141,12 +151,9 @@ def read_candidates(embeddings: Any, scores: Any, scale: float) -> tuple[Any, Fl
     if s.dtype.kind == "f" and not np.isfinite(s).all():
         bad = np.flatnonzero(~np.isfinite(s))
         raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
-    strength = float(scale)
-    if not (np.isfinite(strength) and strength >= 0.0):
-        raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
     values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", n)
     z = standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
-    return *read_features(embeddings, "embeddings"), z if strength == 1.0 else strength * z
+    return *read_features(embeddings, "embeddings"), z
 
 
 def as_rows(embeddings: Any) -> Any:
@@ -189,19 +196,50 @@ def greedy(candidates: Candidates, limits: Limits) -> Selection:
 
 
 def fill(candidates: Candidates, limits: Limits, found: Selection) -> Selection:
-    """What was found, followed by items that are linear combinations of it, up to k.
+    """What was found, followed by items that are linear combinations of it, up to k; duplicates of others last.
 
     Each item keeps a little of its own (S = 0.999 S + 0.001 I), so that the rest are ranked too.
     """
     near = replace(candidates, diversity=min(candidates.diversity, FILL))
-    after = replace(limits, include=found.subset)
-    left = limits.cost[after.alive == 1]
-    if left.size == 0 or not fits(found.cost + left.min(), limits.budget) or limits.empty_reason():
+    items, cost = found.subset, limits.cost
+    if limits.empty_reason():
         return found
-    items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
+    kinds = directions(candidates.directed)
+    for distinct in (True, False):
+        size = -1
+        while size < items.size < limits.k:
+            size = items.size
+            free = limits.alive.astype(np.bool_)
+            free[items] = False
+            free &= fits(limits.total(items) + cost, limits.budget)
+            if distinct:  # one of each direction that nothing chosen has: the best of them
+                free &= ~np.isin(kinds, kinds[items])
+                order = np.flatnonzero(free)[np.argsort(-candidates.diag[free], kind="stable")]
+                free[:] = False
+                free[order[np.unique(kinds[order], return_index=True)[1]]] = True
+            if not free.any():
+                break
+            after = replace(limits, include=items, exclude=np.flatnonzero(~free))
+            items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
     extra = items.size - found.subset.size
     if extra == 0:
         return found
     reason = f"{len(found)} items have independent embeddings; the last {extra} are linear combinations of them"
     gains = np.append(found.gains, np.full(extra, -np.inf))
     return Selection(items, limits.total(items), gains, reason, candidates.log_prob)
+
+
+def directions(directed: Directed) -> IntArray:
+    """A number for each item: the same for two whose rows, but for rounding, have the same direction.
+
+    By their places along two random axes. A row of zeros has a direction of its own.
+    """
+    rows, lengths = directed.rows, directed.lengths
+    axes = np.random.default_rng(0).standard_normal((rows.shape[1], 2))
+    kinds = np.where(lengths > 0.0, 0, np.arange(1, lengths.size + 1))
+    places = np.concatenate([np.asarray(rows[low : low + ROWS] @ axes) for low in range(0, lengths.size, ROWS)])
+    for place in (places / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T:
+        order = np.lexsort((place, kinds))
+        new = (np.diff(kinds[order]) > 0) | (np.diff(place[order]) > SAME)
+        kinds[order] = np.cumsum(np.append(0, new))
+    return kinds

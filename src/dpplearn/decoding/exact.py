@@ -66,9 +66,7 @@ def exact_map(
     Parameters
     ----------
     dpp, cost, budget, k, include, exclude, diversity
-        As in `greedy_map`. Above diversity 0.5, with a budget or k, sets are compared by log det L_Y(d) + s |Y|,
-        with the s of `dpplearn.decoding.tilt.fill_tilt`: by similarity alone no item is a gain, and the set is to
-        fill the budget.
+        As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     time_limit : float, optional
         Seconds; None for no limit. When they are over, the best set found is returned with its gap.
 

@@ -45,9 +45,7 @@ def local_search(
     Parameters
     ----------
     dpp, cost, budget, k, include, exclude, diversity
-        As in `greedy_map`. Above diversity 0.5, with a budget or k, sets are compared by log det L_Y(d) + s |Y|,
-        with the s of `dpplearn.decoding.tilt.fill_tilt`: by similarity alone no item is a gain, and the set is to
-        fill the budget.
+        As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     start : array of item numbers or Selection, optional
         A feasible set; by default what `greedy_map` finds. The result is never less probable. A start of
         probability 0 first loses the items that are linear combinations of others.

@@ -16,7 +16,7 @@ from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
 from dpplearn.decoding.greedy import as_found
 from dpplearn.decoding.limits import Limits, at_least, check_budget, check_limits, fits, reaches, roomy
 from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted_spectrum
+from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.determinantal import remaining
 from dpplearn.dpp import DPP
 from dpplearn.sampling.spectral import block_starts, make_tables, stream_states
@@ -64,9 +64,7 @@ def sampled_map(
     Parameters
     ----------
     dpp, cost, budget, k, include, exclude, diversity
-        As in `greedy_map`. Above diversity 0.5, with a budget or k, sets are compared by log det L_Y(d) + s |Y|,
-        with the s of `dpplearn.decoding.tilt.fill_tilt`: by similarity alone no item is a gain, and the set is to
-        fill the budget.
+        As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     n_samples : int
         How many sets to draw.
     min_cost, max_cost : float
@@ -85,8 +83,8 @@ def sampled_map(
     Returns
     -------
     SampledSelection
-        Where no sample was in the window it is empty, with `n_feasible` 0; its `reason` names the nearest cost seen
-        and what to change.
+        Where no sample was in the window, `n_feasible` is 0, and the set that of the items to include, if that is in
+        it, else empty; its `reason` names the nearest cost seen and what to change.
 
     Examples
     --------
@@ -111,26 +109,30 @@ def sampled_map(
     top_cost = min(high, limits.k * float(limits.cost.mean()))  # where only k is given, k items' worth
     target = top_cost if low == 0.0 else (low + max(top_cost, low)) / 2
     if not limits.alive.any():
-        return only_set(candidates, limits, low)
+        return only_include(candidates, limits, low, "include and exclude name every item", 0, 0)
     source = Source.of(candidates, limits, target if tilt else None, fill_tilt(candidates, limits))
     found = source.best(n_samples, low, high, limits.k, m, generator, jobs)
     if not found.sets:
         reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt)
         if found.feasible:
             reason = f"{found.feasible} of {n_samples} samples were feasible, but all have probability 0 to rounding"
-        return SampledSelection.nothing(reason, candidates.log_prob, n_samples, found.feasible, ())
+        return only_include(candidates, limits, low, reason, n_samples, found.feasible)
     share = f"{found.feasible} of {n_samples} samples were feasible"
     best = tuple(as_found(candidates, limits, Y, f"{share}; rank {a + 1} among them") for a, Y in enumerate(found.sets))
     return SampledSelection.of(best[0], f"{share}, this the most probable", n_samples, found.feasible, best)
 
 
-def only_set(candidates: Candidates, limits: Limits, low: float) -> SampledSelection:
-    """The answer where include and exclude name every item: nothing is left to draw."""
-    only = as_found(candidates, limits, limits.include, "include and exclude name every item: the only set there is")
-    if not reaches(only.cost, low):
-        reason = f"include and exclude name every item, and the only set costs {only.cost:g}: lower min_cost"
-        return SampledSelection.nothing(reason, candidates.log_prob, 0, 0, ())
-    return SampledSelection.of(only, only.reason, 0, 0, (only,))
+def only_include(
+    candidates: Candidates, limits: Limits, low: float, reason: str, n_samples: int, feasible: int
+) -> SampledSelection:
+    """The answer where no sample is one: the items to include, if they cost enough, else none."""
+    total = limits.total(limits.include)
+    if not limits.include.size or not reaches(total, low):
+        if n_samples == 0:
+            reason += f", and the only set costs {total:g}: lower min_cost"
+        return SampledSelection.nothing(reason, candidates.log_prob, n_samples, feasible, ())
+    only = as_found(candidates, limits, limits.include, f"{reason}: the items to include, alone")
+    return SampledSelection.of(only, only.reason, n_samples, feasible, (only,))
 
 
 def check_window(limits: Limits, min_cost: float | None, max_cost: float | None) -> tuple[float, float]:
@@ -191,7 +193,7 @@ class Source:
             tables, size = dpp._alias_tables, dpp.expected_size
         else:
             lam, V = dpp.eigenpairs
-            p, V, _ = tilted_spectrum(lam, V, find_tilt(lam, V, cost, max(target - base, cost.min() / 2)))
+            p = tilted(lam, find_tilt(lam, V, cost, max(target - base, cost.min() / 2)))
             tables, size = make_tables(p, V, alias=True), float(p.sum())
         if isinstance(dpp, DPP) or dpp.n <= min(DENSE, 4 * dpp.B.shape[1]):
             entries, gram = np.ascontiguousarray(dpp.L), False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn._linalg import Spectrum, safe_log
+from dpplearn._linalg import safe_log
 from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.greedy import MARGIN, greedy_auto
 from dpplearn.decoding.limits import Limits
@@ -53,11 +53,6 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
     while expected_cost(lam, shares, high) < goal:
         high += 2.0 + abs(high)
     return float(brentq(lambda s: expected_cost(lam, shares, s) - goal, low, high, xtol=1e-10))
-
-
-def tilted_spectrum(lam: FloatArray, V: FloatArray, s: float) -> Spectrum:
-    """The spectrum of the DPP with kernel e^s L."""
-    return Spectrum(tilted(lam, s), V, float(np.logaddexp(0.0, safe_log(lam) + s).sum()))
 
 
 def fill_tilt(candidates: Candidates, limits: Limits) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.random import Generator
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._loops.records import Chain
@@ -18,11 +19,6 @@ from dpplearn.sampling import end_to_end
 
 Entry = Callable[[int, int], float]
 CHUNK = 4096  # moves whose random numbers are drawn together
-
-
-def default_moves(n: int) -> tuple[int, int]:
-    """Moves before the first draw, and between draws."""
-    return 20 * max(n, 100), max(n, 100)
 
 
 class Moves:
@@ -117,7 +113,7 @@ class Moves:
                     f"The kernel must be symmetric, but L({i}, {j}) = {row[j]} and L({j}, {i}) = {mirror}."
                 )
 
-    def run(self, steps: int, rng: np.random.Generator, *, fixed_size: bool) -> None:
+    def run(self, steps: int, rng: Generator, *, fixed_size: bool) -> None:
         """Make `steps` moves."""
         from dpplearn._loops.chain import run_chain
 
@@ -141,9 +137,19 @@ class Moves:
 
 
 def sample_mcmc(
-    moves: Moves, size: int, rng: np.random.Generator, *, k: int | None, burn_in: int, thin: int
+    moves: Moves,
+    size: int,
+    rng: Generator,
+    k: int | None,
+    burn_in: int | None = None,
+    thin: int | None = None,
 ) -> tuple[IntArray, IntArray]:
-    """`size` states of the chain, `thin` moves apart, after `burn_in` moves; returns indptr and indices."""
+    """`size` states of the chain, `thin` moves apart (n, or 100), after `burn_in` moves (20 times as many).
+
+    Returns indptr and indices.
+    """
+    usual = max(moves.n, 100)
+    burn_in, thin = 20 * usual if burn_in is None else burn_in, usual if thin is None else thin
     moves.start_greedy(k)
     draws = []
     for s in range(size):
