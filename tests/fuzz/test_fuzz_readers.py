@@ -8,6 +8,7 @@ import hashlib
 import json
 from copy import deepcopy
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
@@ -85,11 +86,10 @@ def summarizer():
 
 
 def saved(model):
-    path = FOUND / ".valid.json"
-    model.save(path)
-    content = json.loads(path.read_text(encoding="utf-8"))
-    path.unlink()
-    return content
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "valid.json")
+        model.save(path)
+        return json.loads(path.read_text(encoding="utf-8"))
 
 
 CLUSTER = {
@@ -224,8 +224,6 @@ def test_any_bytes(name, data, folder):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(
-    "file", [path for path in sorted(FOUND.iterdir()) if path.name[0] != "."], ids=lambda x: x.name
-)
+@pytest.mark.parametrize("file", sorted(FOUND.iterdir()), ids=lambda x: x.name)
 def test_what_was_found(file, folder):
     attempt(file.name.partition(".")[0], file.read_bytes(), folder)

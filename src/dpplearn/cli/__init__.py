@@ -93,6 +93,8 @@ def plain_errors() -> Iterator[None]:
         yield
     except (ValueError, OSError) as error:
         raise click.ClickException(visible(str(error))) from error
+    except MemoryError as error:
+        raise click.ClickException("There is not enough memory for this input. Give a smaller one.") from error
     except KeyboardInterrupt as stop:
         say(str(stop) or "Stopped.")
         raise click.exceptions.Exit(128 + heard) from None
