@@ -183,17 +183,12 @@ def run_loop(operand: Operand, wanted: Wanted, alive: Any) -> Run:
 
 def as_features(operand: Rows, k: int) -> FeatureRows:
     """Rows as the loop reads them: csr arrays beside no dense rows, or the other way."""
-    rows, noise = operand.rows, row_rounding(operand.rows.dtype, operand.rows.shape[1], k)
+    rows, none = operand.rows, np.empty(0, np.int64)
+    noise = row_rounding(rows.dtype, rows.shape[1], k)
+    dense, indptr, indices, data = rows, none, none, np.empty(0, rows.dtype)
     if sparse.issparse(rows):
-        dense, indptr, indices = (
-            np.empty((0, 0), rows.dtype),
-            rows.indptr.astype(np.int64),
-            rows.indices.astype(np.int64),
-        )
-        data = rows.data
-    else:
-        dense, data = rows, np.empty(0, rows.dtype)
-        indptr = indices = np.empty(0, np.int64)
+        dense, data = np.empty((0, 0), rows.dtype), rows.data
+        indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
     return FeatureRows(view(dense), indptr, indices, view(data), operand.scale, operand.diag, operand.own, noise)
 
 
