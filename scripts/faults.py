@@ -219,7 +219,7 @@ def table(trials: list[Trial]) -> str:
 def load() -> str:
     """What the server held, from benchmarks/results/web.json."""
     measured = json.loads((PAGE.parents[1] / "benchmarks" / "results" / "web.json").read_text())
-    rows = [f"| {one['case']} | {one['value']:.3g} {one['unit']} |" for one in measured["figures"]]
+    rows = [f"| {one['case']} | {one['value']:,.4g} {one['unit']} |" for one in measured["figures"]]
     where = f"{measured['machine']['cores']} cores of {measured['machine']['processor']}, {measured['machine']['date']}"
     return "\n".join([f"| load held ({where}) | |", "|---|--:|", *rows, ""])
 
