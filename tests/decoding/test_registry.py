@@ -24,7 +24,7 @@ def added(monkeypatch):
 
 
 def test_names_and_functions():
-    assert decoder_names() == ("greedy", "sampled", "consensus", "exact", "local")
+    assert decoder_names()[:5] == ("greedy", "sampled", "consensus", "exact", "local")
     assert decoder("greedy") is greedy_map
     assert all(callable(decoder(name)) and DECODERS[name].help for name in decoder_names())
     assert normal_name("sample") == "sampled"

@@ -34,9 +34,11 @@ class Source:
         try:
             yield
         except (ValueError, OSError) as error:
+            said = f"{before}{error}"
             if not self.skip_bad:
-                raise
-            self.bad.append(f"{before}{error}")
+                kind = ValueError if isinstance(error, ValueError) else OSError
+                raise kind(said) if before else error from None
+            self.bad.append(said)
 
     def add_others(self, entries: Iterable[Path], read: Iterable[Path]) -> None:
         """Note the files of a folder that are not among those read; what only describes it (README) is none of them."""
