@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpplearn._linalg import to_dense
 from dpplearn.learning.algorithm1 import algorithm1
 from dpplearn.learning.similarity import Parameter, Similarity
 
@@ -49,6 +50,33 @@ class Held(TwoScales):
     @property
     def parameters(self):
         return np.empty(0)
+
+
+@dataclass(frozen=True)
+class Blend(Similarity):
+    """S = (1 - w) I + w C: cosines of phi, dense or sparse, of which each item keeps a share to itself."""
+
+    kind = "blend"
+    space = (Parameter("w", 0.05, 0.95, (0.05, 0.35, 0.65, 0.95)),)
+
+    w: float = 0.5
+
+    @property
+    def own(self):
+        return 1 - self.w
+
+    @property
+    def parameters(self):
+        return np.array([self.w])
+
+    def with_parameters(self, vector):
+        return type(self)(*vector.tolist())
+
+    def rows(self, items):
+        return None if items.phi is None else np.sqrt(self.w) * to_dense(items.phi)
+
+    def pull_back(self, items, G, subset=None):  # noqa: ARG002  # G knows <G, w C>
+        return np.array([G.shared / self.w - G.trace()])  # dS/dw = C - I
 
 
 class Counted:

@@ -6,11 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import recipes_learning
 from dpplearn.cli import main
-from dpplearn.summarize import Cluster
+from dpplearn.learning.evaluators import EVALUATORS
+from dpplearn.learning.similarity import SIMILARITIES
+from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.model import quality_features
 from dpplearn.summarize.model.quality_features import Feature
 
@@ -148,6 +152,35 @@ def test_a_new_sentence_feature_is_one_entry(tmp_path, monkeypatch):
     assert "shouts 2/3 of cluster" in summary["explanation"]["chosen"][0]["contributions"]
     before = run("summarize", EXAMPLE)  # a model that was trained without it is read as before
     assert before.exit_code == 0, before.stderr
+
+
+def test_a_new_similarity_is_learned_and_a_new_evaluator_used(tmp_path, monkeypatch):
+    monkeypatch.setitem(SIMILARITIES, "blend", recipes_learning.Blend)
+    monkeypatch.setitem(EVALUATORS, "counting", "recipes_learning:Counting")
+    good, model, counted = corpus(tmp_path / "corpus.jsonl"), tmp_path / "blend.json", tmp_path / "counted.json"
+    length = ("--budget", 60, "--unit", "words")
+    result = run("train", good, "--out", model, *length, "--similarity", "blend")
+    assert result.exit_code == 0, result.stderr
+    record = json.loads(model.read_text())["similarity"]
+    assert record["kind"] == "blend"
+    assert 0.05 <= record["w"] <= 0.95
+    summarizer = Summarizer.load(model)
+    assert summarizer.model_.similarity_ == recipes_learning.Blend(record["w"])
+    assert run("summarize", EXAMPLE, "--model", model).stdout
+    before = recipes_learning.Counted.evaluations
+    assert run("train", good, "--out", counted, *length, "--evaluator", "counting").exit_code == 0
+    assert recipes_learning.Counted.evaluations > before
+    assert run("train", good, "--out", tmp_path / "usual.json", *length).exit_code == 0
+    np.testing.assert_allclose(
+        Summarizer.load(counted).theta_, Summarizer.load(tmp_path / "usual.json").theta_, atol=1e-6
+    )
+    for option, known in (("--similarity", "fixed"), ("--evaluator", "numpy")):
+        wrong = run("train", good, "--out", model, option, "nothing")
+        assert wrong.exit_code == 1
+        assert known in wrong.stderr
+    tuned = run("train", good, "--out", model, *length, "--similarity", "blend", "--tune")
+    assert tuned.exit_code == 1
+    assert "tune" in tuned.stderr
 
 
 def test_train_bad_input(tmp_path):

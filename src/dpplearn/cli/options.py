@@ -92,6 +92,7 @@ learning_options = several(
         "--bigrams", type=Number(0, 1), default=0.3, show_default=True, help="Word pairs in what consensus compares."
     ),
     click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature."),
+    click.option("--similarity", default="fixed", show_default=True, help="Kind of similarity; others are learned."),
     click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True),
     click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F."),
     click.option(

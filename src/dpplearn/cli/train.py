@@ -18,6 +18,7 @@ from dpplearn.cli.options import DECODERS_HELP, ENCODING, FILE, PATH, SKIP_BAD, 
 @click.option("--decoder", type=DecoderName(), default="consensus", show_default=True, help=f"{DECODERS_HELP}.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
 @click.option("--backend", type=click.Choice(["serial", "processes", "dask"]), help="[default: by --jobs]")
+@click.option("--evaluator", default="numpy", show_default=True, help="How instances are evaluated.")
 @ENCODING
 @SKIP_BAD
 def command(
@@ -27,6 +28,7 @@ def command(
     language: str | None,
     jobs: int,
     backend: str | None,
+    evaluator: str,
     encoding: str | None,
     skip_bad: bool,
     **settings: Any,
@@ -35,15 +37,17 @@ def command(
 
     CORPUS is a JSON Lines file, a folder with one sub-folder per cluster, or a folder in the DUC layout.
     """
+    from dpplearn.learning.evaluators import make_evaluator
     from dpplearn.summarize.summarizer import Summarizer
 
     with first_run_notice():
         check_out(out)
+        make_evaluator(evaluator)  # an unknown name is told before any work
         summarizer = Summarizer(language=language, **settings)
         clusters = read_corpus(corpus, encoding, skip_bad, language=summarizer.settings.language)
         say(f"Read {len(clusters)} clusters from {corpus}.")
         with bars() as show:
-            summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, verbose=show)
+            summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, evaluator=evaluator, verbose=show)
         summarizer.save(out)
     done = summarizer.training_
     say(

@@ -75,6 +75,9 @@ class Summarizer(Parameters):
         Text to a list of (start, end) offsets of sentences.
     random_state : int
         Seed of the decoders that draw samples.
+    similarity : str
+        Kind of similarity, "fixed" (with `rho`) or another that `dpplearn.learning.similarity` knows, whose parameters
+        are learned.
 
     Attributes
     ----------
@@ -113,6 +116,7 @@ class Summarizer(Parameters):
         bigrams: float = 0.3,
         splitter: Any = None,
         random_state: int = 0,
+        similarity: str = "fixed",
     ) -> None:
         self.features = features
         self.decoder = decoder
@@ -126,6 +130,7 @@ class Summarizer(Parameters):
         self.bigrams = bigrams
         self.splitter = splitter
         self.random_state = random_state
+        self.similarity = similarity
 
     @property
     def settings(self) -> SummarizerSettings:
@@ -140,7 +145,7 @@ class Summarizer(Parameters):
         model = self._predictor
         if not isinstance(model, ConditionalDPP):
             if "_estimator" not in self.__dict__:
-                self._estimator = ConditionalDPP(self.prior_variance, rho=model.rho_, nugget=model.nugget_)
+                self._estimator = ConditionalDPP(self.prior_variance, similarity=model.similarity_)
                 self._estimator.__dict__.update(model.__dict__)
             model = self._estimator
         return model
@@ -157,8 +162,8 @@ class Summarizer(Parameters):
 
     @property
     def rho_(self) -> float:
-        """Value of the constant similarity feature."""
-        return float(self._predictor.rho_)
+        """Value of the constant similarity feature; nan where the similarity is of another kind."""
+        return float(getattr(self._predictor.similarity_, "rho", np.nan))
 
     # Learning
 
@@ -169,6 +174,7 @@ class Summarizer(Parameters):
         tune: bool = False,
         n_jobs: int | None = 1,
         backend: Any = None,
+        evaluator: Any = "numpy",
         verbose: bool | Progress = False,
     ) -> Self:
         """Learn from clusters with reference summaries: features, oracle extracts, weights.
@@ -179,12 +185,13 @@ class Summarizer(Parameters):
             Each with at least one reference.
         tune : bool
             Choose rho and the prior variance by held-out ROUGE-1 F, in five folds, instead of taking them as given.
-        n_jobs, backend, verbose
+        n_jobs, backend, evaluator, verbose
             As in `ConditionalDPP`.
         """
         if isinstance(clusters, Cluster):
             raise TypeError("Training needs a list of clusters, found one: pass [cluster].")
-        return self._keep(train(self.settings, [*clusters], tune=tune, n_jobs=n_jobs, backend=backend, verbose=verbose))
+        options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "evaluator": evaluator, "verbose": verbose}
+        return self._keep(train(self.settings, [*clusters], tune=tune, **options))
 
     def _keep(self, trained: Trained) -> Self:
         self.features_, self._predictor, self.language_, self.training_ = trained

@@ -13,6 +13,7 @@ from dpplearn._checks import check_rho
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.similarity import Fixed
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.tfidf import Idf
@@ -40,7 +41,8 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
             "settings": {name: getattr(settings, name) for name in SETTINGS}
             | {"features": features.features, "language": trained.language},
             "training": trained.training,
-            "rho": model.rho_,
+            "rho": getattr(model.similarity_, "rho", 0.0),
+            **({} if settings.similarity == Fixed.kind else {"similarity": model.similarity_.state()}),
             "weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True)),
             "edges": features.edges,
             "idf": {"documents": features.idf.documents, "counts": dict(features.idf.counts)},
@@ -81,11 +83,17 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
         raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
     model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names))
     model.theta_std_ = std
+    if settings.similarity != Fixed.kind:
+        from dpplearn.learning.storage.modelfile import read_similarity
+
+        model.similarity_ = read_similarity(data.get("similarity"), path)
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})
 
 
 def read_settings(settings: Any, path: Path) -> SummarizerSettings:
+    if isinstance(settings, dict):
+        settings = {"similarity": Fixed.kind} | settings  # files from before there were others
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
     seed = settings["random_state"]

@@ -10,6 +10,7 @@ import numpy as np
 from dpplearn._checks import check_choice, check_int, check_rho
 from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import normal_name
+from dpplearn.learning.similarity import SIMILARITIES, Fixed
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
 from dpplearn.summarize.text.matching import normal_language
@@ -34,6 +35,7 @@ class SummarizerSettings:
     bigrams: float
     splitter: Any
     random_state: int
+    similarity: str = Fixed.kind
 
     def __post_init__(self) -> None:
         decoder, bigrams = normal_name(self.decoder), check_number(self.bigrams, "bigrams")
@@ -55,6 +57,7 @@ class SummarizerSettings:
             "oracle": check_choice(self.oracle, "oracle", tuple(ORACLES)),
             "targets": check_choice(usual if self.targets is None else self.targets, "targets", TARGETS),
             "bigrams": bigrams,
+            "similarity": check_choice(self.similarity, "similarity", tuple(SIMILARITIES)),
             "random_state": check_int(self.random_state, "random_state"),
         }
         for name, value in checked.items():

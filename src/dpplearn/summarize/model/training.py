@@ -14,6 +14,7 @@ from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
@@ -53,11 +54,15 @@ def train(
     tune: bool = False,
     n_jobs: int | None = 1,
     backend: Any = None,
+    evaluator: Any = "numpy",
     verbose: bool | Progress = False,
 ) -> Trained:
     """Learn features and weights from clusters with references; with `tune`, rho and the prior variance too."""
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
 
+    fixed = settings.similarity == Fixed.kind
+    if tune and not fixed:
+        raise ValueError(f"tune=True chooses rho, which similarity={settings.similarity!r} has not. Leave it out.")
     check_references(clusters)
     settings = replace(settings, language=settled_language(settings.language, clusters, stacklevel=4))
     progress = as_progress(verbose)
@@ -71,8 +76,11 @@ def train(
     rho, variance = choose(examples, settings, progress) if tune else (settings.rho, settings.prior_variance)
     # targets that cannot be (sentences repeated word for word) are left out
     options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
-    model = ConditionalDPP(variance, rho=rho, **options).fit(*flat(examples))
-    model.set_params(n_jobs=1, backend=None, verbose=False)  # what is kept travels, and holds no client and no stream
+    options |= {"rho": rho} if fixed else {"similarity": settings.similarity}
+    model = ConditionalDPP(variance, evaluator=evaluator, **options).fit(*flat(examples))
+    model.set_params(
+        n_jobs=1, backend=None, evaluator="numpy", verbose=False
+    )  # what is kept travels, and holds no client and no stream
     training = {
         "clusters": len(clusters),
         "documents": features.idf.documents,
