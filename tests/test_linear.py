@@ -4,6 +4,7 @@ Processor time, because most of it is spent inside Python's libraries, where no 
 are wide (linear is 10, quadratic 100), so that a busy machine makes no difference.
 """
 
+import gc
 import json
 import os
 from contextlib import suppress
@@ -52,10 +53,14 @@ def seconds(name, text, folder):
     path = folder / name
     content = json.dumps(RECORDS[name](text)) if name in RECORDS else OPENINGS.get(name, "") + text
     path.write_text(content, "utf-8")
-    start = process_time()
-    with suppress(ValueError):  # that it is binary, or no JSON: told in linear time as well
-        READERS[name](path)
-    return process_time() - start
+    gc.disable()  # a collection looks at all that other tests have left, too
+    try:
+        start = process_time()
+        with suppress(ValueError):  # that it is binary, or no JSON: told in linear time as well
+            READERS[name](path)
+        return process_time() - start
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -64,8 +69,11 @@ def test_readers_are_linear(name, tmp_path):
     slow = []
     for pattern in PATTERNS:
         sizes = [10_000, 100_000, *([1_000_000] if pattern in ONCE_SLOW or LARGEST > 100_000 else [])]
-        times = [seconds(name, pattern * (size // len(pattern)), tmp_path) for size in sizes]
-        growing = any(large > MARGIN * small + SLACK for small, large in pairwise(times))
-        if growing or times[-1] > DEAREST * sizes[-1]:
-            slow.append((pattern, times))
+        tries = 3  # threads of other tests spend processor time, too: what is slow is so every time
+        while tries:
+            times = [seconds(name, pattern * (size // len(pattern)), tmp_path) for size in sizes]
+            growing = any(large > MARGIN * small + SLACK for small, large in pairwise(times))
+            tries = tries - 1 if growing or times[-1] > DEAREST * sizes[-1] else 0
+            if tries == 0 and (growing or times[-1] > DEAREST * sizes[-1]):
+                slow.append((pattern, times))
     assert not slow

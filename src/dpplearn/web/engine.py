@@ -64,7 +64,7 @@ class Reading:
         """
         read, n = self.ready.read, self.ready.n
         words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
-        return 8 * (10 * n**2 + 2 * read.F.size) + 15_000 + 3_200 * n + 190 * words + 4 * text
+        return 8 * (10 * n**2 + 2 * read.F.size) + 17_000 + 3_200 * n + 190 * words + 4 * text
 
 
 class Engine:

@@ -30,6 +30,10 @@ class Featurized(Reading):
 
     items: ItemSet
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and other processes need no idf: what it is for is done, and it is as large as the model."""
+        return {**self.__dict__, "idf": None}
+
     @property
     def F(self) -> FloatArray:
         return self.items.features
