@@ -130,7 +130,8 @@ def seekable(source: Source) -> BinaryIO:
 def read_parquet(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001
     pyarrow = need_pyarrow(f"Reading {name}")
     try:
-        table = pyarrow.parquet.read_table(seekable(source))
+        with seekable(source) as stream:
+            table = pyarrow.parquet.read_table(stream)
     except pyarrow.ArrowException as error:
         raise ValueError(f"{name} is not a Parquet file, or was cut short: {error}.") from None
     found = table.to_pylist()
