@@ -98,7 +98,7 @@ def _csv_items(reader: Any, name: str) -> Items:
     return Items(name, "csv", found, places, names)
 
 
-def write_csv(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001
+def write_csv(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001  # the table's signature
     names = items.names if items.names is not None else names_of(records)
     out = io.StringIO()
     rows = ([cell(record.get(name)) for name in names] for record in records)
@@ -127,7 +127,7 @@ def seekable(source: Source) -> BinaryIO:
     return source.open("rb") if isinstance(source, Path) else io.BytesIO(source.read())
 
 
-def read_parquet(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001
+def read_parquet(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
     pyarrow = need_pyarrow(f"Reading {name}")
     try:
         with seekable(source) as stream:
@@ -154,7 +154,7 @@ def write_parquet(items: Items, subset: IntArray, records: Records) -> bytes:
     return out.getvalue()
 
 
-def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001
+def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
     """Arrays with one row per item; each array is a field."""
     try:
         with seekable(source) as stream:

@@ -36,13 +36,13 @@ class WholeNumber(InRange, click.IntRange):  # type: ignore[misc]  # its bounds 
     kind = "a whole number"
 
 
-class Number(InRange, click.FloatRange):  # type: ignore[misc]
+class Number(InRange, click.FloatRange):  # type: ignore[misc]  # as above
     """A number in a range."""
 
     kind = "a number"
 
 
-class DecoderName(click.ParamType):  # type: ignore[type-arg]
+class DecoderName(click.ParamType):  # type: ignore[type-arg]  # as above: older versions take none
     """Any name of the registry, also one that joins it later, or an alias."""
 
     name = "decoder"

@@ -4,6 +4,7 @@ A gram becomes one integer key. The prepared texts are stored as a table: the di
 often each text has each of them. Another text's grams are looked up in it; one that is absent is no hit.
 """
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +58,7 @@ def count_places(place: IntArray, owner: IntArray, n_texts: int, size: int) -> I
     return np.bincount(flat, minlength=n_texts * size).reshape(n_texts, size)
 
 
-class GramCounter:
+class GramCounter(ABC):
     """Hits of candidates against the prepared texts, each gram as often as both have it."""
 
     counts: IntArray  # of each gram in each prepared text
@@ -71,13 +72,13 @@ class GramCounter:
         """The number of array cells that a text takes up in `hits`."""
         return self.counts.size
 
+    @abstractmethod
     def size(self, length: int) -> int:
         """Return the number of grams in a text of so many tokens."""
-        raise NotImplementedError
 
+    @abstractmethod
     def find(self, texts: Numbered) -> IntArray:
         """Return the place of each gram in `counts`, by the position of its first token, the last axis."""
-        raise NotImplementedError
 
     def hits(self, texts: Numbered) -> list[list[float]]:
         """Return the sum over grams of min(count in text q, count in prepared text p), for each q and p."""
