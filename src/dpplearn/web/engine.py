@@ -125,7 +125,7 @@ class Engine:
         name = self.default if model is None else model
         if name not in self.models:
             known = ", ".join(map(repr, self.models))
-            raise invalid([(("model",), f"no model is called {name!r}; there are {known}.")])
+            raise invalid([(("model",), f"no model is called {name!r:.200}; there are {known}.")])
         most, longest = self.settings.max_documents, self.settings.max_document_characters
         if len(documents) > most:
             raise limited("too-large", "max_documents", most, f"There are {len(documents):,} documents", "Send fewer.")

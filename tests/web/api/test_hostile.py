@@ -67,6 +67,8 @@ def test_health_answers_while_two_million_zeros_are_refused(client, is_problem, 
         (schema.Whole, b'{"documents": [{' + b",".join(b'"%x":0' % i for i in range(300_000)) + b"}]}"),
         (schema.Selection, b'{"include": [' + b'"",' * 1_300_000 + b"0]}"),
         (schema.Selection, b"{" + b",".join(b'"%x":0' % i for i in range(300_000)) + b"}"),
+        (schema.Selection, b'"' * 3_990_000),
+        (schema.Selection, rb'\"\\"' * 798_000),
     ],
 )
 def test_values_are_counted_before_they_are_validated(monkeypatch, model, body):
@@ -91,7 +93,20 @@ def test_texts_may_hold_what_looks_like_values():
     text = '[{,"\\' * 50_000
     given = schema.NewCluster(documents=[schema.GivenDocument(text=text)])
     assert parse(schema.NewCluster, given.model_dump_json().encode(), 1).documents[0].text == text
-    assert validation.STRING.sub(b"", rb'{"a\\": "\"", "b') == b"{: , "
+    found = [part[0] for part in validation.PARTS.finditer(rb'{"a\\": "\"", "b')]
+    assert found == [b"{", rb'"a\\"', b": ", rb'"\""', b", ", b'"b']
+
+
+@pytest.mark.parametrize("members", [1, 20])
+def test_answers_quote_little_of_long_names(client, members):
+    """They are not counted among the answers to be read, so each must be short."""
+    path = client.post(CLUSTERS, json=DOCUMENTS).headers["location"] + "/select"
+    names = {f"{i}{'k' * (3_900_000 // members)}": 0 for i in range(members)}
+    sent = [(path, names), (CLUSTERS, names), (SUMMARIZE, {"documents": [{"text": "Rain fell."} | names]})]
+    answers = [client.post(where, json=body) for where, body in sent]
+    answers.append(client.post(CLUSTERS, data={"model": "k" * 3_000_000}, files={"files": ("a.txt", "Rain fell.")}))
+    assert [answer.status_code for answer in answers] == [422] * 4
+    assert max(len(answer.content) for answer in answers) < 20_000
 
 
 # Work ends at its deadline, wherever it is
