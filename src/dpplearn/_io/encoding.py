@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 MAX_BYTES = 32_000_000  # of one document, unpacked
 MAX_LINE = 2 * MAX_BYTES  # such a document in JSON
-MAX_BLANK = 1_000_000  # bytes of lines that follow each other and are blank: gzip makes gigabytes of them from nothing
+MAX_BLANK = 100_000  # bytes of lines that follow each other and are blank: gzip makes gigabytes of them from nothing
 CUT = "Cut it into several documents."
 _KINDS = {
     b"%PDF": "a PDF file",
@@ -99,7 +99,7 @@ def read_lines(source: Path | BinaryIO, name: Path | str, encoding: str = "utf-8
                 return
             blank = blank + len(data) if data.isspace() else 0
             if blank > MAX_BLANK:
-                raise ValueError(f"{where}: the lines before hold {MAX_BLANK / 1e6:g} MB and are blank. Remove them.")
+                raise ValueError(f"{where}: {MAX_BLANK:,} bytes of blank lines stand before it. Remove them.")
             yield Line(where, data, encoding)
 
 

@@ -123,7 +123,7 @@ def need_pyarrow(what: str) -> Any:
 
 
 def seekable(source: Source, name: str, *openings: bytes) -> BinaryIO:
-    """A file that is read here and there; of standard input a copy, if it opens as such files do: it may have no end."""
+    """A file that is read here and there; of standard input, which may have no end, a copy if it opens as it should."""
     if isinstance(source, Path):
         return source.open("rb")
     head = source.read(4)

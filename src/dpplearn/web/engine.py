@@ -32,7 +32,10 @@ class Bounded(Cluster):
         try:
             return super().sentences(*arguments, **{**options, "limit": self.max_sentences})
         except ValueError:
-            what, advice = f"The documents have more than {self.max_sentences:,} sentences", "Send fewer or shorter documents."
+            what, advice = (
+                f"The documents have more than {self.max_sentences:,} sentences",
+                "Send fewer or shorter documents.",
+            )
             raise limited("too-large", "max_sentences", self.max_sentences, what, advice) from None
 
 
