@@ -23,19 +23,12 @@ from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem
 from dpplearn.web.readers import ReaderError, Readers
 from dpplearn.web.validation import SHOWN, parse
+from waiting import until
 
 CLUSTERS, SUMMARIZE, HEALTH = "/api/v1/clusters", "/api/v1/summarize", "/api/v1/health"
 JSON = {"Content-Type": "application/json"}
 DOCUMENTS = {"documents": [{"text": "A storm hit the coast. Rain fell."}]}
 ZEROS = b'{"documents": [' + b"0," * 1_990_000 + b"0]}"
-
-
-def until(condition):
-    """Wait for a condition that is sure to come."""
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def slowest_health(client, during):
