@@ -21,8 +21,9 @@ from dpplearn._checks import (
 from dpplearn._linalg import spectrum_wide, tilt_to_size
 from dpplearn._loops.records import Tables
 from dpplearn._precision import LOST, TAIL, singular
-from dpplearn.determinantal import Determinantal, Frozen, check_ground_set, frozen, odds, sum_of_coins
+from dpplearn.determinantal import Determinantal, odds, sum_of_coins
 from dpplearn.operand import Dense
+from dpplearn.process import Frozen, check_ground_set, frozen
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias

@@ -16,7 +16,7 @@ from dpplearn.decoding.greedy import as_found, greedy_auto
 from dpplearn.decoding.limits import Limits, check_budget, check_limits, fits, reaches
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
-from dpplearn.determinantal import impossible
+from dpplearn.process import impossible
 
 LEAST = 1e-9  # gain in log-probability that counts as an improvement
 TRIES = 64  # moves to recompute in one step, the most hopeful first

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_array
-from dpplearn.determinantal import ENUMERABLE, Determinantal
+from dpplearn.determinantal import Determinantal
+from dpplearn.process import ENUMERABLE
 from dpplearn.subsets import Subsets
 
 
