@@ -179,15 +179,4 @@ class TwoSided:
         return np.stack([row_lengths(self.left), row_lengths(self.right)])
 
 
-def log_minor(A: FloatArray) -> float:
-    """log det of a matrix that need not be symmetric, -inf where it is 0 or below.
-
-    >>> round(log_minor(np.array([[0.0, 2.0], [-2.0, 0.0]])), 3)
-    1.386
-    """
-    from dpplearn._loops.minors import log_minor as loop
-
-    return float(loop(A.copy(), np.abs(A), len(A)))
-
-
 Operand: TypeAlias = Dense | Rows
