@@ -16,18 +16,18 @@ from dpplearn._loops.random import uniform
 
 
 @jit
-def log_weight(tables, i, rows, k):
-    """log f_i(A) for the k rows of A."""
-    if k == 0:
-        return tables.log_rest[i]
-    A = rows[:k]
-    sign, value = np.linalg.slogdet((A @ tables.W[i]) @ A.T)
-    return tables.log_rest[i] + value if sign > 0.0 else -np.inf
+def log_weight(tables, i, A):
+    """log f_i(A), and A W_i, for the rows A of what is chosen."""
+    left = A @ tables.W[i]
+    if A.shape[0] == 0:
+        return tables.log_rest[i], left
+    sign, value = np.linalg.slogdet(left @ A.T)
+    return tables.log_rest[i] + (value if sign > 0.0 else -np.inf), left
 
 
 @jit
-def find_block(tables, i, rows, k, now, goal):
-    """The last place before which nothing more is chosen: f there is at least e^goal, and not at the next; and f there.
+def find_block(tables, i, A, now, goal):
+    """The last place before which nothing more is chosen, with log f and A W there: log f is not below `goal`.
 
     Without A, f is known everywhere: there the next place to look at is taken from, by interpolation; every second
     time from the middle.
@@ -35,7 +35,7 @@ def find_block(tables, i, rows, k, now, goal):
     rest = tables.log_rest
     low, high = i, rest.size
     at_low, at_high = now, -np.inf
-    turn = 0
+    turn, at_place = 0, A[:0]
     while high - low > 1:
         if turn % 2 == 0 or high == rest.size:
             share = 1.0
@@ -47,12 +47,12 @@ def find_block(tables, i, rows, k, now, goal):
         else:
             place = (low + high) // 2
         turn += 1
-        value = log_weight(tables, place, rows, k)
+        value, left = log_weight(tables, place, A)
         if value >= goal:
-            low, at_low = place, value
+            low, at_low, at_place = place, value, left
         else:
             high, at_high = place, value
-    return low, at_low
+    return low, at_low, at_place
 
 
 @jit
@@ -64,15 +64,15 @@ def draw(tables, state, items, rows):
     now = tables.log_rest[0]
     while i < last:
         goal = now + np.log(1.0 - uniform(state))
-        i, now = find_block(tables, i, rows, k, now, goal)
+        A = rows[:k]
+        i, now, T = find_block(tables, i, A, now, goal)
         if i == last:
             break
         S = Q[starts[i] : starts[i + 1]]
         left = tables.left[starts[i] : starts[i + 1]]
         K = left @ S.T
         if k > 0:
-            A = rows[:k]
-            T = A @ tables.W[i]
+            T = A @ tables.W[i] if T.shape[0] == 0 else T
             K -= (left @ A.T) @ np.linalg.solve(T @ A.T, T @ S.T)
         n, room = S.shape[0], goal - now  # the log of the chance to find nothing in the block up to an item, at least
         searching = True
@@ -88,13 +88,13 @@ def draw(tables, state, items, rows):
                 items[k] = starts[i] + j
                 rows[k] = S[j]
                 k += 1
+            now += np.log(p if chosen else 1.0 - p)
             pivot = K[j, j] if chosen else K[j, j] - 1.0
             for a in range(j + 1, n):
                 f = K[a, j] / pivot
                 for c in range(j + 1, n):
                     K[a, c] -= f * K[j, c]
         i += 1
-        now = log_weight(tables, i, rows, k)
     return k
 
 
