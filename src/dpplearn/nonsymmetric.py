@@ -184,7 +184,7 @@ class NonsymmetricDPP(PointProcess):
 
     @cached_property
     def _operand(self) -> TwoSided:
-        return TwoSided(self._C if self._whole else self._Z @ self._C, self._Z)
+        return TwoSided(self._C if self._whole else self._Z @ self._C, self._Z, self._whole)
 
     @property
     def L(self) -> FloatArray:

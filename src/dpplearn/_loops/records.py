@@ -144,7 +144,7 @@ class Window(NamedTuple):
 
 
 class Jumps(NamedTuple):
-    """What sampling a nonsymmetric process reads, see `_loops/jumps.py`; block i has the items starts[i] to starts[i + 1]."""
+    """What `_loops/jumps.py` reads; block i has the items from starts[i] to starts[i + 1]."""
 
     Q: Array  # (n, d)
     left: Array  # (n, d) Q times the W of the block
