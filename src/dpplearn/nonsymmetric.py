@@ -17,6 +17,7 @@ from dpplearn._checks import (
     Seed,
     check_array,
     check_choice,
+    check_disjoint,
     check_int,
     check_items,
     check_jobs,
@@ -224,7 +225,7 @@ class NonsymmetricDPP(PointProcess):
                 f"det(L + I) must be at least 1, being 1 plus principal minors that are >= 0, but it is "
                 f"{sign * np.exp(min(log_normalizer, 700.0)):.3g}: some minor of L is negative."
             )
-        W = linalg.solve(shifted.T, T.T, check_finite=False).T  # T (T + I)^-1
+        W = np.linalg.solve(shifted.T, T.T).T  # T (T + I)^-1
         return np.ascontiguousarray(Q), T, np.ascontiguousarray(W), max(float(log_normalizer), 0.0)
 
     # Probabilities
@@ -248,7 +249,7 @@ class NonsymmetricDPP(PointProcess):
     def _given(A: FloatArray, rest: IntArray, given: IntArray) -> FloatArray:
         if given.size == 0:
             return A[np.ix_(rest, rest)]
-        solved = linalg.solve(A[np.ix_(given, given)], A[np.ix_(given, rest)], check_finite=False)
+        solved = np.linalg.solve(A[np.ix_(given, given)], A[np.ix_(given, rest)])
         whole, part = A[np.ix_(rest, rest)], A[np.ix_(rest, given)]
         left = whole - part @ solved
         left[np.abs(left) <= rounding(given.size) * (np.abs(whole) + np.abs(part) @ np.abs(solved))] = 0.0
@@ -273,10 +274,15 @@ class NonsymmetricDPP(PointProcess):
         rows of A on both sides, so that as many columns fewer remain. `items` of the result tells what each item was
         called at the start.
         """
-        A, _, rest = check_remaining(self.n, include, exclude)
+        A, excluded, rest = check_remaining(self.n, include, exclude)
         Z, C, items = self._Z, self._C, self.items[rest]
         if A.size and self._operand.logdet(A) == -np.inf:
-            raise impossible("include", A)
+            if self.prob(A, excluded) == 0.0:
+                raise impossible("include", A)
+            raise ValueError(
+                f"Given include={A.tolist()}, an item that it needs is sure to be there, so that what remains has no "
+                "likelihood kernel. Include that item too, or use conditional_marginals, which needs none."
+            )
         if self._whole:
             return self._of(None, self._given(C, rest, A), items)
         if A.size == 0:
@@ -289,6 +295,23 @@ class NonsymmetricDPP(PointProcess):
         left = Z[rest] @ N
         left[row_lengths(left) <= rounding(len(C)) * row_lengths(Z[rest])] = 0.0
         return self._of(left, N.T @ C @ N, items)
+
+    def conditional_marginals(self, include: Items = (), exclude: Items = ()) -> FloatArray:
+        """P(i in Y | include in Y, exclude not in Y) for all n items; 1 and 0 for those given.
+
+        K_ii - K_iS (K_S - 1_exclude)^-1 K_Si, where S is both: as elimination does, which needs no L.
+        """
+        A, B = check_disjoint(include, exclude, self.n)
+        if self.prob(A, B) == 0.0:
+            raise impossible("include", A)
+        Q, _, W, _ = self._marginal
+        S = np.concatenate([A, B])
+        M = Q[S] @ W @ Q[S].T
+        M[range(A.size, S.size), range(A.size, S.size)] -= 1.0
+        change = np.einsum("is,si->i", Q @ (W @ Q[S].T), np.linalg.solve(M, (Q[S] @ W) @ Q.T))
+        out = np.clip(self.marginals - change, 0.0, 1.0)
+        out[A], out[B] = 1.0, 0.0
+        return np.asarray(out)
 
     # Size
 

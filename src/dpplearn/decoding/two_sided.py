@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import safe_log
@@ -31,7 +30,7 @@ def greedy_two_sided(operand: TwoSided, wanted: Wanted, alive: Any) -> Run:
             return Run(forced[:1], np.zeros(1), IMPOSSIBLE)
         t = forced.size
         rows[:t] = operand.rows(forced)
-        columns[:, :t] = linalg.solve(operand.block(forced).T, operand.columns(forced).T, check_finite=False).T
+        columns[:, :t] = np.linalg.solve(operand.block(forced).T, operand.columns(forced).T).T
         g -= np.einsum("is,si->i", columns[:, :t], rows[:t])
         reach += np.einsum("is,si->i", np.abs(columns[:, :t]), np.abs(rows[:t]))
     items, gains = forced.tolist(), gains_of_forced(operand, forced)
@@ -94,7 +93,7 @@ def log_factors(operand: TwoSided, Y: IntArray) -> FloatArray:
     factor[:n, size] = operand.diag
     reach = operand.reach
     if size:
-        M = linalg.inv(operand.block(Y), check_finite=False)
+        M = np.linalg.inv(operand.block(Y))
         left, rows = operand.columns(Y) @ M, operand.rows(Y)
         change = np.einsum("is,si->i", left, rows)
         factor[:n, size] -= change

@@ -44,7 +44,7 @@ def eliminate(Q: FloatArray, W: FloatArray, u: FloatArray) -> IntArray:
         decide(M.copy(), u[S], chosen[S])
         if start + BLOCK < len(Q):
             M.flat[:: len(M) + 1] -= ~chosen[S]
-            W = W - (W @ Q[S].T) @ linalg.solve(M, left, check_finite=False)
+            W = W - (W @ Q[S].T) @ np.linalg.solve(M, left)
     return np.flatnonzero(chosen)
 
 
