@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+import sys
 
 import numpy as np
 from scipy.optimize import brentq
@@ -57,17 +57,19 @@ def case(n: int, r: int, s: int, size: float, repeats: int) -> dict:
     return row | ({"target": TARGET} if size <= 10 else {})
 
 
-def run(quick: bool = False) -> None:
+def run(quick: bool = False) -> dict:
     n, repeats = (1000, 2) if quick else (10_000, 5)
     cases = [(50, 50, 3), (50, 50, 10), (50, 50, 30), (50, 50, 80), (100, 0, 3), (100, 0, 10), (100, 100, 10)]
     rows = [case(n, r, s, size, repeats) for r, s, size in (cases[:2] if quick else cases)]
-    for row in rows:
-        print(f"{row['case']}: {1e3 * row['ours_s']:.2f} ms, {row['ratio']:.0f} times faster")
-    if not quick:
-        write({"name": "nonsymmetric", "title": "Samples of a nonsymmetric DPP", "rows": rows})
+    notes = [
+        "`sample` goes from chosen item to chosen item; what it prepares once, 0.3 s at rank 100, is not counted.",
+        "A sample of k items costs k² d², whatever n: for sets near the rank elimination is as good.",
+    ]
+    return {"name": "nonsymmetric", "title": "Samples of a nonsymmetric DPP", "rows": rows, "notes": notes}
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true")
-    run(parser.parse_args().quick)
+    result = run(quick="--quick" in sys.argv)
+    print(write(result))
+    for row in result["rows"]:
+        print(f"{row['case']:60s} {row['ratio']:8.1f} x  ({row['ratio_low']:.1f} to {row['ratio_high']:.1f})")
