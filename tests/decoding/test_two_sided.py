@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brute import pmf
 
+from brute import pmf
 from dpplearn import LowRankDPP, NonsymmetricDPP
 from dpplearn.decoding import exact_map, greedy_map, local_search
 
@@ -92,5 +92,5 @@ def test_what_it_cannot_be_asked():
     dpp = attracting(5, 2, 2, 0)
     with pytest.raises(TypeError, match="greedy_map or local_search"):
         exact_map(dpp, k=2)
-    with pytest.raises(ValueError, match="diversity must be 0.5"):
+    with pytest.raises(ValueError, match="diversity must be"):
         greedy_map(dpp, k=2, diversity=0.7)
