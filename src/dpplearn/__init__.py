@@ -14,6 +14,7 @@ from dpplearn.estimate import Estimate
 from dpplearn.implicit import ImplicitDPP
 from dpplearn.kdpp import KDPP
 from dpplearn.lowrank import LowRankDPP
+from dpplearn.nonsymmetric import NonsymmetricDPP
 from dpplearn.subsets import Subsets
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = [
     "ImplicitDPP",
     "ItemSet",
     "LowRankDPP",
+    "NonsymmetricDPP",
     "Subsets",
     "diversify",
     "nearest_psd",

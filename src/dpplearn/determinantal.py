@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, Self, overload
+from abc import abstractmethod
 
 import numpy as np
+import numpy.typing as npt
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import (
@@ -14,52 +14,27 @@ from dpplearn._checks import (
     Items,
     Seed,
     check_choice,
-    check_disjoint,
     check_int,
     check_items,
     check_jobs,
     check_rng,
-    check_subset,
-    read_only,
 )
 from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement
 from dpplearn._loops.records import Tables
-from dpplearn.estimate import Estimate
 from dpplearn.operand import Operand
+from dpplearn.process import PointProcess, frozen
 from dpplearn.sampling.cholesky import sample_cholesky
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
 
-ENUMERABLE = 20  # 2^20 subsets: a second's work
+ComplexArray = npt.NDArray[np.complex128]
+
 SURE = 1e200  # odds p / (1 - p) that stand for p = 1
-MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
 
 
-class Frozen:
-    """Attributes are set once, in __init__; what is computed from them is kept in cached properties."""
-
-    def _set(self, **values: Any) -> None:
-        self.__dict__.update(values)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} objects are frozen; make a new one instead of setting {name!r}.")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} objects are frozen.")
-
-
-class Determinantal(Frozen, ABC):
-    """A determinantal point process: P(A in Y) = det(K_A) for every set A of items, equation (1)."""
-
-    items: IntArray
-    """Number of each item in the DPP that was made first: 0 ... n-1 there. After `condition`, once or many times,
-    `dpp.items[subset]` tells what the items of a subset were called at the start."""
-
-    @property
-    @abstractmethod
-    def n(self) -> int:
-        """Number of items, N in the paper."""
+class Determinantal(PointProcess):
+    """A process whose marginal kernel is symmetric: K = V diag(p) V^T, equation (7)."""
 
     @property
     @abstractmethod
@@ -70,10 +45,6 @@ class Determinantal(Frozen, ABC):
     @abstractmethod
     def spectrum(self) -> Spectrum:
         """K = V diag(p) V^T (equation 7) and log det(L + I)."""
-
-    @abstractmethod
-    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
-        """The DPP of the remaining items, given that some are in Y and some are not, equation (10)."""
 
     @property
     @abstractmethod
@@ -94,12 +65,6 @@ class Determinantal(Frozen, ABC):
         """Whether there is a likelihood kernel; only a DPP given by K may have none."""
         return True
 
-    def __len__(self) -> int:
-        return self.n
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} on {self.n} items>"
-
     # Probabilities
 
     @property
@@ -114,30 +79,24 @@ class Determinantal(Frozen, ABC):
             _ = self.eigenpairs
         return self._operand
 
-    @overload
-    def log_prob(self, subset: Subsets) -> FloatArray: ...
-    @overload
-    def log_prob(self, subset: Items) -> float: ...
-    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
-        """log P(Y = subset) = log det(L_Y) - log det(L + I), equation (4); -inf where it cannot be.
-
-        Parameters
-        ----------
-        subset : item numbers, a boolean mask of length n, or Subsets
-            For Subsets, an array with one value for each.
-        """
-        if not isinstance(subset, Subsets):
-            return self._log_prob(check_subset(subset, self.n))
-        check_ground_set(subset, self.n)
-        if not self._at_once:
-            return np.array([self._log_prob(Y) for Y in subset])
-        from dpplearn._loops.symmetric import subset_logdets
-
-        values = subset_logdets(*self._operand.entries(), subset.indptr, subset.indices)
-        return np.asarray(values - self.spectrum.log_normalizer)
-
     def _log_prob(self, Y: IntArray) -> float:
         return self._operand.logdet(Y) - self.spectrum.log_normalizer
+
+    def _log_probs(self, subsets: Subsets) -> FloatArray:
+        if not self._at_once:
+            return np.array([self._log_prob(Y) for Y in subsets])
+        from dpplearn._loops.symmetric import subset_logdets
+
+        values = subset_logdets(*self._operand.entries(), subsets.indptr, subsets.indices)
+        return np.asarray(values - self.spectrum.log_normalizer)
+
+    @staticmethod
+    def _log_minor(A: FloatArray) -> float:
+        return logdet(A)
+
+    @staticmethod
+    def _given(A: FloatArray, rest: IntArray, given: IntArray) -> FloatArray:
+        return schur_complement(A, rest, given)
 
     @property
     def _at_once(self) -> bool:
@@ -173,77 +132,6 @@ class Determinantal(Frozen, ABC):
         p, V, _ = self.spectrum
         return frozen(np.clip(np.einsum("ij,ij,j->i", V, V, p), 0.0, 1.0))
 
-    def inclusion_prob(self, A: Items) -> float:
-        """P(A in Y) = det(K_A), equation (1): all items of A are chosen, and perhaps others."""
-        A = check_subset(A, self.n, "A")
-        return min(float(np.exp(logdet(self.marginal_kernel(A, A)))), 1.0)
-
-    def pair_probs(self, items: Items | None = None) -> FloatArray:
-        """P(i, j in Y) = K_ii K_jj - K_ij^2, equation (3), for all pairs of `items` (default: of all items).
-
-        On the diagonal, P(i in Y).
-        """
-        A = self._some_items(items)
-        K_A = self.marginal_kernel(A, A)
-        d = self.marginals[A]
-        pairs = np.maximum(np.outer(d, d) - K_A**2, 0.0)
-        np.fill_diagonal(pairs, d)
-        return pairs
-
-    def correlations(self, items: Items | None = None) -> FloatArray:
-        """Correlation of the indicators of items i and j: -K_ij^2 / sqrt(K_ii (1 - K_ii) K_jj (1 - K_jj)).
-
-        1 on the diagonal, never positive off it; 0 there where an item is always or never chosen.
-        """
-        A = self._some_items(items)
-        K_A, d = self.marginal_kernel(A, A), self.marginals[A]
-        deviation = np.sqrt(d * (1 - d))
-        scale = np.outer(deviation, deviation)
-        correlation = np.divide(-(K_A**2), scale, out=np.zeros_like(K_A), where=scale > 0)
-        np.fill_diagonal(correlation, 1.0)
-        return np.maximum(correlation, -1.0)
-
-    def _some_items(self, items: Items | None) -> IntArray:
-        """The items asked about; all of them only where an n x n answer fits in memory."""
-        if items is not None:
-            return check_items(items, self.n, "items")
-        if self.n > MATRIX:
-            raise ValueError(
-                f"The answer for all pairs of {self.n:,} items would be an array of {self.n**2 * 8 / 1e9:.0f} GB. "
-                "Pass items=[...] for the ones you want."
-            )
-        return np.arange(self.n)
-
-    def prob(self, include: Items = (), exclude: Items = ()) -> float:
-        """P(every item of `include` is in Y and none of `exclude` is).
-
-        det(K_A) det(I - K'_B), where K' is K given A. Sharing an item makes it 0: no Y has an item and lacks it.
-        (`condition` on such an event, or on any other of probability 0, is an error.)
-        """
-        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
-        if np.intersect1d(A, B).size:
-            return 0.0
-        both = np.union1d(A, B)
-        K_AB = self.marginal_kernel(both, both)
-        a, b = np.searchsorted(both, A), np.searchsorted(both, B)
-        log_p = logdet(K_AB[np.ix_(a, a)])
-        if log_p == -np.inf:
-            return 0.0
-        left = np.eye(B.size) - schur_complement(K_AB, b, a)
-        return min(float(np.exp(log_p + logdet(left))), 1.0)
-
-    def conditional_marginals(self, include: Items = (), exclude: Items = ()) -> FloatArray:
-        """P(i in Y | include in Y, exclude not in Y) for all n items; 1 and 0 for those given."""
-        A, B = check_disjoint(include, exclude, self.n)
-        out = np.zeros(self.n)
-        out[A] = 1.0
-        rest = remaining(self.n, A, B)
-        if rest.size:
-            out[rest] = self.condition(A, B).marginals
-        elif self.prob(A, B) == 0.0:
-            raise impossible("include", A)
-        return out
-
     # Size
 
     @property
@@ -261,24 +149,6 @@ class Determinantal(Frozen, ABC):
     def size_pmf(self) -> FloatArray:
         """P(|Y| = k) for k = 0 ... n."""
         return frozen(np.append(sum_of_coins(self.spectrum.p), np.zeros(self.n - self.spectrum.p.size)))
-
-    def entropy(self, n_samples: int = 100_000, rng: Seed = None) -> Estimate:
-        """H = -sum of P(Y) log P(Y) in nats: exact up to 20 items, beyond that estimated from samples.
-
-        Returns
-        -------
-        Estimate
-            A float with a `standard_error`, which is 0 where the value is exact.
-        """
-        if self.n <= ENUMERABLE:
-            from dpplearn._loops.symmetric import all_probs
-
-            probs = all_probs(np.array(self.K))
-            probs = probs[probs > 0.0]
-            return Estimate(max(-float(probs @ np.log(probs)), 0.0), 0.0)
-        n_samples = check_int(n_samples, "n_samples", low=2)
-        surprise = -np.asarray(self.log_prob(self.sample(n_samples, rng=rng)))
-        return Estimate(float(surprise.mean()), float(surprise.std(ddof=1) / np.sqrt(n_samples)))
 
     # Sampling
 
@@ -340,12 +210,6 @@ class Determinantal(Frozen, ABC):
         return self.K
 
 
-def frozen(array: FloatArray) -> FloatArray:
-    """The array, read-only: what a frozen object hands out cannot change it."""
-    read_only(array)
-    return array
-
-
 def odds(p: FloatArray) -> FloatArray:
     """lam = p / (1 - p), an eigenvalue of L from one of K."""
     return np.divide(p, 1.0 - p, out=np.full_like(p, SURE), where=p < 1.0)
@@ -361,34 +225,19 @@ def sum_of_coins(p: FloatArray) -> FloatArray:
     return pmf
 
 
-def check_ground_set(draws: Subsets, n: int) -> Subsets:
-    """Subsets of these n items, and not of others."""
-    if draws.n != n:
-        raise ValueError(f"subset must hold subsets of the {n} items here, found subsets of {draws.n}.")
-    return draws
+def sum_of_pairs(p: ComplexArray) -> FloatArray:
+    """The same where p are the eigenvalues of a K that is not symmetric, some of them conjugates.
 
-
-def remaining(n: int, include: IntArray, exclude: IntArray) -> IntArray:
-    """The items in neither set."""
-    left = np.ones(n, np.bool_)
-    left[include] = left[exclude] = False
-    return np.flatnonzero(left)
-
-
-def check_remaining(n: int, include: Items, exclude: Items) -> tuple[IntArray, IntArray, IntArray]:
-    """Two disjoint sets and the items in neither, of which there must be one."""
-    A, B = check_disjoint(include, exclude, n)
-    rest = remaining(n, A, B)
-    if rest.size == 0:
-        raise ValueError(
-            f"include and exclude name all {n} items, so that none remains to be random. "
-            "For the probability of this outcome, ask prob(include, exclude)."
-        )
-    return A, B, rest
-
-
-def impossible(name: str, subset: IntArray) -> ValueError:
-    return ValueError(
-        f"Cannot condition on {name}={subset.tolist()}: this event has probability 0. "
-        "Similar items cannot be chosen together when their rows of L are linearly dependent."
-    )
+    The product of 1 - p + p z, with conjugates taken together: |1 - p|^2 + 2 Re(p (1 - p*)) z + |p|^2 z^2. Where the
+    symmetric part of L is positive semidefinite no coefficient is negative, and nothing cancels. Otherwise one may be:
+    then from values on the unit circle, to rounding of 1.
+    """
+    pairs, coins = p[p.imag > 0.0], p.real[p.imag == 0.0]
+    middle = 2 * (pairs.real - np.abs(pairs) ** 2)
+    if (middle < -1e-12).any() or (coins < -1e-12).any():
+        z = np.exp(2j * np.pi * np.arange(p.size + 1) / (p.size + 1))
+        return np.maximum(np.fft.fft(np.prod(1 + (z[:, None] - 1) * p, axis=1)).real / z.size, 0.0)
+    pmf = sum_of_coins(np.clip(coins, 0.0, 1.0))
+    for one, two, three in zip(np.abs(1 - pairs) ** 2, np.maximum(middle, 0.0), np.abs(pairs) ** 2, strict=True):
+        pmf = np.convolve(pmf, [one, two, three])
+    return np.asarray(pmf)

@@ -25,9 +25,10 @@ from dpplearn._linalg import (
     tolerance,
 )
 from dpplearn._precision import WIDE, rounding, singular
-from dpplearn.determinantal import SURE, Determinantal, check_remaining, frozen, impossible, odds
+from dpplearn.determinantal import SURE, Determinantal, odds
 from dpplearn.kernels import from_quality
 from dpplearn.operand import Dense
+from dpplearn.process import check_remaining, frozen, impossible
 
 
 class DPP(Determinantal):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import Items, Seed, check_features, check_int, check_rng, check_subset, read_only
 from dpplearn._linalg import logdet, to_dense
-from dpplearn.determinantal import Frozen
+from dpplearn.process import Frozen
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.subsets import Subsets
 

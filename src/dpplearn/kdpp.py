@@ -21,8 +21,9 @@ from dpplearn._checks import (
 from dpplearn._linalg import spectrum_wide, tilt_to_size
 from dpplearn._loops.records import Tables
 from dpplearn._precision import LOST, TAIL, singular
-from dpplearn.determinantal import Determinantal, Frozen, check_ground_set, frozen, odds, sum_of_coins
+from dpplearn.determinantal import Determinantal, odds, sum_of_coins
 from dpplearn.operand import Dense
+from dpplearn.process import Frozen, check_ground_set, frozen
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
@@ -54,7 +55,11 @@ class KDPP(Frozen):
     def __init__(self, dpp: Determinantal, k: int) -> None:
         given: object = dpp
         if not isinstance(given, Determinantal):
-            hint = "Use its sample(k=...)." if type(given).__name__ == "ImplicitDPP" else "Pass DPP(L)."
+            hints = {
+                "ImplicitDPP": "Use its sample(k=...).",
+                "NonsymmetricDPP": "Fixing the size needs orthogonal eigenvectors, which it has not.",
+            }
+            hint = hints.get(type(given).__name__, "Pass DPP(L).")
             raise TypeError(f"dpp must be a DPP or a LowRankDPP, found {type(dpp).__name__}. {hint}")
         k = check_int(k, "k")
         if k > dpp.n:

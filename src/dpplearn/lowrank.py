@@ -23,8 +23,9 @@ from dpplearn._checks import (
 )
 from dpplearn._linalg import Factor, Spectrum, eigh_gram, factor_rows, project_out, spectrum, to_dense
 from dpplearn._precision import WIDE
-from dpplearn.determinantal import Determinantal, check_remaining, frozen, impossible
+from dpplearn.determinantal import Determinantal
 from dpplearn.operand import LARGE, Rows
+from dpplearn.process import check_remaining, frozen, impossible
 
 TINY = 1e-140  # lengths whose squares have lost no digit
 

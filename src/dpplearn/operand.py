@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import Features, FloatArray, IntArray
+from dpplearn._checks import Features, FloatArray, IntArray, row_lengths, view
 from dpplearn._linalg import eigh_psd, factor_kernel, factor_rows, logdet, spectrum_wide, to_dense
 from dpplearn._precision import keeps_digits
 
@@ -132,6 +132,56 @@ class Rows:
 
     def _blocks(self, scale: FloatArray) -> Iterator[Features]:
         return (self.scaled(slice(low, low + ROWS), scale) for low in range(0, self.n, ROWS))
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSided:
+    """L = left right^T, which need not be symmetric; `exact` where right has rows of I, and left those of L."""
+
+    left: FloatArray
+    right: FloatArray
+    exact: bool = False
+
+    @property
+    def n(self) -> int:
+        return len(self.left)
+
+    @cached_property
+    def diag(self) -> FloatArray:
+        return np.einsum("ij,ij->i", self.left, self.right)
+
+    def block(self, subset: IntArray) -> FloatArray:
+        """L_Y."""
+        return self.left[subset] @ self.right[subset].T
+
+    def columns(self, subset: IntArray) -> FloatArray:
+        """The columns of L that belong to Y."""
+        return self.left @ self.right[subset].T
+
+    def rows(self, subset: IntArray) -> FloatArray:
+        """The rows of L that belong to Y."""
+        return self.left[subset] @ self.right.T
+
+    def logdet(self, subset: IntArray) -> float:
+        """log det L_Y, -inf where it is 0."""
+        return float(self.logdets(np.array([0, subset.size]), subset)[0])
+
+    def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
+        """log det L_Y of many subsets."""
+        from dpplearn._loops.minors import subset_log_minors
+
+        return np.asarray(subset_log_minors(view(self.left), view(self.right), self._lengths, indptr, view(indices)))
+
+    @cached_property
+    def _lengths(self) -> FloatArray:
+        """|left_i| and |right_j|, whose product bounds the terms that L_ij is the sum of; 0 where there is one term."""
+        lengths = np.stack([row_lengths(self.left), row_lengths(self.right)])
+        return np.zeros_like(lengths) if self.exact else lengths
+
+    @property
+    def reach(self) -> FloatArray:
+        """The size of the terms that L_ii is the sum of: what is small beside it may be rounding."""
+        return np.maximum(np.abs(self.diag), self._lengths.prod(axis=0))
 
 
 Operand: TypeAlias = Dense | Rows

@@ -36,3 +36,19 @@ def decide_block(A, u, chosen):
             # column j is still needed unscaled by the rows below, so it is scaled afterwards
         for i in range(j + 1, n):
             A[i, j] /= A[j, j]
+
+
+@jit
+def decide(A, u, chosen):
+    """Decide the items of a marginal kernel A, which need not be symmetric, one by one; overwrites A.
+
+    The pivot is the probability of the item given the choices before it; one that is dropped subtracts 1.
+    """
+    n = A.shape[0]
+    for j in range(n):
+        chosen[j] = u[j] < A[j, j]
+        pivot = A[j, j] if chosen[j] else A[j, j] - 1.0
+        for i in range(j + 1, n):
+            f = A[i, j] / pivot
+            for c in range(j + 1, n):
+                A[i, c] -= f * A[j, c]

@@ -18,7 +18,7 @@ from dpplearn.decoding.limits import Limits, check_budget, check_limits
 from dpplearn.decoding.local import improve
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
-from dpplearn.determinantal import impossible, remaining
+from dpplearn.process import impossible, remaining
 
 MEMORY = 2**30  # bytes for one conditional kernel per depth
 STEP = 30_000_000  # work between two looks at the clock, in entries touched: some ten milliseconds

@@ -18,9 +18,9 @@ from dpplearn.decoding.greedy import as_found
 from dpplearn.decoding.limits import Limits, at_least, check_budget, check_limits, fits, reaches, roomy
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
-from dpplearn.determinantal import remaining
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
+from dpplearn.process import remaining
 from dpplearn.sampling.spectral import block_starts, make_tables, stream_states
 
 

@@ -21,9 +21,9 @@ from dpplearn._checks import (
     row_lengths,
 )
 from dpplearn._linalg import check_similarity, to_dense
-from dpplearn.determinantal import Frozen
 from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.table import read_long
+from dpplearn.process import Frozen
 
 
 class ItemSet(Frozen):

@@ -22,7 +22,6 @@ from dpplearn._checks import (
     check_vector,
     read_only,
 )
-from dpplearn.determinantal import Frozen, check_ground_set, check_remaining, frozen
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.enumeration import (
     check_enumerable,
@@ -32,6 +31,7 @@ from dpplearn.mrf.enumeration import (
     positions_to_subsets,
     subsets_to_positions,
 )
+from dpplearn.process import Frozen, check_ground_set, check_remaining, frozen
 from dpplearn.subsets import Subsets
 
 

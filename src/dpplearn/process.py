@@ -1,0 +1,265 @@
+"""The questions that a process with P(A in Y) = det(K_A) answers, whether K is symmetric or not."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self, overload
+
+import numpy as np
+
+from dpplearn._cached import cached_property
+from dpplearn._checks import (
+    FloatArray,
+    IntArray,
+    Items,
+    Seed,
+    check_disjoint,
+    check_int,
+    check_items,
+    check_subset,
+    read_only,
+)
+from dpplearn.estimate import Estimate
+from dpplearn.subsets import Subsets
+
+ENUMERABLE = 20  # 2^20 subsets: a second's work
+MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
+
+
+class Frozen:
+    """Attributes are set once, in __init__; what is computed from them is kept in cached properties."""
+
+    def _set(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} objects are frozen; make a new one instead of setting {name!r}.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} objects are frozen.")
+
+
+class Absent:
+    """What other distributions have and this one has not: asking for it says why."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise AttributeError(f"A {owner.__name__} has no {self.name}: {self.why}.")
+
+
+class PointProcess(Frozen, ABC):
+    """A determinantal point process: P(A in Y) = det(K_A) for every set A of items, equation (1)."""
+
+    items: IntArray
+    """Number of each item in the DPP that was made first: 0 ... n-1 there. After `condition`, once or many times,
+    `dpp.items[subset]` tells what the items of a subset were called at the start."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of items, N in the paper."""
+
+    @property
+    @abstractmethod
+    def log_normalizer(self) -> float:
+        """log det(L + I), the sum over all subsets of equation (5)."""
+
+    @abstractmethod
+    def condition(self, include: Items = (), exclude: Items = ()) -> Self:
+        """The DPP of the remaining items, given that some are in Y and some are not, equation (10)."""
+
+    @abstractmethod
+    def sample(self, size: int = 1, rng: Seed = None, *, method: str = ..., n_jobs: int | None = None) -> Subsets:
+        """Draw independent subsets."""
+
+    @abstractmethod
+    def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
+        """The block K[rows, columns] of the marginal kernel, without the rest of it."""
+
+    @property
+    @abstractmethod
+    def marginals(self) -> FloatArray:
+        """P(i in Y) = K_ii for every item, equation (2)."""
+
+    @abstractmethod
+    def _log_prob(self, Y: IntArray) -> float:
+        """log P(Y)."""
+
+    @abstractmethod
+    def _log_probs(self, subsets: Subsets) -> FloatArray:
+        """log P(Y) of each."""
+
+    @staticmethod
+    @abstractmethod
+    def _log_minor(A: FloatArray) -> float:
+        """log det of a matrix like K_A, -inf where it is 0."""
+
+    @staticmethod
+    @abstractmethod
+    def _given(A: FloatArray, rest: IntArray, given: IntArray) -> FloatArray:
+        """A_rest - A_rest,given A_given^-1 A_given,rest."""
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} on {self.n} items>"
+
+    # Probabilities
+
+    @overload
+    def log_prob(self, subset: Subsets) -> FloatArray: ...
+    @overload
+    def log_prob(self, subset: Items) -> float: ...
+    def log_prob(self, subset: Items | Subsets) -> float | FloatArray:
+        """log P(Y = subset) = log det(L_Y) - log det(L + I), equation (4); -inf where it cannot be.
+
+        Parameters
+        ----------
+        subset : item numbers, a boolean mask of length n, or Subsets
+            For Subsets, an array with one value for each.
+        """
+        if not isinstance(subset, Subsets):
+            return self._log_prob(check_subset(subset, self.n))
+        return self._log_probs(check_ground_set(subset, self.n))
+
+    # Marginals and correlations
+
+    @cached_property
+    def K(self) -> FloatArray:
+        """Marginal kernel K = L (L + I)^-1, equations (6) and (7). An n x n array."""
+        items = self._some_items(None)
+        return frozen(self.marginal_kernel(items, items))
+
+    def inclusion_prob(self, A: Items) -> float:
+        """P(A in Y) = det(K_A), equation (1): all items of A are chosen, and perhaps others."""
+        A = check_subset(A, self.n, "A")
+        return min(float(np.exp(self._log_minor(self.marginal_kernel(A, A)))), 1.0)
+
+    def pair_probs(self, items: Items | None = None) -> FloatArray:
+        """P(i, j in Y) = K_ii K_jj - K_ij K_ji, equation (3), for all pairs of `items` (default: of all items).
+
+        On the diagonal, P(i in Y).
+        """
+        A = self._some_items(items)
+        K_A = self.marginal_kernel(A, A)
+        d = self.marginals[A]
+        pairs = np.maximum(np.outer(d, d) - K_A * K_A.T, 0.0)
+        np.fill_diagonal(pairs, d)
+        return pairs
+
+    def correlations(self, items: Items | None = None) -> FloatArray:
+        """Correlation of the indicators of items i and j: -K_ij K_ji / sqrt(K_ii (1 - K_ii) K_jj (1 - K_jj)).
+
+        1 on the diagonal; off it never positive where K is symmetric, and 0 where an item is always or never chosen.
+        """
+        A = self._some_items(items)
+        K_A, d = self.marginal_kernel(A, A), self.marginals[A]
+        deviation = np.sqrt(d * (1 - d))
+        scale = np.outer(deviation, deviation)
+        correlation = np.divide(-K_A * K_A.T, scale, out=np.zeros_like(K_A), where=scale > 0)
+        np.fill_diagonal(correlation, 1.0)
+        return np.clip(correlation, -1.0, 1.0)
+
+    def _some_items(self, items: Items | None) -> IntArray:
+        """The items asked about; all of them only where an n x n answer fits in memory."""
+        if items is not None:
+            return check_items(items, self.n, "items")
+        if self.n > MATRIX:
+            raise ValueError(
+                f"The answer for all pairs of {self.n:,} items would be an array of {self.n**2 * 8 / 1e9:.0f} GB. "
+                "Pass items=[...] for the ones you want."
+            )
+        return np.arange(self.n)
+
+    def prob(self, include: Items = (), exclude: Items = ()) -> float:
+        """P(every item of `include` is in Y and none of `exclude` is).
+
+        det(K_A) det(I - K'_B), where K' is K given A. Sharing an item makes it 0: no Y has an item and lacks it.
+        (`condition` on such an event, or on any other of probability 0, is an error.)
+        """
+        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
+        if np.intersect1d(A, B).size:
+            return 0.0
+        both = np.union1d(A, B)
+        K_AB = self.marginal_kernel(both, both)
+        a, b = np.searchsorted(both, A), np.searchsorted(both, B)
+        log_p = self._log_minor(K_AB[np.ix_(a, a)])
+        if log_p == -np.inf:
+            return 0.0
+        left = np.eye(B.size) - self._given(K_AB, b, a)
+        return min(float(np.exp(log_p + self._log_minor(left))), 1.0)
+
+    def conditional_marginals(self, include: Items = (), exclude: Items = ()) -> FloatArray:
+        """P(i in Y | include in Y, exclude not in Y) for all n items; 1 and 0 for those given."""
+        A, B = check_disjoint(include, exclude, self.n)
+        out = np.zeros(self.n)
+        out[A] = 1.0
+        rest = remaining(self.n, A, B)
+        if rest.size:
+            out[rest] = self.condition(A, B).marginals
+        elif self.prob(A, B) == 0.0:
+            raise impossible("include", A)
+        return out
+
+    def entropy(self, n_samples: int = 100_000, rng: Seed = None) -> Estimate:
+        """H = -sum of P(Y) log P(Y) in nats: exact up to 20 items, beyond that estimated from samples.
+
+        Returns
+        -------
+        Estimate
+            A float with a `standard_error`, which is 0 where the value is exact.
+        """
+        if self.n <= ENUMERABLE:
+            from dpplearn._loops.symmetric import all_probs
+
+            probs = all_probs(np.array(self.K))
+            probs = probs[probs > 0.0]
+            return Estimate(max(-float(probs @ np.log(probs)), 0.0), 0.0)
+        n_samples = check_int(n_samples, "n_samples", low=2)
+        surprise = -np.asarray(self.log_prob(self.sample(n_samples, rng=rng)))
+        return Estimate(float(surprise.mean()), float(surprise.std(ddof=1) / np.sqrt(n_samples)))
+
+
+def frozen(array: FloatArray) -> FloatArray:
+    """The array, read-only: what a frozen object hands out cannot change it."""
+    read_only(array)
+    return array
+
+
+def check_ground_set(draws: Subsets, n: int) -> Subsets:
+    """Subsets of these n items, and not of others."""
+    if draws.n != n:
+        raise ValueError(f"subset must hold subsets of the {n} items here, found subsets of {draws.n}.")
+    return draws
+
+
+def remaining(n: int, include: IntArray, exclude: IntArray) -> IntArray:
+    """The items in neither set."""
+    left = np.ones(n, np.bool_)
+    left[include] = left[exclude] = False
+    return np.flatnonzero(left)
+
+
+def check_remaining(n: int, include: Items, exclude: Items) -> tuple[IntArray, IntArray, IntArray]:
+    """Two disjoint sets and the items in neither, of which there must be one."""
+    A, B = check_disjoint(include, exclude, n)
+    rest = remaining(n, A, B)
+    if rest.size == 0:
+        raise ValueError(
+            f"include and exclude name all {n} items, so that none remains to be random. "
+            "For the probability of this outcome, ask prob(include, exclude)."
+        )
+    return A, B, rest
+
+
+def impossible(name: str, subset: IntArray) -> ValueError:
+    return ValueError(
+        f"Cannot condition on {name}={subset.tolist()}: this event has probability 0. "
+        "Similar items cannot be chosen together when their rows of L are linearly dependent."
+    )
