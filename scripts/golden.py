@@ -1,4 +1,4 @@
-"""tests/summarize/inputs/summaries.md, written anew: `python scripts/golden.py`. Read what changed before you commit it."""
+"""tests/summarize/inputs/summaries.md, written anew: `python scripts/golden.py`, to be read before it is committed."""
 
 import sys
 import tempfile

@@ -1,7 +1,6 @@
 """The inputs of tests/summarize/inputs, summarized as a user does it, and the page that keeps what came out.
 
-A summary is kept as its sentences, not its scores: those differ in the last digits from one machine to the next, the sentences
-do not (`test_inputs.py` says how that was tried).
+A summary is kept as its sentences, not its scores: those differ in the last digits from one machine to the next.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What people bring: each input of `inputs/` is summarized as on the command line, and its summary held to `specs.toml`.
+"""What people bring: each input of `inputs/`, summarized as on the command line, is held to `specs.toml`.
 
 The sentences themselves are kept in `inputs/summaries.md`, for a reader in review.
 """
