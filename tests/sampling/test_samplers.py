@@ -10,6 +10,7 @@ from scipy.stats import chisquare
 
 from brute import pmf, pmf_of_marginal, random_kernel, random_marginal
 from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP
+from dpplearn._loops.spectral import alias_tables
 from dpplearn.kernels import rbf_similarity
 from dpplearn.sampling.spectral import settled
 
@@ -303,3 +304,17 @@ def test_equal_eigenvalues_have_one_basis_on_every_machine(rng):
     found = settled(lam, V)
     assert found.T @ found == pytest.approx(np.eye(8), abs=1e-12)
     assert (found * lam) @ found.T == pytest.approx((V * lam) @ V.T, abs=1e-12)
+
+
+def test_rounding_changes_no_alias_table(rng):
+    """Shares that are whole numbers of 1/n are ties of Vose's construction: the last digits decide none of them."""
+    V = np.sqrt(np.array([[20, 15, 1], [5, 15, 2], [5, 0, 27], *[[0, 0, 0]] * 27]) / 30)
+    found = []
+    for _ in range(8):
+        accept, other = np.empty((3, 30)), np.empty((3, 30), np.int32)
+        alias_tables(V + 1e-14 * rng.standard_normal(V.shape), accept, other)
+        shares = accept.copy()
+        np.add.at(shares, (np.repeat(np.arange(3), 30), other.ravel()), 1.0 - accept.ravel())
+        assert shares.T / 30 == pytest.approx(V**2, abs=1e-9)
+        found.append((other.copy(), accept.round(6) + 0.0))
+    assert all(np.array_equal(other, found[0][0]) and np.array_equal(accept, found[0][1]) for other, accept in found)
