@@ -313,8 +313,8 @@ def test_rounding_changes_no_alias_table(rng):
     for _ in range(8):
         accept, other = np.empty((3, 30)), np.empty((3, 30), np.int32)
         alias_tables(V + 1e-14 * rng.standard_normal(V.shape), accept, other)
-        shares = accept.copy()
-        np.add.at(shares, (np.repeat(np.arange(3), 30), other.ravel()), 1.0 - accept.ravel())
-        assert shares.T / 30 == pytest.approx(V**2, abs=1e-9)
+        given = accept.copy()
+        np.add.at(given, (np.repeat(np.arange(3), 30), other.ravel()), 1.0 - accept.ravel())
+        np.testing.assert_allclose(given.T / 30, V**2, atol=1e-9)
         found.append((other.copy(), accept.round(6) + 0.0))
     assert all(np.array_equal(other, found[0][0]) and np.array_equal(accept, found[0][1]) for other, accept in found)
