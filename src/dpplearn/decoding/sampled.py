@@ -21,7 +21,7 @@ from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.process import remaining
-from dpplearn.sampling.spectral import block_starts, make_tables, stream_states
+from dpplearn.sampling.spectral import block_starts, make_tables, settled, stream_states
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,7 +207,7 @@ class Source:
         else:
             lam, V = dpp.eigenpairs
             p = tilted(lam, find_tilt(lam, V, cost, max(target - base, cost.min() / 2)))
-            tables, size = make_tables(p, V, alias=True), float(p.sum())
+            tables, size = make_tables(p, settled(lam, V), alias=True), float(p.sum())
         few = isinstance(dpp, DPP) or dpp.n <= min(DENSE, 4 * dpp.B.shape[1])
         entries, gram = (np.ascontiguousarray(dpp.L), False) if few else dpp._need_L().entries()
         if isinstance(dpp, LowRankDPP) and few and nearly_parallel(entries):
