@@ -49,7 +49,7 @@ class BlockText:
     >>> made.add("heading", "Rain")
     >>> made.add("paragraph", "It rained\\n all day.")
     >>> made.text, made.blocks[1]
-    ('# Rain\\n\\nIt rained all day.', Block(start=8, end=25, kind='paragraph'))
+    ('# Rain\\n\\nIt rained all day.', Block(start=8, end=26, kind='paragraph'))
     """
 
     def __init__(self) -> None:
