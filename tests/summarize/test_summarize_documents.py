@@ -110,7 +110,7 @@ def test_a_cluster_without_sentences_has_none():
 
 
 def test_too_many_sentences_are_refused_with_the_limit():
-    cluster = Cluster.from_texts(["It rained. " * 6, "It rained. " * 6], id="rain")
+    cluster = Cluster.from_texts(["It rained. " * 6, "It poured. " * 6], id="rain")
     with pytest.raises(ValueError, match=r"cluster rain must have at most 10 sentences.*document 2, number 2 of 2"):
         cluster.sentences(limit=10)
     assert len(cluster.sentences(limit=None)) == 12

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from sys import getsizeof
 from typing import Any, NamedTuple
 
-from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
+from dpplearn.summarize.corpora.candidates import Candidates
+from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
@@ -27,11 +28,12 @@ class Bounded(Cluster):
 
     max_sentences: int = 0
 
-    def sentences(self, *arguments: Any, **options: Any) -> tuple[Sentence, ...]:
+    def candidates(self, *arguments: Any, **options: Any) -> Candidates:
         """Those of the cluster, or a problem."""
-        found = super().sentences(*arguments, **{**options, "limit": None})
-        if len(found) > self.max_sentences:
-            what, advice = f"The documents have {len(found):,} sentences", "Send fewer or shorter documents."
+        found = super().candidates(*arguments, **{**options, "limit": None})
+        n = len(found.sentences)
+        if n > self.max_sentences:
+            what, advice = f"The documents have {n:,} sentences", "Send fewer or shorter documents."
             raise limited("too-large", "max_sentences", self.max_sentences, what, advice)
         return found
 

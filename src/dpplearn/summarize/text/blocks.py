@@ -25,6 +25,7 @@ _CALENDAR = DATES | word_set("of the")
 # All that a block can be. Running text is what sentences of a summary are taken from.
 RUNNING = ("paragraph", "item", "quotation")
 KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner")
+OUTSIDE = ("navigation", "banner")  # no part of the story, nor is anything inside
 WHOLE = ("heading", "row", "code")  # not cut into sentences
 # How a block of its kind begins in plain text, so that a text that lost its blocks is still read as what it was.
 MARKS = {"heading": "# ", "item": "- ", "quotation": "> ", "row": "| "}
@@ -68,6 +69,12 @@ class BlockText:
         self._parts += (before, text)
         self._size = start + len(text)
         self._blocks.append(Block(start, self._size, kind))
+
+    def extend(self, other: BlockText) -> None:
+        """Add the blocks of another text."""
+        text = other.text
+        for start, end, kind in other.blocks:
+            self.add(kind, text[start:end])
 
     @property
     def text(self) -> str:
@@ -155,16 +162,16 @@ def _line(seen: str, start: int) -> _Line:
         start + (bullet.end() if bullet else 0),
         start + (hashes.end() if hashes else 0),
         len(head),
-        _is_closed(seen),
+        is_closed(seen),
     )
 
 
-def _is_closed(seen: str) -> bool:
+def is_closed(seen: str) -> bool:
     """Whether a line ends with a stop, closing quotes and brackets aside."""
     tail = seen[-12:].rstrip(CLOSERS + "\"'“«» ")
     if not tail:
         return False
-    return tail[-1] in STOPS or (tail[-1] in ";|" and tail[-2:-1] > "\u0370")
+    return tail[-1] in STOPS or (tail[-1] in ";|" and tail[:-1].rstrip()[-1:] > "\u0370")
 
 
 def one_per_line(paragraphs: list[list[_Line]]) -> bool:
@@ -287,4 +294,4 @@ def is_title(text: str) -> bool:
     >>> is_title("Ferry service to resume"), is_title("The ferry sails."), is_title("Why the ferry sank?")
     (True, False, True)
     """
-    return 0 < len(text) <= 150 and len(text.split()) <= 25 and (not _is_closed(text) or text[-1] in "?!")
+    return 0 < len(text) <= 150 and len(text.split()) <= 25 and (not is_closed(text) or text[-1] in "?!")
