@@ -19,11 +19,11 @@ def covered(cluster, sentence):
 
 
 def test_sentences_can_be_highlighted_in_their_sources():
-    cluster = Cluster([Document("a", "One  fish\nswam. Two."), Document("b", "Title\n\nThree\x07 left.")])
+    cluster = Cluster([Document("a", "One  fish\nswam. Two left."), Document("b", "Title\n\nThree\x07 left.")])
     sentences = cluster.sentences()
     assert [(s.document, s.position, s.text) for s in sentences] == [
         (0, 1, "One fish swam."),
-        (0, 2, "Two."),
+        (0, 2, "Two left."),
         (1, 1, "Three left."),
     ]
     assert [one_line(covered(cluster, sentence)) for sentence in sentences] == [s.text for s in sentences]

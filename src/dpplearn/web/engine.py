@@ -66,7 +66,9 @@ class Reading:
         """
         read, n = self.ready.read, self.ready.n
         words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
-        return 8 * (10 * n**2 + 2 * read.F.size) + 17_000 + 3_200 * n + 190 * words + 4 * text
+        return (
+            8 * (10 * n**2 + 2 * read.F.size) + 17_000 + 3_300 * n + 190 * words + 4 * text + 400 * len(read.set_aside)
+        )
 
 
 class Engine:
@@ -122,8 +124,8 @@ class Engine:
             documents[name] = Document(name, one.text, one.title or None)
         return list(documents.values())
 
-    def featurize(self, documents: Sequence[Document], model: str | None) -> Read:
-        """Split into sentences and featurize, within the limits."""
+    def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> Read:
+        """Split into sentences and featurize, within the limits; `kept` says which pieces are sentences."""
         name = self.default if model is None else model
         if name not in self.models:
             known = ", ".join(map(repr, self.models))
@@ -137,13 +139,13 @@ class Engine:
                 raise limited("too-large", "max_document_characters", longest, found, "Cut it.")
         cluster = Bounded(documents, max_sentences=self.settings.max_sentences)
         try:
-            return self.read(cluster, name)
+            return self.read(cluster, name, **kept)
         except ValueError:  # none of the sentences, if there are any, has a word that counts
             raise Problem("nothing-to-choose") from None
 
-    def read(self, cluster: Cluster, name: str) -> Read:
+    def read(self, cluster: Cluster, name: str, **kept: Any) -> Read:
         """A cluster for a model, whatever the limits are."""
-        read = self.models[name].features_.read(cluster)
+        read = self.models[name].features_.read(cluster, **kept)
         return Read(name, read, tuple(notes(read, self.models[name].language)))
 
     def prepare(self, read: Read, deadline: Deadline) -> Reading:

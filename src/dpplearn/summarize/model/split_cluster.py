@@ -75,4 +75,5 @@ def split_cluster(
     if not found:
         name = f" {cluster.id}" if cluster.id else ""
         raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
-    return SplitCluster(cluster, *zip(*found, strict=True), set_aside=candidates.set_aside)
+    sentences, tokens = zip(*found, strict=True)
+    return SplitCluster(cluster, sentences, tokens, candidates.set_aside)

@@ -18,10 +18,12 @@ from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.word_lists import word_lists
 from dpplearn.summarize.text.words import SINGLE
 
+LEAST = 0.4  # of the probability that a piece is a sentence: a lost sentence is worse than a fragment kept
 LONG = 9  # words
 LONGEST = 600  # characters that are looked at, half of them at either end
 _LABEL = re.compile(
-    r"(?:[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|\(?[a-z]\)\s+|\[[0-9:., /-]{4,24}\]\s*|[A-Z][\w .]{0,24}:\s+(?=\S+\s+\S+\s))"
+    r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|\(?[a-z]\)\s+|\[[0-9:., /-]{4,24}\]\s*"
+    r"|[A-Z][\w .]{0,24}:\s+(?=\S+\s+\S+\s)"
 )
 _PLAIN = re.compile(r"[\"'“‘«]?[^\W\d_a-z][^|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+:\n]{50,590}[.!?।؟][\"'”»’]?$")
 _RARE = re.compile(r"\b[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|[0-9(),;\"'«»“”.-]")  # capitals, figures and signs
@@ -61,7 +63,7 @@ def is_standing(text: str) -> bool:
     >>> [is_standing(text) for text in ("It rained.", "Patents.", "| Opening | 2031 |", "没有人受伤。", "第二章")]
     [True, False, False, True, False]
     """
-    return _is_plain(text) or standing(text) >= 0.5
+    return _is_plain(text) or standing(text) >= LEAST
 
 
 def _is_plain(text: str) -> bool:
@@ -139,13 +141,14 @@ def features(text: str) -> dict[str, float]:
     other = bool(words) and words[0][0] > "\u0370" and not east
     english = word_lists("small-words")["English"]
     weak = not verb and any(word in _words("weak verbs") for word in words[1:])
+    done = bool(verb or past or finite or weak)  # something that may be a verb
     begins_small = plain.lstrip("\"'“«(")[:1].islower()
     signs = len(_SIGNS.findall(plain))
     if n >= LONG and (closed or last in _QUOTES or (other and n > LONG + 3)):  # nearly always one, whatever its words
         out: dict[str, float] = {
             "long": 1.0,
             "long, begins small": begins_small,
-            "long, no verb": _none(verb, past, weak),
+            "long, no verb": not done,
         }
         out |= {"long, figures": max(figures - 0.4, 0.0), "long, capitals": max(capitals - 0.6, 0.0)}
     else:
@@ -158,8 +161,8 @@ def features(text: str) -> dict[str, float]:
             "ends with a comma": last in ",;，、" and not closed,
             "verb": verb > 0,
             "verbs, more": min(verb, 3) - 1 if verb > 1 else 0,
-            "no verb, closed": closed and not east and _none(verb, past, finite, weak),
-            "no verb, closed, English": closed and _none(verb, past, finite, weak) and not english.isdisjoint(words),
+            "no verb, closed": closed and not east and not done,
+            "no verb, closed, English": closed and not done and not english.isdisjoint(words),
             "verb, open": verb > 0 and not closed,
             "past, closed": past > 0 and not verb and closed,
             "past, open": past > 0 and not verb and not closed,
@@ -172,7 +175,7 @@ def features(text: str) -> dict[str, float]:
             "begins as a clause, not asked": first in _words("starters") and not asked,
             "begins as a clause, short": first in _words("starters") and not asked and n < 7,
             "what to": first in _words("starters") and words[1:2] == ["to"] and not asked,
-            "begins with a preposition, no verb": first in _words("prepositions") and not verb,
+            "begins with a preposition, no verb": first in _words("prepositions") and not done,
             "signs": min(signs, 4) / 2,
             "figures": figures,
             "figures, most": figures > 0.4,
@@ -181,7 +184,7 @@ def features(text: str) -> dict[str, float]:
             "all capitals": shouted,
             "begins small, open": not closed and begins_small,
             "begins small, closed": closed and begins_small,
-            "commas, no verb": min(body.count(","), 4) / 2 if not verb else 0.0,
+            "commas, no verb": 0.0 if done else min(body.count(","), 4) / 2,
             "colon inside": ":" in plain[:-1] and not verb,
             "eastern end": east and _EAST_END.search(body) is not None,
             "eastern verb": east and _EAST_VERB.search(body) is not None,
@@ -197,10 +200,6 @@ def features(text: str) -> dict[str, float]:
         "brackets around": body[:1] in "([<" and last in ")]>",
     }
     return {name: float(value) for name, value in out.items() if value}
-
-
-def _none(*found: object) -> bool:
-    return not any(found)
 
 
 def _size(n: int) -> str:
