@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpplearn.summarize import Cluster, Document, words
-from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.blocks import BlockText, find_blocks
 from dpplearn.summarize.text.characters import one_line
 from dpplearn.summarize.text.newswire import dateline_end
 
@@ -217,3 +217,12 @@ def test_blocks_are_what_a_reader_made():
         Document("a", "It rained.", blocks=[(4, 8, "paragraph"), (2, 3, "item")])
     with pytest.raises(ValueError, match="within the text"):
         Document("a", "It", blocks=[(0, 8, "paragraph")])
+
+
+def test_a_text_that_lost_its_blocks_is_read_as_what_it_was():
+    made = BlockText()
+    kinds = ["heading", "paragraph", "item", "quotation", "row", "row"]
+    for kind in kinds:
+        made.add(kind, f"This is one {kind} | of them.")
+    found = find_blocks(made.text)
+    assert tuple(found) == made.blocks

@@ -167,7 +167,7 @@ class Piece(BaseModel):
     start: int
     end: int
     kind: str = Field(description="What its block is: paragraph, item, quotation, heading, caption, row, code, ...")
-    code: str = Field(description="Why it is none: kind, no-sentence, too-short, repeated, boilerplate.")
+    code: str = Field(description="Why it is none: kind, no-sentence, announces, too-short, repeated, boilerplate.")
     reason: str = Field(description="The same in a few words.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dpplearn._checks import check_int
@@ -30,8 +31,9 @@ _LABELS = ("heading", "caption", "byline")
 class SetAside(NamedTuple):
     """A piece of a document that is no candidate: where it stands, the kind of its block, and why.
 
-    `code` is "kind" (its block is no running text), "no-sentence", "too-short", "repeated" (its paragraph stands in an
-    earlier document, number `copy_of`), or "boilerplate" (it stands in most documents).
+    `code` is "kind" (its block is no running text), "no-sentence", "announces" (a list, table or code after it),
+    "too-short", "repeated" (its paragraph stands in an earlier document, number `copy_of`), or "boilerplate" (it stands
+    in most documents).
     """
 
     text: str
@@ -116,12 +118,23 @@ def find_candidates(
             passed += rank == SENTENCE
             if limit is not None and passed > limit:
                 raise _too_many(cluster, index, limit)
+    if not wanted.keep_all:
+        found = [_without_promise(*pair) for pair in pairwise([*found, None])]
     last = _last_ranks(found, len(cluster.documents))
     chosen = [one for one in found if one.rank <= last[one.document]]
     if limit is not None and len(chosen) > limit:
         raise _too_many(cluster, chosen[limit].document, limit)
     repeats = {} if wanted.keep_all else find_repeats(cluster.documents, [(one.document, one.piece) for one in chosen])
     return _sorted_out(cluster.documents, found, last, repeats)
+
+
+def _without_promise(one: _Found | None, after: _Found | None) -> _Found:
+    """A sentence that only announces the list, table or code after it is no candidate."""
+    assert one is not None
+    announced = after is not None and after.document == one.document and after.piece.kind in ("item", "row", "code")
+    if one.rank == SENTENCE and announced and one.piece.kind != "item" and one.text[-1] in ":：":
+        return one._replace(rank=FRAGMENT, code="announces")
+    return one
 
 
 def _pieces(document: Document, splitter: Splitter | None) -> Iterator[Piece]:

@@ -97,8 +97,8 @@ class Explanation:
     documents : tuple of str
         Ids of the cluster's documents, which the sentences number from 0.
     set_aside : tuple of NoCandidate
-        Pieces of the documents that were no candidates: `code` is "kind" (no running text), "no-sentence", "too-short",
-        "repeated" or "boilerplate".
+        Pieces of the documents that were no candidates: `code` is "kind" (no running text), "no-sentence", "announces",
+        "too-short", "repeated" or "boilerplate".
     """
 
     chosen: tuple[Chosen, ...]

@@ -69,6 +69,7 @@ KINDS = {
 }
 SET_ASIDE = {
     "no-sentence": "no sentence",
+    "announces": "only announces what follows",
     "too-short": "too short",
     "repeated": "again, as in a paragraph of {}",
     "boilerplate": "in most documents",

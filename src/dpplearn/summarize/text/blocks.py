@@ -203,6 +203,10 @@ def _cut(lines: list[_Line], broken: bool) -> list[Block]:
         marked = alone and first.hashes > first.start
         start = first.hashes if marked else first.bullet if item else first.start
         kind = "heading" if marked else "item" if item else _kind_alone(lines, begin) if alone else "paragraph"
+        opening = first.text[:2]
+        if opening in (MARKS["row"], "|-", "|:", "||") or (opening == MARKS["quotation"] and len(first.text) > 2):
+            start += 2
+            kind = "row" if opening[0] == "|" else "quotation"
         found.append(Block(start, last.end, kind))
 
     for i, line in enumerate(lines):
@@ -214,6 +218,7 @@ def _cut(lines: list[_Line], broken: bool) -> list[Block]:
             wraps = line.text[0].islower() and not above.closed
             if not (
                 listed
+                or "|" in (line.text[0], above.text[0])
                 or line.hashes > line.start
                 or _RULE.match(line.text)
                 or (i - begin == 1 and _stands_alone(above, line))
@@ -248,6 +253,8 @@ def _stands_alone(line: _Line, below: _Line) -> bool:
         return False  # the next word would not have fitted: a wrap
     if line.text.isupper():
         return not below.text.isupper()
+    if 2 * line.length < below.length and below.text[0].isupper() and line.text[0].isupper():
+        return True  # a wrap would have left less of the line empty
     return len(words) <= 2 or all(word[0].isupper() or word.lower() in _SMALL for word in words)
 
 

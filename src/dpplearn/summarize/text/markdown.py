@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-NESTING = 60  # what is deeper the parser drops; marks of quotes and lists in one line are cut before
+NESTING = 60  # what is deeper the parser drops
 _IMAGES = re.compile(r"(?:!\[){9,}")  # a run of what opens images, each of which the parser would try
-_DEEP = re.compile(r"^((?:[ \t]{0,3}(?:>|[*+-][ \t])){10})(?:[ \t]{0,3}(?:>|[*+-][ \t]))+", re.MULTILINE)
+_MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
 _FRONT = {"---": ("---", "..."), "+++": ("+++",)}  # YAML, TOML
 _NOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
 _TASK = re.compile(r"\[[ xX]\]\s+")
@@ -58,7 +58,7 @@ def read_markdown(source: str) -> tuple[BlockText, str | None]:
     level, cell = 0, False  # of the open heading; whether a cell is open
     inside: list[str] = []  # open lists and quotes
     cells: list[str] = []  # of the open row
-    for token in _parser().parse(_IMAGES.sub("", _DEEP.sub(r"\1", _without_front_matter(source)))):
+    for token in _parser().parse(_plain_marks(_without_front_matter(source))):
         kind = token.type
         if kind == "heading_open":
             level = int(token.tag[1])
@@ -90,6 +90,11 @@ def read_markdown(source: str) -> tuple[BlockText, str | None]:
             else:
                 _add_text(made, inside[-1] if inside else "paragraph", inline)
     return made, title
+
+
+def _plain_marks(source: str) -> str:
+    """Without what nobody writes, and what would be deeper than the parser goes or cost it much time."""
+    return _IMAGES.sub("", _MARKS.sub(lambda match: match[0] if match[0].isspace() else match[0][:20], source))
 
 
 def _add_text(made: BlockText, kind: str, inline: _Inline) -> None:
