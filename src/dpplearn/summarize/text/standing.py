@@ -2,7 +2,7 @@
 
 Its features are what can be seen without knowing the language (how the piece ends, its length, letters, figures, signs,
 capitals) and words that are verbs, subjects or what pages say of themselves in some languages. The weights are in
-data/standing.json, learned by scripts/standing_model.py from the lines of tests/summarize/lines/dev.tsv.
+data/standing.json, learned by scripts/standing_model.py from the lines of tests/summarize/lines (dev.tsv and more.tsv).
 """
 
 from __future__ import annotations
