@@ -1,7 +1,7 @@
 """Learn the weights of the model that tells sentences from fragments, and measure it: docs/summarization.md has both.
 
 python scripts/standing_model.py            # train on dev.tsv and more.tsv, write data/standing.json, print figures
-python scripts/standing_model.py --measure  # the figures of the weights that are there, on dev.tsv and held.tsv
+python scripts/standing_model.py --measure  # the figures of the weights that are there, into the docs
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dpplearn.summarize.text.standing import LEAST, features, is_standing
 
 ROOT = Path(__file__).parents[1]
 LINES = ROOT / "tests" / "summarize" / "lines"
+DOCS = ROOT / "docs" / "summarization.md"
 WEIGHTS = ROOT / "src" / "dpplearn" / "summarize" / "data" / "standing.json"
 INVERSE_PRIOR = 2.0  # by ten-fold cross-validation on dev.tsv: 1, 2 and 4 are within a line in a hundred
 
@@ -54,20 +55,31 @@ def train() -> None:
     WEIGHTS.write_text(json.dumps(text, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
-def figures(y: np.ndarray, guessed: np.ndarray) -> str:
+def rates(y: np.ndarray, guessed: np.ndarray) -> tuple[float, float]:
+    """Precision and recall."""
     both = int((y & guessed).sum())
-    return f"{y.size} lines, precision {both / guessed.sum():.3f}, recall {both / y.sum():.3f}"
+    return both / guessed.sum(), both / y.sum()
+
+
+def figures(y: np.ndarray, guessed: np.ndarray) -> str:
+    return "{} lines, precision {:.3f}, recall {:.3f}".format(y.size, *rates(y, guessed))
 
 
 def measure() -> None:
+    table = ["| lines | number | precision | recall |", "|---|---|---|---|"]
     for name in ("dev.tsv", "held.tsv"):
         rows = read(name)
         y, guessed = np.array([row[0] for row in rows]), np.array([is_standing(row[2]) for row in rows])
-        print(f"{name}: {figures(y, guessed)}")
         other = np.array([":" in row[1] for row in rows])
-        print(f"  other languages: {figures(y[other], guessed[other])}")
+        for what, part in ((name, np.full(y.size, True)), (f"{name}, not English", other)):
+            precision, recall = rates(y[part], guessed[part])
+            table.append(f"| `{name}`{what.removeprefix(name)} | {part.sum()} | {precision:.3f} | {recall:.3f} |")
         wrong = Counter(row[1].split(":")[0] for row, a, b in zip(rows, y, guessed, strict=True) if a != b)
-        print(f"  wrong by kind: {dict(wrong.most_common())}")
+        print(f"{name}, wrong by kind: {dict(wrong.most_common())}")
+    print("\n".join(table))
+    text = DOCS.read_text("utf-8")
+    before, after = text.split("<!-- standing -->")[0], text.split("<!-- /standing -->")[1]
+    DOCS.write_text(before + "\n".join(["<!-- standing -->", *table, "<!-- /standing -->"]) + after, "utf-8")
 
 
 if __name__ == "__main__":
