@@ -75,9 +75,15 @@ class Wanted:
         check_int(self.min_words, "min_words")
 
     def rank(self, text: str, kind: str) -> tuple[int, str]:
-        """How good a candidate a piece is, from `SENTENCE` to `REST`, and the code of the reason if it is none."""
+        """How good a candidate a piece is, from `SENTENCE` to `REST`, and the code of the reason if it is none.
+
+        What is too short comes after all that is not, in the same order.
+        """
         if self.min_words > 1 and count_words(text) < self.min_words:
-            return REST, "too-short"
+            return REST + 1 + self._rank(text, kind)[0], "too-short"
+        return self._rank(text, kind)
+
+    def _rank(self, text: str, kind: str) -> tuple[int, str]:
         if self.keep_all or (self.headings and kind in ("heading", "byline")):
             return SENTENCE, ""
         if kind in RUNNING:
@@ -165,7 +171,7 @@ def _split(document: Document, splitter: Splitter) -> Iterator[Piece]:
 
 def _last_ranks(found: Iterable[_Found], n: int) -> list[int]:
     """The last rank that is a candidate in each document: the first that it has, or else that the cluster has."""
-    own = [REST + 1] * n
+    own = [2 * REST + 2] * n
     for one in found:
         own[one.document] = min(own[one.document], one.rank)
     best = min(own, default=REST)
