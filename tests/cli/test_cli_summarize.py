@@ -69,6 +69,20 @@ def test_explain_goes_to_stderr():
     assert "Chosen" not in result.stdout
 
 
+def test_what_is_no_sentence_is_left_out_unless_it_is_asked_for(tmp_path):
+    path = tmp_path / "a.md"
+    table = "| Opening | 2031 |\n|--|--|\n| a | b |\n"
+    path.write_text(f"---\ntoc: x\n---\n# Ferry\n\nThe ferry sails again in May.\n\n{table}")
+    result = run("summarize", path, "--budget", 50, "--explain")
+    assert result.stdout == "The ferry sails again in May.\n"
+    assert "No candidates, unless asked for with keep_all (--keep-all): 2 a table's row" in result.stderr
+    assert run("summarize", path, "--budget", 50, "--min-words", 9).stdout == "The ferry sails again in May.\n"
+    kept = run("summarize", path, "--budget", 50, "--keep-all", "--json")
+    assert "set_aside" in json.loads(kept.stdout)["explanation"]
+    assert json.loads(kept.stdout)["explanation"]["set_aside"]["count"] == 0
+    assert run("summarize", path, "--min-words", -1).exit_code == 2
+
+
 def test_json():
     data = json.loads(run("summarize", EXAMPLE, "--json", "--budget", 2, "--unit", "sentences").stdout)
     assert len(data["sentences"]) <= 2

@@ -43,7 +43,8 @@ class Body:
         if self.record is None:
             return engine.featurize(*read_form(self.content_type, self.data, limits.max_body_bytes)), None
         given = parse(self.record, self.data, limits.max_documents)
-        read = engine.featurize(engine.documents(given.documents), given.model)
+        kept = {"min_words": given.min_words, "keep_all": given.keep_all}
+        read = engine.featurize(engine.documents(given.documents), given.model, **kept)
         return read, given.model_copy(update={"documents": []})
 
 

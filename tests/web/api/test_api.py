@@ -42,6 +42,20 @@ def test_a_cluster_has_sentences_with_places_and_reasons(example):
     assert example["notes"] == []
 
 
+def test_a_cluster_says_what_is_no_sentence(client):
+    given = {"documents": [{"text": "# Storms\n\nPatents. A storm hit the coast. It rained."}]}
+    answer = client.post("/api/v1/clusters", json=given).json()
+    assert [one["text"] for one in answer["sentences"]] == ["A storm hit the coast.", "It rained."]
+    assert answer["set_aside"]["count"] == 2
+    assert [(one["code"], one["reason"]) for one in answer["set_aside"]["pieces"]] == [
+        ("no-sentence", "no sentence"), ("kind", "a heading")
+    ]  # fmt: skip
+    kept = client.post("/api/v1/clusters", json={**given, "min_words": 3, "keep_all": True}).json()
+    assert [one["text"] for one in kept["sentences"]] == ["A storm hit the coast."]
+    whole = client.post("/api/v1/summarize", json={**given, "keep_all": True, "budget": 1}).json()
+    assert whole["text"] in ("Storms", "Patents.")
+
+
 def test_a_cluster_is_found_again_until_it_is_deleted(client, is_problem):
     answer = client.post("/api/v1/clusters", json={"documents": [{"text": "A storm hit. Rain fell."}]})
     place = answer.headers["location"]

@@ -20,6 +20,7 @@ from dpplearn.summarize.corpora.documents import (
     unique_ids,
 )
 from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.text.blocks import OUTSIDE
 
 REFERENCES = "references"
 INNER = ("docs", "documents")  # where the documents of a cluster may be
@@ -70,7 +71,13 @@ def read_references(folder: Path, source: Source) -> list[str]:
     paths = [path for path in there if path.is_file() and suffix_of(path) in (*suffixes(), "")]
     source.add_others(there, paths)
     given = [DocumentFile(read_bytes(path), path.name, path, source.encoding) for path in paths]
-    return [HTML.parse(file)[0].text if kind_of(file) is HTML else file.text().strip() for file in given]
+    return [story(HTML.parse(file)[0]) if kind_of(file) is HTML else file.text().strip() for file in given]
+
+
+def story(document: Document) -> str:
+    """The text of a page without what only surrounds it."""
+    inside = (block for block in document.blocks or () if block.kind not in OUTSIDE)
+    return "\n\n".join(document.text[block.start : block.end] for block in inside)
 
 
 def read_example() -> Cluster:

@@ -16,8 +16,9 @@ from dpplearn._io.folders import entries
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import Source
-from dpplearn.summarize.text.blocks import is_date, is_title
-from dpplearn.summarize.text.markup import html_to_text, markdown_to_text
+from dpplearn.summarize.text.blocks import BlockText, is_date, is_title
+from dpplearn.summarize.text.markdown import read_markdown
+from dpplearn.summarize.text.page import read_html
 
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 
@@ -63,7 +64,7 @@ def parse_html_file(file: DocumentFile) -> list[Document]:
     declared = _CHARSET.search(file.data[:2048])
     if declared and file.encoding is None:
         file = replace(file, encoding=check_charset(declared[1].decode("ascii"), file.place))
-    return [Document(file.name, *html_to_text(file.text()))]
+    return [block_document(file.name, *read_html(file.text()))]
 
 
 HTML = FileKind(
@@ -72,7 +73,7 @@ HTML = FileKind(
 TEXT = FileKind("text", (".txt", ".text"), lambda file: [plain_document(file.name, file.text())])
 KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
     TEXT,
-    FileKind("Markdown", (".md", ".markdown"), lambda file: [Document(file.name, *markdown_to_text(file.text()))]),
+    FileKind("Markdown", (".md", ".markdown"), lambda file: [block_document(file.name, *read_markdown(file.text()))]),
     HTML,
     FileKind("newswire SGML", (".sgml", ".sgm"), parse_sgml_file, OPENING),
 ]
@@ -119,6 +120,11 @@ def parse_document(data: bytes, name: str, place: Path | str, encoding: str | No
     """
     file = DocumentFile(data, name, place, encoding)
     return kind_of(file).parse(file)
+
+
+def block_document(name: str, made: BlockText, title: str | None = None) -> Document:
+    """A document of the blocks that a reader made."""
+    return Document(name, made.text, title, blocks=made.blocks)
 
 
 def plain_document(name: str, source: str) -> Document:
