@@ -1,5 +1,6 @@
 """Documents, sentences, clusters, words, and the example."""
 
+import pickle
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpplearn.summarize import Cluster, Document, words
+from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.characters import one_line
 from dpplearn.summarize.text.newswire import dateline_end
 
@@ -194,3 +196,24 @@ def test_reading_text_is_light(heavy):
 def test_a_cluster_of_no_texts():
     with pytest.raises(ValueError, match="at least one text"):
         Cluster.from_texts([])
+
+
+def test_blocks_are_what_a_reader_made():
+    made = BlockText()
+    for kind, text in (("heading", "Rain\n in Oslo"), ("paragraph", " "), ("paragraph", "It rained. It stopped."),
+                       ("code", "if x:\n    y"), ("item", "Boats sank.")):  # fmt: skip
+        made.add(kind, text)
+    document = Document("a", made.text, blocks=made.blocks)
+    assert [document.text[b.start : b.end] for b in document.blocks] == [
+        "Rain in Oslo", "It rained. It stopped.", "if x:\n    y", "Boats sank."
+    ]  # fmt: skip
+    assert [s.text for s in Cluster([document]).sentences()] == ["It rained.", "It stopped.", "Boats sank."]
+    assert document != Document("a", made.text)
+    assert pickle.loads(pickle.dumps(document)) == document
+    assert "blocks" not in repr(document)
+    with pytest.raises(ValueError, match="must be one of"):
+        made.add("sidebar", "x")
+    with pytest.raises(ValueError, match="in order"):
+        Document("a", "It rained.", blocks=[(4, 8, "paragraph"), (2, 3, "item")])
+    with pytest.raises(ValueError, match="within the text"):
+        Document("a", "It", blocks=[(0, 8, "paragraph")])

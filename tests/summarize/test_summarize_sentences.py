@@ -79,7 +79,7 @@ def test_headings_are_told_from_sentences():
     pieces = list(
         find_pieces("# Flood\n\nKey facts\n\nSaturday, May 8, 2004\n\nIt rained. It stopped.\n\nWe need:\n\n- food")
     )
-    assert [piece.heading for piece in pieces] == [True, True, True, False, False, False, False]
+    assert [piece.kind for piece in pieces] == ["heading", "heading", "byline", *["paragraph"] * 3, "item"]
 
 
 @settings(max_examples=150, deadline=None)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import TypeAlias
 
+from dpplearn.summarize.text.blocks import RUNNING, Block, check_blocks
 from dpplearn.summarize.text.characters import has_word, one_line, without_surrogates
 from dpplearn.summarize.text.newswire import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
@@ -30,6 +31,9 @@ class Document:
         can hold, are replaced by U+FFFD.
     title, date, role : str, optional
         Not part of the text: no sentence comes from them.
+    blocks : sequence of Block, optional
+        What each stretch of the text is, as whoever read it knows (see `BlockText`); None to find that out from its
+        lines. No part of what is printed.
 
     Examples
     --------
@@ -42,6 +46,7 @@ class Document:
     title: str | None = None
     date: str | None = None
     role: str | None = None
+    blocks: tuple[Block, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("id", "text", "title", "date", "role"):
@@ -50,6 +55,8 @@ class Document:
                 raise TypeError(f"{name} of a Document must be a string, found {type(value).__name__}.")
             if value is not None:
                 object.__setattr__(self, name, without_surrogates(value))
+        if self.blocks is not None:
+            object.__setattr__(self, "blocks", check_blocks(self.blocks, self.text))
 
 
 @dataclass(frozen=True)
@@ -109,8 +116,8 @@ class Cluster:
     def __post_init__(self) -> None:
         if isinstance(self.documents, str | Document) or isinstance(self.references, str):
             raise TypeError("documents and references of a Cluster must be sequences, such as lists.")
-        for field in ("documents", "references", "reference_ids"):
-            object.__setattr__(self, field, tuple(getattr(self, field)))
+        for name in ("documents", "references", "reference_ids"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         if self.reference_ids and len(self.reference_ids) != len(self.references):
             raise ValueError(
                 f"{self.name} must have a name in reference_ids for each of its {len(self.references)} references, "
@@ -227,17 +234,17 @@ class Cluster:
         for index, document in enumerate(self.documents):
             text, first = document.text, dateline_end(document.text)
             if splitter is None:
-                pieces = find_pieces(text)
+                pieces = find_pieces(text, document.blocks)
             else:
-                pieces = (Piece(start, end, heading=False) for start, end in check_spans(splitter(text), text))
+                pieces = (Piece(start, end) for start, end in check_spans(splitter(text), text))
             titles: list[tuple[int, int]] = []
             spans: list[tuple[int, int]] = []
-            for start, end, heading in pieces:
+            for start, end, kind, _ in pieces:
                 if start < first or splitter is not None:  # else it has a word
                     start = max(start, first)
                     if start >= end or not has_word(text, start, end):
                         continue
-                kept = titles if heading and not headings else spans
+                kept = spans if kind in RUNNING or headings else titles
                 kept.append((start, end))
                 if limit is not None and len(found) + len(kept) > limit:
                     raise ValueError(

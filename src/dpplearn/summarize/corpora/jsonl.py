@@ -86,7 +86,7 @@ def _document(item: Any, index: int, field: str, where: str) -> Document:
         )
     name = _identifier(item, f"{field}.id", where) if item.get("id") is not None else str(index + 1)
     options = {key: _text(item, key, f"{field}.{key}", where, optional=True) for key in ("title", "date", "role")}
-    return Document(name, text or "", **options)
+    return Document(name, text or "", options["title"], options["date"], options["role"])
 
 
 def _reference(item: Any, field: str, where: str) -> str:

@@ -1,8 +1,9 @@
-"""Where lines end something: paragraphs, headings, list items, and the difference between a wrap and a break."""
+"""Blocks: what each stretch of a text is. Given by whoever read the file, or found where lines end something."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,12 +22,83 @@ _SMALL = word_set("a an and as at by for from in of on or the to with is are was
 _CALENDAR = DATES | word_set("of the")
 
 
+# All that a block can be. Running text is what sentences of a summary are taken from.
+RUNNING = ("paragraph", "item", "quotation")
+KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner")
+WHOLE = ("heading", "row", "code")  # not cut into sentences
+# How a block of its kind begins in plain text, so that a text that lost its blocks is still read as what it was.
+MARKS = {"heading": "# ", "item": "- ", "quotation": "> ", "row": "| "}
+
+
 class Block(NamedTuple):
-    """A stretch of text whose line ends are only spaces."""
+    """A stretch of text whose line ends are only spaces, `text[start:end]`, and which of `KINDS` it is."""
 
     start: int
     end: int
-    heading: bool = False
+    kind: str = "paragraph"
+
+
+class BlockText:
+    """A text that is made block by block, as readers of files do.
+
+    Blank lines stand between blocks, and `MARKS` before some; these are no part of the blocks.
+
+    Examples
+    --------
+    >>> made = BlockText()
+    >>> made.add("heading", "Rain")
+    >>> made.add("paragraph", "It rained\\n all day.")
+    >>> made.text, made.blocks[1]
+    ('# Rain\\n\\nIt rained all day.', Block(start=8, end=26, kind='paragraph'))
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._blocks: list[Block] = []
+        self._size = 0
+
+    def add(self, kind: str, text: str) -> None:
+        """Add a block, without the white space around it, on one line unless it is code; an empty one is no block."""
+        check_kind(kind)
+        text = text.strip(_BLANK) if kind == "code" else " ".join(text.split()).strip(UNSEEN + " ")
+        if not text:
+            return
+        before = ("\n\n" if self._parts else "") + MARKS.get(kind, "")
+        start = self._size + len(before)
+        self._parts += (before, text)
+        self._size = start + len(text)
+        self._blocks.append(Block(start, self._size, kind))
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return tuple(self._blocks)
+
+
+def check_kind(kind: str) -> str:
+    """One of `KINDS`."""
+    if kind not in KINDS:
+        raise ValueError(f"kind of a block must be one of {', '.join(KINDS)}; found {kind!r}.")
+    return kind
+
+
+def check_blocks(blocks: Iterable[Block], text: str) -> tuple[Block, ...]:
+    """Blocks of known kinds that lie in the text, in order and without overlap."""
+    checked, before = [], 0
+    for given in blocks:
+        block = Block(*given)
+        check_kind(block.kind)
+        if not before <= block.start <= block.end <= len(text):
+            raise ValueError(
+                f"blocks must be in order and within the text of {len(text)} characters, "
+                f"but ({block.start}, {block.end}) follows {before}."
+            )
+        checked.append(block)
+        before = block.end
+    return tuple(checked)
 
 
 class _Line(NamedTuple):
@@ -122,9 +194,9 @@ def _cut(lines: list[_Line], broken: bool) -> list[Block]:
         first, last = lines[begin], lines[stop - 1]
         alone = stop - begin == 1
         marked = alone and first.hashes > first.start
-        heading = marked or (alone and not item and _is_heading(lines, begin))
         start = first.hashes if marked else first.bullet if item else first.start
-        found.append(Block(start, last.end, heading))
+        kind = "heading" if marked else "item" if item else _kind_alone(lines, begin) if alone else "paragraph"
+        found.append(Block(start, last.end, kind))
 
     for i, line in enumerate(lines):
         above = lines[i - 1] if i else None
@@ -175,19 +247,20 @@ def _stands_alone(line: _Line, below: _Line) -> bool:
 _INNER_END = re.compile(r"[a-z]{3}[.!?] [A-Z]")
 
 
-def _is_heading(lines: list[_Line], i: int) -> bool:
-    """Whether a block of one line says what follows, or only when it was written."""
+def _kind_alone(lines: list[_Line], i: int) -> str:
+    """What a block of one line is: a heading, that says what follows; a byline, that says when it was written."""
     line = lines[i]
     if len(lines) > 1 and not (i + 1 < len(lines) and _stands_alone(line, lines[i + 1])):
-        return False
+        return "paragraph"
     if is_date(line.text):
-        return True
+        return "byline"
     if line.closed or line.length > HEADING_LENGTH or line.text[-1] in ':,;"”':
-        return False
+        return "paragraph"
     words = line.text.split(None, HEADING_WORDS + 1)
     short = HEADING_LENGTH if len(words) > 1 else HEADING_LENGTH // 3
     # "Two men died. Three lived": sentences, whatever the last one ends in
-    return len(words) <= HEADING_WORDS and line.length <= short and not _INNER_END.search(line.text)
+    heading = len(words) <= HEADING_WORDS and line.length <= short and not _INNER_END.search(line.text)
+    return "heading" if heading else "paragraph"
 
 
 def is_date(text: str) -> bool:

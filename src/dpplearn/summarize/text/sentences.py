@@ -7,12 +7,12 @@ Every stop (a period, a danda, ...) is looked at once, with the word before it a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dpplearn._cached import cached_property
 from dpplearn.summarize.text import abbreviations as abbr
-from dpplearn.summarize.text.blocks import Block, find_blocks
+from dpplearn.summarize.text.blocks import WHOLE, Block, find_blocks
 from dpplearn.summarize.text.characters import ALWAYS, CLOSERS, DASHES, EITHER, OPENERS, SPACED, UNSEEN, has_word
 
 WINDOW = 60
@@ -28,11 +28,12 @@ _ACRONYM = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2}){1,6}$")
 
 
 class Piece(NamedTuple):
-    """A sentence, or a heading, as character offsets."""
+    """A sentence, or a heading, as character offsets; the kind of its block, and the heading above it."""
 
     start: int
     end: int
-    heading: bool
+    kind: str = "paragraph"
+    section: Block | None = None
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
@@ -61,16 +62,19 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     return [(piece.start, piece.end) for piece in find_pieces(text)]
 
 
-def find_pieces(text: str) -> Iterator[Piece]:
-    """Yield the sentences of a text, and tell which are headings."""
-    for block in find_blocks(text):
+def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Piece]:
+    """Yield the sentences of a text's blocks, which are found where they are not given; a heading is one piece."""
+    section = None
+    for block in find_blocks(text) if blocks is None else blocks:
         start = block.start
         for end in _ends(text, block):
             start = _skip_space(text, start, end)
             stop = start + len(text[start:end].rstrip())
             if has_word(text, start, stop):
-                yield Piece(start, stop, block.heading)
+                yield Piece(start, stop, block.kind, section)
             start = end
+        if block.kind == "heading":
+            section = block
 
 
 def _skip_space(text: str, start: int, stop: int) -> int:
@@ -80,7 +84,7 @@ def _skip_space(text: str, start: int, stop: int) -> int:
 
 def _ends(text: str, block: Block) -> Iterator[int]:
     """Where the sentences of a block end; the last is its end."""
-    if not block.heading:
+    if block.kind not in WHOLE:
         view, done = _View(text, block.start, block.end), block.start
         for match in _STOP.finditer(text, block.start, block.end):
             start, stop = match.span()
