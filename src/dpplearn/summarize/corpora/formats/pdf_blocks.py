@@ -16,6 +16,7 @@ from dpplearn.summarize.text.characters import CLOSERS, STOPS
 HEADING_LINES, HEADING_WORDS = 3, 20
 LARGE, SMALL = 1.1, 0.93  # times the size of the body: headings, notes
 _BULLET = re.compile(r"(?:[•‣◦▪●■○·∙*–—-]|\(?[0-9]{1,2}[.)]|\([a-z]\)|\([ivx]{1,4}\))\s+(?=\S)")
+_BULLETS = "•‣◦▪●■○·∙*–—-"
 _MARK = re.compile(r"[•‣◦▪●■○·∙*–—-]\s+|\(?[0-9]{1,2}[.)]\s+|\([a-z]\)\s+|\([ivx]{1,4}\)\s+")
 _CAPTION = re.compile(
     r"(?:Fig(?:ure|\.)?|Table|Tab\.|Listing|Algorithm|Scheme|Plate|Abb(?:ildung|\.)|Tabelle|Tableau|Figura|Tabla|Tabella|图|表|図)"
@@ -188,14 +189,12 @@ def kind_of(part: Part, body: float, regular: bool, lowest: float) -> str:
             return "heading"
     if part.size < SMALL * body and part.first.base > lowest and _NOTE.match(text):
         return "footnote"
-    if part.size < SMALL * body and part.first.base > lowest and lowest > -1e8:
-        return "footnote"
     return "item" if _BULLET.match(text) else "paragraph"
 
 
 def is_formula(part: Part) -> bool:
     """Whether a part is a formula: few words among signs and single letters."""
-    words = [word for line in part.lines for word in line.words]
+    words = [word for line in part.lines for word in line.words if word.text not in _BULLETS]
     long = sum(bool(_WORD.search(word.text)) and not word.math for word in words)
     if len(part.lines) > 6 or long > 4 or 3 * long > len(words):
         return False

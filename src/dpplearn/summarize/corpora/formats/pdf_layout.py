@@ -6,11 +6,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
+from typing import NamedTuple
 
 from dpplearn._cached import cached_property
-from dpplearn.summarize.corpora.formats.pdf_words import Word
+from dpplearn.summarize.corpora.formats.pdf_words import MARKS, Word
 
 GAP = 0.9  # times the type size: a wider one may be more than a space
 CELL = 1.6  # and one as wide, or wider, divides cells where it is no gutter
@@ -98,14 +99,15 @@ def lines_of(pages: list[list[Word]]) -> list[Line]:
     rows = without_edges([rows_of(words) for words in pages])
     laid = [[segment for row in page for segment in row] for page in rows]
     found = [gutter(segments) for segments in laid]
-    usual = Counter(round(one) for one in found if one is not None)
-    shared = float(usual.most_common(1)[0][0]) if usual else None
+    usual = Counter(round(one.middle / 4) for one in found if one is not None)
+    many = {round(one.middle / 4): one for one in found if one is not None}
+    shared = many[usual.most_common(1)[0][0]] if usual else None
     lines: list[Line] = []
     for number, (segments, own) in enumerate(zip(laid, found, strict=True)):
-        place = own
-        if own is None and shared is not None and splits(segments, shared):
-            place = shared  # too few lines to tell by themselves
-        for column in columns(segments, place):
+        strip = own
+        if own is None and shared is not None and shared.parts_prose(segments, strict=False):
+            strip = shared  # too few lines to tell by themselves
+        for column in columns(segments, strip):
             lines += _column(column, number, lines[-1].column + 1 if lines else 0)
     return lines
 
@@ -148,7 +150,9 @@ def without_edges(pages: list[list[list[Segment]]]) -> list[list[list[Segment]]]
         dropped = set()
         for row, top in edges:
             same = repeated.get((_key(row), top))
-            if (same is not None and abs(row[0].base - same) <= 6) or any((count - number, top) in counted for count in _counts(row)):
+            if (same is not None and abs(row[0].base - same) <= 6) or any(
+                (count - number, top) in counted for count in _counts(row)
+            ):
                 dropped.add(id(row))
         for row in (rows[:1] + rows[-2:]) if rows else []:
             if _NUMBER.fullmatch(_text(row)):
@@ -178,61 +182,81 @@ def _counts(row: list[Segment]) -> set[int]:
     return {int(one[1] or one[2]) for one in _ENDS.finditer(text)}
 
 
-def gutter(segments: list[Segment]) -> float | None:
-    """The middle of the empty strip between two columns of text, or None: a strip that few lines cross, with prose at
-    both sides.
+class Strip(NamedTuple):
+    """The empty strip between two columns."""
+
+    start: float
+    end: float
+
+    @property
+    def middle(self) -> float:
+        return (self.start + self.end) / 2
+
+    def cut(self, segment: Segment) -> list[Segment]:
+        """A segment in two where its words leave the strip free."""
+        middle, words = self.middle, segment.words
+        if not segment.x0 < middle < segment.x1:
+            return [segment]
+        first = next(i for i, word in enumerate(words) if word.x1 > middle)
+        if first == 0 or words[first].x0 - words[first - 1].x1 < 0.75 * (self.end - self.start):
+            return [segment]
+        return [Segment(words[:first]), Segment(words[first:])]
+
+    def parts_prose(self, segments: list[Segment], strict: bool = True) -> bool:
+        """Whether there is prose at both sides: lines that fill their column and have some words."""
+        cut = [one for segment in segments for one in self.cut(segment)]
+        sides = [one for one in cut if one.x1 <= self.middle], [one for one in cut if one.x0 >= self.middle]
+        crossing = len(cut) - len(sides[0]) - len(sides[1])
+        if crossing > (0.4 if strict else 0.7) * len(cut):
+            return False
+        for side in sides:
+            rows = _rows(side)
+            if len(rows) < (3 if strict else 2):
+                return False
+            wide = max(one.x1 for one in side) - min(one.x0 for one in side)
+            fills = median(row[-1].x1 - row[0].x0 for row in rows) >= 0.45 * wide
+            worded = median(sum(len(one.words) for one in row) for row in rows) >= 3
+            if not (fills and worded and sum(len(row) == 1 for row in rows) >= 0.4 * len(rows)):
+                return False  # a table, whose rows are many segments
+        spans = [(min(one.base for one in side), max(one.base for one in side)) for side in sides]
+        shared = min(spans[0][1], spans[1][1]) - max(spans[0][0], spans[1][0])
+        return shared >= 0.3 * min(stop - start for start, stop in spans)
+
+
+def gutter(segments: list[Segment]) -> Strip | None:
+    """The strip that the fewest lines cross, with prose at both sides; None where there is one column.
+
+    What is counted are words, not the spaces between them: in running text four lines in five have a word at any place.
     """
     if len(segments) < 6:
         return None
     left, right = min(one.x0 for one in segments), max(one.x1 for one in segments)
     size = median(one.size for one in segments)
     count = int((right - left) / STEP) + 2
-    edges, total = [0.0] * (count + 1), 0.0
-    for one in segments:
-        edges[int((one.x0 - left) / STEP)] += one.size
-        edges[min(int((one.x1 - left) / STEP) + 1, count)] -= one.size
-        total += one.size
-    cover, sums = 0.0, []
-    for edge in edges[:count]:
-        cover += edge
-        sums.append(cover)
-    best: tuple[float, float] | None = None
+    edges = [0.0] * (count + 1)
+    for word in (word for one in segments for word in one.words):
+        edges[max(int((word.x0 - left) / STEP), 0)] += word.size
+        edges[min(int((word.x1 - left) / STEP) + 1, count)] -= word.size
+    sums = list(accumulate(edges[:count]))
+    most = sorted(sums)[int(0.8 * count)]  # what a place in a column has
+    best: tuple[float, Strip] | None = None
     at = int(0.2 * count)
     while at < int(0.8 * count):
         end = at
-        while end < count and sums[end] <= 0.3 * total:
+        while end < count and sums[end] <= 0.5 * most:
             end += 1
-        wide = (end - at) * STEP
-        middle = left + (at + end) / 2 * STEP
-        if wide >= max(6.0, 0.6 * size) and splits(segments, middle, strict=True):
+        strip = Strip(left + at * STEP, left + end * STEP)
+        if strip.end - strip.start >= 0.5 * size and end > at and strip.parts_prose(segments):
             crossing = min(sums[at:end])
             if best is None or crossing < best[0]:
-                best = crossing, middle
+                best = crossing, strip
         at = end + 1
     return None if best is None else best[1]
 
 
-def splits(segments: list[Segment], middle: float, strict: bool = False) -> bool:
-    """Whether there is prose at both sides of a place: lines that fill their column and have some words."""
-    sides = [one for one in segments if one.x1 <= middle], [one for one in segments if one.x0 >= middle]
-    crossing = len(segments) - len(sides[0]) - len(sides[1])
-    if crossing > (0.3 if strict else 0.7) * len(segments):
-        return False
-    for side in sides:
-        if len(side) < (3 if strict else 2):
-            return False
-        wide = max(one.x1 for one in side) - min(one.x0 for one in side)
-        if median(one.x1 - one.x0 for one in side) < 0.45 * wide or median(len(one.words) for one in side) < 3:
-            return False
-    spans = [(min(one.base for one in side), max(one.base for one in side)) for side in sides]
-    shared = min(spans[0][1], spans[1][1]) - max(spans[0][0], spans[1][0])
-    shorter = min(stop - start for start, stop in spans)
-    return shared >= 0.3 * shorter
-
-
-def columns(segments: list[Segment], middle: float | None, depth: int = 0) -> list[list[Segment]]:
+def columns(segments: list[Segment], strip: Strip | None, depth: int = 0) -> list[list[Segment]]:
     """Segments by column, in reading order: between lines across the gutter, what is left of it before what is right."""
-    if middle is None or depth > 3:
+    if strip is None or depth > 3:
         return [segments] if segments else []
     found: list[list[Segment]] = []
     whole: list[Segment] = []
@@ -243,36 +267,57 @@ def columns(segments: list[Segment], middle: float | None, depth: int = 0) -> li
             found.extend(columns(side[:], gutter(side), depth + 1))
             side.clear()
 
-    for one in segments:  # from the top
-        if one.x0 < middle < one.x1:
+    for one in (part for segment in segments for part in strip.cut(segment)):  # from the top
+        if one.x0 < strip.middle < one.x1:
             close_sides()
             whole.append(one)
         else:
             if whole:
                 found.append(whole[:])
                 whole.clear()
-            sides[one.x0 >= middle].append(one)
+            sides[one.x0 >= strip.middle].append(one)
     close_sides()
     return [*found, whole] if whole else found
 
 
 def _column(segments: list[Segment], page: int, number: int) -> list[Line]:
     """The lines of a column. Segments of one line are one, unless they stand in a table: apart, line after line."""
+    rows = _rows(segments)
+    left, right = min(one.x0 for one in segments), max(one.x1 for one in segments)
+    lines = []
+    for at, row in enumerate(rows):
+        near = rows[max(at - 1, 0) : at] + rows[at + 1 : at + 2]
+        table = _apart(row) and not _stretched(row, right) and any(_aligned(row, other) for other in near)
+        cells = row if table else [Segment(tuple(word for one in row for word in one.words))]
+        lines.append(Line(tuple(cells), page, number, left, right))
+    return lines
+
+
+def _rows(segments: list[Segment]) -> list[list[Segment]]:
+    """Segments, given from the top, by baseline."""
     rows: list[list[Segment]] = []
     for one in segments:
         if rows and abs(one.base - rows[-1][0].base) <= 0.35 * one.size:
             rows[-1].append(one)
         else:
             rows.append([one])
-    left, right = min(one.x0 for one in segments), max(one.x1 for one in segments)
-    lines = []
-    for at, row in enumerate(rows):
-        row.sort(key=lambda one: one.x0)
-        near = rows[max(at - 1, 0) : at] + rows[at + 1 : at + 2]
-        table = any(len(other) > 1 for other in near) and _apart(row)
-        cells = row if table else [Segment(tuple(word for one in row for word in one.words))]
-        lines.append(Line(tuple(cells), page, number, left, right))
-    return lines
+    return [sorted(row, key=lambda one: one.x0) for row in rows]
+
+
+def _stretched(row: list[Segment], right: float) -> bool:
+    """Whether a line is only set wide, to end where the column does: then its spaces are all alike."""
+    words = [word for one in row for word in one.words]
+    gaps = [after.x0 - before.x1 for before, after in pairwise(words)]
+    return row[-1].x1 > right - row[-1].size and max(gaps) < 1.4 * min(gaps)
+
+
+def _aligned(row: list[Segment], other: list[Segment]) -> bool:
+    """Whether a cell after the first begins, ends or is centred where one of the other row does."""
+    return any(
+        min(abs(a.x0 - b.x0), abs(a.x1 - b.x1), abs(a.x0 + a.x1 - b.x0 - b.x1) / 2) < 0.3 * a.size
+        for a in row[1:]
+        for b in other[1:]
+    )
 
 
 def _apart(row: list[Segment]) -> bool:

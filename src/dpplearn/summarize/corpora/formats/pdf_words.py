@@ -13,7 +13,7 @@ _MATH = ("cmmi", "cmsy", "cmex", "msbm", "msam", "math", "symbol", "mtsy", "rmtm
 _HYPHENS = "\x02\ufffe"  # what pdfium has for a hyphen at a line's end
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
 _LIGATURES |= {0x2010: "-", 0x2011: "-"}
-_NOTES = "0123456789*†‡§¶,"  # marks that lead to footnotes
+MARKS = "0123456789*†‡§¶,"  # marks that lead to footnotes
 
 
 class Word(NamedTuple):
@@ -43,7 +43,20 @@ def page_words(raw: Any, text_page: Any) -> list[Word]:
     if not words:
         return []
     usual = Counter(turn for turn, _ in words).most_common(1)[0][0]
-    return [_word(raw, text_page, chars, usual) for turn, chars in words if turn == usual]
+    return _with_raised([_word(raw, text_page, chars, usual) for turn, chars in words if turn == usual])
+
+
+def _with_raised(words: list[Word]) -> list[Word]:
+    """Small words right after another, a little above or below its line, are part of it; marks of notes are left out."""
+    kept: list[Word] = []
+    for word in words:
+        host = kept[-1] if kept else word
+        near = abs(word.x0 - host.x1) < 0.25 * host.size and 0.1 < abs(word.base - host.base) / host.size < 0.6
+        if not (near and word.size < 0.87 * host.size):
+            kept.append(word)
+        elif not all(c in MARKS for c in word.text):
+            kept[-1] = host._replace(text=host.text + word.text, x1=word.x1)
+    return kept
 
 
 def _runs(raw: Any, text_page: Any) -> Iterator[list[Char]]:
@@ -90,7 +103,7 @@ def _word(raw: Any, text_page: Any, chars: list[Char], turn: int) -> Word:
     sizes = [abs(one.box[3] - one.box[1]) if turn % 2 == 0 else abs(one.box[2] - one.box[0]) for one in chars]
     size = max(sizes[: (len(sizes) + 1) // 2]) or raw.FPDFText_GetFontSize(text_page, chars[0].index) or 1.0
     end = len(chars)  # a small number after a word of letters is the mark of a note
-    while end > 3 and 0 < sizes[end - 1] < 0.8 * size and chars[end - 1].text in _NOTES:
+    while end > 3 and 0 < sizes[end - 1] < 0.87 * size and chars[end - 1].text in MARKS:
         end -= 1
     if not all(one.text.isalpha() for one in chars[:3]):
         end = len(chars)
