@@ -1,7 +1,7 @@
-"""Work in a process of its own, which is killed when its time is up: Python code, and C code less still, hears no deadline.
+"""Work in a process of its own, killed when its time is up: Python code, and C code less still, hears no deadline.
 
-The process is a plain `python -c`, not one of multiprocessing, which would import the user's script again. It is kept for
-the next piece of work, and ends itself when none comes, when its parent is gone, and at its deadline.
+The process is a plain `python -c`, not one of multiprocessing, which would import the user's script again. It is kept
+for the next piece of work, and ends itself when none comes, when its parent is gone, and at its deadline.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from threading import Lock, Timer
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 IDLE = 20.0  # seconds that a process waits for more
 GRACE = 2.0  # seconds past its deadline after which it ends itself, should nobody be left to kill it
@@ -69,7 +69,8 @@ class Process:
 
     def call(self, function: str, data: bytes, options: dict[str, Any], seconds: float, memory: int) -> Any:
         """As the function of this name; after a LostError the process is of no more use."""
-        assert self.child.stdin is not None and self.child.stdout is not None
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
         head = {"function": function, "options": options, "seconds": seconds, "memory": memory}
         timer = Timer(seconds, self.child.kill)
         timer.daemon = True
@@ -119,14 +120,14 @@ def _close() -> None:
         _process.close()
 
 
-def send(file: BinaryIO, data: bytes) -> None:
+def send(file: IO[bytes], data: bytes) -> None:
     """Write bytes with their number before them."""
     file.write(struct.pack("<Q", len(data)))
     file.write(data)
     file.flush()
 
 
-def receive(file: BinaryIO) -> bytes:
+def receive(file: IO[bytes]) -> bytes:
     """What the other end sent."""
     head = file.read(8)
     if len(head) < 8:

@@ -19,6 +19,7 @@ from dpplearn.summarize.corpora.documents import (
     suffixes,
     unique_ids,
 )
+from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.corpora.source import Source
 
 REFERENCES = "references"
@@ -70,7 +71,15 @@ def read_references(folder: Path, source: Source) -> list[str]:
     paths = [path for path in there if path.is_file() and suffix_of(path) in (*suffixes(), "")]
     source.add_others(there, paths)
     given = [DocumentFile(read_bytes(path), path.name, path, source.encoding) for path in paths]
-    return [HTML.parse(file)[0].text if kind_of(file) is HTML else file.text().strip() for file in given]
+    return [reference_text(file) for file in given]
+
+
+def reference_text(file: DocumentFile) -> str:
+    """A reference as its writer had it: lines are kept, where there are any."""
+    kind = kind_of(file)
+    if kind is HTML or isinstance(kind.parse, Apart):
+        return "\n\n".join(document.text for document in kind.parse(file))
+    return file.text().strip()
 
 
 def read_example() -> Cluster:

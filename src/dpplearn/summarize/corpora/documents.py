@@ -15,7 +15,7 @@ from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, peek
 from dpplearn._io.folders import entries
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import Apart
-from dpplearn.summarize.corpora.formats.limits import Limits
+from dpplearn.summarize.corpora.formats.limits import LIMITS, Limits
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.blocks import is_date, is_title
@@ -32,7 +32,7 @@ class DocumentFile:
     name: str
     place: Path | str
     encoding: str | None = None
-    limits: Limits = Limits()
+    limits: Limits = LIMITS
 
     def text(self, fallback: str | None = None) -> str:
         """Its characters, as `to_text` finds them."""
@@ -141,13 +141,13 @@ def read_document(path: Path, encoding: str | None = None) -> list[Document]:
 
     A text file's first line is its title if it reads like one and stands apart, and the line under it its date.
     """
-    name, limits = path.name.removesuffix(".gz"), Limits()
+    name, limits = path.name.removesuffix(".gz"), LIMITS
     apart = isinstance(kind_of(DocumentFile(peek(path), name, path, encoding)).parse, Apart)
     return parse_document(read_bytes(path, limits.size if apart else MAX_BYTES), name, path, encoding, limits)
 
 
 def parse_document(
-    data: bytes, name: str, place: Path | str, encoding: str | None = None, limits: Limits = Limits()
+    data: bytes, name: str, place: Path | str, encoding: str | None = None, limits: Limits = LIMITS
 ) -> list[Document]:
     """The documents in the bytes of a file, told apart by its name and content; errors call it by its place.
 
@@ -183,11 +183,17 @@ def plain_document(name: str, source: str) -> Document:
 def read_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]], encoding: str | None) -> list[Document]:
     """The documents of files, patterns and folders; ids are file names, or paths where names are the same."""
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    source = Source(Path(), encoding)
+    source = Source(Path(), encoding, skip_bad=True)
     found = list(dict.fromkeys(path for one in given for path in _expand(fspath(one), source)))
     if not found:
         raise FileNotFoundError("There must be at least one file to read, but none was given.")
-    documents = [(path, document) for path in found for document in read_document(path, encoding)]
+    documents: list[tuple[Path, Document]] = []
+    for path in found:
+        if not path.exists():
+            raise FileNotFoundError(f"{path} does not exist.")
+        with source.tolerate():
+            documents += [(path, document) for document in read_document(path, encoding)]
+    source.check_some(bool(documents))
     source.add_empty(documents)
     source.warn(suffixes(), stacklevel=3)  # where Cluster.from_files was called
     return unique_ids(documents)

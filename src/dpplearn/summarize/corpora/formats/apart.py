@@ -25,7 +25,12 @@ class Apart:
 
     def __call__(self, file: DocumentFile) -> list[Document]:
         place, limits = str(file.place), file.limits
-        options = {"function": self.function, "name": file.name, "place": place, "encoding": file.encoding}
+        options: dict[str, Any] = {
+            "function": self.function,
+            "name": file.name,
+            "place": place,
+            "encoding": file.encoding,
+        }
         options["limits"] = asdict(limits)
         try:
             found = call(f"{__name__}:parse", file.data, options, limits.seconds, limits.memory)
@@ -38,11 +43,12 @@ class Apart:
             ) from None
         for said in found["skipped"]:
             warnings.warn(said, SkippedWarning, stacklevel=2)
-        return [Document(*one[:5], blocks=as_blocks(one[5])) for one in found["documents"]]
+        return [as_document(*one) for one in found["documents"]]
 
 
-def as_blocks(given: list[Any] | None) -> tuple[Block, ...] | None:
-    return None if given is None else tuple(Block(*block) for block in given)
+def as_document(name: str, text: str, title: str | None, date: str | None, blocks: list[Any] | None) -> Document:
+    """A document from what the other process sends."""
+    return Document(name, text, title, date, blocks=None if blocks is None else tuple(Block(*one) for one in blocks))
 
 
 def parse(data: bytes, function: str, name: str, place: str, encoding: str | None, limits: dict[str, Any]) -> Any:
@@ -64,5 +70,5 @@ def parse(data: bytes, function: str, name: str, place: str, encoding: str | Non
     except Exception as error:  # whatever a file is, it is not the end of the others
         why = type(error).__name__
         raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
-    lists = [[one.id, one.text, one.title, one.date, one.role, one.blocks] for one in documents]
+    lists = [[one.id, one.text, one.title, one.date, one.blocks] for one in documents]
     return {"documents": lists, "skipped": [str(one.message) for one in said if one.category is SkippedWarning]}

@@ -1,4 +1,4 @@
-"""Words cut at line ends, put together again: with their hyphen where it is their own, without where it is the line's."""
+"""Words cut at line ends, put together again: with the hyphen where it is their own, without where it is the line's."""
 
 from __future__ import annotations
 

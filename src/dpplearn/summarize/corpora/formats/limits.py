@@ -47,3 +47,6 @@ class Limits:
         most = getattr(self, name)
         if found > most:
             raise ValueError(f"{place} must have at most {most:,} {name}, but has {found:,}. Split it.")
+
+
+LIMITS = Limits()

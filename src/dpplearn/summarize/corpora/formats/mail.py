@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from contextlib import suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage, Message
 from typing import TYPE_CHECKING
@@ -94,10 +95,8 @@ def decoded(part: Message) -> str:
     declared = part.get_param("charset")
     charsets = ["utf-8"]
     if isinstance(declared, str):
-        try:
+        with suppress(ValueError):
             charsets.insert(0, check_charset(declared.strip(), ""))
-        except ValueError:
-            pass
     if charsets[0] in ("ascii", "iso8859-1"):  # what mailers say for what they do not know
         charsets = ["utf-8", "cp1252"]
     for charset in charsets:

@@ -1,4 +1,4 @@
-"""Files that are zip archives inside (Word, OpenDocument, EPUB), unpacked within limits and told apart by their parts."""
+"""Files that are zip archives inside (Word, OpenDocument, EPUB): unpacked within limits, told apart by their parts."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Package:
             raise ValueError(f"{self.place} is protected by a password. Save it without, then give it again.")
         if info.file_size > max(SMALL, self.limits.ratio * info.compress_size):
             raise ValueError(
-                f"{self.place} unpacks to {info.file_size / max(info.compress_size, 1):,.0f} times its size, as bombs do, "
-                f"and was not read. The limit is {self.limits.ratio:g} times."
+                f"{self.place} unpacks to {info.file_size / max(info.compress_size, 1):,.0f} times its size, as bombs "
+                f"do, and was not read. The limit is {self.limits.ratio:g} times."
             )
         try:
             with self.archive.open(info) as member:

@@ -19,13 +19,14 @@ _BULLET = re.compile(r"(?:[•‣◦▪●■○·∙*–—-]|\(?[0-9]{1,2}[.)]
 _BULLETS = "•‣◦▪●■○·∙*–—-"
 _MARK = re.compile(r"[•‣◦▪●■○·∙*–—-]\s+|\(?[0-9]{1,2}[.)]\s+|\([a-z]\)\s+|\([ivx]{1,4}\)\s+")
 _CAPTION = re.compile(
-    r"(?:Fig(?:ure|\.)?|Table|Tab\.|Listing|Algorithm|Scheme|Plate|Abb(?:ildung|\.)|Tabelle|Tableau|Figura|Tabla|Tabella|图|表|図)"
-    r"\s?[A-Z]?[0-9]{1,3}(?:\.[0-9]{1,2})?\s?(?:[.:|–—]|$)",
+    r"(?:Fig(?:ure|\.)?|Table|Tab\.|Listing|Algorithm|Scheme|Plate|Abb(?:ildung|\.)|Tabelle|Tableau|Figura|Tabla|"
+    r"Tabella|图|表|図)\s?[A-Z]?[0-9]{1,3}(?:\.[0-9]{1,2})?\s?(?:[.:|–—]|$)",
     re.IGNORECASE,
 )
 _REFERENCES = re.compile(
-    r"(?:[0-9]{1,2}\.?\s+|[IVX]{1,4}\.\s+)?(?:references?(?: cited| and notes)?|bibliography|literature(?: cited)?|works cited|"
-    r"literatur(?:verzeichnis|angaben)?|quellen(?:verzeichnis)?|références|bibliographie|referencias|bibliografía|bibliografia)",
+    r"(?:[0-9]{1,2}\.?\s+|[IVX]{1,4}\.\s+)?(?:references?(?: cited| and notes)?|bibliography|literature(?: cited)?|"
+    r"works cited|literatur(?:verzeichnis|angaben)?|quellen(?:verzeichnis)?|références|bibliographie|"
+    r"referencias|bibliografía|bibliografia)",
     re.IGNORECASE,
 )
 _LEADERS = re.compile(r"(?:\s?\.){5,}\s*[0-9ivxl]{1,5}$")
@@ -177,7 +178,7 @@ def kind_of(part: Part, body: float, regular: bool, lowest: float) -> str:
         return "row"
     if _CAPTION.match(text):
         return "caption"
-    if all(_LEADERS.search(line.text) for line in part.lines):
+    if all(_LEADERS.search(line.text[-40:]) for line in part.lines):
         return "navigation"
     if is_formula(part):
         return "formula"

@@ -11,7 +11,7 @@ from statistics import median
 from typing import NamedTuple
 
 from dpplearn._cached import cached_property
-from dpplearn.summarize.corpora.formats.pdf_words import MARKS, Word
+from dpplearn.summarize.corpora.formats.pdf_words import Word
 
 GAP = 0.9  # times the type size: a wider one may be more than a space
 CELL = 1.6  # and one as wide, or wider, divides cells where it is no gutter
@@ -255,7 +255,7 @@ def gutter(segments: list[Segment]) -> Strip | None:
 
 
 def columns(segments: list[Segment], strip: Strip | None, depth: int = 0) -> list[list[Segment]]:
-    """Segments by column, in reading order: between lines across the gutter, what is left of it before what is right."""
+    """Segments by column, in reading order: between lines across the gutter, what is left of it, then what is right."""
     if strip is None or depth > 3:
         return [segments] if segments else []
     found: list[list[Segment]] = []

@@ -32,14 +32,14 @@ class Char(NamedTuple):
     """A character and its box, in the page's own coordinates."""
 
     text: str
-    index: int
+    number: int  # in the page
     box: tuple[float, float, float, float]  # left, bottom, right, top
     origin: tuple[float, float]
 
 
 def page_words(raw: Any, text_page: Any) -> list[Word]:
     """The words of a page that are written as most of them are, upright or turned, in the order of the file."""
-    words = [(turn, chars) for chars in _runs(raw, text_page) for turn in [_turn(raw, text_page, chars[0].index)]]
+    words = [(turn, chars) for chars in _runs(raw, text_page) for turn in [_turn(raw, text_page, chars[0].number)]]
     if not words:
         return []
     usual = Counter(turn for turn, _ in words).most_common(1)[0][0]
@@ -47,7 +47,7 @@ def page_words(raw: Any, text_page: Any) -> list[Word]:
 
 
 def _with_raised(words: list[Word]) -> list[Word]:
-    """Small words right after another, a little above or below its line, are part of it; marks of notes are left out."""
+    """Small words right after another, a little above or below its line, are part of it; marks of notes are dropped."""
     kept: list[Word] = []
     for word in words:
         host = kept[-1] if kept else word
@@ -90,18 +90,18 @@ def _runs(raw: Any, text_page: Any) -> Iterator[list[Char]]:
         yield run
 
 
-def _turn(raw: Any, text_page: Any, index: int) -> int:
+def _turn(raw: Any, text_page: Any, number: int) -> int:
     """How often text is turned by a quarter, anticlockwise."""
-    return round(raw.FPDFText_GetCharAngle(text_page, index) / (pi / 2)) % 4
+    return round(raw.FPDFText_GetCharAngle(text_page, number) / (pi / 2)) % 4
 
 
 def _word(raw: Any, text_page: Any, chars: list[Char], turn: int) -> Word:
     name = ctypes.create_string_buffer(128)
     flags = ctypes.c_int()
-    raw.FPDFText_GetFontInfo(text_page, chars[0].index, name, 128, flags)
+    raw.FPDFText_GetFontInfo(text_page, chars[0].number, name, 128, flags)
     font = name.value.decode("utf-8", "replace").lower()
     sizes = [abs(one.box[3] - one.box[1]) if turn % 2 == 0 else abs(one.box[2] - one.box[0]) for one in chars]
-    size = max(sizes[: (len(sizes) + 1) // 2]) or raw.FPDFText_GetFontSize(text_page, chars[0].index) or 1.0
+    size = max(sizes[: (len(sizes) + 1) // 2]) or raw.FPDFText_GetFontSize(text_page, chars[0].number) or 1.0
     end = len(chars)  # a small number after a word of letters is the mark of a note
     while end > 3 and 0 < sizes[end - 1] < 0.87 * size and chars[end - 1].text in MARKS:
         end -= 1

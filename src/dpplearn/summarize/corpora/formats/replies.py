@@ -15,7 +15,8 @@ _WROTE = re.compile(
 )
 _ORIGINAL = re.compile(
     r"[-_ ]{2,}\s?(?:Original Message|Original Appointment|Reply Message|Ursprüngliche Nachricht|Originalnachricht|"
-    r"Message d'origine|Message original|Mensaje original|Messaggio originale|Oorspronkelijk bericht|Mensagem original)\b",
+    r"Message d'origine|Message original|Mensaje original|Messaggio originale|Oorspronkelijk bericht|"
+    r"Mensagem original)\b",
     re.IGNORECASE,
 )
 _FORWARDED = re.compile(
@@ -25,15 +26,15 @@ _FORWARDED = re.compile(
     re.IGNORECASE,
 )
 _FIELD = re.compile(
-    r"\*?(?:From|To|Cc|Bcc|Sent|Date|Subject|Reply-To|Von|An|Gesendet|Datum|Betreff|De|À|A|Envoyé|Objet|Date|Para|Enviado|"
-    r"Enviado el|Fecha|Asunto|Da|Inviato|Oggetto|Verzonden|Onderwerp|Aan)\s?:\*?\s",
+    r"\*?(?:From|To|Cc|Bcc|Sent|Date|Subject|Reply-To|Von|An|Gesendet|Datum|Betreff|De|À|A|Envoyé|Objet|Para|"
+    r"Enviado|Enviado el|Fecha|Asunto|Da|Inviato|Oggetto|Verzonden|Onderwerp|Aan)\s?:\*?\s",
 )
 _FIRST = re.compile(r"\*?(?:From|Von|De|Da|Van)\s?:\*?\s")
 _SIGNATURE = re.compile(r"--\s*$|_{10,}$|-{20,}$|={20,}$")
 _DEVICE = re.compile(
     r"(?:Sent (?:from|via|with) (?:my |Mail |Yahoo|Outlook|Samsung|Proton)|Get Outlook for|Von meinem \S+ gesendet|"
-    r"Gesendet (?:von|mit|über) |Diese Nachricht wurde von meinem|Envoyé (?:de|depuis|à partir de) |Télécharg\w+ Outlook|"
-    r"Enviado desde |Obtener Outlook|Inviato da |Verzonden vanaf|Verstuurd vanaf|Enviado (?:do|a partir)|"
+    r"Gesendet (?:von|mit|über) |Diese Nachricht wurde von meinem|Envoyé (?:de|depuis|à partir de) |"
+    r"Télécharg\w+ Outlook|Enviado desde |Obtener Outlook|Inviato da |Verzonden vanaf|Verstuurd vanaf|Enviado (?:do|a partir)|"
     r"Von Outlook für)",
     re.IGNORECASE,
 )
@@ -44,8 +45,8 @@ _NOTICE = re.compile(
     r"(?:please )?(?:consider|think of) (?:the environment|our environment)|"
     r"diese (?:e-?mail|nachricht)\b.{0,120}\bvertraulich|der inhalt dieser e-?mail|"
     r"ce (?:message|courriel|mail)\b.{0,120}\bconfidentiel|este (?:mensaje|correo)\b.{0,120}\bconfidencial|"
-    r"questo messaggio\b.{0,120}\b(?:riservat|confidenzial)|you (?:are receiving|received) this (?:e-?mail|message) because|"
-    r"to unsubscribe\b|unsubscribe (?:from|here)|this (?:e-?mail|message) was sent (?:to|by))",
+    r"questo messaggio\b.{0,120}\b(?:riservat|confidenzial)|"
+    r"you (?:are receiving|received) this (?:e-?mail|message) because|to unsubscribe\b|unsubscribe (?:from|here)|this (?:e-?mail|message) was sent (?:to|by))",
     re.IGNORECASE | re.DOTALL,
 )
 _FAREWELL = re.compile(
@@ -74,7 +75,7 @@ def own_text(text: str, flowed: bool = False) -> str:
     at = 0
     while at < len(lines):
         line = lines[at].strip()
-        if line.startswith(">") or line.startswith("|>"):
+        if line.startswith((">", "|>")):
             _drop_introduction(kept)
         elif _ORIGINAL.match(line) or _is_header_block(lines, at):
             if _has_words(kept):
@@ -87,7 +88,7 @@ def own_text(text: str, flowed: bool = False) -> str:
         elif _SIGNATURE.match(lines[at]) and _has_words(kept):
             at = _after_signature(lines, at)
             continue
-        elif _NOTICE.match(line) and _has_words(kept):
+        elif _NOTICE.match(" ".join(lines[at : at + 3]).strip()) and _has_words(kept):
             break
         elif not _DEVICE.match(line):
             kept.append(lines[at])

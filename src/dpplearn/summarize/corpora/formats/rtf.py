@@ -1,7 +1,7 @@
 r"""Rich text (.rtf): groups, control words and code pages, read in one pass.
 
-A `\'e9` is a byte in the code page of the document or of its font; a `\u233` is a UTF-16 unit, after which \uc characters
-for older readers are passed over.
+A `\'e9` is a byte in the code page of the document or of its font; a `\u233` is a UTF-16 unit, after which as many
+characters as `\uc` says are passed over: they are for older readers.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ DEEPEST = 1_000
 # Destinations whose text is none of the document's; those marked \* that nobody knows are left out too.
 ASIDE = word_set(
     "fonttbl colortbl info pict object header headerl headerr headerf footer footerl footerr footerf ftnsep ftnsepc "
-    "xmlnstbl listtable listoverridetable rsidtbl generator themedata colorschememapping latentstyles datastore mmathPr "
-    "filetbl revtbl annotation atnid atnauthor atrfstart atrfend bkmkstart bkmkend fldinst nonshppict pntext pnseclvl "
-    "listtext result private tc xe"
+    "xmlnstbl listtable listoverridetable rsidtbl generator themedata colorschememapping latentstyles datastore "
+    "mmathPr filetbl revtbl annotation atnid atnauthor atrfstart atrfend bkmkstart bkmkend fldinst nonshppict "
+    "pntext pnseclvl listtext result private tc xe"
 )
 WORDS = {
     **dict.fromkeys(("par", "sect", "page", "column"), "\n"),
@@ -167,9 +167,9 @@ class _Reader:
             if group.place != "font":
                 group.encoding = self.fonts.get(self.font, self.usual)
         elif word in ("fcharset", "cpg") and group.place == "font":
-            page = CHARSETS.get(number or 0) if word == "fcharset" else number
-            if page and (word == "cpg" or number):  # charset 0 is the document's own
-                self.fonts[self.font] = encoding_of(page)
+            known = CHARSETS.get(number or 0) if word == "fcharset" else number
+            if known and number:  # charset 0 is the document's own
+                self.fonts[self.font] = encoding_of(known)
         elif word == "plain":
             group.encoding, group.hidden = self.usual, False
         elif word in ("v", "deleted"):

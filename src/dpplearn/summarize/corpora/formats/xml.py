@@ -45,7 +45,7 @@ def tags(data: bytes, place: object) -> Iterator[Tag]:
         depth -= 1
         found.append(Tag("close", local(name)))
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object) -> int:
         raise ValueError(f"{place} cannot be read: its XML declares entities, as bombs do. Save it anew.")
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
