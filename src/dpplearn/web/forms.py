@@ -106,7 +106,7 @@ def form_items(content_type: str, body: bytes, limit: int) -> list[tuple[str, Fi
 
 
 def read_upload(file: File, number: int, settings: Settings) -> list[Document]:
-    """The documents of one file, of any kind that `Cluster.from_files` reads; a ValueError says what is wrong with it."""
+    """The documents of one file, of any kind that `Cluster.from_files` reads; a ValueError says why there are none."""
     name = label(file.name, number)
     limits = replace(LIMITS, size=settings.max_upload_bytes, seconds=settings.max_file_seconds)
     try:

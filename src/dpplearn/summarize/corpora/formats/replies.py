@@ -34,19 +34,20 @@ _SIGNATURE = re.compile(r"--\s*$|_{10,}$|-{20,}$|={20,}$")
 _DEVICE = re.compile(
     r"(?:Sent (?:from|via|with) (?:my |Mail |Yahoo|Outlook|Samsung|Proton)|Get Outlook for|Von meinem \S+ gesendet|"
     r"Gesendet (?:von|mit|über) |Diese Nachricht wurde von meinem|Envoyé (?:de|depuis|à partir de) |"
-    r"Télécharg\w+ Outlook|Enviado desde |Obtener Outlook|Inviato da |Verzonden vanaf|Verstuurd vanaf|Enviado (?:do|a partir)|"
-    r"Von Outlook für)",
+    r"Télécharg\w+ Outlook|Enviado desde |Obtener Outlook|Inviato da |Verzonden vanaf|Verstuurd vanaf|"
+    r"Enviado (?:do|a partir)|Von Outlook für)",
     re.IGNORECASE,
 )
 _NOTICE = re.compile(
     r"(?:\W{0,4}confidentiality (?:notice|note)|\W{0,4}disclaimer\b|this (?:e-?mail|message|communication)\b.{0,120}"
-    r"\b(?:confidential|intended (?:only|solely)|privileged)|the information (?:contained )?in this (?:e-?mail|message)|"
-    r"if you (?:are not|have received) .{0,60}\b(?:intended recipient|in error)|"
+    r"\b(?:confidential|intended (?:only|solely)|privileged)|"
+    r"the information (?:contained )?in this (?:e-?mail|message)|if you (?:are not|have received) .{0,60}\b(?:intended recipient|in error)|"
     r"(?:please )?(?:consider|think of) (?:the environment|our environment)|"
     r"diese (?:e-?mail|nachricht)\b.{0,120}\bvertraulich|der inhalt dieser e-?mail|"
     r"ce (?:message|courriel|mail)\b.{0,120}\bconfidentiel|este (?:mensaje|correo)\b.{0,120}\bconfidencial|"
     r"questo messaggio\b.{0,120}\b(?:riservat|confidenzial)|"
-    r"you (?:are receiving|received) this (?:e-?mail|message) because|to unsubscribe\b|unsubscribe (?:from|here)|this (?:e-?mail|message) was sent (?:to|by))",
+    r"you (?:are receiving|received) this (?:e-?mail|message) because|to unsubscribe\b|"
+    r"unsubscribe (?:from|here)|this (?:e-?mail|message) was sent (?:to|by))",
     re.IGNORECASE | re.DOTALL,
 )
 _FAREWELL = re.compile(
