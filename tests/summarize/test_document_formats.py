@@ -17,8 +17,8 @@ from dpplearn.summarize.corpora.formats.limits import Limits
 
 pytest.importorskip("pypdfium2")
 
-NAMES = ["harbour", "district", "authority", "winter", "channel", "station", "instrument", "measurement", "investigation", "concentration"]
-VERBS = ["reported", "improved", "measured", "considered", "distinguished", "calibrated", "documented", "interpreted"]
+NAMES = ["harbour", "district", "authority", "winter", "channel", "instrument", "measurement", "investigation"]
+VERBS = ["reported", "improved", "measured", "considered", "distinguished", "calibrated", "documented"]
 
 
 def read(data, name="a.txt", limits=None):
@@ -195,7 +195,7 @@ rose. I will call on Monday.
 
 Best regards,
 Ann
--- 
+--\x20
 Ann Example, Office of Rain
 """
 
@@ -338,9 +338,9 @@ def test_the_others_go_on(tmp_path):
     texts = {document.id: document.text for document in cluster.documents}
     assert texts["a.pdf"] == texts["d.txt"] != ""
     assert (texts["e.odt"], texts["f.pdf"]) == ("Plain.", "It rained in Oslo.")
-    taken = (
-        Cluster.from_files(tmp_path, id="x") if not [path.unlink() for path in map(tmp_path.joinpath, BAD)] else None
-    )
+    for name in BAD:
+        (tmp_path / name).unlink()
+    taken = Cluster.from_files(tmp_path)  # from a folder
     assert {document.id for document in taken.documents} == set(good)
 
 

@@ -117,7 +117,7 @@ def breaks(part: Part, above: Line, below: Line, leading: float) -> bool:
     if abs(below.size - size) > 0.08 * size or above.bold != below.bold:
         return True
     if below.column != above.column:
-        return not (goes_on(above.text) and below.text[0].islower())
+        return not leads_on(above, below)
     gap = below.base - above.base
     if gap <= 0 or gap > 1.3 * leading * size:
         return True
@@ -131,15 +131,16 @@ def breaks(part: Part, above: Line, below: Line, leading: float) -> bool:
     return indented and ends and not item and len(below.text.split()) > 1
 
 
+def leads_on(above: Line, below: Line) -> bool:
+    """Whether a sentence goes on from the last line of a column in the first of another."""
+    full = above.x1 > above.right - 0.15 * (above.right - above.left)
+    return not is_closed(above.text) and (below.text[0].islower() or (full and not _BULLET.match(below.text)))
+
+
 def is_closed(text: str) -> bool:
     """Whether a line ends as a sentence does."""
     tail = text.rstrip(CLOSERS + "\"'“«» ")
     return bool(tail) and tail[-1] in STOPS + ":"
-
-
-def goes_on(text: str) -> bool:
-    """Whether a sentence is open at the end of a line."""
-    return not is_closed(text)
 
 
 def name_kinds(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> str | None:
@@ -234,7 +235,7 @@ def join_over_columns(parts: list[Part]) -> None:
             open_ = part if part.kind in ("paragraph", "item") else None
             continue
         same = abs(part.size - open_.size) <= 0.08 * open_.size
-        if same and goes_on(open_.last.text) and part.first.column != open_.last.column and part.text[0].islower():
+        if same and part.first.column != open_.last.column and leads_on(open_.last, part.first):
             open_.more.append(part)
             parts.remove(part)
         else:

@@ -98,16 +98,10 @@ def lines_of(pages: list[list[Word]]) -> list[Line]:
     """All lines of a document, in the order in which they are read."""
     rows = without_edges([rows_of(words) for words in pages])
     laid = [[segment for row in page for segment in row] for page in rows]
-    found = [gutter(segments) for segments in laid]
-    usual = Counter(round(one.middle / 4) for one in found if one is not None)
-    many = {round(one.middle / 4): one for one in found if one is not None}
-    shared = many[usual.most_common(1)[0][0]] if usual else None
+    known = list({round(strip.middle / 4): strip for page in laid for strip in strips(page)}.values())
     lines: list[Line] = []
-    for number, (segments, own) in enumerate(zip(laid, found, strict=True)):
-        strip = own
-        if own is None and shared is not None and shared.parts_prose(segments, strict=False):
-            strip = shared  # too few lines to tell by themselves
-        for column in columns(segments, strip):
+    for number, segments in enumerate(laid):
+        for column in columns(segments, known):
             lines += _column(column, number, lines[-1].column + 1 if lines else 0)
     return lines
 
@@ -202,22 +196,30 @@ class Strip(NamedTuple):
             return [segment]
         return [Segment(words[:first]), Segment(words[first:])]
 
+    def sides(self, segments: list[Segment]) -> tuple[list[Segment], list[Segment]]:
+        """What is left and what is right of it; lines across are neither."""
+        cut = [one for segment in segments for one in self.cut(segment)]
+        return [one for one in cut if one.x1 <= self.middle], [one for one in cut if one.x0 >= self.middle]
+
     def parts_prose(self, segments: list[Segment], strict: bool = True) -> bool:
         """Whether there is prose at both sides: lines that fill their column and have some words."""
-        cut = [one for segment in segments for one in self.cut(segment)]
-        sides = [one for one in cut if one.x1 <= self.middle], [one for one in cut if one.x0 >= self.middle]
-        crossing = len(cut) - len(sides[0]) - len(sides[1])
-        if crossing > (0.4 if strict else 0.7) * len(cut):
+        sides = self.sides(segments)
+        count = sum(len(self.cut(segment)) for segment in segments)
+        crossing = count - len(sides[0]) - len(sides[1])
+        if crossing > (0.4 if strict else 0.7) * count:
             return False
         for side in sides:
             rows = _rows(side)
-            if len(rows) < (3 if strict else 2):
+            if not strict and 0 < len(rows) < 4:
+                continue
+            if len(rows) < 3:
                 return False
             wide = max(one.x1 for one in side) - min(one.x0 for one in side)
             fills = median(row[-1].x1 - row[0].x0 for row in rows) >= 0.45 * wide
             worded = median(sum(len(one.words) for one in row) for row in rows) >= 3
-            if not (fills and worded and sum(len(row) == 1 for row in rows) >= 0.4 * len(rows)):
-                return False  # a table, whose rows are many segments
+            whole = sum(len(row) == 1 for row in rows) >= 0.4 * len(rows)  # rows of a table are many segments
+            if not (fills and worded and (whole or gutter(side) is not None)):
+                return False
         spans = [(min(one.base for one in side), max(one.base for one in side)) for side in sides]
         shared = min(spans[0][1], spans[1][1]) - max(spans[0][0], spans[1][0])
         return shared >= 0.3 * min(stop - start for start, stop in spans)
@@ -254,8 +256,23 @@ def gutter(segments: list[Segment]) -> Strip | None:
     return None if best is None else best[1]
 
 
-def columns(segments: list[Segment], strip: Strip | None, depth: int = 0) -> list[list[Segment]]:
-    """Segments by column, in reading order: between lines across the gutter, what is left of it, then what is right."""
+def strips(segments: list[Segment]) -> list[Strip]:
+    """The gutters of a page: that of the whole, and those at each side of it."""
+    strip = gutter(segments)
+    if strip is None:
+        return []
+    sides = strip.sides(segments)
+    return [strip, *strips(sides[0]), *strips(sides[1])]
+
+
+def columns(segments: list[Segment], known: list[Strip], depth: int = 0) -> list[list[Segment]]:
+    """Segments by column, in reading order: between lines across the gutter, what is left of it, then what is right.
+
+    Where there are too few lines to find a gutter, it may be one that another page has.
+    """
+    strip = gutter(segments)
+    if strip is None:
+        strip = next((one for one in known if one.parts_prose(segments, strict=False)), None)
     if strip is None or depth > 3:
         return [segments] if segments else []
     found: list[list[Segment]] = []
@@ -264,7 +281,7 @@ def columns(segments: list[Segment], strip: Strip | None, depth: int = 0) -> lis
 
     def close_sides() -> None:
         for side in sides:
-            found.extend(columns(side[:], gutter(side), depth + 1))
+            found.extend(columns(side[:], known, depth + 1))
             side.clear()
 
     for one in (part for segment in segments for part in strip.cut(segment)):  # from the top

@@ -92,7 +92,7 @@ def _runs(raw: Any, text_page: Any) -> Iterator[list[Char]]:
 
 def _turn(raw: Any, text_page: Any, number: int) -> int:
     """How often text is turned by a quarter, anticlockwise."""
-    return round(raw.FPDFText_GetCharAngle(text_page, number) / (pi / 2)) % 4
+    return -round(raw.FPDFText_GetCharAngle(text_page, number) / (pi / 2)) % 4  # pdfium has it clockwise
 
 
 def _word(raw: Any, text_page: Any, chars: list[Char], turn: int) -> Word:

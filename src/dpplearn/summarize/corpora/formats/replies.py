@@ -41,7 +41,8 @@ _DEVICE = re.compile(
 _NOTICE = re.compile(
     r"(?:\W{0,4}confidentiality (?:notice|note)|\W{0,4}disclaimer\b|this (?:e-?mail|message|communication)\b.{0,120}"
     r"\b(?:confidential|intended (?:only|solely)|privileged)|"
-    r"the information (?:contained )?in this (?:e-?mail|message)|if you (?:are not|have received) .{0,60}\b(?:intended recipient|in error)|"
+    r"the information (?:contained )?in this (?:e-?mail|message)|"
+    r"if you (?:are not|have received) .{0,60}\b(?:intended recipient|in error)|"
     r"(?:please )?(?:consider|think of) (?:the environment|our environment)|"
     r"diese (?:e-?mail|nachricht)\b.{0,120}\bvertraulich|der inhalt dieser e-?mail|"
     r"ce (?:message|courriel|mail)\b.{0,120}\bconfidentiel|este (?:mensaje|correo)\b.{0,120}\bconfidencial|"
