@@ -39,7 +39,7 @@ class Limits:
     members: int = 10_000
     pages: int = 2_000
     messages: int = 5_000
-    seconds: float = 60.0
+    seconds: float = 120.0
     memory: int = 3_000_000_000
 
     def check(self, place: object, name: str, found: float) -> None:

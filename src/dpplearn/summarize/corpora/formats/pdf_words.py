@@ -28,22 +28,18 @@ class Word(NamedTuple):
     math: bool
 
 
-class Char(NamedTuple):
-    """A character and its box, in the page's own coordinates."""
-
-    text: str
-    number: int  # in the page
-    box: tuple[float, float, float, float]  # left, bottom, right, top
-    origin: tuple[float, float]
+Run = list[tuple[str, int]]  # characters, and their numbers in the page
+Corners = tuple[tuple[float, float], tuple[float, float]]
 
 
 def page_words(raw: Any, text_page: Any) -> list[Word]:
     """The words of a page that are written as most of them are, upright or turned, in the order of the file."""
-    words = [(turn, chars) for chars in _runs(raw, text_page) for turn in [_turn(raw, text_page, chars[0].number)]]
-    if not words:
+    reader = _Page(raw, text_page)
+    runs = [(reader.turn(run[0][1]), run) for run in reader.runs()]
+    if not runs:
         return []
-    usual = Counter(turn for turn, _ in words).most_common(1)[0][0]
-    return _with_raised([_word(raw, text_page, chars, usual) for turn, chars in words if turn == usual])
+    usual = Counter(turn for turn, _ in runs).most_common(1)[0][0]
+    return _with_raised([reader.word(run, usual) for turn, run in runs if turn == usual])
 
 
 def _with_raised(words: list[Word]) -> list[Word]:
@@ -59,67 +55,76 @@ def _with_raised(words: list[Word]) -> list[Word]:
     return kept
 
 
-def _runs(raw: Any, text_page: Any) -> Iterator[list[Char]]:
-    """Characters between white space."""
-    rect, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
-    run: list[Char] = []
-    high = 0
-    for i in range(raw.FPDFText_CountChars(text_page)):
-        code = raw.FPDFText_GetUnicode(text_page, i)
-        if 0xD800 <= code < 0xDC00:
-            high = code
-            continue
-        if 0xDC00 <= code < 0xE000:
-            code = 0x10000 + ((high - 0xD800) << 10) + code - 0xDC00 if high else 0xFFFD
+class _Page:
+    """What pdfium says of the characters of a page; few questions for each, because each takes a microsecond."""
+
+    def __init__(self, raw: Any, text_page: Any) -> None:
+        self.raw, self.page = raw, text_page
+        self.rect, self.x, self.y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
+        self.name, self.flags = ctypes.create_string_buffer(128), ctypes.c_int()
+        self.styles: dict[bytes, tuple[bool, bool]] = {}  # of fonts by name: whether they are bold, or for formulas
+
+    def runs(self) -> Iterator[Run]:
+        """Characters between white space."""
+        unicode, page = self.raw.FPDFText_GetUnicode, self.page
+        run: Run = []
         high = 0
-        text = chr(min(code, 0x10FFFF)) if code else ""
-        hyphen = text in _HYPHENS if text else False
-        if not hyphen and (text.isspace() or not text):
-            if run:
-                yield run
-            run = []
-        elif hyphen or text == "\u00ad" or text >= " ":
-            raw.FPDFText_GetLooseCharBox(text_page, i, rect)
-            raw.FPDFText_GetCharOrigin(text_page, i, x, y)
-            text = "\u00ad" if text == "\u00ad" else "-" if hyphen else text.translate(_LIGATURES)
-            run.append(Char(text, i, (rect.left, rect.bottom, rect.right, rect.top), (x.value, y.value)))
-            if hyphen:
-                yield run
+        for i in range(self.raw.FPDFText_CountChars(page)):
+            code = unicode(page, i)
+            if 0x20 < code < 0x7F:  # most of them
+                run.append((chr(code), i))
+                continue
+            if 0xD800 <= code < 0xDC00:
+                high = code
+                continue
+            if 0xDC00 <= code < 0xE000:
+                code = 0x10000 + ((high - 0xD800) << 10) + code - 0xDC00 if high else 0xFFFD
+            high = 0
+            text = chr(min(code, 0x10FFFF))
+            if text in _HYPHENS:
+                yield [*run, ("-", i)]
                 run = []
-    if run:
-        yield run
+            elif text.isspace() or not code:
+                if run:
+                    yield run
+                run = []
+            elif text >= " ":
+                run.append((text.translate(_LIGATURES), i))
+        if run:
+            yield run
 
+    def turn(self, number: int) -> int:
+        """How often text is turned by a quarter, anticlockwise; pdfium has it clockwise."""
+        return -round(self.raw.FPDFText_GetCharAngle(self.page, number) / (pi / 2)) % 4
 
-def _turn(raw: Any, text_page: Any, number: int) -> int:
-    """How often text is turned by a quarter, anticlockwise."""
-    return -round(raw.FPDFText_GetCharAngle(text_page, number) / (pi / 2)) % 4  # pdfium has it clockwise
+    def box(self, number: int, turn: int) -> Corners:
+        """Two corners of a character, as seen with the text upright."""
+        self.raw.FPDFText_GetLooseCharBox(self.page, number, self.rect)
+        rect = self.rect
+        return _turned(rect.left, rect.bottom, turn), _turned(rect.right, rect.top, turn)
 
+    def word(self, run: Run, turn: int) -> Word:
+        first = self.box(run[0][1], turn)
+        size = abs(first[1][1] - first[0][1]) or self.raw.FPDFText_GetFontSize(self.page, run[0][1]) or 1.0
+        last = self.box(run[-1][1], turn)
+        if len(run) > 3 and run[-1][0] in MARKS and all(text.isalpha() for text, _ in run[:3]):
+            while len(run) > 3 and run[-1][0] in MARKS and 0 < abs(last[1][1] - last[0][1]) < 0.87 * size:
+                run = run[:-1]  # a small number after a word is the mark of a note
+                last = self.box(run[-1][1], turn)
+        self.raw.FPDFText_GetCharOrigin(self.page, run[0][1], self.x, self.y)
+        across = first[0][0], first[1][0], last[0][0], last[1][0]
+        base = _turned(self.x.value, self.y.value, turn)[1]
+        return Word("".join(text for text, _ in run), min(across), max(across), base, size, *self.style(run[0][1]))
 
-def _word(raw: Any, text_page: Any, chars: list[Char], turn: int) -> Word:
-    name = ctypes.create_string_buffer(128)
-    flags = ctypes.c_int()
-    raw.FPDFText_GetFontInfo(text_page, chars[0].number, name, 128, flags)
-    font = name.value.decode("utf-8", "replace").lower()
-    sizes = [abs(one.box[3] - one.box[1]) if turn % 2 == 0 else abs(one.box[2] - one.box[0]) for one in chars]
-    size = max(sizes[: (len(sizes) + 1) // 2]) or raw.FPDFText_GetFontSize(text_page, chars[0].number) or 1.0
-    end = len(chars)  # a small number after a word of letters is the mark of a note
-    while end > 3 and 0 < sizes[end - 1] < 0.87 * size and chars[end - 1].text in MARKS:
-        end -= 1
-    if not all(one.text.isalpha() for one in chars[:3]):
-        end = len(chars)
-    kept = chars[:end]
-    starts = [_turned(one.box[0], one.box[1], turn) for one in kept]
-    stops = [_turned(one.box[2], one.box[3], turn) for one in kept]
-    across = [point[0] for point in (*starts, *stops)]
-    return Word(
-        "".join(one.text for one in kept),
-        min(across),
-        max(across),
-        _turned(*kept[0].origin, turn)[1],
-        size,
-        any(part in font for part in _BOLD) or bool(flags.value & 1 << 18),
-        any(part in font for part in _MATH),
-    )
+    def style(self, number: int) -> tuple[bool, bool]:
+        """Whether a character is bold, and whether its font is one for formulas."""
+        self.raw.FPDFText_GetFontInfo(self.page, number, self.name, 128, self.flags)
+        font = self.name.value
+        if font not in self.styles:
+            low = font.decode("utf-8", "replace").lower()
+            self.styles[font] = any(part in low for part in _BOLD), any(part in low for part in _MATH)
+        bold, math = self.styles[font]
+        return bold or bool(self.flags.value & 1 << 18), math
 
 
 def _turned(x: float, y: float, turn: int) -> tuple[float, float]:
