@@ -18,7 +18,7 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.documents import parse_document
 from dpplearn.summarize.corpora.formats.limits import LIMITS
 from dpplearn.summarize.corpora.source import SkippedWarning
-from dpplearn.web.problems import Problem, invalid
+from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.schema import Skipped
 from dpplearn.web.settings import Settings
 
@@ -73,6 +73,10 @@ def read_form(content_type: str, body: bytes, settings: Settings) -> Form:
         for number, file in enumerate(files):
             try:
                 documents += read_upload(file, number + 1, settings)
+            except Problem as too_long:
+                if len(files) == 1:
+                    raise
+                skipped.append(Skipped(file=number, name=label(file.name, number + 1), detail=too_long.detail))
             except ValueError as error:
                 skipped.append(Skipped(file=number, name=label(file.name, number + 1), detail=str(error)))
     if not documents:
@@ -106,7 +110,7 @@ def form_items(content_type: str, body: bytes, limit: int) -> list[tuple[str, Fi
 
 
 def read_upload(file: File, number: int, settings: Settings) -> list[Document]:
-    """The documents of one file, of any kind that `Cluster.from_files` reads; a ValueError says why there are none."""
+    """The documents of one file, of any kind that `Cluster.from_files` reads; a ValueError or a Problem says why not."""
     name = label(file.name, number)
     limits = replace(LIMITS, size=settings.max_upload_bytes, seconds=settings.max_file_seconds)
     try:
@@ -121,8 +125,8 @@ def read_upload(file: File, number: int, settings: Settings) -> list[Document]:
     most = settings.max_document_characters
     for one in found:
         if len(one.text) > most:
-            raise ValueError(
-                f"{name} has {len(one.text):,} characters; the limit max_document_characters is {most:,}. Cut it."
+            raise limited(
+                "too-large", "max_document_characters", most, f"{name} has {len(one.text):,} characters", "Cut it."
             )
     return found
 
