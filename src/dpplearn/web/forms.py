@@ -110,7 +110,7 @@ def form_items(content_type: str, body: bytes, limit: int) -> list[tuple[str, Fi
 
 
 def read_upload(file: File, number: int, settings: Settings) -> list[Document]:
-    """The documents of one file, of any kind that `Cluster.from_files` reads; a ValueError or a Problem says why not."""
+    """The documents of one file, of any kind that `Cluster.from_files` reads; an error or a problem says why not."""
     name = label(file.name, number)
     limits = replace(LIMITS, size=settings.max_upload_bytes, seconds=settings.max_file_seconds)
     try:
