@@ -68,7 +68,7 @@ def test_files_of_other_kinds_are_named(tmp_path):
     alone = run("summarize", tmp_path / "b.pdf", tmp_path / "c.docx")
     assert alone.exit_code == 1
     assert all(name in alone.stderr for name in ("b.pdf", "c.docx"))
-    assert len(result.stderr.splitlines()) == 1
+    assert len(result.stderr.splitlines()) == 3
 
 
 def test_explain_goes_to_stderr():

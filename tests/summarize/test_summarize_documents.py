@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpplearn.summarize import Cluster, Document, words
-from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.blocks import BlockText, find_blocks
 from dpplearn.summarize.text.characters import one_line
 from dpplearn.summarize.text.newswire import dateline_end
 
@@ -19,11 +19,11 @@ def covered(cluster, sentence):
 
 
 def test_sentences_can_be_highlighted_in_their_sources():
-    cluster = Cluster([Document("a", "One  fish\nswam. Two."), Document("b", "Title\n\nThree\x07 left.")])
+    cluster = Cluster([Document("a", "One  fish\nswam. Two left."), Document("b", "Title\n\nThree\x07 left.")])
     sentences = cluster.sentences()
     assert [(s.document, s.position, s.text) for s in sentences] == [
         (0, 1, "One fish swam."),
-        (0, 2, "Two."),
+        (0, 2, "Two left."),
         (1, 1, "Three left."),
     ]
     assert [one_line(covered(cluster, sentence)) for sentence in sentences] == [s.text for s in sentences]
@@ -110,7 +110,7 @@ def test_a_cluster_without_sentences_has_none():
 
 
 def test_too_many_sentences_are_refused_with_the_limit():
-    cluster = Cluster.from_texts(["It rained. " * 6, "It rained. " * 6], id="rain")
+    cluster = Cluster.from_texts(["It rained. " * 6, "It poured. " * 6], id="rain")
     with pytest.raises(ValueError, match=r"cluster rain must have at most 10 sentences.*document 2, number 2 of 2"):
         cluster.sentences(limit=10)
     assert len(cluster.sentences(limit=None)) == 12
@@ -217,3 +217,12 @@ def test_blocks_are_what_a_reader_made():
         Document("a", "It rained.", blocks=[(4, 8, "paragraph"), (2, 3, "item")])
     with pytest.raises(ValueError, match="within the text"):
         Document("a", "It", blocks=[(0, 8, "paragraph")])
+
+
+def test_a_text_that_lost_its_blocks_is_read_as_what_it_was():
+    made = BlockText()
+    kinds = ["heading", "paragraph", "item", "quotation", "row", "row"]
+    for kind in kinds:
+        made.add(kind, f"This is one {kind} | of them.")
+    found = find_blocks(made.text)
+    assert tuple(found) == made.blocks

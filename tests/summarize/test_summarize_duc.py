@@ -48,7 +48,7 @@ c. 1998 Example Times News Service
 <P>
 NYT-10-17-98 0910EDT
 </TEXT>
-<TEXT> A second block. </TEXT>
+<TEXT> A second block fell. </TEXT>
 </DOC>
 """
 OTHER = b"""<doc><docno>XIE1</docno><text>
@@ -101,7 +101,7 @@ def test_the_text_is_what_was_reported(duc):
         "It rained again.",
         "Nobody knew that the gate was stuck, AT&T said.",
         "The café by the dam is gone -- for good.",
-        "A second block.",
+        "A second block fell.",
     ]
     assert second.documents[0].text == "Café owners left.\n\nThey did not come back."
     for sentence in first.sentences():

@@ -3,12 +3,12 @@
 import sys
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpplearn.cli import check_out, first_run_notice, print_json, say
-from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODING, FILE, MODEL, DecoderName
+from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODING, FILE, MODEL, DecoderName, WholeNumber
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 @click.option("--decoder", type=DecoderName(), metavar="NAME", help=f"{DECODERS_HELP}.  [default: the model's]")
 @DIVERSITY
 @MODEL
+@click.option("--min-words", type=WholeNumber(0), default=1, help="Fewest words of a sentence.")
+@click.option("--keep-all", is_flag=True, help="Choose from headings, tables, code, fragments and repeats, too.")
 @click.option("--explain", is_flag=True, help="Say why, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and its reasons as JSON.")
 @click.option("--html", type=FILE, help="Also write a page with the sources marked.")
@@ -32,6 +34,8 @@ def command(
     decoder: str | None,
     diversity: float,
     model: Path | None,
+    min_words: int,
+    keep_all: bool,
     explain: bool,
     as_json: bool,
     html: Path | None,
@@ -52,7 +56,8 @@ def command(
         if budget is None and unit is None and model is not None:
             budget, unit = summarizer.budget, str(summarizer.unit)
         budget, unit = 100 if budget is None else budget, unit or "words"
-        summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity)
+        kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
+        summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity, **kept)
         if html is not None:
             from dpplearn._io.atomic import replace_file
             from dpplearn.summarize.explain.report import html_report

@@ -216,8 +216,10 @@ class Summarizer(Parameters):
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
         return self._prepared(cluster).dpp
 
-    def prepare(self, cluster: Cluster | Featurized) -> Prepared:
+    def prepare(self, cluster: Cluster | Featurized, *, min_words: int = 1, keep_all: bool = False) -> Prepared:
         """All that summaries of a cluster have in common, so that many of them take one reading.
+
+        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`.
 
         Examples
         --------
@@ -230,12 +232,17 @@ class Summarizer(Parameters):
         self._check_fitted()
         if isinstance(cluster, Cluster):
             warn_unless_read(cluster, self.language_)
-        return self._prepared(cluster)
+        return self._prepared(cluster, min_words, keep_all)
 
-    def _prepared(self, cluster: Cluster | Featurized | Prepared) -> Prepared:
+    def _prepared(
+        self, cluster: Cluster | Featurized | Prepared, min_words: int = 1, keep_all: bool = False
+    ) -> Prepared:
         self._check_fitted()
+        if isinstance(cluster, Featurized | Prepared) and (min_words != 1 or keep_all):
+            raise ValueError("min_words and keep_all say how a cluster is read, and this one was read already.")
         if not isinstance(cluster, Prepared):
-            read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
+            options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
+            read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)
             return Prepared(read, self._predictor, self.language_, self.settings.bigrams)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
@@ -253,6 +260,8 @@ class Summarizer(Parameters):
         exclude: Items = (),
         n_samples: int = SAMPLES,
         overrun: float = 0.0,
+        min_words: int = 1,
+        keep_all: bool = False,
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
@@ -275,6 +284,8 @@ class Summarizer(Parameters):
             Sets drawn by the decoder "sampled".
         overrun : float
             How much over the budget sampled and consensus sets may be, for a scorer that trims (section 7.3).
+        min_words, keep_all
+            Which sentences are candidates, as in `Cluster.sentences`.
         """
         self._check_fitted()
         settings = self.settings
@@ -284,7 +295,7 @@ class Summarizer(Parameters):
         if isinstance(cluster, Cluster):
             warn_unless_read(cluster, self.language_)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = self._prepared(cluster)
+            ready = self._prepared(cluster, min_words, keep_all)
             cost, bound = ready.read.costs(unit), limit(budget, unit)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)

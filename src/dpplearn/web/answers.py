@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.explain.explanation import contributions, place
+from dpplearn.summarize.explain.explanation import contributions, missed_first, place
+from dpplearn.summarize.explain.reasons import set_aside
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.text.units import length
@@ -34,6 +35,12 @@ def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
         )
         for i, sentence in enumerate(ready.read.sentences)
     ]
+
+
+def passed_over(ready: Prepared) -> schema.SetAside:
+    """What of the documents is not among the sentences."""
+    pieces = set_aside(ready.read)
+    return schema.SetAside(count=len(pieces), pieces=[schema.Piece(**vars(one)) for one in missed_first(pieces)])
 
 
 def selection_answer(summary: Summary) -> schema.SelectionAnswer:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from sys import getsizeof
 from typing import Any, NamedTuple
 
-from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
+from dpplearn.summarize.corpora.candidates import Candidates
+from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
@@ -28,11 +29,12 @@ class Bounded(Cluster):
 
     max_sentences: int = 0
 
-    def sentences(self, *arguments: Any, **options: Any) -> tuple[Sentence, ...]:
+    def candidates(self, *arguments: Any, **options: Any) -> Candidates:
         """Those of the cluster, or a problem."""
-        found = super().sentences(*arguments, **{**options, "limit": None})
-        if len(found) > self.max_sentences:
-            what, advice = f"The documents have {len(found):,} sentences", "Send fewer or shorter documents."
+        found = super().candidates(*arguments, **{**options, "limit": None})
+        n = len(found.sentences)
+        if n > self.max_sentences:
+            what, advice = f"The documents have {n:,} sentences", "Send fewer or shorter documents."
             raise limited("too-large", "max_sentences", self.max_sentences, what, advice)
         return found
 
@@ -67,7 +69,9 @@ class Reading:
         """
         read, n = self.ready.read, self.ready.n
         words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
-        return 8 * (10 * n**2 + 2 * read.F.size) + 17_000 + 3_200 * n + 190 * words + 4 * text
+        return (
+            8 * (10 * n**2 + 2 * read.F.size) + 17_000 + 3_300 * n + 190 * words + 4 * text + 400 * len(read.set_aside)
+        )
 
 
 class Engine:
@@ -123,8 +127,8 @@ class Engine:
             documents[name] = Document(name, one.text, one.title or None)
         return list(documents.values())
 
-    def featurize(self, documents: Sequence[Document], model: str | None) -> Read:
-        """Split into sentences and featurize, within the limits."""
+    def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> Read:
+        """Split into sentences and featurize, within the limits; `kept` says which pieces are sentences."""
         name = self.default if model is None else model
         if name not in self.models:
             known = ", ".join(map(repr, self.models))
@@ -138,13 +142,13 @@ class Engine:
                 raise limited("too-large", "max_document_characters", longest, found, "Cut it.")
         cluster = Bounded(documents, max_sentences=self.settings.max_sentences)
         try:
-            return self.read(cluster, name)
+            return self.read(cluster, name, **kept)
         except ValueError:  # none of the sentences, if there are any, has a word that counts
             raise Problem("nothing-to-choose") from None
 
-    def read(self, cluster: Cluster, name: str) -> Read:
+    def read(self, cluster: Cluster, name: str, **kept: Any) -> Read:
         """A cluster for a model, whatever the limits are."""
-        read = self.models[name].features_.read(cluster)
+        read = self.models[name].features_.read(cluster, **kept)
         return Read(name, read, tuple(notes(read, self.models[name].language)))
 
     def prepare(self, read: Read, deadline: Deadline) -> Reading:

@@ -45,7 +45,8 @@ class Body:
             read = engine.featurize(form.documents, form.model)
             return read._replace(notes=form.notes + read.notes, skipped=form.skipped), None
         given = parse(self.record, self.data, limits.max_documents)
-        read = engine.featurize(engine.documents(given.documents), given.model)
+        kept = {"min_words": given.min_words, "keep_all": given.keep_all}
+        read = engine.featurize(engine.documents(given.documents), given.model, **kept)
         return read, given.model_copy(update={"documents": []})
 
 

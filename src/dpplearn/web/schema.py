@@ -86,6 +86,10 @@ class NewCluster(Strict):
 
     documents: list[GivenDocument] = Field(min_length=1)
     model: Label | None = Field(None, description="A name from GET /models; the default model if not given.")
+    min_words: int = Field(1, ge=0, le=1_000, description="Fewest words of a sentence to choose from.")
+    keep_all: bool = Field(
+        False, description="Choose from headings, tables, code, fragments and what stands in several documents, too."
+    )
 
 
 class Options(Strict):
@@ -155,6 +159,25 @@ class Sentence(Judged, Place):
     y: float
 
 
+class Piece(BaseModel):
+    """A piece of a document that is not among the sentences, and why."""
+
+    text: str
+    document: int = Field(description="Number of its document, from 0.")
+    start: int
+    end: int
+    kind: str = Field(description="What its block is: paragraph, item, quotation, heading, caption, row, code, ...")
+    code: str = Field(description="Why it is none: kind, no-sentence, announces, too-short, repeated, boilerplate.")
+    reason: str = Field(description="The same in a few words.")
+
+
+class SetAside(BaseModel):
+    """What `keep_all` would make sentences of."""
+
+    count: int
+    pieces: list[Piece] = Field(description="Some of them, running text first.")
+
+
 class Defaults(BaseModel):
     """What `select` uses where nothing is given."""
 
@@ -180,6 +203,7 @@ class ClusterAnswer(BaseModel):
     expires_in: float = Field(description="Seconds that it is kept after its last use.")
     documents: list[Document]
     sentences: list[Sentence]
+    set_aside: SetAside
     defaults: Defaults
     notes: Notes
     skipped: list[Skipped] = Field(description="Files of a form that could not be read; the others were.")

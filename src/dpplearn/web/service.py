@@ -12,7 +12,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from dpplearn import __version__
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.web import schema
-from dpplearn.web.answers import described, selection_answer, shown, whole_answer
+from dpplearn.web.answers import described, passed_over, selection_answer, shown, whole_answer
 from dpplearn.web.body import FORM, JSON, Bodies, check_type
 from dpplearn.web.clusters import Clusters
 from dpplearn.web.engine import Engine, Reading
@@ -95,6 +95,7 @@ class Service:
             expires_in=self.settings.cluster_seconds,
             documents=shown(ready.read.cluster.documents),
             sentences=described(ready, reading.summarizer.features_.names),
+            set_aside=passed_over(ready),
             defaults=reading.defaults,
             notes=list(reading.notes),
             skipped=list(reading.skipped),

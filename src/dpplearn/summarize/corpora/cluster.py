@@ -1,86 +1,18 @@
-"""Documents, the sentences in them, and clusters of documents on one topic."""
+"""Clusters of documents on one topic."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from os import PathLike
-from typing import TypeAlias
 
-from dpplearn.summarize.text.blocks import RUNNING, Block, check_blocks
-from dpplearn.summarize.text.characters import has_word, one_line, without_surrogates
-from dpplearn.summarize.text.newswire import dateline_end
-from dpplearn.summarize.text.sentences import Piece, find_pieces
+from dpplearn.summarize.corpora.candidates import Candidates, Splitter, Wanted, find_candidates
+from dpplearn.summarize.corpora.document import Document, Sentence
 
-Splitter: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
+__all__ = ["MAX_SENTENCES", "Cluster", "Document", "Sentence", "Splitter"]
 
 # A cluster is scored with a kernel of one row per sentence; beyond this it takes minutes and gigabytes.
 MAX_SENTENCES = 5_000
-
-
-@dataclass(frozen=True)
-class Document:
-    """A text and what is known about it.
-
-    Parameters
-    ----------
-    id : str
-        Unique in its cluster.
-    text : str
-        Blank lines separate paragraphs. Sentences point into this text. Halves of surrogate pairs, which no file
-        can hold, are replaced by U+FFFD.
-    title, date, role : str, optional
-        Not part of the text: no sentence comes from them.
-    blocks : sequence of Block, optional
-        What each stretch of the text is, as whoever read it knows (see `BlockText`); None to find that out from its
-        lines. No part of what is printed.
-
-    Examples
-    --------
-    >>> Document("a", "It rained. The river rose.", title="Rain").title
-    'Rain'
-    """
-
-    id: str
-    text: str
-    title: str | None = None
-    date: str | None = None
-    role: str | None = None
-    blocks: tuple[Block, ...] | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        for name in ("id", "text", "title", "date", "role"):
-            value = getattr(self, name)
-            if not isinstance(value, str) and (value is not None or name in ("id", "text")):
-                raise TypeError(f"{name} of a Document must be a string, found {type(value).__name__}.")
-            if value is not None:
-                object.__setattr__(self, name, without_surrogates(value))
-        if self.blocks is not None:
-            object.__setattr__(self, "blocks", check_blocks(self.blocks, self.text))
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence and where it stands: `cluster.documents[document].text[start:end]` covers it.
-
-    Parameters
-    ----------
-    text : str
-        On one line: white space is collapsed and control characters are left out, so this is what is printed,
-        while the offsets say what to highlight.
-    document : int
-        Index of its document in `cluster.documents`, from 0.
-    position : int
-        Position among the sentences of its document, from 1 (section 7.2).
-    start, end : int
-        Character offsets into the document's text.
-    """
-
-    text: str
-    document: int
-    position: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -209,12 +141,21 @@ class Cluster:
         return read_example()
 
     def sentences(
-        self, splitter: Splitter | None = None, *, headings: bool = False, limit: int | None = MAX_SENTENCES
+        self,
+        splitter: Splitter | None = None,
+        *,
+        headings: bool = False,
+        limit: int | None = MAX_SENTENCES,
+        min_words: int = 1,
+        keep_all: bool = False,
     ) -> tuple[Sentence, ...]:
         """Return the candidate sentences, in order of documents.
 
-        A dateline at the head of a document ("LONDON (AP) _") is left out of its first sentence, and pieces
-        without a letter or digit are no sentences.
+        Candidates are sentences of running text: paragraphs, list items, quotations. What is no sentence
+        (`dpplearn.summarize.text.standing`) is none, nor is a paragraph that stands in an earlier document, nor what
+        stands word for word in most documents. A document that has no such sentence offers the headings and captions
+        that are sentences, and a cluster that has neither its fragments, then its labels, then the rest. A dateline at
+        the head of a document ("LONDON (AP) _") is left out of its first sentence.
 
         Parameters
         ----------
@@ -222,62 +163,38 @@ class Cluster:
             Takes a text and returns pairs (start, end) of character offsets, in order; by default
             `split_sentences`.
         headings : bool
-            Whether headings and lines that hold only a date are candidates too. They always are in a document
-            that has nothing else, or where the splitter is not ours.
+            Whether headings and lines that only say who wrote or when are candidates too.
         limit : int, optional
             The most sentences there may be; None for any number.
+        min_words : int
+            The fewest words of a candidate.
+        keep_all : bool
+            Whether every piece with so many words is a candidate, whatever it is and wherever else it stands.
 
         Examples
         --------
         >>> Cluster.from_texts(["OSLO (AP) _ Snow fell."]).sentences()
         (Sentence(text='Snow fell.', document=0, position=1, start=12, end=22),)
         """
-        found: list[Sentence] = []
-        for index, document in enumerate(self.documents):
-            text, first = document.text, dateline_end(document.text)
-            if splitter is None:
-                pieces = find_pieces(text, document.blocks)
-            else:
-                pieces = (Piece(start, end) for start, end in check_spans(splitter(text), text))
-            titles: list[tuple[int, int]] = []
-            spans: list[tuple[int, int]] = []
-            for start, end, kind, _ in pieces:
-                if start < first or splitter is not None:  # else it has a word
-                    start = max(start, first)
-                    if start >= end or not has_word(text, start, end):
-                        continue
-                kept = spans if kind in RUNNING or headings else titles
-                kept.append((start, end))
-                if limit is not None and len(found) + len(kept) > limit:
-                    raise ValueError(
-                        f"{self.name} must have at most {limit:,} sentences, but has more (document {document.id}, "
-                        f"number {index + 1} of {len(self.documents)}, passes the limit). "
-                        "Give fewer or shorter documents."
-                    )
-            found += [
-                Sentence(one_line(text[start:end]), index, position, start, end)
-                for position, (start, end) in enumerate(spans or titles, 1)
-            ]
-        return tuple(found)
+        return self.candidates(
+            splitter, headings=headings, limit=limit, min_words=min_words, keep_all=keep_all
+        ).sentences
 
+    def candidates(
+        self,
+        splitter: Splitter | None = None,
+        *,
+        headings: bool = False,
+        limit: int | None = MAX_SENTENCES,
+        min_words: int = 1,
+        keep_all: bool = False,
+    ) -> Candidates:
+        """Return the candidate sentences, as `sentences` does, and what was set aside with the reason for each.
 
-def check_spans(spans: Iterable[tuple[int, int]], text: str) -> list[tuple[int, int]]:
-    """Pairs of offsets that lie in the text and do not overlap, from a splitter that is not ours."""
-    checked: list[tuple[int, int]] = []
-    before = 0
-    for span in spans:
-        try:
-            start, end = (int(offset) for offset in span)
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"splitter must return pairs (start, end) of character offsets, found {span!r}. "
-                "For a splitter that returns strings, look each one up in the text."
-            ) from error
-        if not before <= start <= end <= len(text):
-            raise ValueError(
-                f"splitter must return offsets in order and within the text of {len(text)} characters, "
-                f"but ({start}, {end}) follows {before}."
-            )
-        checked.append((start, end))
-        before = end
-    return checked
+        Examples
+        --------
+        >>> found = Cluster.from_texts(["# Rain\\n\\nIt rained."]).candidates()
+        >>> [(piece.text, piece.kind) for piece in found.set_aside]
+        [('Rain', 'heading')]
+        """
+        return find_candidates(self, Wanted(min_words, keep_all, headings), splitter, limit)

@@ -21,6 +21,7 @@ from dpplearn.summarize.corpora.documents import (
 )
 from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.text.blocks import OUTSIDE
 
 REFERENCES = "references"
 INNER = ("docs", "documents")  # where the documents of a cluster may be
@@ -78,8 +79,16 @@ def reference_text(file: DocumentFile) -> str:
     """A reference as its writer had it: lines are kept, where there are any."""
     kind = kind_of(file)
     if kind is HTML or isinstance(kind.parse, Apart):
-        return "\n\n".join(document.text for document in kind.parse(file))
+        return "\n\n".join(map(story, kind.parse(file)))
     return file.text().strip()
+
+
+def story(document: Document) -> str:
+    """The text of a page without what only surrounds it."""
+    if document.blocks is None:
+        return document.text
+    inside = (block for block in document.blocks if block.kind not in OUTSIDE)
+    return "\n\n".join(document.text[block.start : block.end] for block in inside)
 
 
 def read_example() -> Cluster:

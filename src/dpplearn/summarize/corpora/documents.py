@@ -18,8 +18,9 @@ from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.corpora.formats.limits import LIMITS, Limits
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import Source
-from dpplearn.summarize.text.blocks import is_date, is_title
-from dpplearn.summarize.text.markup import html_to_text, markdown_to_text
+from dpplearn.summarize.text.blocks import BlockText, is_date, is_title
+from dpplearn.summarize.text.markdown import read_markdown
+from dpplearn.summarize.text.page import read_html
 
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 
@@ -67,7 +68,7 @@ def parse_html_file(file: DocumentFile) -> list[Document]:
     declared = _CHARSET.search(file.data[:2048])
     if declared and file.encoding is None:
         file = replace(file, encoding=check_charset(declared[1].decode("ascii"), file.place))
-    return [Document(file.name, *html_to_text(file.text()))]
+    return [block_document(file.name, *read_html(file.text()))]
 
 
 def parse_misnamed_file(file: DocumentFile) -> list[Document]:
@@ -96,7 +97,7 @@ TEXT = FileKind("text", (".txt", ".text"), lambda file: [plain_document(file.nam
 MISNAMED = FileKind("misnamed", (), parse_misnamed_file)
 KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
     TEXT,
-    FileKind("Markdown", (".md", ".markdown"), lambda file: [Document(file.name, *markdown_to_text(file.text()))]),
+    FileKind("Markdown", (".md", ".markdown"), lambda file: [block_document(file.name, *read_markdown(file.text()))]),
     HTML,
     FileKind("newswire SGML", (".sgml", ".sgm"), parse_sgml_file, OPENING),
     FileKind("PDF", (".pdf",), Apart(f"{_FORMATS}.pdf:parse_pdf"), re.compile(r"\s*%PDF-"), always=True),
@@ -158,6 +159,11 @@ def parse_document(
     """
     file = DocumentFile(data, name, place, encoding, limits)
     return kind_of(file).parse(file)
+
+
+def block_document(name: str, made: BlockText, title: str | None = None) -> Document:
+    """A document of the blocks that a reader made."""
+    return Document(name, made.text, title, blocks=made.blocks)
 
 
 def plain_document(name: str, source: str) -> Document:

@@ -47,8 +47,8 @@ def parse_sgml(source: str, name: str) -> list[Document]:
     parts: dict[str, list[str]] = {}
     inside: list[str] = []  # open elements that matter
     depth: Counter[str] = Counter()  # how often each of them is open
-    closed = {value for kind, value in tokens(source) if kind == "close"}
-    for kind, value in [*tokens(source), ("open", "doc")]:
+    closed = {value for kind, value, _ in tokens(source) if kind == "close"}
+    for kind, value, _ in [*tokens(source), ("open", "doc", "")]:
         if kind == "text":
             place = _place(inside)
             if place:

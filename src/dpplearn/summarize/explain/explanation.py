@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +14,7 @@ from dpplearn._checks import FloatArray
 from dpplearn.summarize.corpora.cluster import Sentence
 
 REDUNDANT = 0.2  # the share of a sentence that is said already, from which on that is the reason
+FEW = 5  # pieces that were no candidates that are printed
 LISTED = 10  # sentences left out that a view shows, unless it is asked for more
 
 
@@ -50,6 +53,19 @@ class LeftOut(Judged):
 
 
 @dataclass(frozen=True)
+class NoCandidate:
+    """A piece of a document that was never to choose from: its place, the kind of its block, and why."""
+
+    text: str
+    document: int
+    start: int
+    end: int
+    kind: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Alike:
     """How alike the chosen sentences are: cosines between every two of them."""
 
@@ -80,12 +96,16 @@ class Explanation:
         The mean and the largest cosine between two chosen sentences; None for fewer than two.
     documents : tuple of str
         Ids of the cluster's documents, which the sentences number from 0.
+    set_aside : tuple of NoCandidate
+        Pieces of the documents that were no candidates: `code` is "kind" (no running text), "no-sentence", "announces",
+        "too-short", "repeated" or "boilerplate".
     """
 
     chosen: tuple[Chosen, ...]
     left_out: tuple[LeftOut, ...]
     similarity: Alike | None
     documents: tuple[str, ...]
+    set_aside: tuple[NoCandidate, ...] = ()
 
     def best_left_out(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
         """The sentences left out that have the highest quality, best first."""
@@ -108,7 +128,12 @@ class Explanation:
             "chosen": [c.to_dict() for c in self.chosen],
             "left_out": [x.to_dict() for x in self.best_left_out(most)],
             "similarity": None if self.similarity is None else vars(self.similarity),
+            "set_aside": {"count": len(self.set_aside), "pieces": [vars(one) for one in self.some_set_aside(most)]},
         }
+
+    def some_set_aside(self, most: int | None = LISTED) -> tuple[NoCandidate, ...]:
+        """Pieces that were no candidates, those that somebody may miss first."""
+        return missed_first(self.set_aside, most)
 
     def __str__(self) -> str:
         lines = ["Chosen: quality, probability, what the quality is made of"]
@@ -123,11 +148,22 @@ class Explanation:
                 f"  {x.quality:7.3f}  {x.redundancy:4.0%}  {self.where(x.sentence)}: {shorten(x.sentence.text)}"
             )
             lines.append(f"                 {x.similarity:.2f} similar to {self.where(x.similar_to)}; {x.reason}")
+        if self.set_aside:
+            counts = Counter(re.sub(" of .*", "", one.reason) for one in self.set_aside)
+            listed = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
+            lines.append(f"No candidates, unless asked for with keep_all (--keep-all): {listed}")
+        for one in self.some_set_aside(FEW):
+            lines.append(f"  {self.documents[one.document]}: {shorten(one.text, 60)} ({one.reason})")
         return "\n".join(lines)
 
     def where(self, sentence: Sentence) -> str:
         """The sentence's document and its place there."""
         return f"{self.documents[sentence.document]}, sentence {sentence.position}"
+
+
+def missed_first(set_aside: tuple[NoCandidate, ...], most: int | None = LISTED) -> tuple[NoCandidate, ...]:
+    """Some of the pieces that were no candidates: running text, then headings and the rest."""
+    return tuple(sorted(set_aside, key=lambda one: one.code == "kind"))[:most]
 
 
 def place(sentence: Sentence) -> dict[str, Any]:

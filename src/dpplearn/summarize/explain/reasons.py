@@ -6,8 +6,9 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import fits
-from dpplearn.summarize.explain.explanation import REDUNDANT
+from dpplearn.summarize.explain.explanation import REDUNDANT, NoCandidate
 from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, measured, unit_name
 
 
@@ -55,3 +56,35 @@ class Reasons:
         """The document of a sentence, and its place there."""
         sentence = self.read.sentences[i]
         return f"{self.read.cluster.documents[sentence.document].id}, sentence {sentence.position}"
+
+
+KINDS = {
+    "heading": "a heading",
+    "caption": "a caption",
+    "row": "a table's row",
+    "code": "code",
+    "byline": "a byline or date",
+    "navigation": "navigation",
+    "banner": "a banner",
+}
+SET_ASIDE = {
+    "no-sentence": "no sentence",
+    "announces": "only announces what follows",
+    "too-short": "too short",
+    "repeated": "again, as in a paragraph of {}",
+    "boilerplate": "in most documents",
+}
+
+
+def set_aside(read: SplitCluster) -> tuple[NoCandidate, ...]:
+    """The pieces of a cluster that were no candidates, with the reason for each in a few words."""
+    documents = read.cluster.documents
+    return tuple(
+        NoCandidate(
+            *piece[:6],
+            KINDS[piece.kind]
+            if piece.code == "kind"
+            else SET_ASIDE[piece.code].format("" if piece.copy_of is None else documents[piece.copy_of].id),
+        )
+        for piece in read.set_aside
+    )

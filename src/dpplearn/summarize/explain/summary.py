@@ -12,7 +12,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.explain.explanation import Alike, Chosen, Explanation, LeftOut, contributions, place
-from dpplearn.summarize.explain.reasons import Reasons
+from dpplearn.summarize.explain.reasons import Reasons, set_aside
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.text.units import Unit, unit_name
@@ -91,7 +91,7 @@ class Summary:
         between = read.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
         alike = Alike(float(between.mean()), float(between.max())) if between.size else None
         documents = tuple(document.id for document in read.cluster.documents)
-        return Explanation(tuple(chosen), tuple(left_out), alike, documents)
+        return Explanation(tuple(chosen), tuple(left_out), alike, documents, set_aside(read))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as data for JSON."""

@@ -110,11 +110,11 @@ class SentenceFeatures:
         }
         return [self._featurized(reading, one) for reading, one in zip(readings, values, strict=True)]
 
-    def read(self, cluster: Cluster) -> Featurized:
-        """Sentences, F, Φ and cosines of a cluster."""
+    def read(self, cluster: Cluster, *, min_words: int = 1, keep_all: bool = False) -> Featurized:
+        """Sentences, F, Φ and cosines of a cluster; options as in `Cluster.sentences`."""
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
-        reading = self._reading(split_cluster(cluster, self.splitter))
+        reading = self._reading(split_cluster(cluster, self.splitter, min_words=min_words, keep_all=keep_all))
         return self._featurized(reading, self._values(reading))
 
     def transform(self, cluster: Cluster) -> ItemSet:
@@ -127,7 +127,7 @@ class SentenceFeatures:
         C = gram(*shared_columns(phi), len(found))
         np.minimum(C, 1.0, out=C)
         np.fill_diagonal(C, 1.0)
-        return Reading(found.cluster, found.sentences, found.words, self.idf, phi, C)
+        return Reading(found.cluster, found.sentences, found.words, found.set_aside, self.idf, phi, C)
 
     def _values(self, reading: Reading) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray
+from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import Cluster, Sentence, Splitter
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
@@ -22,6 +23,7 @@ class SplitCluster:
     cluster: Cluster
     sentences: tuple[Sentence, ...]
     words: tuple[Words, ...]
+    set_aside: tuple[SetAside, ...] = field(repr=False)  # pieces of the documents that are no candidates
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
     _matched: Latest[list[list[str]]] = field(default_factory=Latest, init=False, repr=False)
 
@@ -62,12 +64,16 @@ def check_cluster(given: object) -> None:
         )
 
 
-def split_cluster(cluster: Cluster, splitter: Splitter | None = None) -> SplitCluster:
-    """Split a cluster into its sentences, of which there must be one."""
+def split_cluster(
+    cluster: Cluster, splitter: Splitter | None = None, *, min_words: int = 1, keep_all: bool = False
+) -> SplitCluster:
+    """Split a cluster into its sentences, of which there must be one; options as in `Cluster.sentences`."""
     check_cluster(cluster)
-    found = [(sentence, tuple(words(sentence.text))) for sentence in cluster.sentences(splitter)]
+    candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all)
+    found = [(sentence, tuple(words(sentence.text))) for sentence in candidates.sentences]
     found = [(sentence, tokens) for sentence, tokens in found if tokens]
     if not found:
         name = f" {cluster.id}" if cluster.id else ""
         raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
-    return SplitCluster(cluster, *zip(*found, strict=True))
+    sentences, tokens = zip(*found, strict=True)
+    return SplitCluster(cluster, sentences, tokens, candidates.set_aside)

@@ -24,19 +24,9 @@ _CALENDAR = DATES | word_set("of the")
 
 # All that a block can be. Running text is what sentences of a summary are taken from.
 RUNNING = ("paragraph", "item", "quotation")
-KINDS = (
-    *RUNNING,
-    "heading",
-    "caption",
-    "row",
-    "code",
-    "byline",
-    "navigation",
-    "banner",
-    "footnote",
-    "formula",
-    "reference",
-)
+_ASIDE = ("footnote", "formula", "reference")
+KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner", *_ASIDE)
+OUTSIDE = ("navigation", "banner")  # no part of the story, nor is anything inside
 WHOLE = ("heading", "row", "code")  # not cut into sentences
 # How a block of its kind begins in plain text, so that a text that lost its blocks is still read as what it was.
 MARKS = {"heading": "# ", "item": "- ", "quotation": "> ", "row": "| "}
@@ -80,6 +70,12 @@ class BlockText:
         self._parts += (before, text)
         self._size = start + len(text)
         self._blocks.append(Block(start, self._size, kind))
+
+    def extend(self, other: BlockText) -> None:
+        """Add the blocks of another text."""
+        text = other.text
+        for start, end, kind in other.blocks:
+            self.add(kind, text[start:end])
 
     @property
     def text(self) -> str:
@@ -167,16 +163,16 @@ def _line(seen: str, start: int) -> _Line:
         start + (bullet.end() if bullet else 0),
         start + (hashes.end() if hashes else 0),
         len(head),
-        _is_closed(seen),
+        is_closed(seen),
     )
 
 
-def _is_closed(seen: str) -> bool:
+def is_closed(seen: str) -> bool:
     """Whether a line ends with a stop, closing quotes and brackets aside."""
     tail = seen[-12:].rstrip(CLOSERS + "\"'“«» ")
     if not tail:
         return False
-    return tail[-1] in STOPS or (tail[-1] in ";|" and tail[-2:-1] > "\u0370")
+    return tail[-1] in STOPS or (tail[-1] in ";|" and tail[:-1].rstrip()[-1:] > "\u0370")
 
 
 def one_per_line(paragraphs: list[list[_Line]]) -> bool:
@@ -208,6 +204,10 @@ def _cut(lines: list[_Line], broken: bool) -> list[Block]:
         marked = alone and first.hashes > first.start
         start = first.hashes if marked else first.bullet if item else first.start
         kind = "heading" if marked else "item" if item else _kind_alone(lines, begin) if alone else "paragraph"
+        opening = first.text[:2]
+        if opening in (MARKS["row"], "|-", "|:", "||") or (opening == MARKS["quotation"] and len(first.text) > 2):
+            start += 2
+            kind = "row" if opening[0] == "|" else "quotation"
         found.append(Block(start, last.end, kind))
 
     for i, line in enumerate(lines):
@@ -219,6 +219,7 @@ def _cut(lines: list[_Line], broken: bool) -> list[Block]:
             wraps = line.text[0].islower() and not above.closed
             if not (
                 listed
+                or "|" in (line.text[0], above.text[0])
                 or line.hashes > line.start
                 or _RULE.match(line.text)
                 or (i - begin == 1 and _stands_alone(above, line))
@@ -253,6 +254,8 @@ def _stands_alone(line: _Line, below: _Line) -> bool:
         return False  # the next word would not have fitted: a wrap
     if line.text.isupper():
         return not below.text.isupper()
+    if 2 * line.length < below.length and below.text[0].isupper() and line.text[0].isupper():
+        return True  # a wrap would have left less of the line empty
     return len(words) <= 2 or all(word[0].isupper() or word.lower() in _SMALL for word in words)
 
 
@@ -299,4 +302,4 @@ def is_title(text: str) -> bool:
     >>> is_title("Ferry service to resume"), is_title("The ferry sails."), is_title("Why the ferry sank?")
     (True, False, True)
     """
-    return 0 < len(text) <= 150 and len(text.split()) <= 25 and (not _is_closed(text) or text[-1] in "?!")
+    return 0 < len(text) <= 150 and len(text.split()) <= 25 and (not is_closed(text) or text[-1] in "?!")

@@ -28,12 +28,17 @@ _ACRONYM = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2}){1,6}$")
 
 
 class Piece(NamedTuple):
-    """A sentence, or a heading, as character offsets; the kind of its block, and the heading above it."""
+    """A sentence, or a heading, as character offsets; the block that it is in, and the heading above it."""
 
     start: int
     end: int
-    kind: str = "paragraph"
+    block: Block
     section: Block | None = None
+
+    @property
+    def kind(self) -> str:
+        """What its block is."""
+        return self.block.kind
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
@@ -71,7 +76,7 @@ def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Pi
             start = _skip_space(text, start, end)
             stop = start + len(text[start:end].rstrip())
             if has_word(text, start, stop):
-                yield Piece(start, stop, block.kind, section)
+                yield Piece(start, stop, block, section)
             start = end
         if block.kind == "heading":
             section = block

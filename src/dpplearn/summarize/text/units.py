@@ -20,7 +20,7 @@ _CHARACTERS = SINGLE + "\u3005-\u3007\uff66-\uff9d"
 _LETTERS = "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e45\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd\u0ec0-\u0ec4\u0edc-\u0edf"
 _LETTERS += "\u1000-\u102a\u1780-\u17b3"
 _RUN = rf"[{_LETTERS}](?:[{_LETTERS}]|[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ecd\u102b-\u103e\u17b4-\u17d3])*"
-_UNSPACED = re.compile(f"[{_CHARACTERS}{_LETTERS}]")
+UNSPACED = re.compile(f"[{_CHARACTERS}{_LETTERS}]")
 _PIECE = re.compile(rf"(?P<run>{_RUN})|[{_CHARACTERS}]|[^{_CHARACTERS}{_LETTERS}]+")
 _LETTERS_A_WORD = 4
 
@@ -70,19 +70,19 @@ def count_words(text: str) -> int:
     >>> count_words("The capital is 北京.")
     4
     """
-    if text.isascii() or _UNSPACED.search(text) is None:
+    if text.isascii() or UNSPACED.search(text) is None:
         return len(text.split())
     return sum(map(_count_chunk, text.split()))
 
 
 def _count_chunk(chunk: str) -> int:
     """Words in a text without spaces; one of up to four characters is a word, such as a name quoted in English."""
-    if len(_UNSPACED.findall(chunk)) <= _LETTERS_A_WORD:
+    if len(UNSPACED.findall(chunk)) <= _LETTERS_A_WORD:
         return 1
     count = 0
     for piece in _PIECE.finditer(chunk):
         if piece["run"]:
-            letters = len(_UNSPACED.findall(piece["run"]))
+            letters = len(UNSPACED.findall(piece["run"]))
             count += -(-letters // _LETTERS_A_WORD)
         else:
             count += any(map(str.isalnum, piece[0]))  # punctuation between is no word
@@ -148,7 +148,7 @@ def cut(text: str, budget: float, unit: Unit) -> str:
     low = _longest(len(words), lambda n: length(" ".join(words[:n]), unit) <= budget)
     head = " ".join(words[:low])
     rest = words[low] if low < len(words) else ""
-    if low and _UNSPACED.search(rest) is None:
+    if low and UNSPACED.search(rest) is None:
         return head
     # not even a word fits, or words have no spaces between them: by characters, and signs stay with their letters
     before, rest = (f"{head} ", rest) if low else ("", text)

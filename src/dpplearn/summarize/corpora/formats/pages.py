@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpplearn.summarize.text.blocks import MARKS
-from dpplearn.summarize.text.markup import html_to_text
+from dpplearn.summarize.text.page import read_html
 
 
 def page_blocks(source: str) -> Iterator[tuple[str, str]]:
@@ -16,9 +15,9 @@ def page_blocks(source: str) -> Iterator[tuple[str, str]]:
     >>> list(page_blocks("<h1>One</h1><p>It rained.<ul><li>Wet</ul>"))
     [('heading', 'One'), ('paragraph', 'It rained.'), ('item', 'Wet')]
     """
-    text, title = html_to_text(source)
+    page, title = read_html(source)
     if title:
         yield "heading", title
-    for block in text.split("\n\n"):
-        found = next(((kind, mark) for kind, mark in MARKS.items() if block.startswith(mark)), ("paragraph", ""))
-        yield found[0], block.removeprefix(found[1])
+    text = page.text
+    for block in page.blocks:
+        yield block.kind, text[block.start : block.end]

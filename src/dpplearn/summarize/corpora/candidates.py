@@ -1,0 +1,223 @@
+"""Which sentences of a cluster a summary may be made of, and what was set aside, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from dpplearn._checks import check_int
+from dpplearn.summarize.corpora.document import Document, Sentence
+from dpplearn.summarize.corpora.repeats import find_repeats
+from dpplearn.summarize.text.blocks import RUNNING, Block
+from dpplearn.summarize.text.characters import has_word, one_line
+from dpplearn.summarize.text.newswire import dateline_end
+from dpplearn.summarize.text.sentences import Piece, find_pieces
+from dpplearn.summarize.text.standing import is_standing
+from dpplearn.summarize.text.units import count_words
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.corpora.cluster import Cluster
+
+Splitter: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
+
+# What is chosen from, best first; the next only where a document, or past `LAST_OF_DOCUMENT` the cluster, has nothing.
+SENTENCE, TITLE, FRAGMENT, LABEL, REST = range(5)
+LAST_OF_DOCUMENT = TITLE
+_LABELS = ("heading", "caption", "byline")
+
+
+class SetAside(NamedTuple):
+    """A piece of a document that is no candidate: where it stands, the kind of its block, and why.
+
+    `code` is "kind" (its block is no running text), "no-sentence", "announces" (a list, table or code after it),
+    "too-short", "repeated" (its paragraph stands in an earlier document, number `copy_of`), or "boilerplate" (it stands
+    in most documents).
+    """
+
+    text: str
+    document: int
+    start: int
+    end: int
+    kind: str
+    code: str
+    copy_of: int | None = None
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The sentences to choose from, in order of documents, and all other pieces that have a word."""
+
+    sentences: tuple[Sentence, ...]
+    set_aside: tuple[SetAside, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which pieces are candidates.
+
+    Parameters
+    ----------
+    min_words : int
+        The fewest words of one.
+    keep_all : bool
+        Every piece that has so many words, whatever it is.
+    headings : bool
+        Headings, and lines that only say who wrote or when, too.
+    """
+
+    min_words: int = 1
+    keep_all: bool = False
+    headings: bool = False
+
+    def __post_init__(self) -> None:
+        check_int(self.min_words, "min_words")
+
+    def rank(self, text: str, kind: str) -> tuple[int, str]:
+        """How good a candidate a piece is, from `SENTENCE` to `REST`, and the code of the reason if it is none."""
+        if self.min_words > 1 and count_words(text) < self.min_words:
+            return REST, "too-short"
+        if self.keep_all or (self.headings and kind in ("heading", "byline")):
+            return SENTENCE, ""
+        if kind in RUNNING:
+            if is_standing(text):
+                return SENTENCE, ""
+            return (FRAGMENT if is_wordy(text) else REST), "no-sentence"
+        if kind in _LABELS:
+            return (TITLE if is_standing(text) else LABEL), "kind"
+        return REST, "kind"
+
+
+def is_wordy(text: str) -> bool:
+    """Whether most of a text is words, and more than two of them: the better sort of fragments."""
+    return count_words(text) > 2 and sum(map(str.isalpha, text)) > 0.7 * sum(not c.isspace() for c in text)
+
+
+class _Found(NamedTuple):
+    """A piece on one line, its place, and how good a candidate it is."""
+
+    text: str
+    document: int
+    piece: Piece
+    rank: int
+    code: str
+
+
+def find_candidates(
+    cluster: Cluster, wanted: Wanted, splitter: Splitter | None = None, limit: int | None = None
+) -> Candidates:
+    """Tell the sentences of a cluster that a summary may be made of from all other pieces of its documents."""
+    found: list[_Found] = []
+    passed = 0
+    for index, document in enumerate(cluster.documents):
+        for piece in _pieces(document, splitter):
+            text = one_line(document.text[piece.start : piece.end])
+            rank, code = wanted.rank(text, piece.kind)
+            found.append(_Found(text, index, piece, rank, code))
+            passed += rank == SENTENCE
+            if limit is not None and passed > limit:
+                raise _too_many(cluster, index, limit)
+    if not wanted.keep_all:
+        found = [_without_promise(*pair) for pair in pairwise([*found, None])]
+    last = _last_ranks(found, len(cluster.documents))
+    chosen = [one for one in found if one.rank <= last[one.document]]
+    if limit is not None and len(chosen) > limit:
+        raise _too_many(cluster, chosen[limit].document, limit)
+    repeats = {} if wanted.keep_all else find_repeats(cluster.documents, [(one.document, one.piece) for one in chosen])
+    return _sorted_out(cluster.documents, found, last, repeats)
+
+
+def _without_promise(one: _Found | None, after: _Found | None) -> _Found:
+    """A sentence that only announces the list, table or code after it is no candidate."""
+    assert one is not None
+    announced = after is not None and after.document == one.document and after.piece.kind in ("item", "row", "code")
+    if one.rank == SENTENCE and announced and one.piece.kind != "item" and one.text[-1] in ":：":
+        return one._replace(rank=FRAGMENT, code="announces")
+    return one
+
+
+def _pieces(document: Document, splitter: Splitter | None) -> Iterator[Piece]:
+    """The pieces of a document that have a word, without the dateline before its first running text."""
+    text, dated = document.text, False
+    pieces = find_pieces(text, document.blocks) if splitter is None else _split(document, splitter)
+    for piece in pieces:
+        start = piece.start
+        if not dated and piece.kind in RUNNING:
+            dated = True
+            start += dateline_end(text[start : piece.end])
+            piece = piece._replace(start=start)
+        if has_word(text, start, piece.end):
+            yield piece
+
+
+def _split(document: Document, splitter: Splitter) -> Iterator[Piece]:
+    """The pieces of a splitter that is not ours, each in the block that its beginning is in, if blocks are known."""
+    blocks = iter(document.blocks or ())
+    block, section = next(blocks, None), None
+    for start, end in check_spans(splitter(document.text), document.text):
+        while block is not None and block.end <= start:
+            section = block if block.kind == "heading" else section
+            block = next(blocks, None)
+        inside = block is not None and block.start < end
+        yield Piece(start, end, block if inside and block is not None else Block(start, end), section)
+
+
+def _last_ranks(found: Iterable[_Found], n: int) -> list[int]:
+    """The last rank that is a candidate in each document: the first that it has, or else that the cluster has."""
+    own = [REST + 1] * n
+    for one in found:
+        own[one.document] = min(own[one.document], one.rank)
+    best = min(own, default=REST)
+    return [rank if rank <= LAST_OF_DOCUMENT else best for rank in own]
+
+
+def _sorted_out(
+    documents: Sequence[Document], found: Iterable[_Found], last: Sequence[int], repeats: dict[int, tuple[str, int]]
+) -> Candidates:
+    """Sentences, numbered in their documents, and what is none or not the first of its kind."""
+    sentences: list[Sentence] = []
+    set_aside: list[SetAside] = []
+    positions = [0] * len(documents)
+    number = -1  # among the candidates
+    for text, index, (start, end, block, section), rank, code in found:
+        copy_of = None
+        if rank <= last[index]:
+            number += 1
+            code, copy_of = repeats.get(number, ("", None))
+            positions[index] += code != "boilerplate"
+            if not code:
+                title = None if section is None else one_line(documents[index].text[section.start : section.end])
+                sentences.append(Sentence(text, index, positions[index], start, end, block.kind, title))
+                continue
+        set_aside.append(SetAside(text, index, start, end, block.kind, code, copy_of))
+    return Candidates(tuple(sentences), tuple(set_aside))
+
+
+def _too_many(cluster: Cluster, index: int, limit: int) -> ValueError:
+    return ValueError(
+        f"{cluster.name} must have at most {limit:,} sentences, but has more (document {cluster.documents[index].id}, "
+        f"number {index + 1} of {len(cluster.documents)}, passes the limit). Give fewer or shorter documents."
+    )
+
+
+def check_spans(spans: Iterable[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+    """Pairs of offsets that lie in the text and do not overlap, from a splitter that is not ours."""
+    checked: list[tuple[int, int]] = []
+    before = 0
+    for span in spans:
+        try:
+            start, end = (int(offset) for offset in span)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"splitter must return pairs (start, end) of character offsets, found {span!r}. "
+                "For a splitter that returns strings, look each one up in the text."
+            ) from error
+        if not before <= start <= end <= len(text):
+            raise ValueError(
+                f"splitter must return offsets in order and within the text of {len(text)} characters, "
+                f"but ({start}, {end}) follows {before}."
+            )
+        checked.append((start, end))
+        before = end
+    return checked

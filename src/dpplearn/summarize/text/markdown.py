@@ -1,0 +1,154 @@
+"""A Markdown file as blocks of known kinds, by markdown-it-py's tokens: CommonMark and tables, no front matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from dpplearn.summarize.text.blocks import BlockText, is_date
+from dpplearn.summarize.text.newswire import is_byline
+from dpplearn.summarize.text.page import read_html
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+NESTING = 60  # what is deeper the parser drops
+_IMAGES = re.compile(r"(?:!\[){9,}")  # a run of what opens images, each of which the parser would try
+_MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
+_FRONT = {"---": ("---", "..."), "+++": ("+++",)}  # YAML, TOML
+_NOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
+_TASK = re.compile(r"\[[ xX]\]\s+")
+_DIRECTIVE = re.compile(r":::|!!!\s|\?\?\?\+?\s|\{%|\{\{|\[TOC\]|\[\[toc\]\]", re.IGNORECASE)  # of site generators
+_SPACES = ("softbreak", "hardbreak")
+_LINKED = 0.8
+
+
+class _Inline(NamedTuple):
+    """The text of a block, and what it is made of."""
+
+    text: str
+    linked: int  # characters in links
+    images: str  # what stands for them
+    strong: bool  # nothing else in it
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # only where there is Markdown to read
+
+    return MarkdownIt("commonmark", {"maxNesting": NESTING}).enable(["table", "strikethrough"])
+
+
+def read_markdown(source: str) -> tuple[BlockText, str | None]:
+    """Return the blocks of a Markdown file and its title, which is its first heading of level 1.
+
+    Front matter, link targets and images in a text are dropped; HTML is read as `read_html` does; a paragraph in bold
+    is a heading, one of images a caption, as is a footnote; one of links is navigation.
+
+    Examples
+    --------
+    >>> made, title = read_markdown("# Rain\\n\\nIt *rained* in [Oslo](x.md).\\n\\n- Wet\\n\\na | b\\n--|--\\n1 | 2")
+    >>> title, [(block.kind, made.text[block.start : block.end]) for block in made.blocks]
+    ('Rain', [('paragraph', 'It rained in Oslo.'), ('item', 'Wet'), ('row', 'a | b'), ('row', '1 | 2')])
+    """
+    made, title = BlockText(), None
+    level, cell = 0, False  # of the open heading; whether a cell is open
+    inside: list[str] = []  # open lists and quotes
+    cells: list[str] = []  # of the open row
+    for token in _parser().parse(_plain_marks(_without_front_matter(source))):
+        kind = token.type
+        if kind == "heading_open":
+            level = int(token.tag[1])
+        elif kind in ("list_item_open", "blockquote_open"):
+            inside.append("item" if kind == "list_item_open" else "quotation")
+        elif kind in ("list_item_close", "blockquote_close"):
+            inside.pop()
+        elif kind in ("fence", "code_block"):
+            made.add("code", token.content)
+        elif kind == "html_block":
+            made.extend(read_html(token.content, fragment=True)[0])
+        elif kind == "tr_open":
+            cells = []
+        elif kind == "tr_close":
+            made.add("row", " | ".join(cells))
+        elif kind in ("th_open", "td_open", "th_close", "td_close"):
+            cell = token.nesting == 1
+        elif kind == "heading_close":
+            level = 0
+        elif kind == "inline":
+            inline = _inline(token.children or ())
+            if cell:
+                cells.append(inline.text)
+            elif level:
+                if level == 1 and title is None and inline.text:
+                    title = inline.text
+                else:
+                    made.add("heading", inline.text)
+            else:
+                _add_text(made, inside[-1] if inside else "paragraph", inline)
+    return made, title
+
+
+def _plain_marks(source: str) -> str:
+    """Without what nobody writes, and what would be deeper than the parser goes or cost it much time."""
+    return _IMAGES.sub("", _MARKS.sub(lambda match: match[0] if match[0].isspace() else match[0][:20], source))
+
+
+def _add_text(made: BlockText, kind: str, inline: _Inline) -> None:
+    """A paragraph, or the text of an item or a quotation."""
+    text = _TASK.sub("", inline.text, count=1) if kind == "item" and _TASK.match(inline.text) else inline.text
+    note = _NOTE.match(text)
+    if not text:
+        made.add("caption", inline.images)
+    elif note and note[1]:
+        made.add("caption", text[note.end() :])
+    elif _DIRECTIVE.match(text):
+        made.add("code", text)
+    elif is_byline(text) or is_date(text):
+        made.add("byline", text)
+    elif inline.linked >= _LINKED * len(text) and len(text) < 200:
+        made.add("navigation", text)
+    elif inline.strong and text[-1] not in ".!?。！？।:" and kind == "paragraph":
+        made.add("heading", text)
+    else:
+        made.add(kind, _NOTE.sub("", text))
+
+
+def _inline(tokens: Sequence[Token]) -> _Inline:
+    """Text without marks, on one line."""
+    parts: list[str] = []
+    images: list[str] = []
+    linked = links = bold = plain = 0
+    for token in tokens:
+        if token.type in ("text", "text_special", "code_inline"):
+            parts.append(token.content)
+            linked += len(token.content) * (links > 0)
+            plain += len(token.content.strip()) * (bold == 0)
+        elif token.type in _SPACES or (token.type == "html_inline" and token.content[:3].lower() == "<br"):
+            parts.append(" ")
+        elif token.type == "image":
+            images.append(_inline(token.children or ()).text)
+        elif token.type.startswith("link"):
+            links += token.nesting
+        elif token.type.startswith("strong"):
+            bold += token.nesting
+    text = " ".join("".join(parts).split())
+    return _Inline(text, linked, ", ".join(filter(None, images)), bool(text) and not plain)
+
+
+def _without_front_matter(source: str) -> str:
+    """A file without the settings of a site generator at its head."""
+    source = source.removeprefix("\ufeff")
+    first, _, rest = source.partition("\n")
+    ends = _FRONT.get(first.rstrip())
+    if ends is None:
+        return source
+    position = len(source) - len(rest)
+    for line in rest.splitlines(keepends=True):
+        position += len(line)
+        if line.rstrip() in ends:
+            return source[position:]
+    return source

@@ -1,0 +1,206 @@
+"""Whether a piece of text could stand in a summary as a sentence, or is a fragment: a small logistic model.
+
+Its features are what can be seen without knowing the language (how the piece ends, its length, letters, figures, signs,
+capitals) and words that are verbs, subjects or what pages say of themselves in some languages. The weights are in
+data/standing.json, learned by scripts/standing_model.py from the lines of tests/summarize/lines (dev.tsv and more.tsv).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from functools import cache
+from importlib import resources
+
+from dpplearn.summarize.text.blocks import is_closed
+from dpplearn.summarize.text.units import UNSPACED, count_words
+from dpplearn.summarize.text.word_lists import word_lists
+from dpplearn.summarize.text.words import SINGLE
+
+LEAST = 0.4  # of the probability that a piece is a sentence: a lost sentence is worse than a fragment kept
+LONG = 9  # words
+LONGEST = 600  # characters that are looked at, half of them at either end
+_LABEL = re.compile(
+    r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|\(?[a-z]\)\s+|\[[0-9:., /-]{4,24}\]\s*"
+    r"|[A-Z][\w .]{0,24}:\s+(?=\S+\s+\S+\s)"
+)
+_PLAIN = re.compile(r"[\"'“‘«]?[^\W\d_a-z][^|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+:\n]{50,590}[.!?।؟][\"'”»’]?$")
+_RARE = re.compile(r"\b[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|[0-9(),;\"'«»“”.-]")  # capitals, figures and signs
+_CAPTION = re.compile(
+    r"(?:fig(?:ure)?|tab(?:le)?|box|chart|plate|map|algorithm|listing)\b\.? ?[0-9A-Z]{1,4}(?:\.[0-9]+)?\s*[:.|–—-]"
+    r"|(?:photo(?:graph)?|image|picture|credit|source|foto|image|bild|abb(?:ildung)?|obr|εικόνα)\b[^:]{0,20}:",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_SIGNS = re.compile(r"[|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+]|\.{4,}|--+>?|;\s*$")
+_ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+")
+_FIGURE = re.compile(r"\S*[0-9]\S*")
+_QUOTES = "\"”»’'"
+_IDEOGRAPH = re.compile(f"[{SINGLE}]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_PAST = re.compile(r"[a-z]+[^\We]ed$")
+_NO_LETTER, _NO_WORD = re.compile(r"[\W\d_]+"), re.compile(r"[^\w'’]+|_+")
+_FINITE = re.compile(  # endings of finite verbs that few other words have
+    r"(?:[a-z]{2,}(?:izes|ifies|ates|aient|èrent|erons|erez|eront|aron|ieron|aban|ía|ían|rá|rán|ió|ó|ava|avano|eva|evano|ou|ram)"
+    r"|[a-zäöüß]{3,}(?:te|ten|tet)|[а-яё]{3,}(?:ал|ала|али|ило|ил|ила|или|ется|ются|ёт|ут|ают|ает)"
+    r"|[α-ωά-ώ]{3,}(?:ηκε|ηκαν|ουν|ονται|εται|ήσει|ώσει|σε|σαν|άζει|εις|ίζει|ήσω)"
+    r"|[a-zěščřžýáíéúůť]{3,}(?:al|ala|ali|il|ila|ili|ěl|ěla|uje|ují|ily|aly)|[a-zçğıöşü]{2,}(?:dı|di|du|dü|tı|ti|tu|tü|yor|acak|ecek))$"
+)
+_EAST_END = re.compile(  # how Japanese, Korean and Chinese sentences end
+    r"(?:[たるだすんかよねうくい]|です|ます|ました|[다요까죠네해])[。.！!？?…」』）)\"'”]*$|[了吗呢吧的到过着][。.！!？?…]*$"
+)
+_EAST_VERB = re.compile(
+    r"[了是在有将被会说为吗呢不没把让就都也已能要可到来去因于]|表示|ได้|ถูก|จะ|ว่า|มี|ไม่|เป็น|แล้ว|ให้|ของเรา|ต้อง"
+)
+
+
+def is_standing(text: str) -> bool:
+    """Whether a text on one line could stand in a summary.
+
+    Examples
+    --------
+    >>> [is_standing(text) for text in ("It rained.", "Patents.", "| Opening | 2031 |", "没有人受伤。", "第二章")]
+    [True, False, False, True, False]
+    """
+    return _is_plain(text) or standing(text) >= LEAST
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text is long, closed, and of words with little else: most sentences, of which the model says yes."""
+    if _PLAIN.match(text) is None:
+        return False
+    words = text.lower().split()
+    return len(words) >= LONG and _heads("furniture").isdisjoint(words) and 2 * len(_RARE.findall(text)) < len(words)
+
+
+def standing(text: str) -> float:
+    """How likely a text on one line is a sentence that could stand in a summary, from 0 to 1.
+
+    Examples
+    --------
+    >>> standing("What to expect.") < 0.5 < standing("Nobody was hurt.")
+    True
+    """
+    weights = _weights()
+    total = weights["constant"] + sum(weights.get(name, 0.0) * value for name, value in features(text).items())
+    return 1.0 / (1.0 + math.exp(-max(min(total, 50.0), -50.0)))
+
+
+@cache
+def _weights() -> dict[str, float]:
+    data = resources.files("dpplearn.summarize").joinpath("data", "standing.json").read_text(encoding="utf-8")
+    return json.loads(data)["weights"]
+
+
+@cache
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.replace("_", " ") for word in word_lists("sentence-words")[name])
+
+
+@cache
+def _phrases(name: str) -> re.Pattern[str]:
+    """Any of a list's words, or words in a row."""
+    return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(_words(name)))) + r")\b")
+
+
+@cache
+def _heads(name: str) -> frozenset[str]:
+    """The first words of a list's phrases."""
+    return frozenset(phrase.split()[0] for phrase in _words(name))
+
+
+def features(text: str) -> dict[str, float]:
+    """What the model looks at, by name; what is not there is 0."""
+    if len(text) > LONGEST:
+        text = text[: LONGEST // 2] + " " + text[-LONGEST // 2 :]
+    label = _LABEL.match(text)
+    body = text[label.end() :] if label else text
+    plain = _ADDRESS.sub("", body)
+    lower = plain.lower().replace("’", "'")
+    words = _WORD.findall(lower)
+    n, closed = count_words(body), is_closed(body)
+    seen = len("".join(plain.split())) or 1
+    east = not body.isascii() and len(UNSPACED.findall(body)) > 0.3 * seen
+    if east and _IDEOGRAPH.search(body):
+        n = (n + 1) // 2  # a word has about two characters
+    if closed:
+        plain = plain.rstrip("| ")  # a danda, as some type it
+    verb = sum(word in _words("verbs") for word in words) + sum("n't" in word for word in words)
+    subject = any(word in _words("subjects") for word in words)
+    past = sum(_PAST.match(word) is not None for word in words)
+    finite = 0 if verb else sum(_FINITE.search(word) is not None for word in words[1:] or words)
+    cased = [word for word in _WORD.findall(plain) if word[0].isupper() or word[0].islower()]
+    capitals = sum(word[0].isupper() for word in cased[1:]) / max(len(cased) - 1, 1)
+    shouted = bool(cased) and plain.isupper()
+    figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1)
+    first = words[0] if words else ""
+    last = body.rstrip()[-1:]
+    asked = last in "?؟？;\u037e" and closed
+    east = east or (not body.isascii() and _HANGUL.search(body) is not None)
+    other = bool(words) and words[0][0] > "\u0370" and not east
+    english = word_lists("small-words")["English"]
+    weak = not verb and any(word in _words("weak verbs") for word in words[1:])
+    done = bool(verb or past or finite or weak)  # something that may be a verb
+    begins_small = plain.lstrip("\"'“«(")[:1].islower()
+    signs = len(_SIGNS.findall(plain))
+    if n >= LONG and (closed or last in _QUOTES or (other and n > LONG + 3)):  # nearly always one, whatever its words
+        out: dict[str, float] = {
+            "long": 1.0,
+            "long, begins small": begins_small,
+            "long, no verb": not done,
+        }
+        out |= {"long, figures": max(figures - 0.4, 0.0), "long, capitals": max(capitals - 0.6, 0.0)}
+    else:
+        out = {
+            f"words {_size(n)}, {'closed' if closed else 'open'}" if not east else "east": 1.0,
+            "east, closed": east and closed,
+            "east, words": min(n, LONG) / LONG if east else 0.0,
+            "question": asked,
+            "ends with a colon": last in ":：",
+            "ends with a comma": last in ",;，、" and not closed,
+            "verb": verb > 0,
+            "verbs, more": min(verb, 3) - 1 if verb > 1 else 0,
+            "no verb, closed": closed and not east and not done,
+            "no verb, closed, English": closed and not done and not english.isdisjoint(words),
+            "verb, open": verb > 0 and not closed,
+            "past, closed": past > 0 and not verb and closed,
+            "past, open": past > 0 and not verb and not closed,
+            "weak verb": weak,
+            "finite ending": finite > 0 and not verb,
+            "subject": subject,
+            "subject and verb": subject and (verb > 0 or weak),
+            "imperative, closed": first in _words("imperatives") and closed,
+            "imperative, open": first in _words("imperatives") and not closed,
+            "begins as a clause, not asked": first in _words("starters") and not asked,
+            "begins as a clause, short": first in _words("starters") and not asked and n < 7,
+            "what to": first in _words("starters") and words[1:2] == ["to"] and not asked,
+            "begins with a preposition, no verb": first in _words("prepositions") and not done,
+            "signs": min(signs, 4) / 2,
+            "figures": figures,
+            "figures, most": figures > 0.4,
+            "capitals": 0.0 if shouted else capitals,
+            "capitals, most": not shouted and capitals > 0.7 and len(cased) > 2,
+            "all capitals": shouted,
+            "begins small, open": not closed and begins_small,
+            "begins small, closed": closed and begins_small,
+            "commas, no verb": 0.0 if done else min(body.count(","), 4) / 2,
+            "colon inside": ":" in plain[:-1] and not verb,
+            "eastern end": east and _EAST_END.search(body) is not None,
+            "eastern verb": east and _EAST_VERB.search(body) is not None,
+            "other script": other,
+            "other script, long": other and n >= LONG,
+        }
+    out |= {
+        "caption": _CAPTION.match(body) is not None,
+        "furniture": not _heads("furniture").isdisjoint(words) and _phrases("furniture").search(lower) is not None,
+        "signs, many": signs / seen > 0.1,
+        "few letters": len(_NO_WORD.sub("", plain)) / seen < 0.8,
+        "hardly a letter": len(_NO_LETTER.sub("", plain)) / seen < 0.6,
+        "brackets around": body[:1] in "([<" and last in ")]>",
+    }
+    return {name: float(value) for name, value in out.items() if value}
+
+
+def _size(n: int) -> str:
+    return str(n) if n <= 3 else "4-5" if n <= 5 else "6-8" if n <= 8 else "9-14" if n <= 14 else "15+"

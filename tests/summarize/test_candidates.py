@@ -1,0 +1,196 @@
+"""Which pieces of documents a summary may be made of, and what is said of the others."""
+
+import json
+
+import pytest
+
+from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize.corpora.documents import parse_document
+from dpplearn.summarize.text.blocks import KINDS, BlockText
+
+
+def texts(cluster, **options):
+    return [sentence.text for sentence in cluster.sentences(**options)]
+
+
+def document(name, *blocks):
+    made = BlockText()
+    for kind, text in blocks:
+        made.add(kind, text)
+    return Document(name, made.text, blocks=made.blocks)
+
+
+def read(name, source):
+    return Cluster(parse_document(source.encode(), name, name))
+
+
+ALL = [(kind, f"The {kind} of this page was written by hand.") for kind in KINDS]
+
+
+def test_only_running_text_is_a_candidate():
+    cluster = Cluster([document("a", *ALL)])
+    running = [text for kind, text in ALL if kind in ("paragraph", "item", "quotation")]
+    assert texts(cluster) == running
+    assert {piece.kind: piece.code for piece in cluster.candidates().set_aside} == dict.fromkeys(KINDS[3:], "kind")
+    assert texts(cluster, headings=True) == [
+        text for kind, text in ALL if kind in ("heading", "byline") or text in running
+    ]
+    assert texts(cluster, keep_all=True) == [text for _, text in ALL]
+
+
+def test_a_sentence_knows_its_section():
+    cluster = read(
+        "a.md", "Rain fell.\n\n## The north\n\nSnow fell. It thawed.\n\n### Roads\n\n- Two were closed on Friday."
+    )
+    assert [(s.section, s.kind) for s in cluster.sentences()] == [
+        (None, "paragraph"), ("The north", "paragraph"), ("The north", "paragraph"), ("Roads", "item")
+    ]  # fmt: skip
+    assert "section" not in repr(cluster.sentences()[1])
+
+
+def test_what_is_no_sentence_is_set_aside_and_can_be_kept():
+    cluster = Cluster.from_texts(["Patents. The owner grants a licence to everyone. Files.\n\n| Opening | 2031 |"])
+    assert texts(cluster) == ["The owner grants a licence to everyone."]
+    assert [(x.text, x.code) for x in cluster.candidates().set_aside] == [
+        ("Patents.", "no-sentence"), ("Files.", "no-sentence"), ("Opening | 2031 |", "kind")
+    ]  # fmt: skip
+    for piece in cluster.candidates().set_aside:
+        assert cluster.documents[piece.document].text[piece.start : piece.end] == piece.text
+    assert len(texts(cluster, keep_all=True)) == 4
+
+
+def test_fewest_words():
+    cluster = Cluster.from_texts(["It rained. It rained for nine days in the north."])
+    assert texts(cluster, min_words=3) == ["It rained for nine days in the north."]
+    assert [x.code for x in cluster.candidates(min_words=3).set_aside] == ["too-short"]
+    assert texts(cluster, min_words=3, keep_all=True) == ["It rained for nine days in the north."]
+    assert len(texts(cluster, min_words=99)) == 2  # nothing else is there
+    with pytest.raises(ValueError, match="min_words"):
+        cluster.sentences(min_words=-1)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        # headings that are sentences before other fragments, fragments before labels, labels before the rest
+        ("# Mayor says tram line will stay\n\n# Sport\n\nNew plans", ["Mayor says tram line will stay"]),
+        ("# Sport\n\n- Great value for little money\n\n| 1 | 2 |", ["Great value for little money"]),
+        ("# Sport\n\n# Weather\n\n---", ["Sport", "Weather"]),
+        ("| 1 | 2 |\n\n| 3 | 4 |", ["1 | 2 |", "3 | 4 |"]),
+    ],
+)
+def test_a_document_without_sentences_offers_the_next_best(text, kept):
+    assert texts(Cluster.from_texts([text])) == kept
+
+
+def test_fragments_of_a_document_are_no_candidates_where_another_has_sentences():
+    cluster = Cluster.from_texts(
+        ["It rained in the north.", "Great value for little money\n\n- good price", "Storm sinks boat"]
+    )
+    assert texts(cluster) == ["It rained in the north."]
+
+
+def test_a_sentence_that_only_announces_a_list_is_none():
+    cluster = read("a.md", "You need these things:\n\n- A lamp is needed at night.\n\nHe said this: it rained.")
+    assert texts(cluster) == ["A lamp is needed at night.", "He said this: it rained."]
+    assert [x.code for x in cluster.candidates().set_aside] == ["announces"]
+
+
+STORY = "The dam at Hollow Creek broke on Monday. Two bridges were lost."
+
+
+def test_a_paragraph_of_several_files_counts_once():
+    again = STORY.upper().replace(" ", "\n").replace(".", " .")
+    cluster = Cluster.from_texts([STORY, f"The river rose by a metre.\n\n{again}", "Nobody was hurt."])
+    assert texts(cluster) == [*STORY.replace(". ", ".|").split("|"), "The river rose by a metre.", "Nobody was hurt."]
+    assert {(x.code, x.copy_of) for x in cluster.candidates().set_aside} == {("repeated", 0)}
+    assert len(texts(cluster, keep_all=True)) == 6
+    assert len(texts(Cluster.from_texts([f"{STORY}\n\n{STORY}"]))) == 4  # in one file it may be meant
+
+
+def test_short_paragraphs_may_be_the_same_by_chance():
+    assert len(texts(Cluster.from_texts(["Nobody was hurt.", "Nobody was hurt."]))) == 2
+
+
+PAGES = [
+    "The river rose by a metre on Monday.",
+    "Nine roads in the valley were closed.",
+    "Schools will open again in May.",
+    "The army sent two hundred soldiers.",
+    "A farmer lost forty sheep.",
+]
+TWEETS = "You can add places to what you write."
+
+
+def test_what_most_files_say_word_for_word_is_no_candidate():
+    pages = [
+        f"{text} It was a long and wet week for everyone there, said {i}.\n\n{TWEETS}" for i, text in enumerate(PAGES)
+    ]
+    found = Cluster.from_texts(pages).candidates()
+    assert TWEETS not in [s.text for s in found.sentences]
+    assert sum(x.code == "boilerplate" for x in found.set_aside) == 5
+    assert len(found.sentences) == 10
+    few = Cluster.from_texts(pages[:3]).candidates()  # of three files "most" says little: it counts once
+    assert [s.text for s in few.sentences].count(TWEETS) == 1
+    some = [page if i < 2 else PAGES[i] for i, page in enumerate(pages)]  # in two of five
+    assert texts(Cluster.from_texts(some)).count(TWEETS) == 1
+
+
+def test_a_story_that_most_papers_took_from_an_agency_is_no_boilerplate():
+    papers = [f"{lead}\n\n{STORY} Nobody was hurt, the mayor of the town told reporters." for lead in PAGES]
+    found = texts(Cluster.from_texts([*papers, "It rained for nine days in the north."]))
+    assert found.count("Two bridges were lost.") == 1
+    assert len(found) == 5 + 3 + 1
+
+
+def test_a_splitter_of_ones_own_is_told_of_blocks():
+    cluster = Cluster(
+        [document("a", ("heading", "The storm was strong."), ("paragraph", "It rained."), ("code", "x = 1"))]
+    )
+
+    def lines(text):
+        start = 0
+        for line in text.split("\n"):
+            yield start, start + len(line)
+            start += len(line) + 1
+
+    assert texts(cluster, splitter=lines) == ["It rained."]
+
+
+def test_a_dateline_is_left_out_after_navigation():
+    assert texts(read("a.html", "<nav>Home</nav><p>OSLO (AP) _ Snow fell.</p>")) == ["Snow fell."]
+
+
+def test_reasons_of_what_was_no_candidate():
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    source = f"# Dam\n\nThe dam broke on Monday. Patents.\n\n{table}\n\n## Roads\n\nTwo bridges were lost."
+    cluster = Cluster([*read("a.md", source).documents, Document("b", "Weather.\n\nIt rained for nine days.")])
+    explanation = Summarizer.load().summarize(cluster, 20, "words").explain()
+    reasons = {one.text: (one.kind, one.reason) for one in explanation.set_aside}
+    assert reasons["Patents."] == ("paragraph", "no sentence")
+    assert reasons["1 | 2"] == ("row", "a table's row")
+    assert reasons["Roads"] == ("heading", "a heading")
+    said = str(explanation)
+    assert "2 no sentence, 2 a table's row, 1 a heading" in said
+    assert "a.md: Patents. (no sentence)" in said
+    assert len(said.split("No candidates")[1].splitlines()) <= 6
+    data = json.loads(json.dumps(explanation.to_dict()))
+    assert data["set_aside"]["count"] == 5
+    assert data["set_aside"]["pieces"][0]["text"] == "Patents."
+
+
+def test_many_pieces_do_not_drown_the_explanation():
+    cluster = Cluster.from_texts(["It rained.\n\n" + "\n\n".join(f"- part {i}" for i in range(300))])
+    explanation = Summarizer.load().summarize(cluster, 5, "words").explain()
+    assert len(explanation.set_aside) == 300
+    assert len(explanation.to_dict()["set_aside"]["pieces"]) == 10
+    assert len(str(explanation).split("No candidates")[1].splitlines()) == 6
+
+
+def test_a_summarizer_takes_the_options_when_it_reads():
+    model = Summarizer.load()
+    cluster = Cluster.from_texts(["Patents. The owner grants a licence to everyone."])
+    assert model.summarize(cluster, 1, "words", keep_all=True).text == "Patents."
+    assert len(model.prepare(cluster, keep_all=True).read) == 2
+    with pytest.raises(ValueError, match="read already"):
+        model.summarize(model.prepare(cluster), 1, "words", keep_all=True)

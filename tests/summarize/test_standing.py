@@ -1,0 +1,70 @@
+"""Sentences told from fragments: the labelled lines, and what must never be lost."""
+
+from pathlib import Path
+
+import pytest
+
+from dpplearn.summarize import Cluster
+from dpplearn.summarize.text.standing import LEAST, _is_plain, features, is_standing, standing
+
+LINES = Path(__file__).parent / "lines"
+
+
+def rows(name):
+    found = [line.split("\t", 2) for line in (LINES / name).read_text("utf-8").splitlines() if line.strip()]
+    assert len(found) >= 400
+    return [(label == "sentence", kind, text) for label, kind, text in found]
+
+
+def rates(found):
+    both = sum(label and is_standing(text) for label, _, text in found)
+    return both / sum(is_standing(text) for _, _, text in found), both / sum(label for label, _, _ in found)
+
+
+@pytest.mark.parametrize(("name", "precision", "recall"), [("dev.tsv", 0.94, 0.97), ("held.tsv", 0.85, 0.9)])
+def test_labelled_lines(name, precision, recall):
+    found = rows(name)
+    got = rates(found)
+    assert got[0] >= precision
+    assert got[1] >= recall
+
+
+@pytest.mark.parametrize("name", ["dev.tsv", "held.tsv"])
+def test_the_quick_way_says_what_the_model_says(name):
+    plain = [text for _, _, text in rows(name) if _is_plain(text)]
+    plain += [s.text for s in Cluster.example().sentences(keep_all=True) if _is_plain(s.text)]
+    assert len(plain) > 20
+    assert all(standing(text) >= LEAST for text in plain)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["What to expect.", "DPPs and MRFs.", "Files.", "DUC.", "hide:", "toc", "Patents.", "| Opening | 2031 |", "", "...",
+     "—", "2031", "🙂🙂", "© 2031 Ostrel Courier"],
+)  # fmt: skip
+def test_scraps(text):
+    assert not is_standing(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["大桥因强风于周一关闭。", "橋は月曜日に閉鎖された。", "पुल सोमवार को बंद कर दिया गया।",
+     "أُغلق الجسر يوم الاثنين بسبب الرياح القوية.",
+     "הגשר נסגר ביום שני בגלל הרוחות.", "สะพานถูกปิดเมื่อวันจันทร์เพราะลมแรง", "Most byl v pondělí uzavřen kvůli větru.",
+     "Η γέφυρα έκλεισε τη Δευτέρα λόγω των ανέμων.", "Le pont a été fermé lundi à cause du vent.",
+     "다리는 강풍 때문에 월요일에 폐쇄되었다."],
+)  # fmt: skip
+def test_scripts_with_and_without_capitals(text):
+    assert is_standing(text)
+    assert is_standing(text + " " + text)
+
+
+def test_all_sentences_of_the_example_stand():
+    cluster = Cluster.example()
+    assert not [x for x in cluster.candidates().set_aside if x.code == "no-sentence"]
+
+
+def test_any_text_has_a_probability():
+    for text in ("", " ", "a" * 100_000, ". " * 50_000, "[" * 9_000, "1 " * 3_000, "|", "\u0301", "\x00"):
+        assert 0.0 <= standing(text) <= 1.0
+        assert all(isinstance(value, float) for value in features(text).values())
