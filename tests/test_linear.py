@@ -16,8 +16,10 @@ import pytest
 from dpplearn.cli.formats import read_items
 from dpplearn.rouge.candidates import read_candidates
 from dpplearn.summarize import read_clusters
-from dpplearn.summarize.corpora.documents import read_document
+from dpplearn.summarize.corpora.documents import DocumentFile, read_document
 from dpplearn.summarize.corpora.duc import read_model
+from dpplearn.summarize.corpora.formats.mail import read_message
+from dpplearn.summarize.corpora.formats.rtf import parse_rtf
 from dpplearn.summarize.text.sentences import split_sentences
 from dpplearn.summarize.text.words import words
 from patterns import PATTERNS
@@ -32,6 +34,8 @@ READERS = {
     "a.md": read_document,
     "a.html": read_document,
     "a.sgml": read_document,
+    "a.eml": lambda path: read_message(path.read_bytes(), "a", "a"),
+    "a.rtf": lambda path: parse_rtf(DocumentFile(path.read_bytes() + b"}", "a", "a")),
     "D30001.M.100.T.A": read_model,
     "raw.jsonl": read_clusters,
     "a.jsonl": read_clusters,
@@ -41,7 +45,12 @@ READERS = {
     "sentences": lambda path: split_sentences(path.read_text("utf-8")),
     "words": lambda path: words(path.read_text("utf-8")),
 }
-OPENINGS = {"a.sgml": "<DOC><DOCNO>a</DOCNO><TEXT>", "select.csv": "a,b\n"}
+OPENINGS = {
+    "a.eml": "Message-ID: <1>\n\n",
+    "a.rtf": "{\\rtf1 ",
+    "a.sgml": "<DOC><DOCNO>a</DOCNO><TEXT>",
+    "select.csv": "a,b\n",
+}
 RECORDS = {
     "a.jsonl": lambda text: {"id": "a", "documents": [text], "references": [text]},
     "rouge.jsonl": lambda text: {"id": "a", "summary": text},

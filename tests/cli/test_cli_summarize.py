@@ -56,11 +56,19 @@ def test_files_of_other_kinds_are_named(tmp_path):
     (tmp_path / "en.txt").write_text("The storm closed the bridge on Monday.")
     (tmp_path / ".DS_Store").write_bytes(b"\0")
     assert run("summarize", tmp_path).stderr == ""
-    (tmp_path / "a.pdf").write_bytes(b"%PDF")
+    (tmp_path / "a.xyz").write_bytes(b"%PDF")
+    (tmp_path / "b.pdf").write_bytes(b"%PDF-1.4")
+    (tmp_path / "c.docx").write_bytes(b"PK\x03\x04")
     result = run("summarize", tmp_path)
     assert result.exit_code == 0
-    assert result.stderr.startswith(f"Warning: Left out 1 file of another kind ({tmp_path / 'a.pdf'}). Documents are")
-    assert len(result.stderr.splitlines()) == 1
+    left_out, *skipped = result.stderr.splitlines()
+    assert left_out.startswith(f"Warning: Left out 1 file of another kind ({tmp_path / 'a.xyz'}). Documents are")
+    assert skipped[0].startswith(f"Warning: Skipped: {tmp_path / 'b.pdf'} is cut off")
+    assert skipped[1].startswith(f"Warning: Skipped: {tmp_path / 'c.docx'} is cut off")
+    alone = run("summarize", tmp_path / "b.pdf", tmp_path / "c.docx")
+    assert alone.exit_code == 1
+    assert all(name in alone.stderr for name in ("b.pdf", "c.docx"))
+    assert len(result.stderr.splitlines()) == 3
 
 
 def test_explain_goes_to_stderr():

@@ -5,8 +5,11 @@ the shortest example of each failure, and is tried again for ever: put it under 
 """
 
 import hashlib
+import io
 import json
+import zipfile
 from copy import deepcopy
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -18,11 +21,14 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from document_files import archive, docx, eml, epub, mbox, odt, pdf_article, rtf
 from dpplearn.cli import main
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.rouge.candidates import read_candidates, read_references
 from dpplearn.rouge.reading import as_bytes, as_references
 from dpplearn.summarize import Cluster, Summarizer, read_clusters
+from dpplearn.summarize.corpora.documents import DocumentFile, kind_of
+from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.text.words import words
 from patterns import PATTERNS
 
@@ -168,12 +174,53 @@ def documents(path):
     use(Cluster.from_files(path))
 
 
+def parsed(path):
+    """In this process, where a mistake of ours is seen: in the other it would be a damaged file."""
+    file = DocumentFile(path.read_bytes(), path.name, path)
+    kind = kind_of(file)
+    if not isinstance(kind.parse, Apart):
+        return documents(path)
+    module, _, function = kind.parse.function.partition(":")
+    return use(Cluster(getattr(import_module(module), function)(file)))
+
+
+@st.composite
+def damaged(draw, valid):
+    """The bytes of a file, some of them others, missing or twice there."""
+    data = bytearray(valid)
+    for _ in range(draw(st.integers(0, 4))):
+        at = draw(st.integers(0, len(data)))
+        end = min(at + draw(st.integers(0, 40)), len(data))
+        data[at:end] = draw(st.sampled_from([b"", bytes(data[at:end]) * 2, b"\0" * 9]) | st.binary(max_size=9))
+    return bytes(data)
+
+
+def packed(write, part):
+    """An archive with one of its parts damaged inside: what is damaged outside seldom unpacks."""
+    with zipfile.ZipFile(io.BytesIO(write)) as held:
+        members = {name: held.read(name) for name in held.namelist()}
+    inside = damaged(members[part]) | texts
+    return damaged(write) | inside.map(lambda data: archive({**members, part: data}))
+
+
+KINDS_OF_BLOCKS = [("title", "Rain"), ("heading", "May"), ("paragraph", "It rained. The river rose."), ("item", "Wet")]
+KINDS_OF_BLOCKS += [("row", ["a", "b"]), ("footnote", "See there."), ("caption", "Figure 1: Rain")]
+MAIL = eml("It rained.\n\nOn Monday, Ann wrote:\n> Did it?\n-- \nBob", Content_Language="en")
 opened = texts.map(b"<DOC><DOCNO>a</DOCNO><TEXT>".__add__)
 TARGETS = {
     "text": Target("a.txt", documents, texts),
     "markdown": Target("a.md", documents, texts),
     "html": Target("a.html", documents, texts),
     "sgml": Target("a.sgml", documents, opened),
+    "pdf": Target("a.pdf", parsed, damaged(pdf_article(KINDS_OF_BLOCKS * 3, "Rain", columns=2, metadata="Rain"))),
+    "docx": Target("a.docx", parsed, packed(docx(KINDS_OF_BLOCKS), "word/document.xml")),
+    "odt": Target("a.odt", parsed, packed(odt(KINDS_OF_BLOCKS), "content.xml")),
+    "epub": Target("a.epub", parsed, packed(epub({"a.xhtml": KINDS_OF_BLOCKS}), "OEBPS/book.opf")),
+    "rtf": Target(
+        "a.rtf", parsed, damaged(rtf(KINDS_OF_BLOCKS, title="x")) | texts.map(lambda x: rb"{\rtf1 " + x + b"}")
+    ),
+    "eml": Target("a.eml", parsed, damaged(MAIL) | texts),
+    "mbox": Target("a.mbox", parsed, damaged(mbox([MAIL, MAIL]))),
     "duc": Target("d30001t/APW1", lambda path: read_corpus(path.parents[1]), opened),
     "duc-model": Target("D30001.M.100.T.A", lambda path: read_corpus(path.parent), texts),
     "corpus": Target("a.jsonl", read_corpus, lines(CLUSTER)),

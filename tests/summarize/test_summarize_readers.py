@@ -108,12 +108,12 @@ def test_a_folder_of_folders(tmp_path):
     write(tmp_path / "storm/a.txt", "Wind\n8 May 2004\n\nIt blew hard.")
     write(tmp_path / "storm/c.html", "<title>Gale</title><p>It howled &amp; roared.")
     write(tmp_path / "storm/d.txt.gz", gzip.compress(b"It stopped."))
-    write(tmp_path / "storm/notes.pdf", b"%PDF")
+    write(tmp_path / "storm/notes.xyz", b"%PDF")
     write(tmp_path / "storm/.DS_Store", b"\0\0")
     write(tmp_path / "storm/references/2.txt", "Second.\n")
     write(tmp_path / "storm/references/1.txt", "First.\nOf two.\n")
     write(tmp_path / "flood/docs/x.txt", "It rose.")
-    with pytest.warns(SkippedWarning, match=r"^Left out 1 file of another kind \(.*notes\.pdf\)\. Documents are \.txt"):
+    with pytest.warns(SkippedWarning, match=r"^Left out 1 file of another kind \(.*notes\.xyz\)\. Documents are \.txt"):
         flood, storm = read_clusters(tmp_path)
     assert (flood.id, flood.documents[0].id, flood.references) == ("flood", "x.txt", ())
     assert storm.references == ("First.\nOf two.", "Second.")
@@ -133,14 +133,14 @@ def test_files_left_out_are_named_once(tmp_path):
         write(tmp_path / name, b"\0")
     assert len(read_clusters(tmp_path)) == 2
     assert len(Cluster.from_files(tmp_path / "a").documents) == 1
-    for name in ("a/1.pdf", "a/2.bin", "a/3.docx", "a/4.jsonl", "a/5", "b/references/r.pdf"):
+    for name in ("a/1.xyz", "a/2.bin", "a/3.xlsx", "a/4.jsonl", "a/5", "b/references/r.xyz"):
         write(tmp_path / name, b"\0")
     write(tmp_path / "a/blank.txt", " \n--\n")
     for read, where, number in ((read_clusters, tmp_path, 6), (Cluster.from_files, tmp_path / "a", 5)):
         with pytest.warns(SkippedWarning) as caught:
             read(where)
         [one] = caught
-        shown = ", ".join(str(tmp_path / "a" / name) for name in ("1.pdf", "2.bin", "3.docx"))
+        shown = ", ".join(str(tmp_path / "a" / name) for name in ("1.xyz", "2.bin", "3.xlsx"))
         assert f"Left out {number} files of another kind ({shown} and {number - 3} more) and " in str(one.message)
         assert f" and 1 file without text ({tmp_path / 'a/blank.txt'})." in str(one.message)
         assert one.filename == __file__  # the line of the caller, not of the library
@@ -204,8 +204,8 @@ def test_files_of_one_cluster(tmp_path):
     ("content", "message"),
     [
         (b"text\0text", r"must be a text file, but is binary: byte 4 is 0"),
-        (b"%PDF-1.4 ...", r"is a PDF file\. Save it as text first"),
-        (b"PK\x03\x04...", r"zip archive"),
+        (b"%PDF-1.4 ...", r"is cut off: the end of the PDF file"),
+        (b"PK\x03\x04...", r"is cut off or damaged: its archive"),
         (b"na\xefve", r"not valid utf-8: byte 2 \(0xef\)"),
         (b"\x1f\x8bnot gzip", r"cannot be unpacked"),
         (b"a" * (MAX_BYTES + 1), r"must hold at most 32 MB, but is longer"),

@@ -17,12 +17,27 @@ MAX_BYTES = 32_000_000  # of one document, unpacked
 MAX_LINE = 2 * MAX_BYTES  # such a document in JSON
 MAX_BLANK = 100_000  # bytes of lines that follow each other and are blank: gzip makes gigabytes of them from nothing
 CUT = "Cut it into several documents."
+_PICTURE = "Recognise its text first (OCR), and save that."
+_ARCHIVE = "Unpack it, and give what is inside."
+# How files begin that are no text: what they are, and what to do.
 _KINDS = {
-    b"%PDF": "a PDF file",
-    b"PK\x03\x04": "a zip archive (such as a Word file)",
-    b"\xd0\xcf\x11\xe0": "an old Office file (such as a Word file, .doc)",
-    b"\x1f\x8b": "a gzip file",
+    b"%PDF": ("a PDF file", "Save it as text first."),
+    b"PK\x03\x04": ("a zip archive (such as a Word file)", "Save it as text first."),
+    b"\xd0\xcf\x11\xe0": (
+        "an old Office file (such as a Word file, .doc)",
+        "Open it, and save it as .docx, .odt or text.",
+    ),
+    b"\x1f\x8b": ("a gzip file", _ARCHIVE),
+    b"\x89PNG\r\n": ("a picture (PNG)", _PICTURE),
+    b"\xff\xd8\xff": ("a picture (JPEG)", _PICTURE),
+    b"GIF8": ("a picture (GIF)", _PICTURE),
+    b"II*\0": ("a picture (TIFF)", _PICTURE),
+    b"MM\0*": ("a picture (TIFF)", _PICTURE),
+    b"Rar!": ("a RAR archive", _ARCHIVE),
+    b"7z\xbc\xaf": ("a 7z archive", _ARCHIVE),
+    b"!BDN": ("an Outlook data file", "Export its messages as .eml or .mbox."),
 }
+_LOCKED = "EncryptedPackage".encode("utf-16-le")  # a part of Office files that are protected by a password
 _CHARSETS = re.compile(
     r"ascii|utf-(?:8|16|32)(?:-sig|-le|-be)?|iso8859-\d+|cp\d+|koi8-[rtu]|gb\w+|hz|big5\w*|shift_jis\w*|euc_\w+|"
     r"iso2022_\w+|johab|mac-\w+|tis-620|kz1048|ptcp154"
@@ -149,9 +164,11 @@ def to_text(data: bytes, path: Path | str, encoding: str | None = None, fallback
     UTF-8, unless a byte order mark or `encoding` says otherwise; bytes that are not UTF-8 are then decoded as
     `fallback` if there is one, and refused if not.
     """
-    for magic, kind in _KINDS.items():
+    for magic, (kind, advice) in _KINDS.items():
         if data.startswith(magic):
-            raise ValueError(f"{path} must be a text file, but is {kind}. Save it as text first.")
+            if magic[:1] == b"\xd0" and _LOCKED in data:
+                raise ValueError(f"{path} is protected by a password. Save it without, then give it again.")
+            raise ValueError(f"{path} must be a text file, but is {kind}. {advice}")
     if encoding is None and data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encoding = "utf-16"
     if encoding is None and b"\0" in data:

@@ -11,6 +11,8 @@ from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem, limited
 from dpplearn.web.settings import Settings
 
+JSON, FORM = "application/json", "multipart/form-data"
+UPLOADS = 4  # forms of full size that may be in memory at once, likewise
 AT_ONCE = 16  # bodies of full size that may be in memory at once, before their work begins
 DISCARDED = 4  # times the limit, read and forgotten so that a client that only sends hears why
 
@@ -19,26 +21,30 @@ class Bodies:
     """Reads bodies; all that are being read together take a bounded amount of memory."""
 
     def __init__(self, settings: Settings) -> None:
-        self.limit, self.pending = settings.max_body_bytes, 0
+        self.limits = {FORM: ("max_upload_bytes", settings.max_upload_bytes)}
+        self.usual = "max_body_bytes", settings.max_body_bytes
+        self.room = max(AT_ONCE * settings.max_body_bytes, UPLOADS * settings.max_upload_bytes)
+        self.pending = 0
 
     async def read(self, request: Request, deadline: Deadline, busy: Problem) -> bytes:
         """The whole body, or a problem as soon as it is known to be too long or too slow."""
         check_plain(request)
+        name, limit = self.limits.get(media_type(request), self.usual)
         body = bytearray()
         stream = request.stream()
         announced = request.headers.get("content-length", "")
         try:
             async with asyncio.timeout(max(deadline.left, 0.0)):
-                if announced.isascii() and announced.isdigit() and int(announced) > self.limit:
-                    raise await self.too_long(stream)
+                if announced.isascii() and announced.isdigit() and int(announced) > limit:
+                    raise await self.too_long(stream, name, limit)
                 async for chunk in stream:
-                    if len(body) + len(chunk) > self.limit:
+                    if len(body) + len(chunk) > limit:
                         self.pending -= len(body)
                         body.clear()
-                        raise await self.too_long(stream)
+                        raise await self.too_long(stream, name, limit)
                     body += chunk
                     self.pending += len(chunk)
-                    if self.pending > AT_ONCE * self.limit:
+                    if self.pending > self.room:
                         raise busy
         except TimeoutError:
             raise deadline.problem("too-slow", "The body did not arrive in time", "Send it faster.") from None
@@ -46,9 +52,9 @@ class Bodies:
             self.pending -= len(body)
         return bytes(body)
 
-    async def too_long(self, stream: AsyncIterator[bytes]) -> Problem:
+    async def too_long(self, stream: AsyncIterator[bytes], name: str, limit: int) -> Problem:
         """Read on for a moment, keeping nothing: a connection closed on a sender loses the answer too."""
-        left = DISCARDED * self.limit
+        left = DISCARDED * limit
         try:
             async with asyncio.timeout(1.0):
                 async for chunk in stream:
@@ -57,7 +63,12 @@ class Bodies:
                         break
         except TimeoutError:
             pass
-        return limited("too-large", "max_body_bytes", self.limit, "The body is too long", "Send less text.")
+        return limited("too-large", name, limit, "The body is too long", "Send less text, or fewer files.")
+
+
+def media_type(request: Request) -> str:
+    """What a request says its body is."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def check_plain(request: Request) -> None:
@@ -73,7 +84,7 @@ def check_plain(request: Request) -> None:
 
 def check_type(request: Request, *known: str) -> str:
     """The type of the body, one of those known: a page elsewhere can send plain text unasked."""
-    found = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    found = media_type(request)
     if found not in known:
         what = f"{found!r:.100}" if found else "none"
         detail = f"The body must be {' or '.join(known)}, found {what}. Set the header Content-Type."

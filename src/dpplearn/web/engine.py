@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from dpplearn.summarize.corpora.candidates import Candidates
 from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
@@ -46,6 +47,7 @@ class Read(NamedTuple):
     model: str
     featurized: Featurized
     notes: tuple[str, ...]
+    skipped: tuple[schema.Skipped, ...] = ()  # files that could not be read
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,7 @@ class Reading:
     ready: Prepared
     notes: tuple[str, ...]
     defaults: schema.Defaults
+    skipped: tuple[schema.Skipped, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -112,7 +115,7 @@ class Engine:
             )
             for name, model in self.models.items()
         ]
-        return schema.Models(models=models, decoders=schema.DECODERS, units=schema.UNITS)
+        return schema.Models(models=models, decoders=schema.DECODERS, units=schema.UNITS, files=suffixes())
 
     def documents(self, given: Sequence[schema.GivenDocument]) -> list[Document]:
         """The documents of a request, numbered where they have no id."""
@@ -158,7 +161,7 @@ class Engine:
         deadline.check()
         _ = ready.agreement
         deadline.check()
-        return Reading(read.model, summarizer, ready, read.notes, self.defaults(read.model))
+        return Reading(read.model, summarizer, ready, read.notes, self.defaults(read.model), read.skipped)
 
     def defaults(self, name: str) -> schema.Defaults:
         """100 words for the English model, as the command line has it; else what the model was trained for."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import warnings
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,7 +16,11 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from dpplearn._io.encoding import check_charset
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.documents import parse_document
-from dpplearn.web.problems import Problem, invalid
+from dpplearn.summarize.corpora.formats.limits import LIMITS
+from dpplearn.summarize.corpora.source import SkippedWarning
+from dpplearn.web.problems import Problem, invalid, limited
+from dpplearn.web.schema import Skipped
+from dpplearn.web.settings import Settings
 
 logging.getLogger("python_multipart").setLevel(logging.ERROR)  # its warnings quote bytes of the body
 PARTS = 1_000
@@ -36,11 +41,20 @@ class InMemory(MultiPartParser):
     spool_max_size = 2**40
 
 
-def read_form(content_type: str, body: bytes, limit: int) -> tuple[list[Document], str | None]:
-    """The documents in the field `files`, and the name in the field `model`."""
+class Form(NamedTuple):
+    """What a form holds: documents, the name of a model, what to know of the files, and those that cannot be read."""
+
+    documents: list[Document]
+    model: str | None
+    notes: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+
+def read_form(content_type: str, body: bytes, settings: Settings) -> Form:
+    """The documents in the field `files`, and the name in the field `model`; a problem where no file can be read."""
     files: list[File] = []
     model: str | None = None
-    for name, value in form_items(content_type, body, limit):
+    for name, value in form_items(content_type, body, settings.max_upload_bytes):
         if name == "files" and isinstance(value, File):
             files.append(value)
         elif name == "model" and isinstance(value, str) and model is None:
@@ -52,7 +66,24 @@ def read_form(content_type: str, body: bytes, limit: int) -> tuple[list[Document
             raise invalid([((name,), "no field has this name; there are files and model.")])
     if not files:
         raise invalid([(("files",), "the form must have at least one file in the field files.")])
-    return unique([document for i, file in enumerate(files, 1) for document in read_upload(file, i)]), model
+    documents: list[Document] = []
+    skipped: list[Skipped] = []
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", SkippedWarning)
+        for number, file in enumerate(files):
+            try:
+                documents += read_upload(file, number + 1, settings)
+            except Problem as too_long:
+                if len(files) == 1:
+                    raise
+                skipped.append(Skipped(file=number, name=label(file.name, number + 1), detail=too_long.detail))
+            except ValueError as error:
+                skipped.append(Skipped(file=number, name=label(file.name, number + 1), detail=str(error)))
+    if not documents:
+        places = [{"pointer": f"/files/{one.file}", "detail": one.detail} for one in skipped]
+        raise Problem("unreadable", " ".join(one.detail for one in skipped[:10]), errors=places)
+    notes = tuple(str(one.message) for one in said if one.category is SkippedWarning)
+    return Form(unique(documents), model, notes, tuple(skipped))
 
 
 def form_items(content_type: str, body: bytes, limit: int) -> list[tuple[str, File | str]]:
@@ -78,19 +109,26 @@ def form_items(content_type: str, body: bytes, limit: int) -> list[tuple[str, Fi
     return found
 
 
-def read_upload(file: File, number: int) -> list[Document]:
-    """The documents of one file: text, Markdown, HTML or newswire, as `Cluster.from_files` tells them apart."""
+def read_upload(file: File, number: int, settings: Settings) -> list[Document]:
+    """The documents of one file, of any kind that `Cluster.from_files` reads; an error or a problem says why not."""
     name = label(file.name, number)
+    limits = replace(LIMITS, size=settings.max_upload_bytes, seconds=settings.max_file_seconds)
     try:
         charset = parse_options_header(file.content_type)[1].get(b"charset")
         encoding = None if charset is None else check_charset(charset.decode("latin-1"), name)
-        return parse_document(file.data, name, name, encoding)
+        found = parse_document(file.data, name, name, encoding, limits)
     except ValueError as error:
         detail = str(error).partition(" For UTF-16")[0]  # advice for somebody who has no command line
         if isinstance(error.__cause__, UnicodeError):
             detail = f"{name} is not in UTF-8. Save it as UTF-8 text, then add it again."
-        place = {"pointer": f"/files/{number - 1}", "detail": detail}
-        raise Problem("unreadable", detail, errors=[place]) from None
+        raise ValueError(detail) from None
+    most = settings.max_document_characters
+    for one in found:
+        if len(one.text) > most:
+            raise limited(
+                "too-large", "max_document_characters", most, f"{name} has {len(one.text):,} characters", "Cut it."
+            )
+    return found
 
 
 def label(filename: str, number: int) -> str:

@@ -25,7 +25,7 @@ FORM = {
             "type": "array",
             "minItems": 1,
             "items": {"type": "string", "format": "binary"},
-            "description": "Text, Markdown, HTML or newswire files.",
+            "description": "Files of the kinds that GET /models names under `files`: text, HTML, PDF, Word, e-mail ...",
         },
         "model": {"type": "string", "description": "A name from GET /models."},
     },

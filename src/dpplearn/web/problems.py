@@ -32,7 +32,11 @@ KINDS: dict[str, tuple[int, str, str]] = {
         "Send application/json or multipart/form-data, and no Content-Encoding.",
     ),
     "invalid": (422, "The request is not valid", "`errors` lists the values that are not valid, as JSON pointers."),
-    "unreadable": (422, "A document cannot be read", "A file is no text, or in an unknown encoding."),
+    "unreadable": (
+        422,
+        "No document can be read",
+        "`errors` says of every file why it cannot be read, and what to do.",
+    ),
     "nothing-to-choose": (
         422,
         "There is nothing to choose from",

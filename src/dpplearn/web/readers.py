@@ -41,7 +41,9 @@ class Body:
         """The documents, read for their model, and what else was asked."""
         limits = engine.settings
         if self.record is None:
-            return engine.featurize(*read_form(self.content_type, self.data, limits.max_body_bytes)), None
+            form = read_form(self.content_type, self.data, limits)
+            read = engine.featurize(form.documents, form.model)
+            return read._replace(notes=form.notes + read.notes, skipped=form.skipped), None
         given = parse(self.record, self.data, limits.max_documents)
         kept = {"min_words": given.min_words, "keep_all": given.keep_all}
         read = engine.featurize(engine.documents(given.documents), given.model, **kept)

@@ -187,6 +187,14 @@ class Defaults(BaseModel):
     decoder: DecoderName
 
 
+class Skipped(BaseModel):
+    """A file of a form that could not be read."""
+
+    file: int = Field(description="Its number in the form, from 0.")
+    name: str
+    detail: str = Field(description="Why, and what to do.")
+
+
 class ClusterAnswer(BaseModel):
     """A cluster that was read."""
 
@@ -198,6 +206,7 @@ class ClusterAnswer(BaseModel):
     set_aside: SetAside
     defaults: Defaults
     notes: Notes
+    skipped: list[Skipped] = Field(description="Files of a form that could not be read; the others were.")
 
 
 class Chosen(Judged):
@@ -283,6 +292,7 @@ class Models(BaseModel):
     models: list[Model]
     decoders: dict[DecoderName, str] = Field(description="How each finds a set.")
     units: dict[UnitName, Unit]
+    files: list[str] = Field(description="How names of files end that a form may hold.")
 
 
 class Health(BaseModel):

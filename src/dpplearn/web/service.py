@@ -13,7 +13,7 @@ from dpplearn import __version__
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.web import schema
 from dpplearn.web.answers import described, passed_over, selection_answer, shown, whole_answer
-from dpplearn.web.body import Bodies, check_type
+from dpplearn.web.body import FORM, JSON, Bodies, check_type
 from dpplearn.web.clusters import Clusters
 from dpplearn.web.engine import Engine, Reading
 from dpplearn.web.metrics import Counts, Metrics
@@ -25,7 +25,6 @@ from dpplearn.web.settings import Settings
 from dpplearn.web.validation import parse
 
 T = TypeVar("T")
-JSON, FORM = "application/json", "multipart/form-data"
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +98,7 @@ class Service:
             set_aside=passed_over(ready),
             defaults=reading.defaults,
             notes=list(reading.notes),
+            skipped=list(reading.skipped),
         )
         answer = described_by.model_dump_json().encode()
         deadline.check()

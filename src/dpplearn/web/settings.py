@@ -25,8 +25,10 @@ class Settings:
         A model file to use by default, beside the English one that comes with dpplearn.
     workers, queue : int
         Requests that are worked on at once, and those that may wait; further ones are answered 429.
-    max_body_bytes, max_documents, max_document_characters, max_sentences : int
-        Of one request.
+    max_body_bytes, max_upload_bytes, max_documents, max_document_characters, max_sentences : int
+        Of one request; files of a form may be longer than JSON, most of them being no text.
+    max_file_seconds : float
+        How long one uploaded file that is no text (PDF, Word, e-mail ...) may take to read.
     max_seconds : float
         From the request's first byte to its answer.
     max_answers_bytes, write_seconds : int and float
@@ -53,10 +55,12 @@ class Settings:
     workers: int = default_workers()
     queue: int = 64
     max_body_bytes: int = 4_000_000
+    max_upload_bytes: int = 32_000_000
     max_documents: int = 100
     max_document_characters: int = 500_000
     max_sentences: int = 1_500
     max_seconds: float = 30.0
+    max_file_seconds: float = 10.0
     max_answers_bytes: int = 64_000_000
     write_seconds: float = 20.0
     max_connections: int = 500

@@ -4,7 +4,10 @@ import gzip
 
 import pytest
 
+from document_files import docx, eml, pdf_article, pdf_scan
 from dpplearn.summarize import Cluster, Document
+from dpplearn.summarize.corpora.documents import suffixes
+from dpplearn.web import Settings
 from dpplearn.web.forms import label, read_form, unique
 
 CLUSTERS = "/api/v1/clusters"
@@ -51,11 +54,11 @@ def test_a_charset_may_be_named(client, is_problem):
 @pytest.mark.parametrize(
     ("data", "found"),
     [
-        (b"%PDF-1.7 ...", "a PDF file"),
-        (b"PK\x03\x04....", "a zip archive"),
+        (b"%PDF-1.7 ...", "end of the PDF file is missing"),
+        (b"PK\x03\x04....", "its archive"),
         (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600), "such as a Word file"),
         (gzip.compress(b"Rain fell.", mtime=0), "a gzip file"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is binary"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a picture (PNG)"),
         (b"Rain \0 fell.", "is binary"),
         (b'<html><meta charset="punycode"><p>Rain.', "known encoding"),
     ],
@@ -120,6 +123,32 @@ def test_a_large_file_stays_in_memory(monkeypatch):
     text = "A storm hit the coast today. " * 200 + "\n\n" + "x" * 2_000_000
     form = "multipart/form-data; boundary=x"
     part = f'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n{text}\r\n--x--\r\n'
-    documents, _ = read_form(form, part.encode(), len(part))
+    documents = read_form(form, part.encode(), Settings(max_document_characters=3_000_000)).documents
     assert [one.text for one in documents] == [text]
     assert not opened
+
+
+def test_one_bad_file_does_not_block_the_others(client, is_problem):
+    good = [("a.docx", docx([("paragraph", "It rained in Oslo.")])), ("b.eml", eml("The river rose fast."))]
+    bad = [("scan.pdf", pdf_scan()), ("old.doc", bytes.fromhex("d0cf11e0a1b11ae1")), ("long.txt", b"x" * 600_000)]
+    answer = upload(client, good[0], *bad, good[1]).json()
+    assert [one["id"] for one in answer["documents"]] == ["a.docx", "b.eml"]
+    assert [(one["file"], one["name"]) for one in answer["skipped"]] == [
+        (1, "scan.pdf"),
+        (2, "old.doc"),
+        (3, "long.txt"),
+    ]
+    for one, reason in zip(answer["skipped"], ("OCR", "save it as .docx", "max_document_characters"), strict=True):
+        assert one["detail"].startswith(one["name"])
+        assert reason in one["detail"]
+    found = is_problem(upload(client, *bad), 422, "unreadable")
+    assert [one["pointer"] for one in found["errors"]] == ["/files/0", "/files/1", "/files/2"]
+    assert all(name in found["detail"] for name, _ in bad)
+    assert client.get("/api/v1/models").json()["files"] == suffixes()
+
+
+def test_a_file_that_stalls_is_named_and_ended(serving):
+    with serving(Settings(workers=1, max_file_seconds=0.01)) as client:
+        pages = pdf_article([("paragraph", "It rained all day in the harbour of the north. " * 200)] * 20)
+        answer = upload(client, ("slow.pdf", pages), ("a.txt", b"It rained all day."))
+        assert answer.json()["skipped"][0]["detail"].startswith("slow.pdf must be readable in 0.01 s")

@@ -9,6 +9,7 @@ import pytest
 from live import Seen, serving
 from playwright.sync_api import expect
 
+from document_files import docx, eml, pdf_article, pdf_scan
 from dpplearn.summarize import Summarizer
 from dpplearn.web import Settings
 
@@ -225,18 +226,46 @@ def test_documents_are_pasted_uploaded_and_dropped(seen: Seen) -> None:
     assert seen.find("#sources .s").count() == 6
 
 
-def test_a_file_that_cannot_be_read_is_named_beside_it_and_nothing_is_lost(seen: Seen) -> None:
+def test_files_that_cannot_be_read_are_named_beside_them_and_nothing_is_lost(seen: Seen) -> None:
     seen.expected = {422}
-    seen.upload(good_txt=b"The bridge was closed at noon. It opened at six.", broken_txt=bytes(range(128, 256)))
+    seen.upload(scan_pdf=pdf_scan(), broken_txt=bytes(range(128, 256)))
     seen.find("#submit").click()
-    expect(seen.find("#drafts li.bad .draft-problem")).to_contain_text("broken.txt is not in UTF-8")
-    expect(seen.find("#form-problem")).to_contain_text("A document cannot be read")
-    expect(seen.find("#drafts li")).to_have_count(2)
-    seen.find("#drafts li.bad button").click()
+    expect(seen.find("#drafts li.bad .draft-problem")).to_have_count(2)
+    expect(seen.find("#drafts li.bad .draft-problem").nth(0)).to_contain_text("scan.pdf has no text")
+    expect(seen.find("#drafts li.bad .draft-problem").nth(1)).to_contain_text("broken.txt is not in UTF-8")
+    expect(seen.find("#form-problem")).to_contain_text("No document can be read")
+    seen.upload(good_txt=b"The bridge was closed at noon. It opened at six.")
     expect(seen.find("#form-problem")).to_be_hidden()
+    expect(seen.find("#drafts li")).to_have_count(3)
+
+
+def test_one_bad_file_does_not_block_the_others(seen: Seen) -> None:
+    """All bad ones are named with their reasons, above the summary and beside them in the list; the others are read."""
+    article = [("paragraph", "The ferry stays in the harbour until Friday. Its engine was flooded in the storm.")]
+    seen.upload(
+        scan_pdf=pdf_scan(),
+        good_txt=b"The bridge was closed at noon. It opened at six.",
+        old_doc=bytes.fromhex("d0cf11e0a1b11ae1"),
+        paper_pdf=pdf_article(article * 2, title="Ferries", columns=2),
+        report_docx=docx([("heading", "Boats"), ("paragraph", "Ten boats sank in the harbour on Friday.")]),
+        mail_eml=eml("The river rose by two meters.\n\n> Did it rise?"),
+    )
     seen.find("#submit").click()
     seen.settle()
-    expect(seen.find("article.source")).to_have_count(1)
+    expect(seen.find("article.source")).to_have_count(4)
+    expect(seen.find("#cluster-title")).to_have_text("4 documents")
+    expect(seen.find("#cluster-notes li")).to_have_count(2)
+    expect(seen.find("#cluster-notes")).to_contain_text("Left out: scan.pdf has no text")
+    expect(seen.find("#cluster-notes")).to_contain_text(
+        "Left out: old.doc must be a text file, but is an old Office file"
+    )
+    expect(seen.find("#sources")).to_contain_text("Its engine was flooded in the storm.")
+    expect(seen.find("#sources")).not_to_contain_text("Did it rise?")
+    seen.find("#change").click()
+    expect(seen.find("#drafts li.bad")).to_have_count(2)
+    offered = seen.page.request.get(f"{seen.live.url}api/v1/models").json()["files"]
+    assert seen.find("#files").get_attribute("accept") == ",".join(offered)
+    assert {".pdf", ".docx", ".odt", ".epub", ".rtf", ".eml", ".mbox", ".txt"} <= set(offered)
 
 
 def test_nothing_to_summarize_is_said_before_anything_is_sent(seen: Seen) -> None:

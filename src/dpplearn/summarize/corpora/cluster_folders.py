@@ -19,6 +19,7 @@ from dpplearn.summarize.corpora.documents import (
     suffixes,
     unique_ids,
 )
+from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.blocks import OUTSIDE
 
@@ -71,12 +72,22 @@ def read_references(folder: Path, source: Source) -> list[str]:
     paths = [path for path in there if path.is_file() and suffix_of(path) in (*suffixes(), "")]
     source.add_others(there, paths)
     given = [DocumentFile(read_bytes(path), path.name, path, source.encoding) for path in paths]
-    return [story(HTML.parse(file)[0]) if kind_of(file) is HTML else file.text().strip() for file in given]
+    return [reference_text(file) for file in given]
+
+
+def reference_text(file: DocumentFile) -> str:
+    """A reference as its writer had it: lines are kept, where there are any."""
+    kind = kind_of(file)
+    if kind is HTML or isinstance(kind.parse, Apart):
+        return "\n\n".join(map(story, kind.parse(file)))
+    return file.text().strip()
 
 
 def story(document: Document) -> str:
     """The text of a page without what only surrounds it."""
-    inside = (block for block in document.blocks or () if block.kind not in OUTSIDE)
+    if document.blocks is None:
+        return document.text
+    inside = (block for block in document.blocks if block.kind not in OUTSIDE)
     return "\n\n".join(document.text[block.start : block.end] for block in inside)
 
 

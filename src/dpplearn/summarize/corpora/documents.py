@@ -11,9 +11,11 @@ from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 
-from dpplearn._io.encoding import check_charset, check_encoding, peek, read_bytes, to_text
+from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, peek, read_bytes, to_text
 from dpplearn._io.folders import entries
 from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.formats.apart import Apart
+from dpplearn.summarize.corpora.formats.limits import LIMITS, Limits
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.blocks import BlockText, is_date, is_title
@@ -31,6 +33,7 @@ class DocumentFile:
     name: str
     place: Path | str
     encoding: str | None = None
+    limits: Limits = LIMITS
 
     def text(self, fallback: str | None = None) -> str:
         """Its characters, as `to_text` finds them."""
@@ -51,6 +54,7 @@ class FileKind:
     suffixes: tuple[str, ...]  # how names of such files end
     parse: Callable[[DocumentFile], list[Document]]
     opening: re.Pattern[str] | None = None  # how its text begins: such a file is of this kind whatever it is called
+    always: bool = False  # whether all its files begin so: one that is only called like them is another kind
 
 
 def parse_sgml_file(file: DocumentFile) -> list[Document]:
@@ -67,15 +71,45 @@ def parse_html_file(file: DocumentFile) -> list[Document]:
     return [block_document(file.name, *read_html(file.text()))]
 
 
+def parse_misnamed_file(file: DocumentFile) -> list[Document]:
+    """A file that does not begin as all those do that are called like it: text, if it is any."""
+    if not file.data.strip():
+        raise ValueError(f"{file.place} is empty.")
+    try:
+        return [plain_document(file.name, file.text())]
+    except ValueError as error:
+        kind = next(kind.name for kind in KINDS if suffix_of(Path(file.name)) in kind.suffixes)
+        raise ValueError(f"{error} It is called like a {kind} file, but does not begin like one.") from None
+
+
+_FORMATS = "dpplearn.summarize.corpora.formats"
+# A mailbox, or headers of which one is a machine's: a note may begin with "From:" or "Subject:", too.
+MAIL = re.compile(
+    r"From \S{1,200}[ ][^\n]{0,100}[0-9]{4}[^\n]{0,40}\n[A-Za-z-]{1,60}:"
+    r"|(?:[A-Za-z][A-Za-z0-9-]{0,60}:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?:Message-ID|MIME-Version|Received|Return-Path|"
+    r"Delivered-To|X-Mailer):",
+    re.IGNORECASE,
+)
 HTML = FileKind(
     "HTML", (".html", ".htm", ".xhtml"), parse_html_file, re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
 )
 TEXT = FileKind("text", (".txt", ".text"), lambda file: [plain_document(file.name, file.text())])
+MISNAMED = FileKind("misnamed", (), parse_misnamed_file)
 KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
     TEXT,
     FileKind("Markdown", (".md", ".markdown"), lambda file: [block_document(file.name, *read_markdown(file.text()))]),
     HTML,
     FileKind("newswire SGML", (".sgml", ".sgm"), parse_sgml_file, OPENING),
+    FileKind("PDF", (".pdf",), Apart(f"{_FORMATS}.pdf:parse_pdf"), re.compile(r"\s*%PDF-"), always=True),
+    FileKind(
+        "Word, OpenDocument or EPUB",
+        (".docx", ".docm", ".odt", ".ott", ".epub"),
+        Apart(f"{_FORMATS}.packages:parse_package"),
+        re.compile("PK\x03\x04"),
+        always=True,
+    ),
+    FileKind("rich text", (".rtf",), Apart(f"{_FORMATS}.rtf:parse_rtf"), re.compile(r"\{\\rtf"), always=True),
+    FileKind("e-mail", (".eml", ".mbox"), Apart(f"{_FORMATS}.mail:parse_mail"), MAIL),
 ]
 
 
@@ -99,7 +133,8 @@ def kind_of(file: DocumentFile) -> FileKind:
         check_encoding(file.encoding)
     opening, suffix = file.opening, suffix_of(Path(file.name))
     begins = (kind for kind in KINDS if kind.opening and kind.opening.match(opening))
-    return next(chain(begins, (kind for kind in KINDS if suffix in kind.suffixes)), TEXT)
+    named = (MISNAMED if kind.always else kind for kind in KINDS if suffix in kind.suffixes)
+    return next(chain(begins, named), TEXT)
 
 
 def read_document(path: Path, encoding: str | None = None) -> list[Document]:
@@ -107,10 +142,14 @@ def read_document(path: Path, encoding: str | None = None) -> list[Document]:
 
     A text file's first line is its title if it reads like one and stands apart, and the line under it its date.
     """
-    return parse_document(read_bytes(path), path.name.removesuffix(".gz"), path, encoding)
+    name, limits = path.name.removesuffix(".gz"), LIMITS
+    apart = isinstance(kind_of(DocumentFile(peek(path), name, path, encoding)).parse, Apart)
+    return parse_document(read_bytes(path, limits.size if apart else MAX_BYTES), name, path, encoding, limits)
 
 
-def parse_document(data: bytes, name: str, place: Path | str, encoding: str | None = None) -> list[Document]:
+def parse_document(
+    data: bytes, name: str, place: Path | str, encoding: str | None = None, limits: Limits = LIMITS
+) -> list[Document]:
     """The documents in the bytes of a file, told apart by its name and content; errors call it by its place.
 
     Examples
@@ -118,7 +157,7 @@ def parse_document(data: bytes, name: str, place: Path | str, encoding: str | No
     >>> parse_document(b"<title>Rain</title><p>It rained.", "a.html", "a.html")
     [Document(id='a.html', text='It rained.', title='Rain', date=None, role=None)]
     """
-    file = DocumentFile(data, name, place, encoding)
+    file = DocumentFile(data, name, place, encoding, limits)
     return kind_of(file).parse(file)
 
 
@@ -150,11 +189,17 @@ def plain_document(name: str, source: str) -> Document:
 def read_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]], encoding: str | None) -> list[Document]:
     """The documents of files, patterns and folders; ids are file names, or paths where names are the same."""
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    source = Source(Path(), encoding)
+    source = Source(Path(), encoding, skip_bad=True)
     found = list(dict.fromkeys(path for one in given for path in _expand(fspath(one), source)))
     if not found:
         raise FileNotFoundError("There must be at least one file to read, but none was given.")
-    documents = [(path, document) for path in found for document in read_document(path, encoding)]
+    documents: list[tuple[Path, Document]] = []
+    for path in found:
+        if not path.exists():
+            raise FileNotFoundError(f"{path} does not exist.")
+        with source.tolerate():
+            documents += [(path, document) for document in read_document(path, encoding)]
+    source.check_some(bool(documents))
     source.add_empty(documents)
     source.warn(suffixes(), stacklevel=3)  # where Cluster.from_files was called
     return unique_ids(documents)

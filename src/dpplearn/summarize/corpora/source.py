@@ -52,8 +52,14 @@ class Source:
         if worded:
             self.empty.extend(dict.fromkeys(path for path, _ in documents if path not in worded))
 
+    def check_some(self, any_read: bool) -> None:
+        """Raise what is wrong with files given one by one, all of it, where none could be read."""
+        if self.bad and not any_read:
+            alone = len(self.bad) == 1
+            raise ValueError(self.bad[0] if alone else "\n".join(["None of the files can be read.", *self.bad]))
+
     def warn(self, kinds: Iterable[str], kept: int = 0, stacklevel: int = 2) -> None:
-        """Warn in a line of the files left out, and in another of bad parts where `kept` clusters were read."""
+        """Warn in a line of the files left out, and of what is bad in another, or in one for each file given."""
         sorts = [
             f"{len(paths)} {'file' if len(paths) == 1 else 'files'} {what} ({_some(paths, 3, ', ', ' and')})"
             for paths, what in ((self.other, "of another kind"), (self.empty, "without text"))
@@ -62,7 +68,10 @@ class Source:
         if sorts:
             read = f" Documents are {', '.join(kinds)}." if self.other else ""
             warnings.warn(f"Left out {' and '.join(sorts)}.{read}", SkippedWarning, stacklevel=stacklevel + 1)
-        if self.bad:
+        if self.path == Path():  # files given one by one
+            for said in self.bad:
+                warnings.warn(f"Skipped: {said}", SkippedWarning, stacklevel=stacklevel + 1)
+        elif self.bad:
             skipped = f"{self.path}: skipped {len(self.bad)} that could not be read, kept {kept} clusters. "
             warnings.warn(skipped + _some(self.bad, 5, "; ", "; and"), SkippedWarning, stacklevel=stacklevel + 1)
 

@@ -24,7 +24,8 @@ _CALENDAR = DATES | word_set("of the")
 
 # All that a block can be. Running text is what sentences of a summary are taken from.
 RUNNING = ("paragraph", "item", "quotation")
-KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner")
+_ASIDE = ("footnote", "formula", "reference")
+KINDS = (*RUNNING, "heading", "caption", "row", "code", "byline", "navigation", "banner", *_ASIDE)
 OUTSIDE = ("navigation", "banner")  # no part of the story, nor is anything inside
 WHOLE = ("heading", "row", "code")  # not cut into sentences
 # How a block of its kind begins in plain text, so that a text that lost its blocks is still read as what it was.

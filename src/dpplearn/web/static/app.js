@@ -5,7 +5,7 @@ import { closeCard, openCard, updateCard } from "./card.js";
 import { buildControls, clearErrors, listenControls, placeErrors } from "./controls.js";
 import { $, show } from "./dom.js";
 import { copy, download } from "./export.js";
-import { adopt, chosenModel, listenIntake, listModels, refuse, unsent } from "./intake.js";
+import { adopt, chosenModel, leaveOut, listenIntake, listModels, refuse, unsent } from "./intake.js";
 import { buildLists, inWords, updateLists } from "./lists.js";
 import { buildMap, listenMap, pointAt, updateMap } from "./map.js";
 import { notice, problem, say } from "./notice.js";
@@ -13,6 +13,7 @@ import { Selecting } from "./selecting.js";
 import { isKept, keepChoices, keepCluster, kept, stillThere } from "./session.js";
 import { buildSources, focusSentence, listenSources, updateSources } from "./sources.js";
 import { actions, indexed, ruleOf, setRule, state } from "./state.js";
+import { plural } from "./text.js";
 import { listenTheme } from "./theme.js";
 import { forget, listenUndo, offer, remember } from "./undo.js";
 
@@ -63,8 +64,12 @@ async function load(text, work) {
   }
 }
 
-function post(source, title) {
-  return load(`Reading ${title}…`, async (signal) => open(await postCluster(source, signal), source, title));
+function post(source, count) {
+  return load(`Reading ${plural(count, "document")}…`, async (signal) => {
+    const cluster = await postCluster(source, signal);
+    leaveOut(cluster.skipped);
+    open(cluster, source, plural(cluster.documents.length, "document"));
+  });
 }
 
 function example() {
@@ -89,6 +94,9 @@ function reopen(before) {
   });
 }
 
+/** What to know of the documents; first, which files are not among them, and why. */
+const notesOf = ({ skipped, notes }) => [...skipped.map(({ detail }) => `Left out: ${detail}`), ...notes];
+
 function open(cluster, source, title, before = {}) {
   selecting.reset();
   forget();
@@ -96,8 +104,9 @@ function open(cluster, source, title, before = {}) {
   Object.assign(state, { pins: stillThere(before.pins), bans: stillThere(before.bans) });
   show($("cluster-title"), title);
   document.title = `${title} · dpplearn`;
-  $("cluster-notes").hidden = cluster.notes.length === 0;
-  $("cluster-notes").replaceChildren(...cluster.notes.map((note) => show(document.createElement("li"), note)));
+  const notes = notesOf(cluster);
+  $("cluster-notes").hidden = notes.length === 0;
+  $("cluster-notes").replaceChildren(...notes.map((note) => show(document.createElement("li"), note)));
   buildControls(before.options);
   keepCluster();
   build();
@@ -158,7 +167,7 @@ const selecting = new Selecting({
     problem($("select-problem"), null);
     $("work").classList.remove("waiting", "stale");
     update();
-    say([...(first ? state.cluster.notes : []), inWords()].join(" "));
+    say([...(first ? notesOf(state.cluster) : []), inWords()].join(" "));
     keepChoices();
   },
   fail(error) {

@@ -95,6 +95,12 @@ async function source() {
   return files.includes(null) ? null : { model, files };
 }
 
+/** Files that the server left out: said beside each, for whoever comes back to the list. */
+export function leaveOut(skipped) {
+  for (const { file, detail } of skipped) if (drafts[file]) errors.set(drafts[file].key, detail);
+  render();
+}
+
 /** Show a refusal: beside the document that it names, and under the form. */
 export function refuse(error) {
   errors = new Map();
@@ -118,7 +124,8 @@ function tell(error) {
   $("form-problem").scrollIntoView({ block: "nearest" });
 }
 
-export function listModels({ models }) {
+export function listModels({ models, files }) {
+  $("files").accept = files.join(",");
   if (models.length < 2) return;
   $("model-field").hidden = false;
   $("model").replaceChildren(...models.map((model) => new Option(model.name, model.name, model.default, model.default)));
@@ -152,7 +159,7 @@ export function listenIntake({ post, example, arrived }) {
     problem($("form-problem"), null);
     errors = new Map();
     const made = await source();
-    if (made) post(made, plural(drafts.length, "document")).then((done) => (sent = done));
+    if (made) post(made, drafts.length).then((done) => (sent = done));
     else showBeside("A document cannot be read");
   });
   $("example").addEventListener("click", example);

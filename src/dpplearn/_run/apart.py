@@ -1,0 +1,171 @@
+"""Work in a process of its own, killed when its time is up: Python code, and C code less still, hears no deadline.
+
+The process is a plain `python -c`, not one of multiprocessing, which would import the user's script again. It is kept
+for the next piece of work, and ends itself when none comes, when its parent is gone, and at its deadline.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+from contextlib import suppress
+from importlib import import_module
+from threading import Lock, Timer
+from typing import IO, Any
+
+IDLE = 20.0  # seconds that a process waits for more
+GRACE = 2.0  # seconds past its deadline after which it ends itself, should nobody be left to kill it
+_START = "import sys; sys.path[:] = {path!r}; from dpplearn._run.apart import serve; serve()"
+_THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+class LostError(Exception):
+    """The process ended before it answered: its time was up, or what it read made it crash."""
+
+
+class Refused(Exception):  # noqa: N818  # what the work itself said
+    """The work ended in a ValueError or OSError, whose text this has."""
+
+
+def call(function: str, data: bytes, options: dict[str, Any], seconds: float, memory: int) -> Any:
+    """What `module:function` makes of some bytes and options, as JSON has it, within seconds and bytes of memory.
+
+    Examples
+    --------
+    >>> call("dpplearn._run.apart:size", b"abc", {}, seconds=60, memory=2**32)
+    3
+    """
+    with _lock:
+        return _own().call(function, data, options, seconds, memory)
+
+
+def size(data: bytes) -> int:
+    """The number of bytes: the least that can be asked."""
+    return len(data)
+
+
+class Process:
+    """One process, for one piece of work after another."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.child = subprocess.Popen(
+            [sys.executable, "-c", _START.format(path=sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **_THREADS},
+            start_new_session=True,  # Ctrl-C in a terminal is for the command, which ends this one
+        )
+
+    @property
+    def usable(self) -> bool:
+        return self.owner == os.getpid() and self.child.poll() is None
+
+    def call(self, function: str, data: bytes, options: dict[str, Any], seconds: float, memory: int) -> Any:
+        """As the function of this name; after a LostError the process is of no more use."""
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        head = {"function": function, "options": options, "seconds": seconds, "memory": memory}
+        timer = Timer(seconds, self.child.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            send(self.child.stdin, json.dumps(head).encode())
+            send(self.child.stdin, data)
+            answer = json.loads(receive(self.child.stdout))
+        except (EOFError, OSError):
+            self.close()
+            raise LostError from None
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            timer.cancel()
+        if "refused" in answer:
+            raise Refused(answer["refused"])
+        return answer["value"]
+
+    def close(self) -> None:
+        """End it, whatever it does."""
+        self.child.kill()
+        for pipe in (self.child.stdin, self.child.stdout):
+            with suppress(OSError):
+                pipe.close()  # type: ignore[union-attr]
+        self.child.wait()
+
+
+_lock = Lock()
+_process: Process | None = None
+
+
+def _own() -> Process:
+    """The process of this one, started anew where it has ended or belongs to a process that forked this one."""
+    global _process
+    if _process is None or not _process.usable:
+        if _process is not None and _process.owner == os.getpid():
+            _process.close()
+        _process = Process()
+    return _process
+
+
+@atexit.register
+def _close() -> None:
+    if _process is not None and _process.owner == os.getpid():
+        _process.close()
+
+
+def send(file: IO[bytes], data: bytes) -> None:
+    """Write bytes with their number before them."""
+    file.write(struct.pack("<Q", len(data)))
+    file.write(data)
+    file.flush()
+
+
+def receive(file: IO[bytes]) -> bytes:
+    """What the other end sent."""
+    head = file.read(8)
+    if len(head) < 8:
+        raise EOFError
+    (length,) = struct.unpack("<Q", head)
+    data = file.read(length)
+    if len(data) < length:
+        raise EOFError
+    return data
+
+
+def serve() -> None:
+    """In the process: do what is asked until nobody asks."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    alarm = getattr(signal, "setitimer", None)  # by default its signal ends the process
+    with suppress(EOFError, OSError):
+        while True:
+            if alarm is not None:
+                alarm(signal.ITIMER_REAL, IDLE)
+            head = json.loads(receive(sys.stdin.buffer))
+            if alarm is not None:
+                alarm(signal.ITIMER_REAL, head["seconds"] + GRACE)
+            data = receive(sys.stdin.buffer)
+            _limit_memory(head["memory"])
+            send(answers, json.dumps(_answer(head, data)).encode())
+
+
+def _answer(head: dict[str, Any], data: bytes) -> dict[str, Any]:
+    try:
+        module, _, name = head["function"].partition(":")
+        return {"value": getattr(import_module(module), name)(data, **head["options"])}
+    except (ValueError, OSError) as error:
+        return {"refused": str(error)}
+
+
+def _limit_memory(size: int) -> None:
+    with suppress(ImportError, ValueError, OSError):  # not on Windows; no more than the user's own limit
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (size, resource.getrlimit(resource.RLIMIT_AS)[1]))

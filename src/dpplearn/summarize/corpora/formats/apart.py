@@ -1,0 +1,74 @@
+"""Files that are parsed in a process of their own, within limits: what breaks or stalls there is one line here."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dpplearn._run.apart import LostError, Refused, call
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.formats.limits import Limits
+from dpplearn.summarize.corpora.source import SkippedWarning
+from dpplearn.summarize.text.blocks import Block
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.corpora.documents import DocumentFile
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A `parse` of `FileKind` that is named, "module:function", and called in another process."""
+
+    function: str
+
+    def __call__(self, file: DocumentFile) -> list[Document]:
+        place, limits = str(file.place), file.limits
+        options: dict[str, Any] = {
+            "function": self.function,
+            "name": file.name,
+            "place": place,
+            "encoding": file.encoding,
+        }
+        options["limits"] = asdict(limits)
+        try:
+            found = call(f"{__name__}:parse", file.data, options, limits.seconds, limits.memory)
+        except Refused as error:
+            raise ValueError(str(error)) from None
+        except LostError:
+            raise ValueError(
+                f"{place} must be readable in {limits.seconds:g} s and {limits.memory / 1e9:.1f} GB of memory, but was "
+                "not: it is damaged, or made to be slow. Save it anew, or as text."
+            ) from None
+        for said in found["skipped"]:
+            warnings.warn(said, SkippedWarning, stacklevel=2)
+        return [as_document(*one) for one in found["documents"]]
+
+
+def as_document(name: str, text: str, title: str | None, date: str | None, blocks: list[Any] | None) -> Document:
+    """A document from what the other process sends."""
+    return Document(name, text, title, date, blocks=None if blocks is None else tuple(Block(*one) for one in blocks))
+
+
+def parse(data: bytes, function: str, name: str, place: str, encoding: str | None, limits: dict[str, Any]) -> Any:
+    """In the other process: the documents of a file, as lists, and what was said of them."""
+    from dpplearn.summarize.corpora.documents import DocumentFile
+
+    module, _, attribute = function.partition(":")
+    read = getattr(import_module(module), attribute)
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            documents: list[Document] = read(DocumentFile(data, name, place, encoding, Limits(**limits)))
+    except (ValueError, OSError):
+        raise
+    except MemoryError:
+        raise ValueError(
+            f"{place} takes more than {limits['memory'] / 1e9:.1f} GB of memory to read. Split it."
+        ) from None
+    except Exception as error:  # whatever a file is, it is not the end of the others
+        why = type(error).__name__
+        raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
+    lists = [[one.id, one.text, one.title, one.date, one.blocks] for one in documents]
+    return {"documents": lists, "skipped": [str(one.message) for one in said if one.category is SkippedWarning]}

@@ -1,0 +1,61 @@
+"""Words cut at line ends, put together again: with the hyphen where it is their own, without where it is the line's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+SOFT = "\u00ad"
+_TOKEN = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
+_HEAD = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
+_TAIL = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+LEAST = 4  # letters of a first half that may be a word of its own: "in-" seldom is
+
+
+class Hyphens:
+    """The words of a document, which tell what a hyphen at a line's end is.
+
+    "well-" and "known" are joined with it where "well-known" stands elsewhere, or where both halves do and "wellknown"
+    does not; "exam-" and "ple" without.
+
+    Examples
+    --------
+    >>> Hyphens(["A well-known exam-", "ple of a well-", "known fact"]).join(["An exam-", "ple, well-", "known"])
+    'An example, well-known'
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self.words: set[str] = set()
+        for line in lines:
+            tokens = _TOKEN.findall(line.replace(SOFT, "").lower())
+            cut = line.endswith(("-", "\u2010", SOFT))
+            self.words.update(tokens[1:-1] if cut else tokens[1:])  # at its ends a line may have halves
+
+    def join(self, lines: Iterable[str]) -> str:
+        """One line of several."""
+        text = ""
+        for line in lines:
+            line = line.strip()
+            if not text or not line:
+                text += line
+            elif text.endswith(SOFT):
+                text = text.rstrip(SOFT) + line
+            elif text.endswith("-") and line[0].islower():
+                text = (text if self.keeps(text, line) else text[:-1]) + line
+            elif text.endswith("-") and text[-2:-1].isalnum() and line[0].isalnum():
+                text += line  # "Anglo-" "Saxon", "COVID-" "19"
+            else:
+                text += " " + line
+        return text.replace(SOFT, "")
+
+    def keeps(self, above: str, below: str) -> bool:
+        """Whether the hyphen between two lines is the word's own."""
+        first, second = _HEAD.search(above[-80:]), _TAIL.match(below[:80])
+        if first is None or second is None:
+            return True  # "3-" "fold"
+        head, tail = first[1].lower(), second[0].lower()
+        if head + tail in self.words:
+            return False
+        if f"{head}-{tail}" in self.words:
+            return True
+        return "-" in head or (len(head) >= LEAST and len(tail) >= LEAST and head in self.words and tail in self.words)

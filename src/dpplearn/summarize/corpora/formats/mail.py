@@ -1,0 +1,129 @@
+"""E-mails (.eml) and mailboxes (.mbox): what each writer wrote, without what was quoted, signed or attached."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import suppress
+from email import message_from_bytes, policy
+from email.message import EmailMessage, Message
+from typing import TYPE_CHECKING
+
+from dpplearn._io.encoding import check_charset
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.formats.pages import page_blocks
+from dpplearn.summarize.corpora.formats.replies import own_html, own_text
+from dpplearn.summarize.corpora.source import SkippedWarning
+from dpplearn.summarize.text.blocks import BlockText
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.corpora.documents import DocumentFile
+
+_START = re.compile(rb"^From [^\r\n]{0,300}[0-9]{4}[^\r\n]{0,40}\r?\n", re.MULTILINE)
+_ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
+_REPLY = re.compile(r"(?:(?:re|aw|antw|sv|vs|tr|rv|fw|fwd|wg|ref|odp)(?:\[[0-9]{1,2}\])?\s?:\s*)+", re.IGNORECASE)
+LONGEST = 1_000  # characters of a header that are looked at
+
+
+def parse_mail(file: DocumentFile) -> list[Document]:
+    """The message of a file, or those of a mailbox, each with its own text; ones without any are left out of many."""
+    if not _START.match(file.data):
+        return [read_message(file.data, file.name, file.place)]
+    starts = [match for match in _START.finditer(file.data) if _apart(file.data, match.start())]
+    file.limits.check(file.place, "messages", len(starts))
+    ends = [match.start() for match in starts[1:]] + [len(file.data)]
+    found = []
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
+        data = _ESCAPED.sub(rb"\1", file.data[start.end() : end])
+        found.append(read_message(data, f"{file.name}#{number}", f"{file.place}, message {number}"))
+    kept = [one for one in found if one.text]
+    if not kept:
+        raise ValueError(f"{file.place} must hold messages with text of their own, but holds none. Give another.")
+    return kept
+
+
+def _apart(data: bytes, at: int) -> bool:
+    """Whether a blank line, or nothing, stands before: "From" at the head of a line is a word, too."""
+    return at == 0 or data[max(at - 3, 0) : at].replace(b"\r", b"").endswith(b"\n\n")
+
+
+def read_message(data: bytes, name: str, place: object) -> Document:
+    """One message: its subject is the title."""
+    try:
+        message = message_from_bytes(data, policy=policy.default)
+        body, attached = parts(message)
+    except RecursionError:
+        raise ValueError(f"{place} cannot be read: its parts are nested too deep. Save its text.") from None
+    if attached:
+        count = f"{attached} attachment{'s' if attached > 1 else ''}"
+        warnings.warn(f"{place}: {count} of the e-mail not read. Save and give them too.", SkippedWarning, stacklevel=2)
+    title, date = header(message, "subject"), sent(message)
+    title = _REPLY.sub("", title, count=1) if title and _REPLY.match(title) else title
+    if body is None:
+        return Document(name, "", title or None, date)
+    text = decoded(body)
+    if body.get_content_subtype() == "html":
+        made = BlockText()
+        for kind, block in own_html(page_blocks(text)):
+            made.add(kind, block)
+        return Document(name, made.text, title or None, date, blocks=made.blocks)
+    return Document(name, own_text(text, flowed=_flowed(body)), title or None, date)
+
+
+def parts(message: Message) -> tuple[Message | None, int]:
+    """The part to read, plain text rather than HTML, and how many others are attached."""
+    found: dict[str, Message] = {}
+    attached = 0
+    for part in message.walk():
+        kind, inline = part.get_content_type(), part.get_content_disposition() != "attachment"
+        if part.is_multipart():
+            attached += kind == "message/rfc822"
+        elif kind in ("text/plain", "text/html") and inline and part.get_filename() is None:
+            found.setdefault(kind, part)
+        elif not (inline and part["Content-ID"]):  # pictures of an HTML text are part of it
+            attached += 1
+    plain, page = found.get("text/plain"), found.get("text/html")
+    if plain is not None and page is not None and len(decoded(plain).split()) < 5:  # "Your reader shows no HTML."
+        plain = None
+    return plain or page, attached
+
+
+def decoded(part: Message) -> str:
+    """The text of a part, whatever its charset says: what it declares, else UTF-8, else Windows' Western one."""
+    payload = part.get_payload(decode=True)
+    data = payload if isinstance(payload, bytes) else b""
+    declared = part.get_param("charset")
+    charsets = ["utf-8"]
+    if isinstance(declared, str):
+        with suppress(ValueError):
+            charsets.insert(0, check_charset(declared.strip(), ""))
+    if charsets[0] in ("ascii", "iso8859-1"):  # what mailers say for what they do not know
+        charsets = ["utf-8", "cp1252"]
+    for charset in charsets:
+        try:
+            return data.decode(charset)
+        except UnicodeError:
+            continue
+    return data.decode("cp1252", "replace")
+
+
+def _flowed(part: Message) -> bool:
+    return str(part.get_param("format") or "").lower() == "flowed"
+
+
+def header(message: Message, name: str) -> str:
+    """A header on one line; none where it is longer than any that people write, which takes long to parse."""
+    raw = next((value for key, value in message.raw_items() if key.lower() == name), "")
+    if len(str(raw)) > LONGEST:
+        return ""
+    try:
+        return " ".join(str(message[name] or "").split())
+    except Exception:  # the standard library's parser of headers fails on some in many ways
+        return " ".join(str(raw).split())
+
+
+def sent(message: Message) -> str | None:
+    """The day that a message was sent."""
+    text = header(message, "date")
+    moment = getattr(message["date"], "datetime", None) if text and isinstance(message, EmailMessage) else None
+    return moment.date().isoformat() if moment is not None else text or None

@@ -1,0 +1,95 @@
+"""Files that are zip archives inside (Word, OpenDocument, EPUB): unpacked within limits, told apart by their parts."""
+
+from __future__ import annotations
+
+import zlib
+from io import BytesIO
+from typing import TYPE_CHECKING
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.formats.limits import Limits
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.corpora.documents import DocumentFile
+
+SMALL = 1_000_000  # bytes below which the ratio of packing says nothing
+# A part that only such files have, or how their declared type ends; what they are, and what to do.
+OTHERS = {
+    "xl/workbook.xml": ("an Excel file", "Save the text that matters as .txt, .csv or .docx"),
+    "xl/workbook.bin": ("an Excel file", "Save the text that matters as .txt, .csv or .docx"),
+    "ppt/presentation.xml": ("a PowerPoint file", "Export it as PDF, or its outline as text"),
+    "Index/Document.iwa": ("an Apple Pages, Numbers or Keynote file", "Export it as .docx or PDF"),
+    "index.apxl": ("an Apple Keynote file", "Export it as PDF"),
+    "opendocument.spreadsheet": ("an OpenDocument spreadsheet", "Save the text that matters as .odt or .txt"),
+    "opendocument.presentation": ("an OpenDocument presentation", "Export it as PDF"),
+    "opendocument.graphics": ("an OpenDocument drawing", "Export it as PDF"),
+}
+
+
+class Package:
+    """The members of an archive, by name."""
+
+    def __init__(self, data: bytes, place: object, limits: Limits) -> None:
+        self.place, self.limits, self.left = place, limits, limits.unpacked
+        try:
+            self.archive = ZipFile(BytesIO(data))
+        except (BadZipFile, OSError, ValueError, NotImplementedError, EOFError, OverflowError):
+            raise ValueError(
+                f"{place} is cut off or damaged: its archive has no readable list of parts. Get it again."
+            ) from None
+        members = self.archive.infolist()
+        limits.check(place, "members", len(members))
+        self.members: dict[str, ZipInfo] = {one.filename: one for one in members}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.members
+
+    def read(self, name: str) -> bytes:
+        """A member that must be there; what it unpacks to counts against the limits before it is unpacked."""
+        info = self.members.get(name)
+        if info is None:
+            raise ValueError(f"{self.place} is damaged: its part {name!r:.100} is missing. Save it anew.")
+        if info.flag_bits & 1:
+            raise ValueError(f"{self.place} is protected by a password. Save it without, then give it again.")
+        if info.file_size > max(SMALL, self.limits.ratio * info.compress_size):
+            raise ValueError(
+                f"{self.place} unpacks to {info.file_size / max(info.compress_size, 1):,.0f} times its size, as bombs "
+                f"do, and was not read. The limit is {self.limits.ratio:g} times."
+            )
+        try:
+            with self.archive.open(info) as member:
+                data = member.read(min(self.left, info.file_size) + 1)
+        except (BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError, ValueError):
+            raise ValueError(
+                f"{self.place} is damaged: its part {name!r:.100} cannot be unpacked. Get it again."
+            ) from None
+        self.left -= len(data)
+        if self.left < 0:
+            most = f"{self.limits.unpacked / 1e6:g} MB"
+            raise ValueError(f"{self.place} must unpack to at most {most}, but is longer, as bombs are. Split it.")
+        return data
+
+    def optional(self, name: str) -> bytes | None:
+        """A member that may be there."""
+        return self.read(name) if name in self else None
+
+
+def parse_package(file: DocumentFile) -> list[Document]:
+    """The document in an archive, or what else it is."""
+    from dpplearn.summarize.corpora.formats.epub import read_epub
+    from dpplearn.summarize.corpora.formats.opendocument import read_odt
+    from dpplearn.summarize.corpora.formats.word import main_part, read_docx
+
+    package = Package(file.data, file.place, file.limits)
+    kind = package.read("mimetype")[:200].decode("latin-1").strip() if "mimetype" in package else ""
+    if kind == "application/epub+zip" or "META-INF/container.xml" in package:
+        return [read_epub(package, file.name)]
+    if kind.endswith(("opendocument.text", "opendocument.text-template")):
+        return [read_odt(package, file.name)]
+    part = main_part(package)
+    if part is not None:
+        return [read_docx(package, file.name, part)]
+    found = (told for mark, told in OTHERS.items() if mark in package or kind.endswith(mark))
+    what, advice = next(found, ("a zip archive", "Unpack it and give what is inside"))
+    raise ValueError(f"{file.place} must be a Word, OpenDocument or EPUB file, but is {what}. {advice}.")

@@ -1,0 +1,92 @@
+"""PDF: words and their places by pdfium, the rest by how pages are set."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.formats.pdf_blocks import page_blocks
+from dpplearn.summarize.corpora.formats.pdf_layout import lines_of
+from dpplearn.summarize.corpora.formats.pdf_words import Word, page_words
+from dpplearn.summarize.text.blocks import BlockText
+
+if TYPE_CHECKING:
+    from dpplearn.summarize.corpora.documents import DocumentFile
+
+_LENGTH = re.compile(rb"/Linearized\b[^<>]{0,200}?/L\s+([0-9]{1,12})")
+_FILE_NAME = re.compile(
+    r"\.(?:docx?|tex|dvi|indd|qxd|pdf|odt|rtf|ps|pages|pptx?|xlsx?|html?|txt)\b|^untitled|^microsoft word", re.I
+)
+_UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08]")
+FEWEST = 3  # words a page, below which a file with pictures is taken for a scan
+
+
+def parse_pdf(file: DocumentFile) -> list[Document]:
+    """The text of a PDF file in reading order."""
+    try:
+        import pypdfium2
+        import pypdfium2.raw as raw
+    except ImportError:
+        raise ValueError(
+            f"{file.place} is a PDF file, for which the package pypdfium2 is needed: pip install 'dpplearn[documents]'"
+        ) from None
+    check_whole(file.data, file.place)
+    try:
+        pdf = pypdfium2.PdfDocument(file.data)
+    except pypdfium2.PdfiumError as error:
+        if "password" in str(error).lower():
+            raise ValueError(f"{file.place} is protected by a password. Save it without, then give it again.") from None
+        raise ValueError(f"{file.place} is cut off or damaged: it is no whole PDF file. Get it again.") from None
+    try:
+        file.limits.check(file.place, "pages", len(pdf))
+        pages = [read_page(pdf, raw, number) for number in range(len(pdf))]
+        title = given_title(pdf.get_metadata_value("Title"))
+    finally:
+        pdf.close()
+    check_words(pages, file.place)
+    made = BlockText()
+    found, largest = page_blocks(lines_of(pages), title)
+    for kind, text in found:
+        made.add(kind, text)
+    return [Document(file.name, made.text, title or largest, blocks=made.blocks)]
+
+
+def read_page(pdf: Any, raw: Any, number: int) -> list[Word]:
+    """The words of a page; none where it alone is damaged."""
+    import pypdfium2
+
+    try:
+        page = pdf[number]
+    except pypdfium2.PdfiumError:
+        return []
+    text_page = page.get_textpage()
+    try:
+        return page_words(raw, text_page.raw)
+    finally:
+        text_page.close()
+        page.close()
+
+
+def check_whole(data: bytes, place: object) -> None:
+    """Refuse a file whose end is missing: pdfium would rebuild what is there, and nobody would know of the rest."""
+    length = _LENGTH.search(data[:2048])
+    if b"%%EOF" not in data or (length is not None and len(data) < int(length[1])):
+        raise ValueError(f"{place} is cut off: the end of the PDF file is missing. Get it again.")
+
+
+def check_words(pages: list[list[Word]], place: object) -> None:
+    """Refuse what has no text, or none that can be told."""
+    words = [word.text for page in pages for word in page]
+    if len(words) < FEWEST * len(pages) or not pages:
+        what = "no text" if not words else f"only {len(words)} words on {len(pages)} pages"
+        raise ValueError(f"{place} has {what}: it may be a scan. Recognise its text first (OCR), then give it again.")
+    text = "".join(words)
+    if 3 * len(_UNREADABLE.findall(text)) > len(text):
+        raise ValueError(f"{place} does not say which characters its fonts show. Recognise its text first (OCR).")
+
+
+def given_title(title: str) -> str | None:
+    """What the file says it is called, unless that is the name of a file or of a program."""
+    title = " ".join(title.split())
+    return title if len(title.split()) > 1 and len(title) < 300 and not _FILE_NAME.search(title) else None

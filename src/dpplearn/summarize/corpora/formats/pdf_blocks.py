@@ -1,0 +1,247 @@
+"""Lines of a PDF to paragraphs, headings, lists and the rest, by type size, indents, gaps and the words themselves."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from dpplearn._cached import cached_property
+from dpplearn.summarize.corpora.formats.hyphens import Hyphens
+from dpplearn.summarize.corpora.formats.pdf_layout import Line
+from dpplearn.summarize.text.characters import CLOSERS, STOPS
+
+HEADING_LINES, HEADING_WORDS = 3, 20
+LARGE, SMALL = 1.1, 0.93  # times the size of the body: headings, notes
+_BULLET = re.compile(r"(?:[•‣◦▪●■○·∙*–—-]|\(?[0-9]{1,2}[.)]|\([a-z]\)|\([ivx]{1,4}\))\s+(?=\S)")
+_BULLETS = "•‣◦▪●■○·∙*–—-"
+_MARK = re.compile(r"[•‣◦▪●■○·∙*–—-]\s+|\(?[0-9]{1,2}[.)]\s+|\([a-z]\)\s+|\([ivx]{1,4}\)\s+")
+_CAPTION = re.compile(
+    r"(?:Fig(?:ure|\.)?|Table|Tab\.|Listing|Algorithm|Scheme|Plate|Abb(?:ildung|\.)|Tabelle|Tableau|Figura|Tabla|"
+    r"Tabella|图|表|図)\s?[A-Z]?[0-9]{1,3}(?:\.[0-9]{1,2})?\s?(?:[.:|–—]|$)",
+    re.IGNORECASE,
+)
+_REFERENCES = re.compile(
+    r"(?:[0-9]{1,2}\.?\s+|[IVX]{1,4}\.\s+)?(?:references?(?: cited| and notes)?|bibliography|literature(?: cited)?|"
+    r"works cited|literatur(?:verzeichnis|angaben)?|quellen(?:verzeichnis)?|références|bibliographie|"
+    r"referencias|bibliografía|bibliografia)",
+    re.IGNORECASE,
+)
+_LEADERS = re.compile(r"(?:\s?\.){5,}\s*[0-9ivxl]{1,5}$")
+_AFFILIATION = re.compile(
+    r"@|\b(?:University|Institut|Department|Laborator|College|School of|Faculty|Universit|Inc\.|GmbH|Ltd)", re.I
+)
+_ABSTRACT = re.compile(r"(?:abstract|summary|zusammenfassung|résumé|resumen)\W*$", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_NOTE = re.compile(r"[0-9*†‡§¶]{1,3}\s?\S")
+
+
+@dataclass(eq=False)
+class Part:
+    """Lines that belong together."""
+
+    lines: list[Line]
+    kind: str = ""
+    more: list[Part] = field(default_factory=list)  # how it goes on in a later column
+
+    @cached_property
+    def size(self) -> float:
+        return max(self.lines, key=lambda line: len(line.text)).size
+
+    @property
+    def first(self) -> Line:
+        return self.lines[0]
+
+    @property
+    def last(self) -> Line:
+        return self.more[-1].last if self.more else self.lines[-1]
+
+    @property
+    def bold(self) -> bool:
+        return all(line.bold for line in self.lines)
+
+    @cached_property
+    def text(self) -> str:
+        return " ".join(line.text for line in self.lines)
+
+
+def page_blocks(lines: list[Line], title: str | None = None) -> tuple[list[tuple[str, str]], str | None]:
+    """Kinds and texts of the blocks, without the title; and the title in the largest type of the first page."""
+    if not lines:
+        return [], None
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[line.size] += len(line.text)
+    body = max(sizes, key=lambda size: sizes[size])
+    parts = parts_of(lines)
+    hyphens = Hyphens(line.text for line in lines)
+    shown = name_kinds(parts, body, title, hyphens)
+    join_over_columns(parts)
+    found = []
+    for part in parts:
+        if part.kind == "title":
+            continue
+        if part.kind == "row":
+            found += [("row", " | ".join(cell.text for cell in line.cells)) for line in part.lines]
+            continue
+        text = hyphens.join(line.text for one in (part, *part.more) for line in one.lines)
+        found.append((part.kind, _MARK.sub("", text, count=1) if part.kind == "item" else text))
+    return found, shown
+
+
+def parts_of(lines: list[Line]) -> list[Part]:
+    """Group lines that follow each other."""
+    gaps = [
+        (below.base - above.base) / above.size
+        for above, below in pairwise(lines)
+        if above.column == below.column and above.size == below.size and 0 < below.base - above.base < 3 * above.size
+    ]
+    leading = median(gaps) if gaps else 1.2
+    parts = [Part([lines[0]])]
+    for above, below in pairwise(lines):
+        if breaks(parts[-1], above, below, leading):
+            parts.append(Part([below]))
+        else:
+            parts[-1].lines.append(below)
+    return parts
+
+
+def breaks(part: Part, above: Line, below: Line, leading: float) -> bool:
+    """Whether a line begins something new."""
+    table = len(below.cells) > 1
+    if table or len(above.cells) > 1:
+        return table != (len(above.cells) > 1)
+    size, item = above.size, bool(_BULLET.match(part.first.text))
+    if abs(below.size - size) > 0.08 * size or above.bold != below.bold:
+        return True
+    if below.column != above.column:
+        return not leads_on(above, below)
+    gap = below.base - above.base
+    if gap <= 0 or gap > 1.3 * leading * size:
+        return True
+    if _BULLET.match(below.text) and (item or is_closed(above.text) or below.text[0] in "•‣◦▪●■○∙"):
+        return True
+    short = above.x1 < above.right - 0.22 * (above.right - above.left)
+    if is_closed(above.text) and short and not above.bold:
+        return True
+    indented = below.x0 > below.left + 0.7 * size and below.x0 > above.x0 + 0.7 * size
+    ends = is_closed(above.text) or above.x1 < above.right - 2 * size
+    return indented and ends and not item and len(below.text.split()) > 1
+
+
+def leads_on(above: Line, below: Line) -> bool:
+    """Whether a sentence goes on from the last line of a column in the first of another."""
+    full = above.x1 > above.right - 0.15 * (above.right - above.left)
+    return not is_closed(above.text) and (below.text[0].islower() or (full and not _BULLET.match(below.text)))
+
+
+def is_closed(text: str) -> bool:
+    """Whether a line ends as a sentence does."""
+    tail = text.rstrip(CLOSERS + "\"'“«» ")
+    return bool(tail) and tail[-1] in STOPS + ":"
+
+
+def name_kinds(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> str | None:
+    """Say what each part is; returns the title in the largest type."""
+    regular = sum(len(part.text) for part in parts if part.bold) < 0.5 * sum(len(part.text) for part in parts)
+    lowest: dict[int, float] = {}  # of each column, its last line in the body's size
+    for part in parts:
+        if part.size >= SMALL * body:
+            lowest[part.first.column] = max(lowest.get(part.first.column, -1e9), part.lines[-1].base)
+    for part in parts:
+        part.kind = kind_of(part, body, regular, lowest.get(part.first.column, -1e9))
+    shown = _title(parts, body, title, hyphens)
+    references: float | None = None  # the size of the heading above
+    front = True  # before the text begins: authors, and where they work
+    for part in parts:
+        if part.kind == "heading":
+            if _REFERENCES.fullmatch(part.text.strip(" .:")):
+                references = part.size
+            elif references is not None and part.size >= 0.95 * references:
+                references = None
+            front = False
+        elif references is not None and part.kind in ("paragraph", "item", "formula", "footnote", "row"):
+            part.kind = "reference"
+        elif front and part.kind in ("paragraph", "row") and part.first.page == 0:
+            if len(part.text.split()) > 40:
+                front = False
+            elif shown is not None and (not is_closed(part.text) or _AFFILIATION.search(part.text)):
+                part.kind = "byline"
+    return shown
+
+
+def kind_of(part: Part, body: float, regular: bool, lowest: float) -> str:
+    """What a part is by itself."""
+    text, words = part.text, part.text.split()
+    if len(part.first.cells) > 1:
+        return "row"
+    if _CAPTION.match(text):
+        return "caption"
+    if all(_LEADERS.search(line.text[-40:]) for line in part.lines):
+        return "navigation"
+    if is_formula(part):
+        return "formula"
+    if len(part.lines) <= HEADING_LINES and len(words) <= HEADING_WORDS and _WORD.search(text):
+        stands_out = part.size >= LARGE * body or (regular and part.bold and part.size >= SMALL * body)
+        if (
+            stands_out and (not text.rstrip().endswith((".", ",", ";")) or part.size >= LARGE * body)
+        ) or _ABSTRACT.match(text):
+            return "heading"
+    if part.size < SMALL * body and part.first.base > lowest and _NOTE.match(text):
+        return "footnote"
+    return "item" if _BULLET.match(text) else "paragraph"
+
+
+def is_formula(part: Part) -> bool:
+    """Whether a part is a formula: few words among signs and single letters."""
+    words = [word for line in part.lines for word in line.words if word.text not in _BULLETS]
+    long = sum(bool(_WORD.search(word.text)) and not word.math for word in words)
+    if len(part.lines) > 6 or long > 4 or 3 * long > len(words):
+        return False
+    signs = sum(not c.isalnum() for word in words for c in word.text)
+    return len(words) > 2 and (any(word.math for word in words) or 3 * signs > sum(len(word.text) for word in words))
+
+
+def _title(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> str | None:
+    """Mark the title on the first page, by what the file says or by its size."""
+    heads = [part for part in parts if part.kind == "heading" and part.first.page == parts[0].first.page]
+    if title is not None:
+        said = [part for part in heads if _letters(part.text) == _letters(title)]
+        for part in said[:1]:
+            part.kind = "title"
+        return title
+    if not heads:
+        return None
+    largest = max(heads, key=lambda part: part.size)
+    if largest.size < 1.15 * body or (heads.index(largest) > 1 and largest.size < 1.3 * body):
+        return None
+    largest.kind = "title"
+    return hyphens.join(line.text for line in largest.lines)
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in text.lower() if c.isalnum())
+
+
+def join_over_columns(parts: list[Part]) -> None:
+    """Join a paragraph to its rest in the next column, past what is set at the head or foot of it."""
+    open_: Part | None = None
+    for part in list(parts):
+        if part.kind in ("caption", "row", "footnote", "formula", "navigation"):
+            continue
+        if part.kind != open_kind(open_) or open_ is None:
+            open_ = part if part.kind in ("paragraph", "item") else None
+            continue
+        same = abs(part.size - open_.size) <= 0.08 * open_.size
+        if same and part.first.column != open_.last.column and leads_on(open_.last, part.first):
+            open_.more.append(part)
+            parts.remove(part)
+        else:
+            open_ = part
+
+
+def open_kind(part: Part | None) -> str:
+    """What may go on: the rest of an item looks like a paragraph."""
+    return "" if part is None else "paragraph"

@@ -1,0 +1,132 @@
+"""Words of a PDF page and where they stand, by pdfium; y grows downwards."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import Counter
+from collections.abc import Iterator
+from math import pi
+from typing import Any, NamedTuple
+
+_BOLD = ("bold", "black", "heavy", "semibd", "demi", "cmbx", "-medi", "extrabd")
+_MATH = ("cmmi", "cmsy", "cmex", "msbm", "msam", "math", "symbol", "mtsy", "rmtmi")
+_HYPHENS = "\x02\ufffe"  # what pdfium has for a hyphen at a line's end
+_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
+_LIGATURES |= {0x2010: "-", 0x2011: "-"}
+MARKS = "0123456789*†‡§¶,"  # marks that lead to footnotes
+
+
+class Word(NamedTuple):
+    """A word on a page."""
+
+    text: str
+    x0: float
+    x1: float
+    base: float  # its baseline
+    size: float  # of the type
+    bold: bool
+    math: bool
+
+
+Run = list[tuple[str, int]]  # characters, and their numbers in the page
+Corners = tuple[tuple[float, float], tuple[float, float]]
+
+
+def page_words(raw: Any, text_page: Any) -> list[Word]:
+    """The words of a page that are written as most of them are, upright or turned, in the order of the file."""
+    reader = _Page(raw, text_page)
+    runs = [(reader.turn(run[0][1]), run) for run in reader.runs()]
+    if not runs:
+        return []
+    usual = Counter(turn for turn, _ in runs).most_common(1)[0][0]
+    return _with_raised([reader.word(run, usual) for turn, run in runs if turn == usual])
+
+
+def _with_raised(words: list[Word]) -> list[Word]:
+    """Small words right after another, a little above or below its line, are part of it; marks of notes are dropped."""
+    kept: list[Word] = []
+    for word in words:
+        host = kept[-1] if kept else word
+        near = abs(word.x0 - host.x1) < 0.25 * host.size and 0.1 < abs(word.base - host.base) / host.size < 0.6
+        if not (near and word.size < 0.87 * host.size):
+            kept.append(word)
+        elif not all(c in MARKS for c in word.text):
+            kept[-1] = host._replace(text=host.text + word.text, x1=word.x1)
+    return kept
+
+
+class _Page:
+    """What pdfium says of the characters of a page; few questions for each, because each takes a microsecond."""
+
+    def __init__(self, raw: Any, text_page: Any) -> None:
+        self.raw, self.page = raw, text_page
+        self.rect, self.x, self.y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
+        self.name, self.flags = ctypes.create_string_buffer(128), ctypes.c_int()
+        self.styles: dict[bytes, tuple[bool, bool]] = {}  # of fonts by name: whether they are bold, or for formulas
+
+    def runs(self) -> Iterator[Run]:
+        """Characters between white space."""
+        unicode, page = self.raw.FPDFText_GetUnicode, self.page
+        run: Run = []
+        high = 0
+        for i in range(self.raw.FPDFText_CountChars(page)):
+            code = unicode(page, i)
+            if 0x20 < code < 0x7F:  # most of them
+                run.append((chr(code), i))
+                continue
+            if 0xD800 <= code < 0xDC00:
+                high = code
+                continue
+            if 0xDC00 <= code < 0xE000:
+                code = 0x10000 + ((high - 0xD800) << 10) + code - 0xDC00 if high else 0xFFFD
+            high = 0
+            text = chr(min(code, 0x10FFFF))
+            if text in _HYPHENS:
+                yield [*run, ("-", i)]
+                run = []
+            elif text.isspace() or not code:
+                if run:
+                    yield run
+                run = []
+            elif text >= " ":
+                run.append((text.translate(_LIGATURES), i))
+        if run:
+            yield run
+
+    def turn(self, number: int) -> int:
+        """How often text is turned by a quarter, anticlockwise; pdfium has it clockwise."""
+        return -round(self.raw.FPDFText_GetCharAngle(self.page, number) / (pi / 2)) % 4
+
+    def box(self, number: int, turn: int) -> Corners:
+        """Two corners of a character, as seen with the text upright."""
+        self.raw.FPDFText_GetLooseCharBox(self.page, number, self.rect)
+        rect = self.rect
+        return _turned(rect.left, rect.bottom, turn), _turned(rect.right, rect.top, turn)
+
+    def word(self, run: Run, turn: int) -> Word:
+        first = self.box(run[0][1], turn)
+        size = abs(first[1][1] - first[0][1]) or self.raw.FPDFText_GetFontSize(self.page, run[0][1]) or 1.0
+        last = self.box(run[-1][1], turn)
+        if len(run) > 3 and run[-1][0] in MARKS and all(text.isalpha() for text, _ in run[:3]):
+            while len(run) > 3 and run[-1][0] in MARKS and 0 < abs(last[1][1] - last[0][1]) < 0.87 * size:
+                run = run[:-1]  # a small number after a word is the mark of a note
+                last = self.box(run[-1][1], turn)
+        self.raw.FPDFText_GetCharOrigin(self.page, run[0][1], self.x, self.y)
+        across = first[0][0], first[1][0], last[0][0], last[1][0]
+        base = _turned(self.x.value, self.y.value, turn)[1]
+        return Word("".join(text for text, _ in run), min(across), max(across), base, size, *self.style(run[0][1]))
+
+    def style(self, number: int) -> tuple[bool, bool]:
+        """Whether a character is bold, and whether its font is one for formulas."""
+        self.raw.FPDFText_GetFontInfo(self.page, number, self.name, 128, self.flags)
+        font = self.name.value
+        if font not in self.styles:
+            low = font.decode("utf-8", "replace").lower()
+            self.styles[font] = any(part in low for part in _BOLD), any(part in low for part in _MATH)
+        bold, math = self.styles[font]
+        return bold or bool(self.flags.value & 1 << 18), math
+
+
+def _turned(x: float, y: float, turn: int) -> tuple[float, float]:
+    """A place as it is seen with the text upright, y growing downwards."""
+    return ((x, -y), (y, x), (-x, y), (-y, -x))[turn]

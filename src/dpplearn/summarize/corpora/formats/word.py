@@ -1,0 +1,245 @@
+"""Word files (.docx): what their styles and numbering say each paragraph is, as stands in the final version."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.formats.packages import Package
+from dpplearn.summarize.corpora.formats.xml import Tag, tags
+from dpplearn.summarize.text.blocks import HEADING_WORDS, BlockText
+from dpplearn.summarize.text.characters import STOPS
+from dpplearn.summarize.text.word_lists import word_set
+
+USUAL = "word/document.xml"
+# What is struck out, moved away, hidden, a second form of what stands beside it, or an annotation.
+DROPPED = word_set("del moveFrom Fallback instrText delText rt")
+# Names of built-in styles, in English whatever language Word speaks, and what they are here.
+STYLES = (
+    ("title", "title"),
+    ("heading", "heading"),
+    ("subtitle", "heading"),
+    ("toc", "navigation"),
+    ("table of figures", "navigation"),
+    ("index", "navigation"),
+    ("caption", "caption"),
+    ("quote", "quotation"),
+    ("intense quote", "quotation"),
+    ("block text", "quotation"),
+    ("list", "item"),
+    ("bibliography", "reference"),
+    ("html preformatted", "code"),
+    ("plain text", "code"),
+    ("macro", "code"),
+    ("footnote", "footnote"),
+    ("endnote", "footnote"),
+    ("signature", "byline"),
+    ("header", "navigation"),
+    ("footer", "navigation"),
+)
+
+
+class Styled(NamedTuple):
+    """A style: what its paragraphs are, and which one it is made from."""
+
+    kind: str | None
+    parent: str | None
+
+
+@dataclass
+class Paragraph:
+    """A paragraph that is being read."""
+
+    kind: str | None = None
+    parts: list[str] = field(default_factory=list)
+    plain: bool = False  # whether a run of it is not bold
+
+
+def main_part(package: Package) -> str | None:
+    """The member with the text, or None where this is no Word file."""
+    if USUAL in package:
+        return USUAL
+    for tag in tags(package.optional("_rels/.rels") or b"<x/>", package.place):
+        if tag.attributes.get("Type", "").endswith("/officeDocument"):
+            name = tag.attributes.get("Target", "").lstrip("/")
+            if name.endswith(".xml") and name.startswith("word"):
+                return name if name in package else None
+    return None
+
+
+def read_docx(package: Package, name: str, part: str = USUAL) -> Document:
+    """The text of a Word file: headers, footers and comments are other parts, which are left alone."""
+    beside = posixpath.dirname(part)
+    styles = read_styles(package, f"{beside}/styles.xml")
+    made, title = BlockText(), None
+    for kind, text in blocks(package.read(part), package.place, styles):
+        if kind == "title" and title is None:
+            title = " ".join(text.split()) or None
+        else:
+            made.add("heading" if kind == "title" else kind, text)
+    for notes in ("footnotes", "endnotes"):
+        data = package.optional(f"{beside}/{notes}.xml")
+        if data is not None:
+            for _, text in blocks(data, package.place, {}):
+                made.add("footnote", text)
+    return Document(name, made.text, title or core_title(package, "docProps/core.xml"), blocks=made.blocks)
+
+
+def core_title(package: Package, part: str) -> str | None:
+    """The title that the file's properties give."""
+    inside = False
+    for tag in tags(package.optional(part) or b"<x/>", package.place):
+        if tag.event == "text":
+            if inside and tag.name.strip():
+                return " ".join(tag.name.split())
+        elif tag.name == "title":
+            inside = tag.event == "open"
+    return None
+
+
+def read_styles(package: Package, part: str) -> dict[str, str]:
+    """What the paragraphs of each style are, by its id."""
+    found: dict[str, Styled] = {}
+    here = ""
+    for tag in tags(package.optional(part) or b"<x/>", package.place):
+        if tag.event != "open":
+            continue
+        value = tag.attributes.get("val", "")
+        if tag.name == "style":
+            here = tag.attributes.get("styleId", "")
+            found[here] = Styled(None, None)
+        elif tag.name == "name":
+            found[here] = found.get(here, Styled(None, None))._replace(kind=kind_of_style(value))
+        elif tag.name == "basedOn":
+            found[here] = found.get(here, Styled(None, None))._replace(parent=value)
+        elif tag.name == "outlineLvl" and value.isdigit() and int(value) < 9 and here in found:
+            found[here] = found[here]._replace(kind=found[here].kind or "heading")
+    kinds: dict[str, str] = {}
+    for name in found:
+        at: str | None = name
+        for _ in range(20):  # a style made from itself has no end
+            style = found.get(at or "")
+            if style is None:
+                break
+            if style.kind is not None:
+                kinds[name] = style.kind
+                break
+            at = style.parent
+    return kinds
+
+
+def kind_of_style(name: str) -> str | None:
+    """What the paragraphs of a style are, by its name; "list paragraph" is used for much that is no list."""
+    low = name.lower()
+    if low in ("list paragraph", "list continue"):
+        return None
+    return next((kind for start, kind in STYLES if re.match(rf"{start}\b", low)), None)
+
+
+@dataclass
+class _Reader:
+    """Where the stream of tags is."""
+
+    styles: dict[str, str]
+    open: list[Paragraph] = field(default_factory=list)  # a text box stands inside a paragraph
+    tables: list[list[list[str]]] = field(default_factory=list)  # of each open table, the cells of its row
+    dropped: int = 0  # how many dropped elements are open
+    text: bool = False  # whether what comes is text
+    hidden: bool = False  # whether the run at hand is
+    bold: bool = False
+
+    def start(self, tag: Tag) -> None:
+        name, value = tag.name, tag.attributes.get("val", "")
+        here = self.open[-1] if self.open else None
+        on = value not in ("0", "false", "none", "off")
+        if name == "p":
+            self.open.append(Paragraph())
+        elif name == "tbl":
+            self.tables.append([])
+        elif name == "tc" and self.tables:
+            self.tables[-1].append([])
+        elif name == "r":
+            self.hidden = self.bold = False
+        elif name == "t":
+            self.text = True
+        elif name in ("vanish", "b"):
+            setattr(self, "hidden" if name == "vanish" else "bold", on)
+        elif here is not None:
+            if name == "pStyle":
+                here.kind = self.styles.get(value)
+            elif name == "numPr" and here.kind is None:
+                here.kind = "item"
+            elif name == "numId" and value == "0" and here.kind == "item":  # numbering switched off
+                here.kind = None
+            elif name == "outlineLvl" and value.isdigit() and int(value) < 9:
+                here.kind = here.kind or "heading"
+            elif name == "oMathPara":
+                here.kind = "formula"
+            elif name in ("tab", "br", "cr", "noBreakHyphen"):
+                here.parts.append("-" if name == "noBreakHyphen" else " ")
+
+    def add(self, text: str) -> None:
+        if self.text and not self.hidden and self.open:
+            self.open[-1].parts.append(text)
+            self.open[-1].plain |= not self.bold and not text.isspace()
+
+    def end(self, name: str) -> list[tuple[str, str]]:
+        """What is complete with this tag."""
+        if name == "t":
+            self.text = False
+        elif name == "p" and self.open:
+            return self.close(self.open.pop())
+        elif name == "tr" and self.tables:
+            return self.close_row()
+        elif name == "tbl" and self.tables:
+            self.tables.pop()
+        return []
+
+    def close(self, paragraph: Paragraph) -> list[tuple[str, str]]:
+        text, kind = "".join(paragraph.parts).strip(), paragraph.kind
+        if not text:
+            return []
+        if self.tables and self.tables[-1]:
+            self.tables[-1][-1].append(text)
+            return []
+        if kind is None:  # lines in bold are what many have for headings
+            short = len(text.split()) <= HEADING_WORDS and text[-1] not in STOPS + ",;:"
+            kind = "heading" if short and not paragraph.plain else "paragraph"
+        return [(kind, text)]
+
+    def close_row(self) -> list[tuple[str, str]]:
+        """A row; where it has one cell, a frame around paragraphs."""
+        cells, self.tables[-1] = self.tables[-1], []
+        if len(cells) == 1:
+            made = [("paragraph", text) for text in cells[0]]
+        else:
+            made = [("row", as_row(" ".join(cell) for cell in cells))]
+        if len(self.tables) > 1 and self.tables[-2]:  # a table in a cell
+            self.tables[-2][-1] += [text for _, text in made]
+            return []
+        return made
+
+
+def as_row(cells: Iterable[str]) -> str:
+    """The cells of a table's row that are not empty, on one line."""
+    return " | ".join(text for cell in cells if (text := " ".join(cell.split())))
+
+
+def blocks(data: bytes, place: object, styles: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Kinds and texts of the paragraphs of a part."""
+    reader = _Reader(styles)
+    for tag in tags(data, place):
+        if tag.name in DROPPED and tag.event != "text":
+            reader.dropped += 1 if tag.event == "open" else -1
+        elif reader.dropped:
+            continue
+        elif tag.event == "text":
+            reader.add(tag.name)
+        elif tag.event == "open":
+            reader.start(tag)
+        else:
+            yield from reader.end(tag.name)

@@ -1,0 +1,373 @@
+"""PDF, Word, OpenDocument, EPUB, RTF and e-mail: what stands in them, in order, as what it is, and nothing else."""
+
+import io
+import random
+import struct
+import zipfile
+from importlib import import_module
+
+import pytest
+
+from document_files import Pdf, Setter, archive, docx, docx_paragraph, eml, epub, mbox, odt, pdf_article, pdf_scan, rtf
+from dpplearn.summarize import Cluster, SkippedWarning
+from dpplearn.summarize.corpora.documents import DocumentFile, kind_of, parse_document
+from dpplearn.summarize.corpora.formats.apart import Apart
+from dpplearn.summarize.corpora.formats.hyphens import Hyphens
+from dpplearn.summarize.corpora.formats.limits import Limits
+
+pytest.importorskip("pypdfium2")
+
+NAMES = ["harbour", "district", "authority", "winter", "channel", "instrument", "measurement", "investigation"]
+VERBS = ["reported", "improved", "measured", "considered", "distinguished", "calibrated", "documented"]
+
+
+def read(data, name="a.txt", limits=None):
+    """The documents of a file, read in this process."""
+    file = DocumentFile(data, name, name, None, limits or Limits())
+    parse = kind_of(file).parse
+    if isinstance(parse, Apart):
+        module, _, function = parse.function.partition(":")
+        parse = getattr(import_module(module), function)
+    return parse(file)
+
+
+def shown(document):
+    return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
+
+
+def prose(count, seed=0):
+    """Paragraphs that differ, with words that are long enough to be cut at line ends."""
+    draw = random.Random(seed)
+    made = []
+    for i in range(count):
+        sentences = [
+            f"The {draw.choice(NAMES)} of the {draw.choice(NAMES)} {draw.choice(VERBS)} a well-known "
+            f"{draw.choice(NAMES)} near the {draw.choice(NAMES)} number {i * 10 + j}."
+            for j in range(draw.randint(2, 7))
+        ]
+        made.append(" ".join(sentences))
+    return made
+
+
+BLOCKS = [
+    ("heading", "Rain"),
+    ("paragraph", "It rained & poured < 3 days."),
+    ("item", "Wet shoes"),
+    ("row", ["May", "3 mm"]),
+    ("row", ["June", "4 mm"]),
+    ("quotation", "So it was."),
+]
+EXPECTED = [(kind, " | ".join(text) if kind == "row" else text) for kind, text in BLOCKS]
+
+
+@pytest.mark.parametrize(("write", "name"), [(docx, "a.docx"), (odt, "a.odt"), (rtf, "a.rtf")])
+def test_blocks_are_what_they_are(write, name):
+    [document] = read(write([("title", "Weather"), *BLOCKS, ("footnote", "See the annex.")]), name)
+    assert document.title == "Weather"
+    assert shown(document) == [*EXPECTED, ("footnote", "See the annex.")]
+    assert read(write([("paragraph", "It rained.")], title="Named"), name)[0].title == "Named"
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+@pytest.mark.parametrize("size", [9, 11])
+def test_a_paper_is_read_column_by_column(columns, size):
+    paragraphs = prose(30, seed=columns)
+    blocks = [("heading", "1 Introduction"), *(("paragraph", text) for text in paragraphs[:20])]
+    blocks += [("caption", "Table 1: Rain by month."), ("row", ["Month", "Rain", "Days"]), ("row", ["May", "30", "12"])]
+    blocks += [("row", ["June", "40", "15"]), ("heading", "2 Results")]
+    blocks += [("paragraph", text) for text in paragraphs[20:]]
+    blocks += [("heading", "References"), ("paragraph", "[1] A. Author. A paper on rain. 1999.")]
+    data = pdf_article(
+        blocks,
+        title="On Rain in Small Harbours",
+        authors="Ann Example, Bob Sample",
+        abstract=" ".join(paragraphs[:2]),
+        columns=columns,
+        size=size,
+        header="Journal of Rain, volume 12",
+        footer="Draft of May",
+    )
+    [document] = read(data, "a.pdf")
+    found = shown(document)
+    assert document.title == "On Rain in Small Harbours"
+    assert [text for kind, text in found if kind == "paragraph"] == [" ".join(paragraphs[:2]), *paragraphs]
+    assert [text for kind, text in found if kind == "heading"] == [
+        "Abstract",
+        "1 Introduction",
+        "2 Results",
+        "References",
+    ]
+    assert [text for kind, text in found if kind == "row"] == ["Month | Rain | Days", "May | 30 | 12", "June | 40 | 15"]
+    assert [kind for kind, text in found if "Author" in text or "Table 1" in text or "Ann" in text] == [
+        "byline",
+        "caption",
+        "reference",
+    ]
+    assert "Journal" not in document.text
+    assert "Draft" not in document.text
+
+
+def test_hyphens_at_line_ends():
+    words = Hyphens(["it is a well-known two-part fact and a note on parts", "in formation, some information here"])
+    assert words.join(["a well-", "known fact"]) == "a well-known fact"  # it stands so elsewhere
+    assert words.join(["an exam-", "ple of it"]) == "an example of it"
+    assert words.join(["more in-", "formation"]) == "more information"
+    assert words.join(["soft\u00ad", "ware, hard\u00adware"]) == "software, hardware"
+    assert words.join(["the Anglo-", "Saxon"]) == "the Anglo-Saxon"
+    assert words.join(["some note-", "fact"]) == "some note-fact"  # both are words, and not "notefact"
+
+
+def test_pages_are_joined_and_their_numbers_dropped():
+    made = Setter(columns=1, numbers=False)
+    made.block("paragraph", "First words of a sentence that goes on and")
+    made.text(300, 30, "- 1 -", 9)
+    made.new_page()
+    made.block("paragraph", "ends on another page, as sentences do.")
+    made.text(300, 30, "- 2 -", 9)
+    assert shown(read(made.save(), "a.pdf")[0]) == [
+        ("paragraph", "First words of a sentence that goes on and ends on another page, as sentences do.")
+    ]
+    made = Setter(columns=1, numbers=False)
+    for number, chapter in enumerate(["Rain", "Snow", "Hail", "Wind"], 41):  # a head that changes, and counts
+        made.text(60, 760, f"{chapter} {number}" if number % 2 else f"{number} {chapter}", 9)
+        made.block("paragraph", prose(1, number)[0])
+        made.new_page()
+    assert [kind for kind, _ in shown(read(made.save(), "a.pdf")[0])] == ["paragraph"] * 4
+
+
+def test_titles_of_pdf_files():
+    blocks = [("paragraph", text) for text in prose(3)]
+    assert read(pdf_article(blocks, metadata="Rain in Oslo"), "a.pdf")[0].title == "Rain in Oslo"
+    assert (
+        read(pdf_article(blocks, "Snow at Sea", metadata="Microsoft Word - a.doc"), "a.pdf")[0].title == "Snow at Sea"
+    )
+    [both] = read(pdf_article(blocks, "Snow at Sea", metadata="Snow at sea"), "a.pdf")
+    assert (both.title, "Snow at Sea" in both.text) == ("Snow at sea", False)
+    turned = Pdf()
+    turned.add_page()
+    for i, text in enumerate(["It rained all day.", "The river rose fast."]):
+        turned.text(300 + 12 * i, 200, text, angle=True)
+    assert read(turned.save(), "a.pdf")[0].text == "It rained all day. The river rose fast."
+
+
+def test_word_keeps_the_final_version():
+    run = "<w:r><w:t>{}</w:t></w:r>"
+    body = (
+        f"<w:p>{run.format('It ')}<w:del>{run.format('snowed')}</w:del><w:ins>{run.format('rained')}</w:ins>"
+        f"<w:r><w:rPr><w:vanish/></w:rPr><w:t> secretly</w:t></w:r>{run.format('.')}</w:p>"
+        '<mc:AlternateContent xmlns:mc="m"><mc:Choice><w:p><w:r><w:txbxContent><w:p><w:r><w:t>A box.</w:t></w:r></w:p>'
+        "</w:txbxContent></w:r></w:p></mc:Choice><mc:Fallback><w:p><w:r><w:t>A box.</w:t></w:r></w:p></mc:Fallback>"
+        "</mc:AlternateContent>"
+        "<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>Bold heading</w:t></w:r></w:p>"
+        f"<w:tbl><w:tr><w:tc>{docx_paragraph('paragraph', 'A frame around text.')}</w:tc></w:tr></w:tbl>"
+    )
+    [document] = read(docx(body=body), "a.docx")
+    assert shown(document) == [
+        ("paragraph", "It rained."),
+        ("paragraph", "A box."),
+        ("heading", "Bold heading"),
+        ("paragraph", "A frame around text."),
+    ]
+
+
+def test_books_follow_their_spine():
+    pages = {"b.xhtml": [("title", "Two"), ("paragraph", "It snowed.")], "a.xhtml": [("paragraph", "It rained.")]}
+    [document] = read(epub(pages, "Weather", spine=[1, 0]), "a.epub")
+    assert document.title == "Weather"
+    assert shown(document) == [("paragraph", "It rained."), ("heading", "Two"), ("paragraph", "It snowed.")]
+
+
+def test_rich_text_in_code_pages():
+    assert read(rb"{\rtf1\ansi\ansicpg1252 Caf\'e9 \u8364? \uc0\u8212 x\par}", "a.rtf")[0].text == "Café € —x"
+    greek = rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f1\fcharset161 X;}}{\f1 \'e1\'e2}\par{\*\unknown hidden}{\v gone}seen}"
+    assert read(greek, "a.rtf")[0].text == "αβ\n\nseen"
+    assert (
+        read(rb"{\rtf1{\fonttbl{\f0\fcharset128 X;}}\f0 \'82\'a0\par\u-10179?\u-8704?}", "a.rtf")[0].text == "あ\n\n😀"
+    )
+
+
+REPLY = """Hi Bob,
+
+It rained all day, and the river
+rose. I will call on Monday.
+
+{}
+
+Best regards,
+Ann
+--\x20
+Ann Example, Office of Rain
+"""
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "On Mon, 3 May 2004 at 10:00, Bob <b@x.org>\nwrote:\n> Did it rain?\n>> Old",
+        "Am 3. Mai 2004 um 10:00 schrieb Bob Beispiel:\n> Hat es geregnet?",
+        "Le lun. 3 mai 2004 à 10:00, Bob a écrit :\n> Pleut-il ?",
+        "El lun, 3 may 2004 a las 10:00, Bob escribió:\n> ¿Llueve?",
+        "-----Original Message-----\nFrom: Bob\nSent: Monday\nDid it rain?",
+        "-----Ursprüngliche Nachricht-----\nVon: Bob\nGesendet: Montag\nHat es geregnet?",
+        "From: Bob Example\nSent: Monday\nTo: Ann\nSubject: Rain\n\nDid it rain?",
+        "Sent from my iPhone",
+        "Von meinem iPhone gesendet",
+        "CONFIDENTIALITY NOTICE: this message is for Bob alone.",
+        "This e-mail and its attachments are confidential and intended\nsolely for the addressee.",
+    ],
+)
+def test_what_is_quoted_or_signed_is_left_out(quoted):
+    [document] = read(eml(REPLY.format(quoted), subject="Re: AW: Rain"), "a.eml")
+    assert document.text.splitlines() == [
+        "Hi Bob,",
+        "",
+        "It rained all day, and the river",
+        "rose. I will call on Monday.",
+    ]
+    assert (document.title, document.date) == ("Rain", "2004-05-03")
+
+
+def test_e_mails_in_html_with_attachments_and_lies():
+    from email.message import EmailMessage
+
+    made = EmailMessage()
+    made["Subject"], made["Message-ID"] = "=?utf-8?q?Regen_in_K=C3=B6ln?=", "<1@x>"
+    made.set_content("<p>It rained.</p><div>On Monday Ann wrote:</div><p>Did it?</p>", subtype="html")
+    made.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="a.pdf")
+    with pytest.warns(SkippedWarning, match="1 attachment of the e-mail not read"):
+        [document] = read(made.as_bytes(), "a.eml")
+    assert (document.title, document.text) == ("Regen in Köln", "It rained.")
+    lies = b"Message-ID: <1>\nContent-Type: text/plain; charset=%s\nContent-Transfer-Encoding: 8bit\n\n%s"
+    for charset, data in ((b"us-ascii", "Café"), (b"utf-8", "Café"), (b"klingon", "Café"), (b"utf-8", "naïve")):
+        for encoding in ("utf-8", "cp1252"):
+            assert read(lies % (charset, data.encode(encoding)), "a.eml")[0].text == data
+    forwarded = eml("---------- Forwarded message ---------\nFrom: Bob\nDate: today\nSubject: x\n\nIt rained in Oslo.")
+    assert read(forwarded, "a.eml")[0].text == "It rained in Oslo."
+
+
+def test_a_mailbox_is_a_document_per_message():
+    found = read(
+        mbox([eml("One.\n\nFrom here on it rained.", "A"), eml("> Only quoted", "B"), eml("Two.", "C")]), "a.mbox"
+    )
+    assert [(one.id, one.title, one.text) for one in found] == [
+        ("a.mbox#1", "A", "One.\n\nFrom here on it rained."),
+        ("a.mbox#3", "C", "Two."),
+    ]
+
+
+def with_password():
+    made = Pdf()
+    made.add_page()
+    made.text(60, 700, "A secret that nobody shall read.")
+    return made.save(password="x")
+
+
+def bomb(size=200_000_000):
+    """A Word file whose text is all spaces."""
+    return docx(more={"word/document.xml": b"<x>" + b" " * size})
+
+
+def lying_bomb():
+    """As above, with a size in its list that is not true."""
+    data = bytearray(bomb(3_000_000))
+    at = data.rfind(b"PK\x01\x02", 0, data.rfind(b"word/styles.xml"))
+    while data[at + 46 : at + 63] != b"word/document.xml":
+        at = data.rfind(b"PK\x01\x02", 0, at)
+    data[at + 24 : at + 28] = struct.pack("<I", 100)
+    return bytes(data)
+
+
+LAUGHS = '<!DOCTYPE x [<!ENTITY a "haha"><!ENTITY b "&a;&a;&a;">]><x>&b;</x>'
+ARTICLE = pdf_article([("paragraph", text) for text in prose(3)])
+BAD = {
+    "locked.pdf": (with_password(), "protected by a password"),
+    "scan.pdf": (pdf_scan(), "OCR"),
+    "cut.pdf": (ARTICLE[: len(ARTICLE) // 2], "cut off"),
+    "junk.pdf": (b"%PDF-1.7\njunk\n%%EOF\n", "no whole PDF file"),
+    "binary.pdf": (bytes(range(256)) * 9, "called like a PDF file"),
+    "empty.pdf": (b"", "is empty"),
+    "empty.docx": (b"\n", "is empty"),
+    "cut.docx": (docx(BLOCKS)[:400], "cut off or damaged"),
+    "holes.docx": (archive({"word/document.xml": "<x>"}), "XML is damaged"),
+    "laughs.docx": (docx(more={"word/document.xml": LAUGHS}), "declares entities"),
+    "bomb.docx": (bomb(), "times its size, as bombs do"),
+    "lie.docx": (lying_bomb(), "cannot be unpacked|XML is damaged"),
+    "table.xlsx": (archive({"xl/workbook.xml": "<x/>"}), "an Excel file"),
+    "slides.pptx": (archive({"ppt/presentation.xml": "<x/>"}), "a PowerPoint file"),
+    "notes.pages": (archive({"Index/Document.iwa": "x"}), r"Pages.*Export it as \.docx"),
+    "sheet.ods": (archive({"mimetype": "application/vnd.oasis.opendocument.spreadsheet"}), "spreadsheet"),
+    "files.zip": (archive({"a.txt": "It rained."}), "a zip archive. Unpack it"),
+    "locked.odt": (odt(BLOCKS, more={"META-INF/manifest.xml": "<x><encryption-data/></x>"}), "password"),
+    "old.doc": (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600), r"old Office file.*save it as \.docx"),
+    "locked.docx": (bytes.fromhex("d0cf11e0a1b11ae1") + "EncryptedPackage".encode("utf-16-le"), "password"),
+    "photo.png": (b"\x89PNG\r\n\x1a\n\0\0", "a picture.*OCR"),
+    "photo.pdf": (b"\xff\xd8\xff\xe0\0\0", "a picture.*OCR"),
+    "cut.rtf": (rtf(BLOCKS)[:-20], "cut off"),
+    "none.mbox": (mbox([eml("> quoted")]), "text of their own"),
+    "spine.epub": (epub({}), "holds no text"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_refused_in_a_line(name):
+    data, message = BAD[name]
+    with pytest.raises(ValueError, match=message) as caught:
+        parse_document(data, name, f"/here/{name}")
+    said = str(caught.value)
+    assert said.startswith(f"/here/{name} ")
+    assert "\n" not in said
+
+
+def test_the_others_go_on(tmp_path):
+    """Each bad file is named with its reason in a warning; where all are bad, in the error."""
+    for name, (data, _) in BAD.items():
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(ValueError, match="None of the files can be read") as caught:
+        Cluster.from_files(sorted(tmp_path.iterdir()))
+    assert all(str(tmp_path / name) in str(caught.value) for name in BAD)
+    good = {"a.pdf": ARTICLE, "b.docx": docx(BLOCKS), "c.eml": eml("It rained."), "d.txt": ARTICLE, "e.odt": b"Plain."}
+    good["f.pdf"] = b"<html><p>It rained in Oslo."
+    for name, data in good.items():
+        (tmp_path / name).write_bytes(data)
+    with pytest.warns(SkippedWarning) as warned:
+        cluster = Cluster.from_files(sorted(tmp_path.iterdir()))
+    assert [document.id for document in cluster.documents] == sorted(good)
+    assert len(warned) == len(BAD)
+    assert all(any(f"Skipped: {tmp_path / name} " in str(one.message) for one in warned) for name in BAD)
+    assert all(one.filename == __file__ for one in warned)
+    texts = {document.id: document.text for document in cluster.documents}
+    assert texts["a.pdf"] == texts["d.txt"] != ""
+    assert (texts["e.odt"], texts["f.pdf"]) == ("Plain.", "It rained in Oslo.")
+    for name in BAD:
+        (tmp_path / name).unlink()
+    taken = Cluster.from_files(tmp_path)  # from a folder
+    assert {document.id for document in taken.documents} == set(good)
+
+
+def test_limits_end_the_work():
+    article = pdf_article([("paragraph", text) for text in prose(200)])
+    with pytest.raises(ValueError, match="at most 2 pages, but has"):
+        parse_document(article, "a.pdf", "a.pdf", limits=Limits(pages=2))
+    with pytest.raises(ValueError, match="at most 3 messages"):
+        parse_document(mbox([eml("It rained.")] * 4), "a.mbox", "a.mbox", limits=Limits(messages=3))
+    with pytest.raises(ValueError, match=r"unpack to at most 0\.0001 MB"):
+        parse_document(docx(BLOCKS), "a.docx", "a.docx", limits=Limits(unpacked=100))
+    with pytest.raises(ValueError, match=r"a\.pdf must be readable in 0\.01 s"):
+        parse_document(article * 3, "a.pdf", "a.pdf", limits=Limits(seconds=0.01))
+    assert parse_document(docx(BLOCKS), "a.docx", "a.docx")[0].blocks  # the next one is read
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pypdfium2", None)
+    with pytest.raises(ValueError, match=r"a\.pdf is a PDF file, .* pip install 'dpplearn\[documents\]'"):
+        read(ARTICLE, "a.pdf")
+
+
+def test_members_of_an_archive_may_overlap():
+    """A zip of which all members are the same bytes: what is unpacked is counted, not what is listed."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as made:
+        for i in range(300):
+            made.writestr(f"{i}.txt", "It rained. " * 100)
+    with pytest.raises(ValueError, match="at most 200 members, but has 300"):
+        parse_document(held.getvalue(), "a.docx", "a.docx", limits=Limits(members=200))
