@@ -58,12 +58,13 @@ def test_every_reason_is_true(bundled, repeating, decoder, budget, unit):
                 "same-words": said or (bool(twins) and min(twins) < i),
                 "too-long": not within[i] and not said,
                 "redundant": x.redundancy >= REDUNDANT and within[i] and not said,
-                "weaker": q[i] < q[summary.subset].min() and (beside or replaces),
+                "weaker": q[i] < q[summary.subset].min() and replaces and not beside,
                 "does-not-fit": not beside,
-                "better-without": beside,
+                "adds-nothing": beside and unit != "sentences" and summary.worth.likely[i] < summary.worth.least,
+                "better-without": beside and decoder == "consensus" and unit != "sentences",
             }
             assert holds[x.code], (x.code, x.reason)
-            if x.code in ("does-not-fit", "better-without", "weaker"):
+            if x.code in ("does-not-fit", "adds-nothing", "better-without", "weaker"):
                 assert within[i]
                 assert x.redundancy < REDUNDANT
                 assert not twins or i < min(twins)

@@ -22,7 +22,7 @@ from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.mismatch import warn_unless_read
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.choice import Choice, choose, trimmed
+from dpplearn.summarize.model.choice import choose
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.prepared import SAMPLES, Prepared
@@ -31,7 +31,7 @@ from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.budget import Budget, check_length, settled
 from dpplearn.summarize.text.matching import match_words
-from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, limit, measured
+from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured
 
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
@@ -291,14 +291,10 @@ class Summarizer(Parameters):
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.texts, best)
-            cost, bound = ready.read.costs(unit), limit(budget, unit)
-            choice = Choice(np.empty(0, np.int64))
-            if fits(cost[allowed], bound).any() or pinned.size:
-                options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
-                options |= {"diversity": diversity, "number": unit == "sentences", "fill": fill}
-                choice = choose(ready, name, cost, bound, allowed, pinned, **options)
-        subset = trimmed(ready, choice.subset, pinned, budget + overrun, unit)
+            options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
+            choice = choose(ready, name, budget, unit, allowed, pinned, fill=fill, diversity=diversity, **options)
         texts, note = ready.read.texts, ""
+        subset = choice.subset
         if not subset.size:  # none fits; or one does, but not the one chosen, in a unit that rounds up
             whole = allowed & fits(lengths_with([], texts, unit), budget)
             subset = np.array([np.where(whole, ready.dpp.quality, -1.0).argmax() if whole.any() else best])

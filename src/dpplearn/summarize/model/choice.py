@@ -11,7 +11,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import fits
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.worth import Worth
-from dpplearn.summarize.text.units import Unit, joined_length, measured
+from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 
 class Choice(NamedTuple):
@@ -28,44 +28,52 @@ class Choice(NamedTuple):
 def choose(
     ready: Prepared,
     decoder: str,
-    cost: FloatArray,
-    bound: float,
+    budget: float,
+    unit: Unit,
     allowed: npt.NDArray[np.bool_],
     pinned: IntArray,
     *,
-    number: bool = False,
     fill: bool = False,
     diversity: float = 0.5,
+    overrun: float = 0.0,
     **options: Any,
 ) -> Choice:
-    """The best set within the bound, of sentences that are worth having (`dpplearn.summarize.model.worth`).
+    """The best set within the budget, of sentences that are worth having (`dpplearn.summarize.model.worth`).
 
-    Parameters
-    ----------
-    number : bool
-        Whether the bound is a number of sentences: there are so many then, where so many are allowed.
-    fill : bool
-        Whether the decoder, as it is defined, chooses among all that is allowed, like the paper's.
-
-    The most probable sets also lose what is not worth having beside the rest, and get what is. Consensus sets do not:
-    that a sentence says again what another says is in the agreement that they maximize.
+    With `fill`, the decoder chooses among all that is allowed, as it is defined. Else the most probable sets also lose
+    what is not worth having beside the rest, and get what is. Consensus sets do not: that a sentence says again what
+    another says is in the agreement that they maximize. In sentences the budget is a number, and there are so
+    many, where so many are allowed. Empty where none fits.
     """
-    given: dict[str, Any] = {"diversity": diversity, "include": pinned, **options}
-    if fill and not number:
-        return Choice(np.sort(ready.decode(decoder, cost, bound, exclude=~allowed, **given)))
-    out = np.flatnonzero(~allowed)
+    cost, bound, out = ready.read.costs(unit), limit(budget, unit), np.flatnonzero(~allowed)
+    if not (fits(cost[allowed], bound).any() or pinned.size):
+        return Choice(pinned)
+
+    def decoded(among: npt.NDArray[np.bool_]) -> IntArray:
+        given: dict[str, Any] = {"diversity": diversity, "overrun": overrun, "include": pinned, **options}
+        found = np.sort(ready.decode(decoder, cost, bound, exclude=~among, **given))
+        return trimmed(ready, found, pinned, budget + overrun, unit)
+
+    def room(subset: IntArray) -> npt.NDArray[np.bool_]:
+        texts = ready.read.texts
+        inside = allowed & fits(lengths_with([texts[i] for i in subset], texts, unit), budget)
+        inside[subset] = False
+        return np.asarray(inside)
+
+    if fill and unit != "sentences":
+        return Choice(decoded(allowed))
     worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, out)
-    if number:
-        subset = np.sort(ready.decode(decoder, cost, bound, exclude=out, **given))
-        return Choice(worth.filled(subset, cost, bound, out, least=-1.0))
-    alone = worth.given(np.empty(0, np.int64))
-    good = allowed & ((alone >= worth.least) | np.isin(np.arange(ready.n), pinned))
-    if fits(cost[good], bound).any():
-        subset = np.sort(ready.decode(decoder, cost, bound, exclude=~good, **given))
+    if unit == "sentences":
+        return Choice(worth.filled(decoded(allowed), room, least=0.0))
+    alone = worth.given(pinned)
+    good = allowed & (alone >= worth.least)
+    if pinned.size or fits(cost[good], bound).any():
+        good[pinned] = True
+        subset = decoded(good)
         if decoder != "consensus":
-            subset = worth.filled(worth.without_filler(subset, pinned), cost, bound, out)
+            subset = worth.filled(worth.without_filler(subset, pinned), room)
     else:  # what is worth having is too long: the likeliest that is not
-        subset = np.array([np.where(allowed & fits(cost, bound), alone, -1.0).argmax()])
+        subset = trimmed(ready, np.array([np.where(room(pinned), alone, -1.0).argmax()]), pinned, budget, unit)
     return Choice(subset, worth.given(subset), worth.least)
 
 

@@ -17,16 +17,18 @@ sentences alike excludes none. No other number enters, so that the rule is the s
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.candidates import Candidates
-from dpplearn.decoding.limits import fits
 from dpplearn.decoding.tilt import find_tilt, tilted
 from dpplearn.determinantal import remaining
 
+Room: TypeAlias = Callable[[IntArray], npt.NDArray[np.bool_]]
 SAME = 1e-10  # added to K's diagonal: about what a sentence that depends on the others keeps of its probability
 
 
@@ -73,21 +75,18 @@ class Worth(NamedTuple):
             loose = np.delete(loose, p.argmin())
         return np.union1d(loose, pinned)
 
-    def filled(
-        self, subset: IntArray, cost: FloatArray, bound: float, out: IntArray, least: float | None = None
-    ) -> IntArray:
-        """A set with the likeliest sentence beside it, again and again, while one fits that is worth having.
+    def filled(self, subset: IntArray, room: Room, least: float | None = None) -> IntArray:
+        """A set with the likeliest sentence beside it, again and again, while there is room for one worth having.
 
-        With another `least`, while one is as likely as that. Of those that depend on the set, the likeliest alone.
+        `room` says for a set which sentences fit beside it. With another `least`, while one is as likely as that: 0 for
+        any. Of those that depend on the set, whose p_i is 0, the likeliest alone.
         """
-        free = np.ones(cost.size, np.bool_)
-        free[out] = free[subset] = False
-        alone = np.einsum("ij,ij->i", self.rows, self.rows)
-        while True:
-            left = free & fits(cost[subset].sum() + cost, bound)
-            p = np.where(left, self.given(subset), -1.0)
-            best = int(np.lexsort((np.where(left, alone, -1.0), p.round(12)))[-1])
-            if not left[best] or p[best] < (self.least if least is None else least):
-                return np.sort(subset)
+        floor = self.least if least is None else least
+        alone = self.given(np.empty(0, np.int64))
+        while (free := room(subset)).any():
+            p = self.given(subset).round(12)
+            best = int(np.lexsort((np.where(free, alone, -1.0), np.where(free, p, -1.0)))[-1])
+            if p[best] < floor:
+                break
             subset = np.append(subset, best)
-            free[best] = False
+        return np.sort(subset)
