@@ -43,7 +43,8 @@ def as_cluster(given: Given, *, encoding: str | None = None, language: str | Non
     """
     if isinstance(given, Cluster):
         return given if language is None else replace(given, language=language)
-    several = [given] if isinstance(given, str | PathLike | bytes | bytearray | memoryview | Document) else listed(given)
+    alone = isinstance(given, str | PathLike | bytes | bytearray | memoryview | Document)
+    several: list[Any] = [given] if alone else listed(given)
     if not several:
         raise ValueError(f"There is nothing to summarize: the list is empty. Expected {EXPECTED}.")
     if all(is_path(one) for one in several):
@@ -80,9 +81,7 @@ def is_path(one: Any) -> bool:
         return True  # a pattern, such as storm/*.txt
     rooted = bare.startswith(("/", "./", "../", "~/", ".\\", "..\\")) and not spaced
     if rooted or (named and len(bare.split()) <= 8):
-        raise FileNotFoundError(
-            f"{bare} does not exist. If it is a text and no path, pass Cluster.from_texts([text])."
-        )
+        raise FileNotFoundError(f"{bare} does not exist. If it is a text and no path, pass Cluster.from_texts([text]).")
     return False
 
 

@@ -5,8 +5,8 @@ of that length. Sentence i is in R with probability K_ii, and given that the sen
 
     p_i = P(i in R | Y in R) = K_ii - K_iY K_Y^-1 K_Yi,
 
-which is near 0 where Y says already what i says. If a summary agrees with R by F (of what both cost, the share that they
-have in common), then a sentence more raises F where its p_i is above F / 2, and lowers it where it is below: its
+which is near 0 where Y says already what i says. If a summary agrees with R by F (of what both cost, the share that
+they have in common), then a sentence more raises F where its p_i is above F / 2, and lowers it where it is below: its
 words cost more than they are likely to be worth. The model's own summaries agree with each other by
 
     F = sum of c_i K_ii^2 / sum of c_i K_ii,     so     i is worth having   where   p_i >= F / 2.
@@ -62,8 +62,7 @@ class Worth(NamedTuple):
     def among(self, subset: IntArray) -> FloatArray:
         """p_i of each of these, given the others: 1 over the diagonal of K_Y^-1."""
         K = self.rows[subset] @ self.rows[subset].T
-        p: FloatArray = 1.0 / np.linalg.inv(K + SAME * np.eye(subset.size)).diagonal()
-        return p
+        return np.asarray(1.0 / np.linalg.inv(K + SAME * np.eye(subset.size)).diagonal(), np.float64)
 
     def without_filler(self, subset: IntArray, pinned: IntArray) -> IntArray:
         """A set without what is not worth having beside the rest, the least likely first; one sentence stays."""

@@ -11,8 +11,8 @@ import numpy as np
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit, lengths_with
 
 Budget: TypeAlias = float | str
-USUAL = 100.0  # words of a summary of NEWS words, a cluster of ten news articles
-NEWS = 4_000.0
+USUAL = 100.0  # words of a summary of NEWS words, about a cluster of news articles
+NEWS = 2_500.0
 LARGEST = 1.0 / 3.0  # of the text
 _SHARE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*", re.ASCII)
 
@@ -37,12 +37,12 @@ def share_of(budget: Budget) -> float | None:
 
 
 def suited(words: float) -> float:
-    """Words of a summary that suit a text of so many: 100 for 4,000, growing with the cube root, at most a third.
+    """Words of a summary that suit a text of so many: 100 for 2,500, growing with the cube root, at most a third.
 
     Examples
     --------
-    >>> [round(suited(n)) for n in (150, 600, 4_000, 100_000)]
-    [33, 53, 100, 292]
+    >>> [round(suited(n)) for n in (150, 600, 2_500, 100_000)]
+    [39, 62, 100, 342]
     """
     return min(USUAL * (words / NEWS) ** (1.0 / 3.0), LARGEST * words)
 
