@@ -8,6 +8,7 @@ import pytest
 from dpplearn.decoding.registry import ALIASES, decoder_names
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.explain.explanation import REDUNDANT
+from dpplearn.summarize.text.budget import suited
 from dpplearn.summarize.text.characters import one_line
 from dpplearn.summarize.text.units import UNITS
 from dpplearn.web import Settings, schema
