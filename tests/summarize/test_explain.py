@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from dpplearn.decoding.limits import fits
+from dpplearn.decoding.registry import decoder_names
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.explanation import REDUNDANT
 from dpplearn.summarize.text.units import joined_length
+from made_up import made_up
 
 
 def tenths(text):
@@ -36,11 +38,23 @@ BUDGETS = [
 @pytest.mark.parametrize("decoder", ["greedy", "consensus", "local"])
 @pytest.mark.parametrize(("budget", "unit"), BUDGETS)
 def test_every_reason_is_true(bundled, repeating, decoder, budget, unit):
-    ready = bundled.prepare(repeating)
+    check_reasons(bundled, repeating, decoder, budget, unit, {"exclude": [0, 3, 9, 21], "diversity": 0.8})
+
+
+@pytest.mark.parametrize("decoder", decoder_names())
+@pytest.mark.parametrize("seed", range(6))
+def test_every_reason_is_true_of_made_up_clusters(bundled, decoder, seed):
+    for budget, unit in ((12, "words"), (40, "words"), ("30%", "words"), (None, "words"), (3, "sentences")):
+        check_reasons(bundled, made_up(seed), decoder, budget, unit, {"exclude": [0]})
+
+
+def check_reasons(bundled, cluster, decoder, asked, unit, more):
+    ready = bundled.prepare(cluster)
     read, q = ready.read, ready.dpp.quality
-    for options in ({}, {"exclude": [0, 3, 9, 21], "diversity": 0.8}):
+    for options in ({}, more):
         excluded = set(options.get("exclude", ()))
-        summary = bundled.summarize(ready, budget, unit, decoder=decoder, **options)
+        summary = bundled.summarize(ready, asked, unit, decoder=decoder, n_samples=2_000, **options)
+        budget = summary.budget
         explanation, chosen = summary.explain(), set(summary.subset.tolist())
         lines = [read.texts[i] for i in summary.subset]
         within = {i: fits(joined_length([read.texts[i]], unit), budget) for i in range(ready.n)}
@@ -58,12 +72,13 @@ def test_every_reason_is_true(bundled, repeating, decoder, budget, unit):
                 "same-words": said or (bool(twins) and min(twins) < i),
                 "too-long": not within[i] and not said,
                 "redundant": x.redundancy >= REDUNDANT and within[i] and not said,
-                "weaker": q[i] < q[summary.subset].min() and (beside or replaces),
+                "weaker": q[i] < q[summary.subset].min() and replaces and not beside,
                 "does-not-fit": not beside,
-                "better-without": beside,
+                "adds-nothing": beside and unit != "sentences" and summary.worth.likely[i] < summary.worth.least,
+                "better-without": beside and decoder == "consensus" and unit != "sentences",
             }
             assert holds[x.code], (x.code, x.reason)
-            if x.code in ("does-not-fit", "better-without", "weaker"):
+            if x.code in ("does-not-fit", "adds-nothing", "better-without", "weaker"):
                 assert within[i]
                 assert x.redundancy < REDUNDANT
                 assert not twins or i < min(twins)

@@ -54,6 +54,25 @@ class DecoderName(click.ParamType):  # type: ignore[type-arg]  # as above: older
             self.fail(str(error), param, ctx)
 
 
+class Length(click.ParamType):  # type: ignore[type-arg]  # as above
+    """A number, or a share of the text such as 20%."""
+
+    name = "number or share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from dpplearn.summarize.text.budget import share_of
+
+        try:
+            return float(value)
+        except ValueError:
+            pass
+        try:
+            share_of(value)
+        except ValueError as error:
+            self.fail(str(error).removeprefix("budget "), param, ctx)
+        return value
+
+
 FILE = click.Path(path_type=Path)  # to be read or written
 PATH = click.Path(exists=True, path_type=Path)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -70,7 +89,7 @@ SKIP_BAD = click.option(
 )
 
 
-UNIT = click.Choice(["bytes", "words", "sentences"])
+UNIT = click.Choice(["bytes", "words", "sentences", "tokens"])
 
 
 def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpplearn.cli import check_out, first_run_notice, print_json, say
-from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODING, FILE, MODEL, DecoderName, WholeNumber
+from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODING, FILE, MODEL, UNIT, DecoderName, Length, WholeNumber
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 
 @click.command(name="summarize")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--budget", type=float, help="Length of the summary.  [default: 100 words, or that of --model]")
-@click.option("--unit", type=click.Choice(["words", "bytes", "sentences", "tokens"]), help="[default: words]")
+@click.option(
+    "--budget",
+    type=Length(),
+    metavar="LENGTH",
+    help="At most so long, or a share of the text such as 20%; in sentences, so many.  "
+    "[default: what suits the text, about 100 words for ten news articles]",
+)
+@click.option("--unit", type=UNIT, help="[default: words]")
 @click.option("--decoder", type=DecoderName(), metavar="NAME", help=f"{DECODERS_HELP}.  [default: the model's]")
 @DIVERSITY
 @MODEL
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
 @ENCODING
 def command(
     files: tuple[str, ...],
-    budget: float | None,
+    budget: float | str | None,
     unit: str | None,
     decoder: str | None,
     diversity: float,
@@ -53,11 +59,8 @@ def command(
         check_out(html, "--html")
         cluster = read(files, encoding)
         summarizer = Summarizer.load(model)
-        if budget is None and unit is None and model is not None:
-            budget, unit = summarizer.budget, str(summarizer.unit)
-        budget, unit = 100 if budget is None else budget, unit or "words"
         kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
-        summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity, **kept)
+        summary = summarizer.summarize(cluster, budget, unit or "words", decoder=decoder, diversity=diversity, **kept)
         if html is not None:
             from dpplearn._io.atomic import replace_file
             from dpplearn.summarize.explain.report import html_report

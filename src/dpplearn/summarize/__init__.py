@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dpplearn.summarize.explain.explanation import Explanation
     from dpplearn.summarize.explain.summary import Summary
     from dpplearn.summarize.model.features import SentenceFeatures
+    from dpplearn.summarize.one_call import summarize
     from dpplearn.summarize.summarizer import Summarizer
     from dpplearn.summarize.text.sentences import split_sentences
     from dpplearn.summarize.text.words import words
@@ -29,6 +30,7 @@ _HOME = {
     "SkippedWarning": "corpora.source",
     "read_clusters": "corpora.reading",
     "split_sentences": "text.sentences",
+    "summarize": "one_call",
     "words": "text.words",
 }
 
@@ -43,6 +45,7 @@ __all__ = [
     "Summary",
     "read_clusters",
     "split_sentences",
+    "summarize",
     "words",
 ]
 

@@ -19,25 +19,19 @@ from dpplearn.dpp import DPP
 from dpplearn.learning.parameters import Parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.mismatch import warn_unless_read
 from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.model.choice import choose
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
+from dpplearn.summarize.text.budget import Budget, check_length, settled
 from dpplearn.summarize.text.matching import match_words
-from dpplearn.summarize.text.units import (
-    Unit,
-    check_budget,
-    check_unit,
-    cut,
-    joined_length,
-    lengths_with,
-    limit,
-    measured,
-)
+from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured
 
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
@@ -54,8 +48,8 @@ class Summarizer(Parameters):
         How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
         the most probable of 10^6 samples; or another of `dpplearn.decoding`.
     budget, unit : float and str or callable
-        Length of the summaries to learn from and, by default, to make: "bytes", "words", "sentences", "tokens", or a
-        function of a text.
+        Length of the summaries to learn from, and of those that `dpplearn evaluate` scores: "bytes", "words",
+        "sentences", "tokens", or a function of a text. Those that `summarize` makes have a length of their own.
     rho : float
         Constant similarity feature (section 7.2): more makes all sentences more alike, and repel each other more.
     prior_variance : float
@@ -212,11 +206,11 @@ class Summarizer(Parameters):
 
     # Summaries
 
-    def dpp(self, cluster: Cluster | Featurized) -> DPP:
+    def dpp(self, cluster: Given | Featurized) -> DPP:
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
         return self._prepared(cluster).dpp
 
-    def prepare(self, cluster: Cluster | Featurized, *, min_words: int = 1, keep_all: bool = False) -> Prepared:
+    def prepare(self, cluster: Given | Featurized, *, min_words: int = 1, keep_all: bool = False) -> Prepared:
         """All that summaries of a cluster have in common, so that many of them take one reading.
 
         `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`.
@@ -229,17 +223,17 @@ class Summarizer(Parameters):
         >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
-        self._check_fitted()
-        if isinstance(cluster, Cluster):
-            warn_unless_read(cluster, self.language_)
-        return self._prepared(cluster, min_words, keep_all)
+        return self._prepared(cluster, min_words, keep_all, warn=True)
 
     def _prepared(
-        self, cluster: Cluster | Featurized | Prepared, min_words: int = 1, keep_all: bool = False
+        self, given: Given | Featurized | Prepared, min_words: int = 1, keep_all: bool = False, warn: bool = False
     ) -> Prepared:
         self._check_fitted()
-        if isinstance(cluster, Featurized | Prepared) and (min_words != 1 or keep_all):
+        if isinstance(given, Featurized | Prepared) and (min_words != 1 or keep_all):
             raise ValueError("min_words and keep_all say how a cluster is read, and this one was read already.")
+        cluster = given if isinstance(given, Featurized | Prepared) else as_cluster(given)
+        if warn and isinstance(cluster, Cluster):
+            warn_unless_read(cluster, self.language_)
         if not isinstance(cluster, Prepared):
             options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)
@@ -250,8 +244,8 @@ class Summarizer(Parameters):
 
     def summarize(
         self,
-        cluster: Cluster | Featurized | Prepared,
-        budget: float | None = None,
+        cluster: Given | Featurized | Prepared,
+        budget: Budget | None = None,
         unit: Unit | None = None,
         *,
         decoder: str | None = None,
@@ -260,20 +254,27 @@ class Summarizer(Parameters):
         exclude: Items = (),
         n_samples: int = SAMPLES,
         overrun: float = 0.0,
+        fill: bool = False,
         min_words: int = 1,
         keep_all: bool = False,
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
-        Never empty when a sentence fits, never over the budget; when no sentence fits, the best one is cut at the
-        limit, and `note` says so.
+        A budget is a limit: a sentence is taken where the model finds it worth having at this length
+        (`dpplearn.summarize.model.worth`). In sentences it is a number: there are so many, where there are so many
+        with words of their own. Never empty when a sentence fits, never over the budget; when no sentence fits, the
+        best one is cut at the limit, and `note` says so.
 
         Parameters
         ----------
-        cluster : Cluster
-            Or what `prepare` made of it.
-        budget, unit
-            Default: those the model was trained for.
+        cluster : Cluster, str, path, bytes, Document, or several of these
+            Or what `prepare` made of it. A string is a path where such a file or folder exists, else a text; see
+            `dpplearn.summarize.corpora.given.as_cluster`.
+        budget : number or str, optional
+            Such as 100, or "20%" of the text. Default: what suits its length, about 100 words for a cluster of news,
+            growing with the cube root of the words, and at most a third of them, but room for one sentence.
+        unit : str or callable, optional
+            Default: that of the model for a number, else words.
         decoder : str, optional
             Another than the summarizer's own.
         diversity : float
@@ -284,31 +285,30 @@ class Summarizer(Parameters):
             Sets drawn by the decoder "sampled".
         overrun : float
             How much over the budget sampled and consensus sets may be, for a scorer that trims (section 7.3).
+        fill : bool
+            Whether the decoder fills the budget with whatever fits, as Algorithm 2 and the paper's sampling do.
         min_words, keep_all
             Which sentences are candidates, as in `Cluster.sentences`.
         """
         self._check_fitted()
         settings = self.settings
-        unit = settings.unit if unit is None else check_unit(unit)
-        budget = check_budget(settings.budget if budget is None else budget, unit)
         name = settings.decoder if decoder is None else normal_name(decoder)
-        if isinstance(cluster, Cluster):
-            warn_unless_read(cluster, self.language_)
+        if unit is None:
+            unit = "words" if budget is None or isinstance(budget, str) else settings.unit
+        check_length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = self._prepared(cluster, min_words, keep_all)
-            cost, bound = ready.read.costs(unit), limit(budget, unit)
+            ready = self._prepared(cluster, min_words, keep_all, warn=True)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
-            found = np.empty(0, np.int64)
-            if fits(cost[allowed], bound).any() or pinned.size:
-                options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
-                options |= {"diversity": diversity, "include": pinned, "exclude": ~allowed}
-                found = np.sort(ready.decode(name, cost, bound, **options))
-        subset = trimmed(ready, found, pinned, budget + overrun, unit)
+            best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
+            budget = settled(budget, unit, ready.read.texts, best)
+            options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
+            choice = choose(ready, name, budget, unit, allowed, pinned, fill=fill, diversity=diversity, **options)
         texts, note = ready.read.texts, ""
+        subset = choice.subset
         if not subset.size:  # none fits; or one does, but not the one chosen, in a unit that rounds up
             whole = allowed & fits(lengths_with([], texts, unit), budget)
-            subset = np.array([np.where(whole if whole.any() else allowed, ready.dpp.quality, -1.0).argmax()])
+            subset = np.array([np.where(whole, ready.dpp.quality, -1.0).argmax() if whole.any() else best])
             note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
         lines = [cut(texts[i], budget, unit) if note else texts[i] for i in subset]
         return Summary(
@@ -323,10 +323,11 @@ class Summarizer(Parameters):
             names=self.features_.names,
             pinned=pinned,
             excluded=excluded,
+            worth=choice._replace(subset=subset),
         )
 
     def summarize_many(
-        self, clusters: Sequence[Cluster], budget: float | None = None, unit: Unit | None = None, *,
+        self, clusters: Sequence[Given], budget: Budget | None = None, unit: Unit | None = None, *,
         n_jobs: int | None = None, **options: Any,
     ) -> list[Summary]:  # fmt: skip
         """A summary of each cluster, in order; options as in `summarize`."""
@@ -335,7 +336,9 @@ class Summarizer(Parameters):
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "_predictor"):
-            raise RuntimeError("This Summarizer is not trained yet: call fit(clusters), or Summarizer.load().")
+            from sklearn.exceptions import NotFittedError  # what ConditionalDPP raises, imported where it is needed
+
+            raise NotFittedError("This Summarizer is not fitted yet: call fit(clusters), or Summarizer.load().")
 
     # Files
 
@@ -349,13 +352,3 @@ class Summarizer(Parameters):
         """Read a model that `save` wrote; without a path, the English one that comes with dpplearn."""
         settings, trained = load_summarizer(path)
         return cls(**vars(settings))._keep(trained)
-
-
-def trimmed(ready: Prepared, subset: IntArray, pinned: IntArray, budget: float, unit: Unit) -> IntArray:
-    """A set without its weakest sentences, where the text is longer than their costs: in a unit that counts joints."""
-    while subset.size and not fits(joined_length([ready.read.texts[i] for i in subset], unit), budget):
-        loose = np.setdiff1d(subset, pinned)
-        if loose.size == 0:
-            raise ValueError(f"The sentences to include are longer than {measured(budget, unit)} together.")
-        subset = np.setdiff1d(subset, loose[ready.dpp.quality[loose].argmin()])
-    return subset

@@ -15,6 +15,7 @@ from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
+from dpplearn.summarize.text.budget import Budget, settled
 from dpplearn.web import schema
 from dpplearn.web.answers import selection_answer
 from dpplearn.web.pins import Pins
@@ -161,15 +162,9 @@ class Engine:
         deadline.check()
         _ = ready.agreement
         deadline.check()
-        return Reading(read.model, summarizer, ready, read.notes, self.defaults(read.model), read.skipped)
-
-    def defaults(self, name: str) -> schema.Defaults:
-        """100 words for the English model, as the command line has it; else what the model was trained for."""
-        model = self.models[name]
-        own = self.settings.model is not None and name == self.default
-        unit = str(model.unit) if own else "words"
-        budget = model.budget if own else schema.UNITS[unit].budget
-        return schema.Defaults(budget=budget, unit=unit, diversity=0.5, decoder=offered(model))
+        budget, decoder = length_in(ready, None, "words"), offered(summarizer)
+        defaults = schema.Defaults(budget=budget, unit="words", diversity=0.5, decoder=decoder)
+        return Reading(read.model, summarizer, ready, read.notes, defaults, read.skipped)
 
     def find(
         self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None
@@ -177,8 +172,7 @@ class Engine:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
         unit = options.unit or defaults.unit
-        usual = defaults.budget if unit == defaults.unit else schema.UNITS[unit].budget
-        budget = usual if options.budget is None else options.budget
+        budget = length_in(ready, options.budget, unit)
         include, exclude = (list(getattr(options, name, ())) for name in ("include", "exclude"))
         pins = Pins.of(ready, include, exclude, budget, unit)
         summary = reading.summarizer.summarize(
@@ -193,6 +187,11 @@ class Engine:
         )
         deadline.check()
         return summary
+
+
+def length_in(ready: Prepared, budget: Budget | None, unit: str) -> float:
+    """A budget as a number in the unit, whatever it was given as: what suits the cluster where it was not."""
+    return settled(budget, unit, ready.read.texts, int(ready.dpp.quality.argmax()))
 
 
 def offered(model: Summarizer) -> str:

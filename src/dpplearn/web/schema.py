@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from dpplearn.decoding.registry import ALIASES
 
@@ -12,7 +14,7 @@ from dpplearn.decoding.registry import ALIASES
 class Unit(BaseModel):
     """What a budget is counted in."""
 
-    budget: float = Field(description="Where the unit is given without one.")
+    budget: float = Field(description="About what suits a cluster of news, where none is given.")
     reach: float = Field(description="Few want longer summaries: as far as a slider need go.")
 
 
@@ -50,6 +52,32 @@ Marginal = Annotated[
 Notes = Annotated[
     list[str],
     Field(description="What a reader should know of the documents, such as that they are not in the model's language."),
+]
+
+
+LARGEST = 1_000_000
+SHARE = r"^(?:100|[1-9][0-9]?|[1-9]?[0-9]\.[0-9]*[1-9][0-9]*)%$"
+
+
+def check_budget(value: Any) -> Any:
+    """A number in the unit, or a share such as "20%"."""
+    if isinstance(value, str):
+        if not re.fullmatch(SHARE, value):
+            raise PydanticCustomError("share", "")
+    elif isinstance(value, bool) or not isinstance(value, int | float):
+        raise PydanticKnownError("float_type")
+    elif not value >= 1:
+        raise PydanticKnownError("greater_than_equal", {"ge": 1})
+    elif not value <= LARGEST:
+        raise PydanticKnownError("less_than_equal", {"le": LARGEST})
+    return value
+
+
+_NUMBER = {"type": "number", "minimum": 1, "maximum": LARGEST}
+GivenBudget = Annotated[
+    Any,
+    BeforeValidator(lambda value: None if value is None else check_budget(value)),
+    WithJsonSchema({"anyOf": [_NUMBER, {"type": "string", "pattern": SHARE}, {"type": "null"}]}),
 ]
 
 
@@ -95,10 +123,12 @@ class NewCluster(Strict):
 class Options(Strict):
     """How long a summary is and how it is chosen."""
 
-    budget: float | None = Field(
-        None, ge=1, le=1_000_000, description="Length in the unit; by default 100 words, or that of the model."
+    budget: GivenBudget = Field(
+        None,
+        description='Length in the unit, or a share of the text such as "20%"; by default what suits its length, about '
+        "100 words for a cluster of news.",
     )
-    unit: UnitName | None = Field(None, description="Of the budget.")
+    unit: UnitName | None = Field(None, description="Of the budget; words by default.")
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
     decoder: GivenDecoder | None = Field(None, description="How the set is found; by default as the model has it.")
 

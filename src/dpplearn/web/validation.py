@@ -23,6 +23,7 @@ WORDS = {
     "list_type": "must be a list, found {found}",
     "string_type": "must be a string, found {found}",
     "float_type": "must be a number, found {found}",
+    "share": 'must be a number, or a share of the text such as "20%", found {found}',
     "int_type": "must be a whole number, found {found}",
     "literal_error": "must be {expected}, found {found}",
     "greater_than_equal": "must be at least {ge:,g}, found {found}",

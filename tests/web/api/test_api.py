@@ -8,6 +8,7 @@ import pytest
 from dpplearn.decoding.registry import ALIASES, decoder_names
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.explain.explanation import REDUNDANT
+from dpplearn.summarize.text.budget import suited
 from dpplearn.summarize.text.characters import one_line
 from dpplearn.summarize.text.units import UNITS
 from dpplearn.web import Settings, schema
@@ -38,7 +39,8 @@ def test_a_cluster_has_sentences_with_places_and_reasons(example):
         assert sentence["length"]["words"] == len(sentence["text"].split())
         assert sentence["length"]["bytes"] == len(sentence["text"].encode())
         assert max(abs(sentence["x"]), abs(sentence["y"])) <= 1.0
-    assert example["defaults"] == {"budget": 100.0, "unit": "words", "diversity": 0.5, "decoder": "consensus"}
+    usual = float(int(suited(sum(sentence["length"]["words"] for sentence in example["sentences"]))))
+    assert example["defaults"] == {"budget": usual, "unit": "words", "diversity": 0.5, "decoder": "consensus"}
     assert example["notes"] == []
 
 
@@ -67,13 +69,17 @@ def test_a_cluster_is_found_again_until_it_is_deleted(client, is_problem):
 
 
 @pytest.mark.parametrize("decoder", ["greedy", "consensus"])
-@pytest.mark.parametrize("options", [{}, {"budget": 400, "unit": "bytes"}, {"budget": 3, "unit": "sentences"}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"budget": 400, "unit": "bytes"}, {"budget": 3, "unit": "sentences"}, {"budget": "12.5%"}, {"unit": "tokens"}],
+)
 def test_select_is_what_the_summarizer_says(select, decoder, options):
     found = select(decoder=decoder, diversity=0.6, **options).json()
-    budget, unit = options.get("budget", 100), options.get("unit", "words")
-    summary = Summarizer.load().summarize(Cluster.example(), budget, unit, decoder=decoder, diversity=0.6)
+    asked = options.get("budget"), options.get("unit", "words")
+    summary = Summarizer.load().summarize(Cluster.example(), *asked, decoder=decoder, diversity=0.6)
     assert found["text"] == summary.text
-    assert (found["length"], found["budget"], found["unit"]) == (summary.length, budget, unit)
+    assert (found["length"], found["budget"], found["unit"]) == (summary.length, summary.budget, summary.unit)
+    assert isinstance(found["budget"], float)
     assert [one["sentence"] for one in found["selected"]] == summary.subset.tolist()
     assert [one["order"] for one in found["selected"]] == list(range(1, len(summary.subset) + 1))
     for one, why in zip(found["selected"], summary.explain().chosen, strict=True):
@@ -168,7 +174,8 @@ def test_decoders_and_units_are_those_of_the_summarizer(client, select):
     assert set(found["decoders"]) <= set(decoder_names())
     assert sorted(found["units"]) == sorted(UNITS)
     for name, unit in found["units"].items():
-        assert select(unit=name).json()["budget"] == unit["budget"] <= unit["reach"]
+        assert select(unit=name).json()["budget"] <= unit["reach"]  # what suits the cluster
+        assert unit["budget"] <= unit["reach"]
     for other, name in ALIASES.items():
         assert select(decoder=other).json() == select(decoder=name).json()
 
@@ -200,7 +207,7 @@ def test_a_text_in_another_language_is_noted(client, recwarn):
     assert not recwarn.list  # said to the one who asked, not on the server's stderr
 
 
-def test_another_model_is_the_default_and_brings_its_budget(serving, tmp_path):
+def test_another_model_is_the_default_and_the_length_suits_the_text(serving, tmp_path):
     summarizer = Summarizer.load()
     summarizer.save(tmp_path / "mine.json")
     with serving(Settings(model=tmp_path / "mine.json")) as client:
@@ -208,5 +215,6 @@ def test_another_model_is_the_default_and_brings_its_budget(serving, tmp_path):
         documents = [{"text": "A storm hit. Rain fell."}]
         mine = client.post("/api/v1/clusters", json={"documents": documents}).json()
         english = client.post("/api/v1/clusters", json={"documents": documents, "model": "english"}).json()
-    assert (mine["model"], mine["defaults"]["budget"]) == ("mine", summarizer.budget)
-    assert (english["model"], english["defaults"]["budget"]) == ("english", 100)
+    assert (mine["model"], english["model"]) == ("mine", "english")
+    assert mine["defaults"] == english["defaults"]
+    assert mine["defaults"]["budget"] == 3  # "A storm hit.": room for one sentence, not the 250 words of training

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, peek, read_bytes, to_text
 from dpplearn._io.folders import entries
+from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.corpora.formats.limits import LIMITS, Limits
@@ -228,6 +229,8 @@ def _expand(given: str, source: Source) -> list[Path]:
         return found
     if suffix_of(path) in (".jsonl", ".ndjson"):
         raise ValueError(f"{path} is a corpus of clusters, not a document. Read it with read_clusters.")
+    if not path.exists():
+        refuse_address(given)
     if path.exists() or not has_magic(given):
         return [path]
     matches = sorted(Path(match) for match in glob(given, recursive=True))

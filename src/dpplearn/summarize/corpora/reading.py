@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
+from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.cluster_folders import read_folders
 from dpplearn.summarize.corpora.documents import suffixes
@@ -77,6 +78,7 @@ def read_clusters(
     """
     given = Path(fspath(path))
     if not given.exists():
+        refuse_address(path)
         raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
     source = Source(given, encoding, None if references is None else Path(fspath(references)), skip_bad)
     kinds = f"{', '.join(reader.name for reader in READERS[:-1])}, or {READERS[-1].name}"

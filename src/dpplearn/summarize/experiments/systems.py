@@ -64,12 +64,13 @@ def check_systems(names: Iterable[str]) -> list[str]:
 def summary_of(system: str, models: Models, read: Featurized, budget: float, unit: Unit) -> str:
     """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence.
 
-    The oracle sees the references. Sampled and consensus summaries may be 15 bytes over a budget of bytes.
+    The oracle sees the references. Sampled and consensus summaries may be 15 bytes over a budget of bytes. All systems
+    fill the budget, as the paper defines them, so that tables compare equal lengths; `summarize` need not.
     """
     summarizer, asked = models.summarizer, (read, budget, unit)
     if system in DECODERS:
         overrun = OVERRUN if unit == "bytes" else 0.0
-        return summarizer.summarize(*asked, decoder=DECODERS[system], overrun=overrun).text
+        return summarizer.summarize(*asked, decoder=DECODERS[system], overrun=overrun, fill=True).text
     if system == "begin":
         return baselines.begin(*asked)
     rho = (

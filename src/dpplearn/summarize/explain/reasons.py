@@ -1,4 +1,4 @@
-"""Why a sentence is not in a summary: the first reason that holds."""
+"""Why a sentence is not in a summary: the first reason that holds, checked against what was decided."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import fits
 from dpplearn.summarize.explain.explanation import REDUNDANT, NoCandidate
+from dpplearn.summarize.model.choice import Choice
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, measured, unit_name
 
 
 class Reasons:
-    """What was decided about the sentences of a cluster: a subset of them, under a budget, by their qualities q."""
+    """What was decided about the sentences of a cluster: a choice of them, under a budget, by their qualities q."""
 
     def __init__(
-        self, read: Featurized, q: FloatArray, subset: IntArray, excluded: IntArray, budget: float, unit: Unit
+        self, read: Featurized, q: FloatArray, choice: Choice, excluded: IntArray, budget: float, unit: Unit
     ) -> None:
-        others = read.texts
+        others, subset = read.texts, choice.subset
         chosen = [others[i] for i in subset]
         longest = int(lengths_with([], chosen, unit).argmax())
-        self.read, self.q, self.budget, self.unit = read, q, budget, unit
+        self.read, self.q, self.choice, self.budget, self.unit = read, q, choice, budget, unit
         self.subset, self.excluded = set(subset.tolist()), set(excluded.tolist())
         self.weakest, self.size = q[subset].min(), joined_length(chosen, unit)
         self.alone, self.beside = lengths_with([], others, unit), lengths_with(chosen, others, unit)
@@ -43,14 +44,21 @@ class Reasons:
             return "redundant", f"{redundancy:.0%} is said already"
         if twin != i:
             return same
-        room = fits(self.beside[i], self.budget)
-        if self.q[i] < self.weakest and (room or fits(self.instead[i], self.budget)):  # short enough to replace one
+        if fits(self.beside[i], self.budget):
+            return self.with_room(i)
+        if self.q[i] < self.weakest and fits(self.instead[i], self.budget):  # short enough to replace one
             return "weaker", "weaker than every chosen sentence"
-        if room:
-            return "better-without", "it would fit, but the set is better without it"
         left = max(self.budget - self.size, 0.0)
         needs = f"takes {self.beside[i] - self.size:g}, with {left:g} of {self.budget:g} {unit_name(self.unit)} left"
         return "does-not-fit", f"does not fit: {needs}"
+
+    def with_room(self, i: int) -> tuple[str, str]:
+        """Why it was left out though it would fit: not worth its words, or the decoder's set is better without it."""
+        likely, least = self.choice.likely, self.choice.least
+        if likely is None or least is None or likely[i] >= least:
+            return "better-without", "it would fit, but the set is better without it"
+        share = f"{likely[i]:.1%} likely in a summary of this length beside the others, of {least:.1%} that it takes"
+        return "adds-nothing", f"would add nothing: {share} to be worth having"
 
     def where(self, i: int) -> str:
         """The document of a sentence, and its place there."""

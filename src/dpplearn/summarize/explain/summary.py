@@ -13,6 +13,7 @@ from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.explain.explanation import Alike, Chosen, Explanation, LeftOut, contributions, place
 from dpplearn.summarize.explain.reasons import Reasons, set_aside
+from dpplearn.summarize.model.choice import Choice
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.text.units import Unit, unit_name
@@ -46,6 +47,7 @@ class Summary:
     names: tuple[str, ...] = field(repr=False)
     pinned: IntArray = field(repr=False)
     excluded: IntArray = field(repr=False)
+    worth: Choice = field(repr=False)
 
     def __str__(self) -> str:
         return self.text
@@ -82,7 +84,7 @@ class Summary:
         rest = rest[np.argsort(-q[rest], kind="stable")]
         covered = covered_shares(self.dpp.similarity, rest, Y).tolist()
         nearest = Y[read.C[np.ix_(rest, Y)].argmax(axis=1)]
-        why = Reasons(read, q, Y, self.excluded, self.budget, self.unit)
+        why = Reasons(read, q, self.worth, self.excluded, self.budget, self.unit)
         left_out = [
             LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), read.sentences[j], float(read.C[i, j]), share,
                     *why.of(i, share))

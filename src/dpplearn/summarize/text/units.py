@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def measured(size: float, unit: Unit) -> str:
     return f"{size:g} {name[:-1] if size == 1 and name in UNITS else name}"
 
 
-def check_budget(budget: float, unit: Unit) -> float:
+def check_budget(budget: Any, unit: Unit) -> float:
     """A positive length, at least 1 in a unit that is counted."""
     if isinstance(budget, bool) or not isinstance(budget, int | float | np.number):
         raise TypeError(f"budget must be a number, found {budget!r}.")
@@ -117,8 +118,14 @@ def costs(texts: Sequence[str], unit: Unit) -> FloatArray:
 
 
 def limit(budget: float, unit: Unit) -> float:
-    """The bound on the sum of costs: the last sentence has no joint after it."""
-    return budget + {"bytes": 1.0, "tokens": 0.25}.get(unit if isinstance(unit, str) else "", 0.0)
+    """The bound on the sum of costs: the last sentence has no joint after it, and what is counted is counted whole.
+
+    Examples
+    --------
+    >>> limit(10.7, "tokens"), limit(10.7, "words")  # 11 tokens, 41 to 44 bytes, are more than 10.7
+    (10.25, 10.0)
+    """
+    return budget if callable(unit) else float(np.floor(budget)) + {"bytes": 1.0, "tokens": 0.25}.get(unit, 0.0)
 
 
 def joined_length(lines: Sequence[str], unit: Unit) -> float:
@@ -136,7 +143,7 @@ def lengths_with(lines: Sequence[str], texts: Sequence[str], unit: Unit) -> Floa
     """
     if callable(unit):
         return np.array([joined_length([*lines, text], unit) for text in texts], np.float64)
-    total = costs(lines, unit).sum() + costs(texts, unit) - limit(0.0, unit)
+    total = costs(lines, unit).sum() + costs(texts, unit) - limit(0.0, unit)  # the last has no joint after it
     return np.ceil(total) if unit == "tokens" else total
 
 

@@ -5,11 +5,13 @@ import { state } from "./state.js";
 
 // what may be typed beside a slider, and what is said of anything else
 const NUMBERS = {
-  budget: { fits: (value) => Number.isInteger(value) && value >= 1, wrong: "A whole number, 1 or more." },
+  budget: { fits: (value) => Number.isInteger(value) && value >= 1 && value <= most(), wrong: "A whole number, 1 or more." },
   diversity: { fits: (value) => value >= 0 && value <= 1, wrong: "A number from 0 to 1." },
 };
+const SHARE = "%"; // of the words: what `request` makes a budget such as "20%" of
 let totals = {}; // length of all sentences, by unit
 let reach = {}; // where the slider of each unit ends; a number beyond it can be typed
+const most = () => (state.options.unit === SHARE ? 100 : Infinity);
 
 export function buildControls(before = {}) {
   const { defaults, sentences } = state.cluster;
@@ -18,7 +20,9 @@ export function buildControls(before = {}) {
   for (const { length } of sentences) {
     for (const [unit, value] of Object.entries(length)) totals[unit] = (totals[unit] || 0) + value;
   }
-  $("unit").replaceChildren(...Object.keys(units).filter((unit) => totals[unit]).map((unit) => new Option(unit, unit)));
+  const counted = Object.keys(units).filter((unit) => totals[unit]);
+  $("unit").replaceChildren(...counted.map((unit) => new Option(unit, unit)), new Option("% of words", SHARE));
+  totals[SHARE] = reach[SHARE] = 100;
   $("decoder").replaceChildren(...Object.keys(decoders).map((name) => new Option(name[0].toUpperCase() + name.slice(1), name)));
   const { budget, unit } = state.options = { ...defaults };
   for (const [name, one] of Object.entries(units)) {

@@ -55,7 +55,10 @@ export function ruleByKey(event, id) {
   if (rule && !(event.ctrlKey || event.metaKey || event.altKey)) toggleRule(id, rule);
 }
 
-export const request = () => ({ ...state.options, include: [...state.pins], exclude: [...state.bans] });
+export const request = () => ({ ...state.options, ...share(state.options), include: [...state.pins], exclude: [...state.bans] });
+
+/** A budget in % is a share of the words. */
+const share = ({ budget, unit }) => (unit === "%" ? { budget: `${budget}%`, unit: "words" } : {});
 
 /** In words, for the tooltip, the card and screen readers. */
 export function describe(id) {

@@ -1,0 +1,116 @@
+"""Whatever is given to be summarized, as a cluster: texts, paths, bytes, documents, or several of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import replace
+from glob import has_magic
+from os import PathLike
+from typing import Any, TypeAlias
+
+from dpplearn.summarize.corpora.address import refuse_address
+from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.documents import parse_document, read_files, suffixes
+
+One: TypeAlias = str | PathLike[str] | bytes | Document
+Given: TypeAlias = Cluster | One | Iterable[One]
+EXPECTED = "a text, a path, bytes, several of these in a list, or a Cluster"
+LONGEST = 4_096  # characters of a path, at most
+ELSEWHERE = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".pdf", ".docx", ".doc", ".odt", ".epub", ".rtf", ".eml")
+
+
+def as_cluster(given: Given, *, encoding: str | None = None, language: str | None = None) -> Cluster:
+    """One cluster of what is given.
+
+    Parameters
+    ----------
+    given : Cluster, str, path, bytes, Document, or an iterable of these
+        A string is a path where a file or folder of that name exists, and a text otherwise. One line that reads like
+        a path (it ends like a document's name, or begins with / or ./) where there is no such file is an error, and
+        so is an address on the web: nothing is downloaded. Bytes are the content of a file.
+    encoding, language : str, optional
+        Of files and bytes; of the texts.
+
+    Examples
+    --------
+    >>> as_cluster(["It rained. The river rose.", b"<html><p>It poured."]).documents[1].text
+    'It poured.'
+    >>> as_cluster("storm.txt")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: storm.txt does not exist. If it is a text and no path, pass Cluster.from_texts([text]).
+    """
+    if isinstance(given, Cluster):
+        return given if language is None else replace(given, language=language)
+    alone = isinstance(given, str | PathLike | bytes | bytearray | memoryview | Document)
+    several: list[Any] = [given] if alone else listed(given)
+    if not several:
+        raise ValueError(f"There is nothing to summarize: the list is empty. Expected {EXPECTED}.")
+    if all(is_path(one) for one in several):
+        return Cluster(read_files(several, encoding), (), None, language)
+    found = [document for number, one in enumerate(several, 1) for document in documents_of(one, number, encoding)]
+    if not any(document.text.strip() for document in found):
+        raise ValueError("There is nothing to summarize: the text is empty.")
+    return Cluster(unlike(found), (), None, language)
+
+
+def listed(given: Any) -> list[Any]:
+    """The members of something that has them in an order."""
+    if isinstance(given, Mapping | Set) or hasattr(given, "read") or not isinstance(given, Iterable):
+        advice = {"dict": " For texts by name, pass list(given.values()).", "set": " A set has no order: pass a list."}
+        advice = {**advice, "frozenset": advice["set"]}
+        opened = " Pass what its read() returns." if hasattr(given, "read") else ""
+        kind = "None" if given is None else type(given).__name__
+        raise TypeError(f"What is to be summarized must be {EXPECTED}; found {kind}.{opened}{advice.get(kind, '')}")
+    return list(given)
+
+
+def is_path(one: Any) -> bool:
+    """Whether this is a path to something; an error where it only looks like one."""
+    if isinstance(one, PathLike):
+        return True
+    if not isinstance(one, str) or not 0 < len(one) <= LONGEST or "\n" in one.strip() or "\0" in one:
+        return False
+    if os.path.exists(one):  # of a name that no file can have, too: False
+        return True
+    refuse_address(one)
+    bare, spaced = one.strip(), any(map(str.isspace, one.strip()))
+    named = bare.lower().endswith((*suffixes(), *ELSEWHERE))
+    if has_magic(bare) and named and not spaced:
+        return True  # a pattern, such as storm/*.txt
+    rooted = bare.startswith(("/", "./", "../", "~/", ".\\", "..\\")) and not spaced
+    if rooted or (named and len(bare.split()) <= 8):
+        raise FileNotFoundError(f"{bare} does not exist. If it is a text and no path, pass Cluster.from_texts([text]).")
+    return False
+
+
+def documents_of(one: Any, number: int, encoding: str | None) -> list[Document]:
+    """The documents of one member of a list; texts are called by their number."""
+    if isinstance(one, Document):
+        return [one]
+    if isinstance(one, bytes | bytearray | memoryview):
+        name = f"{number}.txt"
+        return parse_document(bytes(one), name, f"item {number}", encoding)
+    if isinstance(one, Cluster):
+        raise TypeError("Found a list with a Cluster in it: for a summary of each cluster, use summarize_many.")
+    if is_path(one):
+        return read_files([one], encoding)
+    if not isinstance(one, str):
+        kind = "None" if one is None else type(one).__name__
+        raise TypeError(f"What is to be summarized must be {EXPECTED}; item {number} of the list is {kind}.")
+    return [Document(str(number), one)]
+
+
+def unlike(documents: list[Document]) -> list[Document]:
+    """Documents whose ids differ: a second one of the same name gets a number."""
+    seen: set[str] = set()
+    kept = []
+    for document in documents:
+        name, count = document.id, 1
+        while name in seen:
+            count += 1
+            name = f"{document.id} ({count})"
+        seen.add(name)
+        kept.append(replace(document, id=name))
+    return kept

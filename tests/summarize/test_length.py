@@ -1,0 +1,203 @@
+"""How long a summary is: a limit that is not filled with what is not worth having, a number of sentences, a share."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brute import pmf
+from dpplearn.decoding.candidates import read_model
+from dpplearn.decoding.registry import decoder_names
+from dpplearn.dpp import DPP
+from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.summarize.model.worth import Worth
+from dpplearn.summarize.text.budget import settled, share_of, suited
+from dpplearn.summarize.text.units import costs, length, limit
+from made_up import made_up
+
+NONE = np.empty(0, np.int64)
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return Summarizer.load()
+
+
+# What is worth having
+
+
+def kernel(seed, n=6):
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(n, n)) * rng.uniform(0.2, 1.5, (n, 1))
+    return B @ B.T, rng.uniform(1.0, 5.0, n)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_probabilities_at_a_length_are_those_of_the_definition(seed):
+    """p_i = P(i in R | Y in R) for R drawn from e^s L, by summing over all subsets."""
+    L, cost = kernel(seed)
+    worth = Worth.of(read_model(DPP(L), 0.5), cost, 7.0, NONE, NONE)
+    K = worth.rows @ worth.rows.T
+    assert np.isclose(cost @ K.diagonal(), 7.0)  # the length on average
+    tilted = np.linalg.inv(np.eye(6) - K) @ K  # L = K (I - K)^-1
+    assert np.allclose(tilted / L, (tilted / L)[0, 0])  # one factor on the model's kernel
+    P = pmf(tilted)
+    both = {Y: sum(p for Z, p in P.items() if set(Y) <= set(Z)) for Y in P}
+    for Y in [(), (1,), (0, 3), (2, 4, 5)]:
+        p = worth.given(np.array(Y, np.int64))
+        for i in range(6):
+            expected = 0.0 if i in Y else both[tuple(sorted({*Y, i}))] / both[Y]
+            assert np.isclose(p[i], expected, atol=1e-9)
+        if Y:
+            others = [both[Y] / both[tuple(j for j in Y if j != i)] for i in Y]
+            assert np.allclose(worth.among(np.array(Y)), others, atol=1e-8)
+    k = K.diagonal()
+    assert np.isclose(worth.least, (cost * k**2).sum() / (cost * k).sum() / 2)
+
+
+def test_a_sentence_raises_the_agreement_where_it_is_worth_having():
+    """F = 2 sum c p / (cost of Y + cost of R): one more item with p above F / 2 raises it, one below lowers it."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        p, c = rng.uniform(0, 1, 5), rng.uniform(1, 5, 5)
+        room = rng.uniform(5, 20)
+        F = 2 * (c[:4] @ p[:4]) / (c[:4].sum() + room)
+        more = 2 * (c @ p) / (c.sum() + room)
+        assert (more > F) == (p[4] > F / 2)
+
+
+def test_a_model_that_finds_all_alike_excludes_none():
+    worth = Worth.of(read_model(DPP(0.3 * np.eye(10)), 0.5), np.ones(10), 3.0, NONE, NONE)
+    assert np.allclose(worth.given(NONE), 0.3)
+    assert np.isclose(worth.least, 0.15)
+
+
+def test_what_depends_on_the_rest_is_worth_nothing():
+    B = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    worth = Worth.of(read_model(DPP(B @ B.T), 0.5), np.ones(3), 1.5, NONE, NONE)
+    assert worth.given(np.array([0, 1]))[2] < 1e-12
+    assert worth.without_filler(np.array([0, 1, 2]), NONE).size == 2
+    everything = worth.filled(np.array([0]), lambda Y: ~np.isin(np.arange(3), Y), least=0.0)
+    assert everything.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("decoder", decoder_names())
+def test_filler_is_left_out_and_said_to_be(bundled, decoder):
+    """Scraps among sentences of news, with room for all of them: none comes in, and the reason says why."""
+    documents = [f"{document.text}\n\nFig. 3.\n\nNone.\n\nAnd so on." for document in Cluster.example().documents]
+    cluster = Cluster.from_texts(documents)
+    scraps = ("Fig. 3.", "None.", "And so on.")
+    summary = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000)
+    assert not set(scraps) & {sentence.text for sentence in summary.sentences}
+    worth = summary.worth
+    fits = [x for x in summary.explain().left_out if summary.length + length(x.sentence.text, "words") <= 102]
+    for x in fits:
+        if x.code == "adds-nothing":
+            assert worth.likely[x.number] < worth.least
+            assert x.reason.startswith("would add nothing")
+    filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000, fill=True)
+    assert filled.length <= 102
+    if decoder == "greedy":  # which is filled with whatever fits, as Algorithm 2 has it
+        assert len(filled.sentences) > 2 * len(summary.sentences)
+
+
+@pytest.mark.parametrize("decoder", ["greedy", "sampled", "local", "exact"])
+def test_most_probable_sets_have_all_that_is_worth_having_and_fits(bundled, decoder):
+    for seed, budget in itertools.product(range(4), (12, 30)):
+        ready = bundled.prepare(made_up(seed))
+        summary = bundled.summarize(ready, budget, "words", decoder=decoder, n_samples=2_000)
+        allowed = ready.allowed(NONE, NONE)
+        for i in set(np.flatnonzero(allowed)) - set(summary.subset.tolist()):
+            if summary.length + length(ready.read.texts[i], "words") <= budget:
+                assert summary.worth.likely[i] < summary.worth.least
+
+
+# A number of sentences
+
+
+@pytest.mark.parametrize("decoder", decoder_names())
+@given(
+    seed=st.integers(0, 10_000), n=st.integers(1, 30), pins=st.booleans(), diversity=st.sampled_from([0.0, 0.5, 1.0])
+)
+@settings(max_examples=12, deadline=None)
+def test_n_sentences_are_n_where_there_are_n(bundled, decoder, seed, n, pins, diversity):
+    ready = bundled.prepare(made_up(seed))
+    exclude = [ready.n - 1] if pins and ready.n > 2 else []
+    include = [0] if pins and ready.said[0] not in [ready.said[i] for i in exclude] else []
+    options = {"decoder": decoder, "diversity": diversity, "n_samples": 500, "include": include, "exclude": exclude}
+    summary = bundled.summarize(ready, n, "sentences", **options)
+    there = len({ready.said[i] for i in range(ready.n) if i not in exclude})
+    assert len(summary.sentences) == summary.length == min(n, there)
+    assert set(include) <= set(summary.subset.tolist())
+    assert not set(exclude) & set(summary.subset.tolist())
+    codes = {x.code for x in summary.explain().left_out}
+    assert not codes & {"adds-nothing", "better-without"}  # no slot is free
+    if n >= there:
+        assert codes <= {"excluded", "same-words"}
+
+
+# A share, and what suits the text
+
+
+def test_a_share_is_one_of_the_words(bundled):
+    cluster = Cluster.example()
+    total = sum(length(sentence.text, "words") for sentence in cluster.sentences())
+    for share in ("5%", "20%", "20 %", "12.5%", ".5e0%"):
+        if "e" in share:
+            with pytest.raises(ValueError, match="budget must be a number, or a share"):
+                bundled.summarize(cluster, share)
+            continue
+        summary = bundled.summarize(cluster, share, decoder="greedy")
+        assert summary.budget == np.floor(float(share.rstrip("% ")) / 100 * total)
+        assert (summary.unit, summary.length <= summary.budget) == ("words", True)
+        assert summary.length >= 0.7 * summary.budget
+    assert bundled.summarize(cluster, "10%", "sentences").length == 7  # of 74
+    whole = bundled.summarize(cluster, "100%", "sentences")
+    assert whole.length == len(cluster.sentences())
+
+
+@pytest.mark.parametrize("budget", ["0%", "101%", "-5%", "%", "20", "twenty%", "20%%", "", "٢٠%"])
+def test_what_is_no_share(bundled, budget):
+    with pytest.raises(ValueError, match="budget must be"):
+        share_of(budget)
+    with pytest.raises(ValueError, match="budget must be"):
+        bundled.summarize(Cluster.example(), budget)
+
+
+@given(st.floats(1, 1e7), st.floats(1, 10))
+def test_what_suits_a_text_grows_slowly_and_is_at_most_a_third(words, more):
+    assert suited(words) <= words / 3 + 1e-9
+    assert suited(words) <= suited(words * more) <= suited(words) * more + 1e-9
+
+
+def test_the_default_suits_the_text_and_cuts_nothing(bundled):
+    cluster = Cluster.example()
+    summary = bundled.summarize(cluster)
+    total = sum(length(sentence.text, "words") for sentence in cluster.sentences())
+    assert summary.unit == "words"
+    assert summary.budget == np.floor(suited(total))
+    for unit in ("bytes", "sentences", "tokens"):
+        other = bundled.summarize(cluster, unit=unit)
+        whole = sum(length(sentence.text, unit) for sentence in cluster.sentences())
+        assert abs(other.budget / whole - suited(total) / total) < 0.02
+    for texts in (["Rain."], ["The only sentence of them all, and a long one."], ["A storm hit. Rain fell all day."]):
+        summary = bundled.summarize(Cluster.from_texts(texts))
+        assert summary.note == ""
+        assert summary.text in texts[0]
+
+
+def test_settled_in_a_unit_of_ones_own():
+    assert settled("50%", len, ["Rain.", "Snow."], 0) == 5.0
+    assert settled(None, len, ["Rain.", "Snow."], 0) == 5.0  # room for one
+    assert settled(7, len, [], 0) == 7.0
+
+
+@pytest.mark.parametrize("budget", [10, 10.2, 10.5, 10.75, 11])
+def test_tokens_are_counted_whole(budget):
+    """What fits the bound on costs is, joined, never longer than the budget."""
+    texts = [f"{'x' * k}." for k in range(1, 60)]
+    for one, two in itertools.product(texts, repeat=2):
+        inside = costs([one, two], "tokens").sum() <= limit(budget, "tokens")
+        assert inside == (length(f"{one}\n{two}", "tokens") <= budget)
