@@ -22,6 +22,7 @@ from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import warn_unless_read
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
+from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.settings import SummarizerSettings
@@ -236,7 +237,7 @@ class Summarizer(Parameters):
         self._check_fitted()
         if not isinstance(cluster, Prepared):
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster)
-            return Prepared(read, self._predictor, self.language_, self.settings.bigrams)
+            return Prepared(finalists(read, self._predictor), self._predictor, self.language_, self.settings.bigrams)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         return cluster

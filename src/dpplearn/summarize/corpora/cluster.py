@@ -13,8 +13,7 @@ from dpplearn.summarize.text.sentences import Piece, find_pieces
 
 Splitter: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
 
-# A cluster is scored with a kernel of one row per sentence; beyond this it takes minutes and gigabytes.
-MAX_SENTENCES = 5_000
+MAX_SENTENCES = 1_000_000  # in one cluster; so many take minutes and gigabytes
 
 
 @dataclass(frozen=True)

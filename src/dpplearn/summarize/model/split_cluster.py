@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray
-from dpplearn.summarize.corpora.cluster import Cluster, Sentence, Splitter
+from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import words
 
 Words = tuple[str, ...]
+
+EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of more, a first choice is made
+MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +65,13 @@ def check_cluster(given: object) -> None:
         )
 
 
-def split_cluster(cluster: Cluster, splitter: Splitter | None = None) -> SplitCluster:
-    """Split a cluster into its sentences, of which there must be one."""
+def split_cluster(cluster: Cluster, splitter: Splitter | None = None, limit: int = MAX_SENTENCES) -> SplitCluster:
+    """Split a cluster into its sentences, of which there must be one, and not more than the limit."""
     check_cluster(cluster)
-    found = [(sentence, tuple(words(sentence.text))) for sentence in cluster.sentences(splitter)]
-    found = [(sentence, tokens) for sentence, tokens in found if tokens]
+    same = {}  # each word is kept once, however often it occurs
+    split = ((one, tuple(same.setdefault(word, word) for word in words(one.text)))
+             for one in cluster.sentences(splitter, limit=limit))  # fmt: skip
+    found = [(sentence, tokens) for sentence, tokens in split if tokens]
     if not found:
         name = f" {cluster.id}" if cluster.id else ""
         raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
