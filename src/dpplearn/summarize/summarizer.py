@@ -220,6 +220,9 @@ class Summarizer(Parameters):
     def prepare(self, cluster: Cluster | Featurized) -> Prepared:
         """All that summaries of a cluster have in common, so that many of them take one reading.
 
+        Of more than 3,000 sentences, the 3,000 are kept that a first choice by the model, part by part, finds best:
+        `.read.sentences` of what is returned.
+
         Examples
         --------
         >>> from dpplearn.summarize import Cluster, Summarizer
@@ -271,7 +274,7 @@ class Summarizer(Parameters):
         diversity : float
             0 is quality alone, 1 similarity alone, 0.5 the learned model.
         include, exclude : item numbers, optional
-            Sentences that must be in or out, as numbered in `features_.read(cluster).sentences`.
+            Sentences that must be in or out, as numbered in `prepare(cluster).read.sentences`.
         n_samples : int
             Sets drawn by the decoder "sampled".
         overrun : float
@@ -301,6 +304,8 @@ class Summarizer(Parameters):
             subset = np.array([np.where(whole if whole.any() else allowed, ready.dpp.quality, -1.0).argmax()])
             note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
         lines = [cut(texts[i], budget, unit) if note else texts[i] for i in subset]
+        if ready.read.passed and subset.size == ready.n:  # not of copies alone, which are no loss
+            note = note or f"Only {ready.n:,} of {ready.n + ready.read.passed:,} sentences were chosen from."
         return Summary(
             text="\n".join(lines),
             sentences=tuple(ready.read.sentences[i] for i in subset),

@@ -71,7 +71,7 @@ class Explanation:
         `marginal` the probability that the model puts the sentence in a summary, given what is pinned and excluded, and
         `number` that by which `include=` and `exclude=` know it.
     left_out : tuple of LeftOut
-        All other sentences, by quality. `similarity` is the cosine to `similar_to`, and `redundancy` the share of the
+        All other sentences that the model was asked about, by quality. `similarity` is the cosine to `similar_to`, and `redundancy` the share of the
         sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a
         few words why it was left out, `code` in one, the first that holds: "excluded", "same-words" (as a chosen one),
         "too-long", "redundant", "same-words" (as one that was considered in its place), "weaker", "better-without" or
@@ -80,12 +80,28 @@ class Explanation:
         The mean and the largest cosine between two chosen sentences; None for fewer than two.
     documents : tuple of str
         Ids of the cluster's documents, which the sentences number from 0.
+    passed : int
+        How many sentences a first choice left out, where there were too many for the exact model; `first_choice` says
+        why, of all of them.
     """
 
     chosen: tuple[Chosen, ...]
     left_out: tuple[LeftOut, ...]
     similarity: Alike | None
     documents: tuple[str, ...]
+    passed: int = 0
+
+    @property
+    def first_choice(self) -> str:
+        """Why sentences were left out before the model was asked about the others; empty where it was of all."""
+        if not self.passed:
+            return ""
+        what = "sentence was" if self.passed == 1 else "sentences were"
+        return (
+            f"{self.passed:,} more {what} left out in a first choice among many: other sentences were kept that add more "
+            "to their part of the text, by quality and by what is new in them, or have more of the words that summaries "
+            "are likely to have; or that have the same words."
+        )
 
     def best_left_out(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
         """The sentences left out that have the highest quality, best first."""
@@ -108,6 +124,7 @@ class Explanation:
             "chosen": [c.to_dict() for c in self.chosen],
             "left_out": [x.to_dict() for x in self.best_left_out(most)],
             "similarity": None if self.similarity is None else vars(self.similarity),
+            **({"first_choice": {"left_out": self.passed, "reason": self.first_choice}} if self.passed else {}),
         }
 
     def __str__(self) -> str:
@@ -123,7 +140,7 @@ class Explanation:
                 f"  {x.quality:7.3f}  {x.redundancy:4.0%}  {self.where(x.sentence)}: {shorten(x.sentence.text)}"
             )
             lines.append(f"                 {x.similarity:.2f} similar to {self.where(x.similar_to)}; {x.reason}")
-        return "\n".join(lines)
+        return "\n".join([*lines, self.first_choice] if self.passed else lines)
 
     def where(self, sentence: Sentence) -> str:
         """The sentence's document and its place there."""

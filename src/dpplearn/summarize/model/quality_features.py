@@ -147,13 +147,14 @@ class Feature:
 
 def words_elsewhere(read: Reading) -> FloatArray:
     has = Counter(word for own in read.by_document.values() for word in {word for tokens in own for word in tokens})
-    return read.share(lambda word: (has[word] - 1) / read.others)
+    others = read.others
+    return read.share(lambda word: (has[word] - 1) / others)
 
 
 def pairs_elsewhere(read: Reading) -> list[float]:
     has = Counter(pair for own in read.by_document.values() for pair in {p for tokens in own for p in pairwise(tokens)})
-    found = [list(pairwise(tokens)) for tokens in read.words]
-    return [sum(has[pair] - 1 for pair in pairs) / read.others / max(len(pairs), 1) for pairs in found]
+    found, others = (list(pairwise(tokens)) for tokens in read.words), read.others
+    return [sum(has[pair] - 1 for pair in pairs) / others / max(len(pairs), 1) for pairs in found]
 
 
 def words_of_titles(read: Reading) -> FloatArray:
