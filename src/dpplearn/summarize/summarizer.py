@@ -26,7 +26,7 @@ from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import (
@@ -304,8 +304,8 @@ class Summarizer(Parameters):
             subset = np.array([np.where(whole if whole.any() else allowed, ready.dpp.quality, -1.0).argmax()])
             note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
         lines = [cut(texts[i], budget, unit) if note else texts[i] for i in subset]
-        if ready.read.passed and subset.size == ready.n:  # not of copies alone, which are no loss
-            note = note or f"Only {ready.n:,} of {ready.n + ready.read.passed:,} sentences were chosen from."
+        if ready.read.passed and subset.size == EXACT:  # fewer were kept only where all others are copies
+            note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + ready.read.passed:,}."
         return Summary(
             text="\n".join(lines),
             sentences=tuple(ready.read.sentences[i] for i in subset),

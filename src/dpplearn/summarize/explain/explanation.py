@@ -71,11 +71,11 @@ class Explanation:
         `marginal` the probability that the model puts the sentence in a summary, given what is pinned and excluded, and
         `number` that by which `include=` and `exclude=` know it.
     left_out : tuple of LeftOut
-        All other sentences that the model was asked about, by quality. `similarity` is the cosine to `similar_to`, and `redundancy` the share of the
-        sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a
-        few words why it was left out, `code` in one, the first that holds: "excluded", "same-words" (as a chosen one),
-        "too-long", "redundant", "same-words" (as one that was considered in its place), "weaker", "better-without" or
-        "does-not-fit".
+        All other sentences that the model was asked about, by quality. `similarity` is the cosine to `similar_to`, and
+        `redundancy` the share of the sentence that the summary as a whole already covers:
+        1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a few words why it was left out, `code` in one, the first
+        that holds: "excluded", "same-words" (as a chosen one), "too-long", "redundant", "same-words" (as one that was
+        considered in its place), "weaker", "better-without" or "does-not-fit".
     similarity : Alike or None
         The mean and the largest cosine between two chosen sentences; None for fewer than two.
     documents : tuple of str
@@ -98,9 +98,9 @@ class Explanation:
             return ""
         what = "sentence was" if self.passed == 1 else "sentences were"
         return (
-            f"{self.passed:,} more {what} left out in a first choice among many: other sentences were kept that add more "
-            "to their part of the text, by quality and by what is new in them, or have more of the words that summaries "
-            "are likely to have; or that have the same words."
+            f"{self.passed:,} more {what} left out in a first choice among many: other sentences were kept that add "
+            "more to their part of the text, by quality and by what is new in them, or have more of the words that "
+            "summaries are likely to have; or that have the same words."
         )
 
     def best_left_out(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:

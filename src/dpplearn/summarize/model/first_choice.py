@@ -1,11 +1,11 @@
 """The first choice among many sentences: those that the exact model is then asked about.
 
 By quality and what is new: a book is cut into parts of about a thousand sentences, and in each the model's own greedy
-algorithm puts sentences in order. The gain of each is its quality, squared, less what those before it cover of it; of all
-parts together the sentences of largest gain are kept, so that a part has as many as it deserves.
+algorithm puts sentences in order. The gain of each is its quality, squared, less what those before it cover of it; of
+all parts together the sentences of largest gain are kept, so that a part has as many as it deserves.
 
-By coverage: the other places are for sentences with the words that summaries are likely to have, which a consensus looks
-for among sentences of any quality.
+By coverage: the other places are for sentences with the words that summaries are likely to have, which a consensus
+looks for among sentences of any quality.
 
 What is kept has the qualities and similarities that it has in the whole book: its kernel L, restricted.
 """

@@ -42,7 +42,7 @@ class Reading(SplitCluster):
         if len(self) > MAX_COMPARED:
             raise ValueError(
                 f"{self.cluster.name} must have at most {MAX_COMPARED:,} sentences for every two to be compared, but "
-                f"has {len(self):,}. Summarizer.summarize takes more; for anything else give fewer or shorter documents."
+                f"has {len(self):,}. Summarizer.summarize takes more; for all else, give fewer or shorter documents."
             )
         C = gram(*shared_columns(self.phi), len(self))
         np.minimum(C, 1.0, out=C)

@@ -68,10 +68,10 @@ def check_cluster(given: object) -> None:
 def split_cluster(cluster: Cluster, splitter: Splitter | None = None, limit: int = MAX_SENTENCES) -> SplitCluster:
     """Split a cluster into its sentences, of which there must be one, and not more than the limit."""
     check_cluster(cluster)
-    same = {}  # each word is kept once, however often it occurs
-    split = ((one, tuple(same.setdefault(word, word) for word in words(one.text)))
-             for one in cluster.sentences(splitter, limit=limit))  # fmt: skip
-    found = [(sentence, tokens) for sentence, tokens in split if tokens]
+    same: dict[str, str] = {}  # each word is kept once, however often it occurs
+    split = cluster.sentences(splitter, limit=limit)
+    found = [(sentence, tuple(same.setdefault(word, word) for word in words(sentence.text))) for sentence in split]
+    found = [(sentence, tokens) for sentence, tokens in found if tokens]
     if not found:
         name = f" {cluster.id}" if cluster.id else ""
         raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
