@@ -250,7 +250,9 @@ def test_a_document_of_20_megabytes_is_read_and_its_sentences_are_limited(tmp_pa
     cluster = Cluster.from_files(path)
     assert len(cluster.documents[0].text) > 20_000_000
     with pytest.raises(ValueError, match=r"at most 5,000 sentences, but has more \(document big\.txt"):
-        cluster.sentences()
+        cluster.sentences(limit=5_000)
+    with pytest.raises(ValueError, match=r"at most 1,000,000 sentences, but has more \(document big\.txt"):
+        Cluster.from_files(write(tmp_path / "big.txt", "So. " * 1_000_001)).sentences()
 
 
 @pytest.mark.parametrize(

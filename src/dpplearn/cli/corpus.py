@@ -56,12 +56,14 @@ def read_for_scoring(corpus: Path, run: Run, split: str | None, language: str | 
 
 def usable(clusters: list[Cluster], corpus: Path) -> list[Cluster]:
     """Clusters that can be learned from and scored; the others are named on standard error, with what they lack."""
+    from dpplearn.summarize.model.split_cluster import MAX_COMPARED
+
     kept = []
     for number, cluster in enumerate(clusters, 1):
         name = cluster.name if cluster.id is not None else f"cluster number {number}"
         try:
-            lacks = [] if cluster.sentences() else ["sentence"]
-        except ValueError as error:  # more sentences than are read
+            lacks = [] if cluster.sentences(limit=MAX_COMPARED) else ["sentence"]
+        except ValueError as error:  # more sentences than can be learned from
             say(f"Warning: left out {name} of {corpus}: {error}")
             continue
         if not any(reference.strip() for reference in cluster.references):

@@ -24,10 +24,11 @@ from dpplearn.summarize.corpora.mismatch import warn_unless_read
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.choice import choose
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
+from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.budget import Budget, check_length, settled
 from dpplearn.summarize.text.matching import match_words
@@ -213,7 +214,9 @@ class Summarizer(Parameters):
     def prepare(self, cluster: Given | Featurized, *, min_words: int = 1, keep_all: bool = False) -> Prepared:
         """All that summaries of a cluster have in common, so that many of them take one reading.
 
-        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`.
+        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`. Of more than
+        3,000 sentences, the 3,000 are kept that a first choice by the model, part by part, finds best:
+        `.read.sentences` of what is returned.
 
         Examples
         --------
@@ -237,7 +240,7 @@ class Summarizer(Parameters):
         if not isinstance(cluster, Prepared):
             options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)
-            return Prepared(read, self._predictor, self.language_, self.settings.bigrams)
+            return Prepared(finalists(read, self._predictor), self._predictor, self.language_, self.settings.bigrams)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         return cluster
@@ -280,7 +283,7 @@ class Summarizer(Parameters):
         diversity : float
             0 is quality alone, 1 similarity alone, 0.5 the learned model.
         include, exclude : item numbers, optional
-            Sentences that must be in or out, as numbered in `features_.read(cluster).sentences`.
+            Sentences that must be in or out, as numbered in `prepare(cluster).read.sentences`.
         n_samples : int
             Sets drawn by the decoder "sampled".
         overrun : float
@@ -311,6 +314,8 @@ class Summarizer(Parameters):
             subset = np.array([np.where(whole, ready.dpp.quality, -1.0).argmax() if whole.any() else best])
             note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
         lines = [cut(texts[i], budget, unit) if note else texts[i] for i in subset]
+        if ready.read.passed and subset.size == EXACT:  # fewer were kept only where all others are copies
+            note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + ready.read.passed:,}."
         return Summary(
             text="\n".join(lines),
             sentences=tuple(ready.read.sentences[i] for i in subset),

@@ -11,8 +11,7 @@ from dpplearn.summarize.corpora.document import Document, Sentence
 
 __all__ = ["MAX_SENTENCES", "Cluster", "Document", "Sentence", "Splitter"]
 
-# A cluster is scored with a kernel of one row per sentence; beyond this it takes minutes and gigabytes.
-MAX_SENTENCES = 5_000
+MAX_SENTENCES = 1_000_000  # in one cluster; so many take minutes and gigabytes
 
 
 @dataclass(frozen=True)

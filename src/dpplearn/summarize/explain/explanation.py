@@ -87,11 +87,12 @@ class Explanation:
         `marginal` the probability that the model puts the sentence in a summary, given what is pinned and excluded, and
         `number` that by which `include=` and `exclude=` know it.
     left_out : tuple of LeftOut
-        All other sentences, by quality. `similarity` is the cosine to `similar_to`, and `redundancy` the share of the
-        sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a
-        few words why it was left out, `code` in one, the first that holds: "excluded", "same-words" (as a chosen one),
-        "too-long", "redundant", "same-words" (as one that was considered in its place); where there is room for it,
-        "adds-nothing" (it is not worth having) or "better-without"; where there is none, "weaker" or "does-not-fit".
+        All other sentences that the model was asked about, by quality. `similarity` is the cosine to `similar_to`, and
+        `redundancy` the share of the sentence that the summary as a whole already covers:
+        1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a few words why it was left out, `code` in one, the first
+        that holds: "excluded", "same-words" (as a chosen one), "too-long", "redundant", "same-words" (as one that was
+        considered in its place); where there is room for it, "adds-nothing" (it is not worth having) or
+        "better-without"; where there is none, "weaker" or "does-not-fit".
     similarity : Alike or None
         The mean and the largest cosine between two chosen sentences; None for fewer than two.
     documents : tuple of str
@@ -99,6 +100,9 @@ class Explanation:
     set_aside : tuple of NoCandidate
         Pieces of the documents that were no candidates: `code` is "kind" (no running text), "no-sentence", "announces",
         "too-short", "repeated" or "boilerplate".
+    passed : int
+        How many sentences a first choice left out, where there were too many for the exact model; `first_choice` says
+        why, of all of them.
     """
 
     chosen: tuple[Chosen, ...]
@@ -106,6 +110,19 @@ class Explanation:
     similarity: Alike | None
     documents: tuple[str, ...]
     set_aside: tuple[NoCandidate, ...] = ()
+    passed: int = 0
+
+    @property
+    def first_choice(self) -> str:
+        """Why sentences were left out before the model was asked about the others; empty where it was of all."""
+        if not self.passed:
+            return ""
+        what = "sentence was" if self.passed == 1 else "sentences were"
+        return (
+            f"{self.passed:,} more {what} left out in a first choice among many: other sentences were kept that add "
+            "more to their part of the text, by quality and by what is new in them, or have more of the words that "
+            "summaries are likely to have; or that have the same words."
+        )
 
     def best_left_out(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
         """The sentences left out that have the highest quality, best first."""
@@ -129,6 +146,7 @@ class Explanation:
             "left_out": [x.to_dict() for x in self.best_left_out(most)],
             "similarity": None if self.similarity is None else vars(self.similarity),
             "set_aside": {"count": len(self.set_aside), "pieces": [vars(one) for one in self.some_set_aside(most)]},
+            **({"first_choice": {"left_out": self.passed, "reason": self.first_choice}} if self.passed else {}),
         }
 
     def some_set_aside(self, most: int | None = LISTED) -> tuple[NoCandidate, ...]:
@@ -154,7 +172,7 @@ class Explanation:
             lines.append(f"No candidates, unless asked for with keep_all (--keep-all): {listed}")
         for one in self.some_set_aside(FEW):
             lines.append(f"  {self.documents[one.document]}: {shorten(one.text, 60)} ({one.reason})")
-        return "\n".join(lines)
+        return "\n".join([*lines, self.first_choice] if self.passed else lines)
 
     def where(self, sentence: Sentence) -> str:
         """The sentence's document and its place there."""

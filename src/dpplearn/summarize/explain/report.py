@@ -40,13 +40,14 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     page = resources.files("dpplearn.summarize").joinpath("data", "report.html").read_text(encoding="utf-8")
     return Template(page).substitute(
         title=escape(title),
-        size=f"{len(summary.sentences)} sentences of {len(summary.read.sentences)} from {len(documents)} documents, "
-        f"{summary.length:g} of {escape(measured(summary.budget, summary.unit))}.",
+        size=f"{len(summary.sentences)} sentences of {len(summary.read) + explanation.passed} from {len(documents)} "
+        f"documents, {summary.length:g} of {escape(measured(summary.budget, summary.unit))}.",
         note=f"<p>{escape(summary.note)}</p>" if summary.note else "",
         summary="\n".join(lines),
         chosen="\n".join(chosen),
         hidden="" if left_out else "hidden",
         left_out="\n".join(left_out),
+        first_choice=f"<p>{escape(explanation.first_choice)}</p>" if explanation.passed else "",
         sources="\n".join(sources),
     )
 

@@ -33,7 +33,7 @@ class Summary:
     note : str
         What a reader should know, such as that the only sentence had to be cut; else empty.
     subset : array of int
-        The numbers of the sentences, as `include=` and `exclude=` give them.
+        The numbers of the sentences, as `include=` and `exclude=` give them: places in `read.sentences`.
     """
 
     text: str
@@ -54,7 +54,7 @@ class Summary:
 
     @property
     def read(self) -> Featurized:
-        """The cluster as it was read."""
+        """The cluster as it was read; of a very large one, the sentences that a first choice kept."""
         return self.ready.read
 
     @property
@@ -93,7 +93,7 @@ class Summary:
         between = read.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
         alike = Alike(float(between.mean()), float(between.max())) if between.size else None
         documents = tuple(document.id for document in read.cluster.documents)
-        return Explanation(tuple(chosen), tuple(left_out), alike, documents, set_aside(read))
+        return Explanation(tuple(chosen), tuple(left_out), alike, documents, set_aside(read), read.passed)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as data for JSON."""

@@ -9,13 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, check_choice, read_only
-from dpplearn._loops.gram import gram
-from dpplearn.learning.itemset import ItemSet, shared_columns
+from dpplearn._checks import FloatArray, IntArray, check_choice, read_only
+from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.bins import quantile_edges
 from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature, Reading, features_of
-from dpplearn.summarize.model.split_cluster import SplitCluster, split_cluster
+from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
@@ -25,10 +24,12 @@ from dpplearn.summarize.text.words import words
 class Featurized(Reading):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
-    `items` has the quality features F, the tf-idf rows phi and, since F was made of them, their cosines C.
+    `items` has the quality features F, the tf-idf rows phi and, where F was made of them, their cosines C;
+    `passed` is the number of sentences that a first choice left out before.
     """
 
     items: ItemSet
+    passed: int = 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes need no idf: what it is for is done, and it is as large as the model."""
@@ -42,10 +43,28 @@ class Featurized(Reading):
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
         return items_of(self, self.F, self.items.names, self.costs(unit))
 
+    def only(self, kept: IntArray) -> Featurized:
+        """Some of the sentences, with the features that they have among all."""
+        sentences, words = tuple(self.sentences[i] for i in kept), tuple(self.words[i] for i in kept)
+        reading = Reading(self.cluster, sentences, words, self.set_aside, self.idf, self.phi[kept])
+        return featurized(reading, self.F[kept], self.items.names, self.passed + len(self) - kept.size)
+
 
 def items_of(read: Reading, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None = None) -> ItemSet:
-    """Sentences as items, of parts that are known to be right."""
-    return ItemSet._of(features=F, similarity=read.C, phi=read.phi, cost=cost, names=names)
+    """Sentences as items, of parts that are known to be right; many have no matrix of their cosines."""
+    C = read.C if len(read) <= MAX_COMPARED else None
+    return ItemSet._of(features=F, similarity=C, phi=read.phi, cost=cost, names=names)
+
+
+def featurized(reading: Reading, F: FloatArray, names: tuple[str, ...] | None, passed: int = 0) -> Featurized:
+    """A reading with its features, none of which changes any more."""
+    items = items_of(reading, F, names)
+    read_only(F, reading.phi.data, *([] if items.similarity is None else [items.similarity]))
+    made: dict[str, Any] = {one.name: getattr(reading, one.name) for one in fields(reading) if one.init}
+    found = Featurized(**made, items=items, passed=passed)
+    if items.similarity is not None:
+        vars(found)["C"] = items.similarity  # the same array, known already
+    return found
 
 
 class SentenceFeatures:
@@ -101,7 +120,7 @@ class SentenceFeatures:
         if not clusters:
             raise ValueError("Features are learned from at least one training cluster; found none.")
         self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
-        readings = [self._reading(split_cluster(cluster, self.splitter)) for cluster in clusters]
+        readings = [self._reading(split_cluster(cluster, self.splitter, MAX_COMPARED)) for cluster in clusters]
         values = [self._values(reading) for reading in readings]
         self.edges = {
             entry.name: quantile_edges(np.concatenate([one[entry.name] for one in values]), entry.bins)
@@ -111,7 +130,7 @@ class SentenceFeatures:
         return [self._featurized(reading, one) for reading, one in zip(readings, values, strict=True)]
 
     def read(self, cluster: Cluster, *, min_words: int = 1, keep_all: bool = False) -> Featurized:
-        """Sentences, F, Φ and cosines of a cluster; options as in `Cluster.sentences`."""
+        """Sentences, F, Φ and, where they are not too many, cosines of a cluster; options as in `Cluster.sentences`."""
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
         reading = self._reading(split_cluster(cluster, self.splitter, min_words=min_words, keep_all=keep_all))
@@ -122,12 +141,9 @@ class SentenceFeatures:
         return self.read(cluster).item_set(self.unit)
 
     def _reading(self, found: SplitCluster) -> Reading:
-        """With tf-idf rows and cosines."""
+        """With tf-idf rows."""
         phi = self.idf.vectors(found.words)
-        C = gram(*shared_columns(phi), len(found))
-        np.minimum(C, 1.0, out=C)
-        np.fill_diagonal(C, 1.0)
-        return Reading(found.cluster, found.sentences, found.words, found.set_aside, self.idf, phi, C)
+        return Reading(found.cluster, found.sentences, found.words, found.set_aside, self.idf, phi)
 
     def _values(self, reading: Reading) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""
@@ -135,7 +151,4 @@ class SentenceFeatures:
 
     def _featurized(self, reading: Reading, values: dict[str, FloatArray]) -> Featurized:
         parts = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)
-        F = np.hstack([*chain.from_iterable(parts)])
-        read_only(F, reading.C, reading.phi.data)
-        made: dict[str, Any] = {one.name: getattr(reading, one.name) for one in fields(reading) if one.init}
-        return Featurized(**made, items=items_of(reading, F, self.names))
+        return featurized(reading, np.hstack([*chain.from_iterable(parts)]), self.names)

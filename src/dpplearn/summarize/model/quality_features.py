@@ -12,9 +12,11 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray
+from dpplearn._loops.gram import gram
+from dpplearn.learning.itemset import shared_columns
 from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot
-from dpplearn.summarize.model.centrality import lexrank, mean_similarity
-from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
+from dpplearn.summarize.model.split_cluster import EXACT, MAX_COMPARED, SplitCluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import words
 
@@ -33,7 +35,30 @@ class Reading(SplitCluster):
 
     idf: Idf
     phi: Features
-    C: FloatArray
+
+    @cached_property
+    def C(self) -> FloatArray:
+        """Cosines between every two sentences, where these are not too many."""
+        if len(self) > MAX_COMPARED:
+            raise ValueError(
+                f"{self.cluster.name} must have at most {MAX_COMPARED:,} sentences for every two to be compared, but "
+                f"has {len(self):,}. Summarizer.summarize takes more; for all else, give fewer or shorter documents."
+            )
+        C = gram(*shared_columns(self.phi), len(self))
+        np.minimum(C, 1.0, out=C)
+        np.fill_diagonal(C, 1.0)
+        return C
+
+    @property
+    def mean_similarity(self) -> FloatArray:
+        """Mean cosine of each sentence to the others; rounded, so that equal sentences are equal."""
+        values = mean_similarity(self.C) if len(self) <= EXACT else mean_similarity_of_rows(self.phi)
+        return np.round(values, 10)
+
+    @property
+    def lexrank(self) -> FloatArray:
+        """LexRank of each sentence, rounded too."""
+        return np.round(lexrank(self.C) if len(self) <= EXACT else lexrank_of_rows(self.phi), 10)
 
     @cached_property
     def weights(self) -> list[FloatArray]:
@@ -122,13 +147,14 @@ class Feature:
 
 def words_elsewhere(read: Reading) -> FloatArray:
     has = Counter(word for own in read.by_document.values() for word in {word for tokens in own for word in tokens})
-    return read.share(lambda word: (has[word] - 1) / read.others)
+    others = read.others
+    return read.share(lambda word: (has[word] - 1) / others)
 
 
 def pairs_elsewhere(read: Reading) -> list[float]:
     has = Counter(pair for own in read.by_document.values() for pair in {p for tokens in own for p in pairwise(tokens)})
-    found = [list(pairwise(tokens)) for tokens in read.words]
-    return [sum(has[pair] - 1 for pair in pairs) / read.others / max(len(pairs), 1) for pairs in found]
+    found, others = (list(pairwise(tokens)) for tokens in read.words), read.others
+    return [sum(has[pair] - 1 for pair in pairs) / others / max(len(pairs), 1) for pairs in found]
 
 
 def words_of_titles(read: Reading) -> FloatArray:
@@ -161,9 +187,8 @@ FEATURES: list[Feature] = [
         lambda read: [min(s.position, 6) - 1 for s in read.sentences],
         levels=("1", "2", "3", "4", "5", "6+"),
     ),
-    # rounded, so that equal sentences are equal, not but for rounding
-    Feature("similarity", lambda read: np.round(mean_similarity(read.C), 10), raw=True, bins=5, local_bins=10),
-    Feature("lexrank", lambda read: np.round(lexrank(read.C), 10), raw=True, bins=5, local_bins=5),
+    Feature("similarity", lambda read: read.mean_similarity, raw=True, bins=5, local_bins=10),
+    Feature("lexrank", lambda read: read.lexrank, raw=True, bins=5, local_bins=5),
     Feature("words in other documents", words_elsewhere, rank=True, sets=MORE),
     Feature("word pairs in other documents", pairs_elsewhere, rank=True, sets=MORE),
     Feature("words of titles", words_of_titles, rank=True, sets=MORE),

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray
 from dpplearn.summarize.corpora.candidates import SetAside
-from dpplearn.summarize.corpora.cluster import Cluster, Sentence, Splitter
+from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import words
 
 Words = tuple[str, ...]
+
+EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of more, a first choice is made
+MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +68,19 @@ def check_cluster(given: object) -> None:
 
 
 def split_cluster(
-    cluster: Cluster, splitter: Splitter | None = None, *, min_words: int = 1, keep_all: bool = False
+    cluster: Cluster,
+    splitter: Splitter | None = None,
+    limit: int = MAX_SENTENCES,
+    *,
+    min_words: int = 1,
+    keep_all: bool = False,
 ) -> SplitCluster:
     """Split a cluster into its sentences, of which there must be one; options as in `Cluster.sentences`."""
     check_cluster(cluster)
-    candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all)
-    found = [(sentence, tuple(words(sentence.text))) for sentence in candidates.sentences]
+    same: dict[str, str] = {}  # each word is kept once, however often it occurs
+    candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
+    split = candidates.sentences
+    found = [(sentence, tuple(same.setdefault(word, word) for word in words(sentence.text))) for sentence in split]
     found = [(sentence, tokens) for sentence, tokens in found if tokens]
     if not found:
         name = f" {cluster.id}" if cluster.id else ""

@@ -1,0 +1,158 @@
+"""Very many sentences: the same features without an n x n matrix, a first choice, the exact model on what remains."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpplearn.cli import main
+from dpplearn.summarize import Cluster, Summarizer, summarizer
+from dpplearn.summarize.experiments.baselines import lexrank_items
+from dpplearn.summarize.explain.report import html_report
+from dpplearn.summarize.model import first_choice as first
+from dpplearn.summarize.model import quality_features
+from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
+from dpplearn.summarize.model.features import SentenceFeatures
+
+WORDS = [f"{a}{b}{c}o" for a in "bdklmrt" for b in "aeiou" for c in "nrs"]
+
+
+def book(sentences, seed=0, documents=1, longest=12):
+    """Sentences of words as frequent as Zipf says."""
+    rng = np.random.default_rng(seed)
+    share = 1.0 / np.arange(1, len(WORDS) + 1)
+    sizes = rng.integers(3, longest, sentences)
+    drawn = (" ".join(rng.choice(WORDS, size, p=share / share.sum())).capitalize() + "." for size in sizes)
+    lines = list(drawn)
+    return Cluster.from_texts([" ".join(lines[d::documents]) for d in range(documents)])
+
+
+@pytest.fixture(scope="module")
+def model():
+    return Summarizer.load()
+
+
+def test_centrality_of_rows_is_that_of_their_cosines(model):
+    read = model.features_.read(book(300))
+    np.testing.assert_allclose(mean_similarity_of_rows(read.phi), mean_similarity(read.C), rtol=1e-12)
+    np.testing.assert_allclose(lexrank_of_rows(read.phi), lexrank(read.C), rtol=1e-12)
+    one = read.phi[[0]]
+    np.testing.assert_allclose(mean_similarity_of_rows(one), [0.0], atol=1e-15)
+    np.testing.assert_allclose(lexrank_of_rows(one), [1.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("features", ["paper", "extended"])
+def test_features_of_many_sentences_are_those_of_few(features, monkeypatch):
+    cluster = book(200, documents=4)
+    made = SentenceFeatures(features).fit([cluster])
+    few = made.read(cluster)
+    monkeypatch.setattr(quality_features, "EXACT", 10)
+    many = made.read(cluster)
+    np.testing.assert_allclose(many.F, few.F, atol=2e-10)
+
+
+def gain(L, Y, i):
+    """det(L_Yi) / det(L_Y), by the definition."""
+    return np.linalg.det(L[np.ix_([*Y, i], [*Y, i])]) / (np.linalg.det(L[np.ix_(Y, Y)]) if Y else 1.0)
+
+
+def test_the_first_choice_is_greedy_in_each_part_and_by_gain_over_all(model, monkeypatch):
+    monkeypatch.setattr(first, "COVERING", 0.0)
+    read = model.features_.read(book(8, seed=3))
+    L = model.dpp(read).L
+    order = []
+    for part in ([0, 1, 2, 3], [4, 5, 6, 7]):
+        Y = []
+        while len(Y) < 4:
+            gains = {i: gain(L, Y, i) for i in part if i not in Y}
+            best = max(gains, key=gains.get)
+            order.append((gains[best], best))
+            Y.append(best)
+    for keep in range(1, 8):
+        wanted = sorted(i for _, i in sorted(order, reverse=True)[:keep])
+        assert first.first_choice(read, model._predictor, keep, part=4).tolist() == wanted
+
+
+def test_the_other_places_are_for_sentences_with_likely_words(model):
+    read = model.features_.read(book(120, seed=1))
+    log_q = np.log(model.dpp(read).quality)
+    p = np.exp(2 * log_q) / np.exp(2 * log_q).sum()
+    sets = [set(tokens) for tokens in read.words]
+    likely = {w: 1 - (1 - sum(p[i] for i, own in enumerate(sets) if w in own)) ** 8 for w in set().union(*sets)}
+    wanted = [sum(likely[w] for w in own) / (len(own) + 5) for own in sets]
+    np.testing.assert_allclose(first.coverage(read.phi, log_q), wanted, rtol=1e-10)
+    kept = first.first_choice(read, model._predictor, 20, part=40)
+    assert kept.size == 20 == len(set(kept.tolist()))
+    best = np.argsort(-np.array(wanted), kind="stable")[:6]
+    assert set(best.tolist()) <= set(kept.tolist())
+
+
+def test_what_is_kept_has_its_kernel_of_the_whole(model):
+    read = model.features_.read(book(150, seed=2))
+    kept = first.first_choice(read, model._predictor, 30, part=50)
+    some = first.finalists(read, model._predictor, 30, part=50)
+    assert (len(some), some.passed) == (30, 120)
+    assert some.sentences == tuple(read.sentences[i] for i in kept)
+    np.testing.assert_allclose(model.dpp(some).L, model.dpp(read).L[np.ix_(kept, kept)], rtol=1e-12)
+    assert first.finalists(read, model._predictor, 150) is read
+
+
+def test_all_views_tell_of_the_first_choice(model, monkeypatch):
+    monkeypatch.setattr(summarizer, "finalists", partial(first.finalists, keep=60, part=50))
+    cluster = book(400, seed=4)
+    summary = model.summarize(cluster, 40, "words")
+    reasons = summary.explain()
+    assert reasons.passed == 340
+    assert len(reasons.chosen) + len(reasons.left_out) + reasons.passed == len(cluster.sentences())
+    assert "340 more sentences were left out in a first choice" in reasons.first_choice
+    assert reasons.first_choice in str(reasons)
+    assert reasons.first_choice in html_report(summary)
+    assert f"{len(summary.sentences)} sentences of 400" in html_report(summary)
+    said = json.loads(json.dumps(summary.to_dict()))["explanation"]["first_choice"]
+    assert said == {"left_out": 340, "reason": reasons.first_choice}
+    again = model.summarize(cluster, 40, "words")
+    assert again.text == summary.text
+    ready = model.prepare(cluster)
+    assert model.summarize(ready, 40, "words", include=[7]).sentences.count(ready.read.sentences[7]) == 1
+
+
+def test_few_sentences_are_told_nothing(model):
+    reasons = model.summarize(Cluster.example(), 40, "words").explain()
+    assert reasons.passed == 0
+    assert reasons.first_choice == ""
+    assert "first_choice" not in reasons.to_dict()
+
+
+def test_thousands_of_sentences_from_start_to_end(tmp_path):
+    path = tmp_path / "book.txt"
+    path.write_text(book(6_000).documents[0].text, encoding="utf-8")
+    result = CliRunner().invoke(main, ["summarize", str(path), "--decoder", "greedy", "--budget", "30"])
+    assert result.exit_code == 0, result.stderr
+    assert 0 < len(result.stdout.split()) <= 30
+
+
+@pytest.mark.parametrize(("line", "kept"), [("It rained all day. ", 1), ("So. No. Why. ", 3)])
+def test_copies_are_one_candidate(model, line, kept):
+    summary = model.summarize(Cluster.from_texts([line * 4_000]), 100, "words")
+    assert len(summary.sentences) == kept
+    assert summary.explain().passed == 4_000 * kept - kept
+    assert summary.note == ""
+
+
+def test_a_budget_for_more_than_was_kept_is_told(model, monkeypatch):
+    monkeypatch.setattr(summarizer, "finalists", partial(first.finalists, keep=20, part=50))
+    monkeypatch.setattr(summarizer, "EXACT", 20)
+    summary = model.summarize(book(100, longest=9), 10_000, "words", decoder="greedy")
+    assert len(summary.sentences) == 20
+    assert "20 sentences are in it" in summary.note
+
+
+def test_what_compares_every_two_says_how_many_it_takes(model):
+    many = book(5_100)
+    with pytest.raises(ValueError, match="at most 5,000 sentences"):
+        Summarizer().fit([Cluster(many.documents, ["Bano."])])
+    read = model.features_.read(many)
+    with pytest.raises(ValueError, match=r"at most 5,000 sentences.*Summarizer\.summarize takes more"):
+        lexrank_items(read, 10, "words")
