@@ -12,6 +12,8 @@ from dpplearn.summarize.corpora.document import Document, Sentence
 from dpplearn.summarize.corpora.repeats import find_repeats
 from dpplearn.summarize.text.blocks import RUNNING, Block
 from dpplearn.summarize.text.characters import has_word, one_line
+from dpplearn.summarize.text.clauses import cut_clauses
+from dpplearn.summarize.text.courtesy import is_courtesy
 from dpplearn.summarize.text.newswire import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
 from dpplearn.summarize.text.standing import is_standing
@@ -31,9 +33,9 @@ _LABELS = ("heading", "caption", "byline")
 class SetAside(NamedTuple):
     """A piece of a document that is no candidate: where it stands, the kind of its block, and why.
 
-    `code` is "kind" (its block is no running text), "no-sentence", "announces" (a list, table or code after it),
-    "too-short", "repeated" (its paragraph stands in an earlier document, number `copy_of`), or "boilerplate" (it stands
-    in most documents).
+    `code` is "kind" (its block is no running text), "no-sentence", "courtesy" (a greeting, thanks), "announces" (a
+    list, table or code after it), "too-short", "repeated" (its paragraph stands in an earlier document, number `copy_of`), or
+    "boilerplate" (it stands in most documents).
     """
 
     text: str
@@ -87,6 +89,8 @@ class Wanted:
         if self.keep_all or (self.headings and kind in ("heading", "byline")):
             return SENTENCE, ""
         if kind in RUNNING:
+            if is_courtesy(text):
+                return FRAGMENT, "courtesy"
             if is_standing(text):
                 return SENTENCE, ""
             return (FRAGMENT if is_wordy(text) else REST), "no-sentence"
@@ -146,7 +150,8 @@ def _without_promise(one: _Found | None, after: _Found | None) -> _Found:
 def _pieces(document: Document, splitter: Splitter | None) -> Iterator[Piece]:
     """The pieces of a document that have a word, without the dateline before its first running text."""
     text, dated = document.text, False
-    pieces = find_pieces(text, document.blocks) if splitter is None else _split(document, splitter)
+    ours = splitter is None
+    pieces = cut_clauses(text, [*find_pieces(text, document.blocks)]) if ours else _split(document, splitter)
     for piece in pieces:
         start = piece.start
         if not dated and piece.kind in RUNNING:

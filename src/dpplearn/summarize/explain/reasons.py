@@ -73,10 +73,14 @@ KINDS = {
     "code": "code",
     "byline": "a byline or date",
     "navigation": "navigation",
-    "banner": "a banner",
+    "banner": "a banner, or what a program says",
+    "footnote": "a footnote",
+    "formula": "a formula",
+    "reference": "a reference",
 }
 SET_ASIDE = {
     "no-sentence": "no sentence",
+    "courtesy": "a greeting, thanks, or an offer",
     "announces": "only announces what follows",
     "too-short": "too short",
     "repeated": "again, as in a paragraph of {}",

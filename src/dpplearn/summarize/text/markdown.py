@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpplearn.summarize.text.blocks import BlockText, is_date
+from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.lines import is_date
 from dpplearn.summarize.text.newswire import is_byline
 from dpplearn.summarize.text.page import read_html
 

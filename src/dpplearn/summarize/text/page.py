@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from dpplearn.summarize.text.blocks import OUTSIDE, RUNNING, BlockText, is_date
+from dpplearn.summarize.text.blocks import OUTSIDE, RUNNING, BlockText
+from dpplearn.summarize.text.lines import is_date
 from dpplearn.summarize.text.markup import characters, tokens
 from dpplearn.summarize.text.newswire import is_byline
 from dpplearn.summarize.text.word_lists import word_lists, word_set

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from dpplearn._cached import cached_property
 from dpplearn.summarize.text import abbreviations as abbr
-from dpplearn.summarize.text.blocks import WHOLE, Block, find_blocks
+from dpplearn.summarize.text.blocks import WHOLE, Block
 from dpplearn.summarize.text.characters import ALWAYS, CLOSERS, DASHES, EITHER, OPENERS, SPACED, UNSEEN, has_word
+from dpplearn.summarize.text.lines import find_blocks, with_turns
 
 WINDOW = 60
 
@@ -70,7 +71,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Piece]:
     """Yield the sentences of a text's blocks, which are found where they are not given; a heading is one piece."""
     section = None
-    for block in find_blocks(text) if blocks is None else blocks:
+    for block in find_blocks(text) if blocks is None else with_turns(text, blocks):
         start = block.start
         for end in _ends(text, block):
             start = _skip_space(text, start, end)

@@ -11,8 +11,9 @@ from typing import NamedTuple
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.packages import Package
 from dpplearn.summarize.corpora.formats.xml import Tag, tags
-from dpplearn.summarize.text.blocks import HEADING_WORDS, BlockText
+from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.characters import STOPS
+from dpplearn.summarize.text.lines import HEADING_WORDS
 from dpplearn.summarize.text.word_lists import word_set
 
 USUAL = "word/document.xml"
