@@ -13,6 +13,7 @@ from dpplearn.summarize.text.units import Unit, check_budget, check_unit, length
 Budget: TypeAlias = float | str
 USUAL = 100.0  # words of a summary of NEWS words, about a cluster of news articles
 NEWS = 2_500.0
+LEAST = 60.0  # three or four sentences
 LARGEST = 1.0 / 3.0  # of the text
 _SHARE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*", re.ASCII)
 
@@ -37,14 +38,15 @@ def share_of(budget: Budget) -> float | None:
 
 
 def suited(words: float) -> float:
-    """Words of a summary that suit a text of so many: 100 for 2,500, growing with the cube root, at most a third.
+    """Words of a summary that suit a text of so many: 100 for 2,500, growing with the cube root, 60 at least where that
+    is no more than a third.
 
     Examples
     --------
     >>> [round(suited(n)) for n in (150, 600, 2_500, 100_000)]
-    [39, 62, 100, 342]
+    [50, 62, 100, 342]
     """
-    return min(USUAL * (words / NEWS) ** (1.0 / 3.0), LARGEST * words)
+    return min(max(USUAL * (words / NEWS) ** (1.0 / 3.0), LEAST), LARGEST * words)
 
 
 def check_length(budget: Budget | None, unit: Unit) -> None:

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.sentences import Piece
 from dpplearn.summarize.text.standing import listed
+from dpplearn.summarize.text.word_lists import word_set
 
 LONGEST = 60  # words of a piece that is left whole
 STOPLESS = 100  # words for each stop, above which a text has hardly any
 # Words after which a piece is cut before the word that follows: at a conjunction and a subject, at any conjunction or
 # comma before what may begin a clause, at any of them.
 ENOUGH, PLENTY, TOO_MANY = 10, 16, 35
+_CONTINUE = word_set("that which who whom whose what")  # a clause that leans on the one before
 _TOKEN = re.compile(r"\S+")
 _EAST = re.compile(r"[^，、,;；：]{8,}[，、,;；：]")  # scripts without spaces: at commas
 
@@ -81,6 +83,8 @@ def _joint(words: list[str], i: int) -> int:
     comma = words[i - 1][-1] in ",;:،"
     word, after = words[i], words[i + 1]
     if word in listed("joints"):
+        if after in _CONTINUE:
+            return 0
         if after in listed("subjects") or after in listed("clause heads"):
             return 3
         return 2 if comma or after in listed("phrase heads") else 1

@@ -17,6 +17,7 @@ _BULLET = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-
 _HASHES = re.compile(r"#{1,6}[ \t]+(?=\S)")
 _RULE = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
 _DIGIT = re.compile(r"[0-9]")
+_CELLS = ("\t", "|", ";")
 _BLANK = WHITE + UNSEEN
 
 HEADING_WORDS, HEADING_LENGTH = 12, 100
@@ -57,9 +58,19 @@ def find_blocks(text: str) -> list[Block]:
     spoken = False
     for part in parts:
         cut = [part] if isinstance(part, Block) else _cut(part, broken, 0 if broken else width)
-        spoken = spoken or isinstance(part, Block)  # what is said is no heading, though it may look like one
-        found += [block._replace(kind="paragraph") if spoken and block.kind == "heading" else block for block in cut]
+        spoken = spoken or isinstance(part, Block)
+        found += [_in_talk(text, block, spoken) for block in cut] if any(turns) else cut
     return found
+
+
+def _in_talk(text: str, block: Block, spoken: bool) -> Block:
+    """A block of a conversation: what is said is no heading, though it may look like one; above it, an open line says
+    what, when and who.
+    """
+    if spoken:
+        return block._replace(kind="paragraph") if block.kind == "heading" else block
+    open_ = block.kind == "paragraph" and not is_closed(text[block.start : block.end])
+    return block._replace(kind="byline") if open_ else block
 
 
 def _with_turns(paragraphs: Iterable[list[_Line]], turns: Iterator[Turn | None]) -> list[list[_Line] | Block]:
@@ -161,9 +172,10 @@ def one_per_line(paragraphs: list[list[_Line]]) -> bool:
 
 
 def _width(paragraphs: Iterable[list[_Line]]) -> int:
-    """About where lines are wrapped."""
-    lengths = sorted(line.length for lines in paragraphs if len(lines) > 1 for line in lines)
-    return lengths[round(0.9 * (len(lengths) - 1))] if lengths else 0
+    """About where lines are wrapped; where paragraphs are longer lines than those under each other, none are."""
+    groups = list(paragraphs)
+    lengths = [[line.length for lines in groups if len(lines) > least for line in lines] for least in (0, 1)]
+    return max(sorted(one)[round(0.9 * (len(one) - 1))] if one else 0 for one in lengths)
 
 
 def _cut(lines: list[_Line], broken: bool, width: int) -> list[Block]:
@@ -177,6 +189,8 @@ def _cut(lines: list[_Line], broken: bool, width: int) -> list[Block]:
         marked = alone and (first.hashes > first.start or (not begin and _is_numbered_heading(lines)))
         start = max(first.hashes, first.bullet) if marked else first.bullet if item else first.start
         kind = "heading" if marked else "item" if item else _kind_alone(lines, begin, width) if alone else "paragraph"
+        if alone and _is_row(lines, begin):
+            start, kind = first.start, "row"
         opening = first.text[:2]
         if opening in (MARKS["row"], "|-", "|:", "||") or (opening == MARKS["quotation"] and len(first.text) > 2):
             start += 2
@@ -192,6 +206,8 @@ def _cut(lines: list[_Line], broken: bool, width: int) -> list[Block]:
             wraps = line.text[0].islower() and not above.closed
             if not (
                 listed
+                or _is_row(lines, i)
+                or _is_row(lines, i - 1)
                 or "|" in (line.text[0], above.text[0])
                 or line.hashes > line.start
                 or _RULE.match(line.text)
@@ -206,6 +222,15 @@ def _cut(lines: list[_Line], broken: bool, width: int) -> list[Block]:
             item = line.bullet > line.start and not _is_ordinal(lines)
     close(len(lines))
     return found
+
+
+def _is_row(lines: list[_Line], i: int) -> bool:
+    """Whether a line has cells between separators, as many as the line above or under it."""
+    for sign in _CELLS:
+        n = lines[i].text.count(sign)
+        if n >= 2 and any(lines[j].text.count(sign) == n for j in (i - 1, i + 1) if 0 <= j < len(lines)):
+            return n >= 3 or sign != ";"
+    return False
 
 
 def _is_ordinal(lines: list[_Line]) -> bool:
@@ -230,6 +255,8 @@ def _is_broken_off(line: _Line, below: _Line, width: int) -> bool:
     """Whether a line ends where its writer ended it: the next word, that may begin a sentence, had room enough."""
     if 4 * (line.length + 1 + below.first) > 3 * width or line.text[-1] in ",;-–—":
         return False
+    if line.text.isupper() and below.text.isupper():
+        return False  # where all is in capitals, they begin nothing
     return not below.text[0].islower() and line.text.rsplit(None, 1)[-1].lower() not in _SMALL
 
 

@@ -11,6 +11,7 @@ from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.lines import is_date
 from dpplearn.summarize.text.newswire import is_byline
 from dpplearn.summarize.text.page import read_html
+from dpplearn.summarize.text.sentences import CODE
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -23,6 +24,7 @@ _FRONT = {"---": ("---", "..."), "+++": ("+++",)}  # YAML, TOML
 _NOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
 _TASK = re.compile(r"\[[ xX]\]\s+")
 _DIRECTIVE = re.compile(r":::|!!!\s|\?\?\?\+?\s|\{%|\{\{|\[TOC\]|\[\[toc\]\]", re.IGNORECASE)  # of site generators
+_STOPPED = re.compile(r"[^\W\d_]{3}[.!?][\"')]?\s$")
 _SPACES = ("softbreak", "hardbreak")
 _LINKED = 0.8
 
@@ -125,6 +127,8 @@ def _inline(tokens: Sequence[Token]) -> _Inline:
     linked = links = bold = plain = 0
     for token in tokens:
         if token.type in ("text", "text_special", "code_inline"):
+            if token.type == "code_inline" and parts and _STOPPED.search(parts[-1]):
+                parts.append(CODE)  # a name in small letters, which may begin a sentence
             parts.append(token.content)
             linked += len(token.content) * (links > 0)
             plain += len(token.content.strip()) * (bold == 0)

@@ -25,6 +25,8 @@ _SPACE = re.compile(r"\s+")
 _NOTE = re.compile(r"\[[0-9]{1,3}\]")  # a footnote's number after the period
 _WORD = re.compile(r"[^\W_][\w'’]{0,40}")
 _WORDS = re.compile(r"[\w'’]+|[.!?]")
+_TOLD = re.compile(r"[^\W\d_]{1,8}(?:说|說|道|表示|问|問|答|称|稱)[。！]")
+CODE = "\u2060"  # before a word that begins a sentence though it is in small letters, as readers of markup know
 _ACRONYM = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2}){1,6}$")
 
 
@@ -112,6 +114,7 @@ class _View:
 
     def __init__(self, text: str, low: int, high: int) -> None:
         self.text, self.low, self.high = text, low, high
+        self.counted = low, 0  # straight quotes up to an offset
 
     @cached_property
     def uncased(self) -> bool:
@@ -140,7 +143,8 @@ class _View:
             if always:
                 # Japanese closes the quote and goes on: "..." to it said.
                 goes_on = self.text[here] in "，、,;；：:-–—" or (quoted and self.text[here] in "とっ")
-                return None if goes_on else here
+                told = quoted and _TOLD.match(self.text, here, self.high)  # and Chinese says who said it
+                return None if goes_on or told else here
             return here if self.is_space_missing(start, here) else None
         while following < self.high and self.floats(following):  # « Attendez. » and tokenized text
             here = following + (2 if self.text.startswith("''", following) else 1)
@@ -157,7 +161,7 @@ class _View:
             char = self.text[here]
             if char in EITHER:
                 after = self.text[here + 1 : here + 2]
-                if here + 1 < self.high and (after.isalnum() or after in OPENERS):
+                if here + 1 < self.high and (after.isalnum() or after in OPENERS) and not self.is_open(char, here):
                     break  # it opens what comes next
                 quoted = True
             elif char in UNSEEN:  # marks of direction
@@ -173,6 +177,15 @@ class _View:
                 break
             here += 1
         return here, quoted
+
+    def is_open(self, char: str, here: int) -> bool:
+        """Whether a straight quote was opened and not closed before, where no space tells: after 。 and the like."""
+        if char != '"' or self.text[here - 1] not in ALWAYS:
+            return False
+        seen, number = self.counted
+        number += self.text.count(char, seen, here)
+        self.counted = here, number
+        return number % 2 == 1
 
     def floats(self, here: int) -> bool:
         """Whether a closing quote stands apart from its sentence."""
@@ -216,7 +229,8 @@ class _View:
         head = self.text[first]
         match = _WORD.match(self.text, first, min(self.high, first + WINDOW))
         word = match[0] if match else ""
-        if head.islower() and not self.uncased and not (len(word) > 2 and word[1].isupper()):  # iPhone, eBay
+        small = head.islower() and CODE not in opened and not self.uncased
+        if small and not (len(word) > 2 and word[1].isupper()):  # iPhone, eBay
             return False
         if head in ",;:)]}" + SPACED + ALWAYS:
             return False
@@ -257,7 +271,7 @@ class _View:
             return False  # BOSTON, Mass. -- The
         if name in abbr.NEVER:
             return False
-        if name in abbr.NUMBERED and (head.isdigit() or head in "#№"):
+        if name in abbr.NUMBERED and (head.isdigit() or head in "#№" or self.is_code(start)):
             return False
         if name in abbr.PARTS and head.isupper() and set(after) <= set("ivxlc"):
             return False
@@ -278,6 +292,11 @@ class _View:
         if name.isdigit() and len(name) <= 2:
             return after not in abbr.GERMAN_MONTHS
         return True
+
+    def is_code(self, start: int) -> bool:
+        """Whether the next word is made of capitals and figures, as in "no. CC/2023/17"."""
+        word = "".join(self.text[start + 1 : min(self.high, start + WINDOW)].split(None, 1)[:1]).rstrip(".,;:)")
+        return word.upper() == word and any(map(str.isdigit, word))
 
     def follows_letter(self, start: int, word: str, head: str, after: str, starts: bool) -> bool:
         """After an initial, or a letter that is a word."""

@@ -188,6 +188,7 @@ def features(text: str) -> dict[str, float]:
             "capitals, most": not shouted and capitals > 0.7 and len(cased) > 2,
             "all capitals": shouted,
             "begins small, open": not closed and begins_small,
+            "begins small, open, no verb": not closed and begins_small and not done and not english.isdisjoint(words),
             "begins small, closed": closed and begins_small,
             "commas, no verb": 0.0 if done else min(body.count(","), 4) / 2,
             "colon inside": ":" in plain[:-1] and not verb,
@@ -201,13 +202,39 @@ def features(text: str) -> dict[str, float]:
         "number of a list": (not first or first in listed("numbers"))
         and not listed("list heads").isdisjoint(words[:4]),
         "ends with an abbreviation": n <= 4 and last == "." and bool(words) and words[-1] in NUMBERED,
-        "furniture": not _heads("furniture").isdisjoint(words) and _phrases("furniture").search(lower) is not None,
+        "furniture": _is_furniture(text),
         "signs, many": signs / seen > 0.1,
         "few letters": len(_NO_WORD.sub("", plain)) / seen < 0.8,
         "hardly a letter": len(_NO_LETTER.sub("", plain)) / seen < 0.6,
         "brackets around": body[:1] in "([<" and last in ")]>",
     }
     return {name: float(value) for name, value in out.items() if value}
+
+
+def _is_furniture(text: str) -> bool:
+    """Whether it has words that pages and programs say of themselves, be it in the label before it."""
+    lower = text.lower()
+    return not _heads("furniture").isdisjoint(_WORD.findall(lower)) and bool(_phrases("furniture").search(lower))
+
+
+def may_state(text: str) -> bool:
+    """Whether a line of four words or more may state something, as far as can be told without knowing its verb.
+
+    Examples
+    --------
+    >>> [may_state(line) for line in ("Storm batters coast", "Storm batters western coast", "How the storm began")]
+    [False, True, False]
+    """
+    found = features(text)
+    words = text.split()
+    label = {"number of a list", "colon inside", "caption", "furniture", "few letters", "all capitals", "figures, most"}
+    label |= {"begins as a clause, not asked", "begins with a preposition, no verb", "capitals, most", "question"}
+    return (
+        len(words) >= 4
+        and not text[0].islower()
+        and label.isdisjoint(found)
+        and words[0].lower() not in listed("list heads")
+    )
 
 
 def _is_noun_phrase(before: str, word: str) -> bool:
