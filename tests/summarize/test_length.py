@@ -89,7 +89,7 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
     documents = [f"{document.text}\n\nFig. 3.\n\nNone.\n\nAnd so on." for document in Cluster.example().documents]
     cluster = Cluster.from_texts(documents)
     scraps = ("Fig. 3.", "None.", "And so on.")
-    summary = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000)
+    summary = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000, keep_all=True)
     assert not set(scraps) & {sentence.text for sentence in summary.sentences}
     worth = summary.worth
     fits = [x for x in summary.explain().left_out if summary.length + length(x.sentence.text, "words") <= 102]
@@ -97,7 +97,7 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
         if x.code == "adds-nothing":
             assert worth.likely[x.number] < worth.least
             assert x.reason.startswith("would add nothing")
-    filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000, fill=True)
+    filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000, fill=True, keep_all=True)
     assert filled.length <= 102
     if decoder == "greedy":  # which is filled with whatever fits, as Algorithm 2 has it
         assert len(filled.sentences) > 2 * len(summary.sentences)

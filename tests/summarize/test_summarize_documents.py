@@ -227,3 +227,16 @@ def test_a_text_that_lost_its_blocks_is_read_as_what_it_was():
         made.add(kind, f"This is one {kind} | of them.")
     found = find_blocks(made.text)
     assert tuple(found) == made.blocks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "本报讯(记者 王明)大桥开通了。",
+        "新华社北京3月5日电 大桥开通了。",
+        "中新网上海3月5日电（记者 李华）大桥开通了。",
+        "大桥开通了。",
+    ],
+)
+def test_chinese_datelines(text):
+    assert text[dateline_end(text) :] == "大桥开通了。"

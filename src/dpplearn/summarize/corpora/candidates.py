@@ -98,7 +98,7 @@ class Wanted:
                 return SENTENCE, ""
             return (FRAGMENT if is_wordy(text) else REST), "no-sentence"
         if kind in _LABELS:
-            return (TITLE if is_standing(text) else LABEL), "kind"
+            return (TITLE if is_standing(text) and not is_courtesy(text) else LABEL), "kind"
         return REST, "kind"
 
 
@@ -159,11 +159,11 @@ def _with_lines(found: list[_Found]) -> list[_Found]:
         pieces = list(group)
         lines = [one for one in pieces if one.piece.kind in ("paragraph", "heading")]
         stated = sum(one.rank <= TITLE for one in lines)
-        closed = any(is_closed(one.text) for one in lines if one.code != "courtesy")
+        closed = any(is_closed(one.text) for one in lines if not is_courtesy(one.text))
         if len(lines) == len(pieces) >= LINES and not closed and 5 * stated < 2 * len(lines):
             rank = TITLE if any(one.rank == TITLE for one in lines) else SENTENCE
             pieces = [
-                one._replace(rank=min(rank, one.rank)) if one.code != "courtesy" and may_state(one.text) else one
+                one._replace(rank=min(rank, one.rank)) if may_state(one.text) and not is_courtesy(one.text) else one
                 for one in pieces
             ]
         out += pieces

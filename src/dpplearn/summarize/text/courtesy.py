@@ -26,6 +26,6 @@ def is_courtesy(text: str) -> bool:
         return False
     for at in range(2 if words and words[0] in listed("interjections") else 1):
         for k in (1, 2, 3, 4):
-            if " ".join(words[at : at + k]) in listed("courtesies") and words[at + k : at + k + 1] != ["to"]:
-                return True
+            if " ".join(words[at : at + k]) in listed("courtesies"):
+                return words[at : at + 2] != ["thanks", "to"]
     return False

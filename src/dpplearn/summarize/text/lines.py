@@ -158,7 +158,8 @@ def one_per_line(paragraphs: list[list[_Line]]) -> bool:
     """Whether line ends are breaks.
 
     They are when three lines in five end with a stop. They are too when most lines are too short to have been
-    wrapped: a wrap comes where the next word did not fit. Then nearly every line must also begin as sentences do.
+    wrapped: a wrap comes where the next word did not fit. Then nearly every line must also begin as sentences do. And
+    they are when nearly every line begins with a capital, as of wrapped lines only some do.
     """
     pairs = [pair for lines in paragraphs for pair in pairwise(lines)]
     if not pairs:
@@ -168,6 +169,9 @@ def one_per_line(paragraphs: list[list[_Line]]) -> bool:
     width = _width(paragraphs)
     loose = sum(above.length + 1 + below.first <= width for above, below in pairs)
     opening = sum(not below.text[0].islower() for _, below in pairs)
+    capital = sum(below.text[0].isupper() and not below.text.isupper() for _, below in pairs)
+    if len(pairs) >= 5 and capital >= 0.9 * len(pairs):
+        return True
     return len(pairs) >= 3 and loose > 0.5 * len(pairs) and opening >= 0.8 * len(pairs)
 
 

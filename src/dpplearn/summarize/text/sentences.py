@@ -25,7 +25,7 @@ _SPACE = re.compile(r"\s+")
 _NOTE = re.compile(r"\[[0-9]{1,3}\]")  # a footnote's number after the period
 _WORD = re.compile(r"[^\W_][\w'’]{0,40}")
 _WORDS = re.compile(r"[\w'’]+|[.!?]")
-_TOLD = re.compile(r"[^\W\d_]{1,8}(?:说|說|道|表示|问|問|答|称|稱)[。！]")
+_TOLD = re.compile(r"[^\W\d_]{1,8}(?:说|說|[说說问問答]道|表示|称|稱)[。！]")
 CODE = "\u2060"  # before a word that begins a sentence though it is in small letters, as readers of markup know
 _ACRONYM = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2}){1,6}$")
 

@@ -1,0 +1,60 @@
+"""Work in another process: a fault of ours comes back as itself, damage of a file as a line about it."""
+
+import pytest
+
+from dpplearn._run import apart
+from dpplearn.summarize.corpora.documents import DocumentFile
+from dpplearn.summarize.corpora.formats.apart import Apart
+
+
+def refuse(data):
+    raise ValueError(f"{len(data)} bytes are too few")
+
+
+def stumble(data, **_options):
+    return data.no_such_name
+
+
+def ask(name):
+    process = apart.Process()
+    try:
+        return process.call(f"test_apart:{name}", b"abc", {}, seconds=60, memory=2**32)
+    finally:
+        process.close()
+
+
+@pytest.fixture(autouse=True)
+def found_there(monkeypatch, request):
+    monkeypatch.syspath_prepend(str(request.path.parent))  # the other process has this one's path
+
+
+def test_what_the_work_refuses_is_told():
+    with pytest.raises(apart.Refused, match="3 bytes are too few"):
+        ask("refuse")
+
+
+def test_a_fault_of_ours_comes_back_as_itself():
+    with pytest.raises(AttributeError, match="no_such_name") as caught:
+        ask("stumble")
+    assert "in stumble" in "".join(caught.value.__notes__)
+
+
+def test_a_fault_of_a_kind_that_is_not_known_here():
+    assert isinstance(apart.failure("zlib.error", "bad", ""), RuntimeError)
+    assert isinstance(apart.failure("UnicodeDecodeError", "bad", ""), RuntimeError)  # takes five arguments
+
+
+def read_with_a_fault(file):
+    return file.no_such_name
+
+
+def read_damaged(file):
+    return {}[file.name]
+
+
+def test_a_reader_s_own_fault_is_not_the_file_s_damage():
+    file = DocumentFile(b"abc", "a.pdf", "there/a.pdf")
+    with pytest.raises(AttributeError, match="no_such_name"):
+        Apart("test_apart:read_with_a_fault")(file)
+    with pytest.raises(ValueError, match=r"there/a\.pdf cannot be read: it is damaged \(KeyError\)"):
+        Apart("test_apart:read_damaged")(file)
