@@ -285,3 +285,29 @@ def test_what_an_option_must_be(arguments, message):
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_lengths_on_the_command_line(tmp_path):
+    """A share, a number of sentences, what suits the text, and what is none of these."""
+    share = json.loads(run("summarize", EXAMPLE, "--budget", "20%", "--json").stdout)
+    assert (share["budget"], share["unit"]) == (252, "words")  # of 1,262
+    assert 200 <= share["length"] <= 252
+    for n in (1, 5, 8, 10):
+        assert len(run("summarize", EXAMPLE, "--unit", "sentences", "--budget", n).stdout.splitlines()) == n
+    assert json.loads(run("summarize", EXAMPLE, "--json").stdout)["budget"] == 79  # suits 1,262 words
+    for wrong in ("ten", "0%", "120%", "20 percent"):
+        result = run("summarize", EXAMPLE, "--budget", wrong)
+        assert result.exit_code == 2
+        assert "must be" in result.stderr
+    assert run("summarize", EXAMPLE, "--budget", 0).exit_code == 1
+    model = tmp_path / "tokens.json"
+    result = run("train", corpus(tmp_path / "corpus.jsonl"), "--out", model, "--budget", 80, "--unit", "tokens")
+    assert result.exit_code == 0, result.stderr
+    assert "80 tokens" in run("info", model).stdout
+
+
+def test_an_address_is_told_from_a_path():
+    for address in ("https://example.org/a.html", "www.example.org"):
+        result = run("summarize", address)
+        assert result.exit_code == 1
+        assert f"{address} is an address on the web" in result.stderr
