@@ -94,11 +94,11 @@ def test_a_selection_conditions_the_model_once(monkeypatch):
 
 def test_documents_are_split_into_sentences_once(monkeypatch):
     engine, split = Engine(Settings(max_sentences=3)), []
-    sentences = Cluster.sentences
+    candidates = Cluster.candidates
     monkeypatch.setattr(
         Cluster,
-        "sentences",
-        lambda cluster, *given, **options: split.append(1) or sentences(cluster, *given, **options),
+        "candidates",
+        lambda cluster, *given, **options: split.append(1) or candidates(cluster, *given, **options),
     )
     assert len(engine.featurize([Document("1", "Rain fell. Snow melted. Wind rose.")], None).featurized.sentences) == 3
     assert split == [1]
