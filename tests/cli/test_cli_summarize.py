@@ -151,8 +151,10 @@ def test_train_info_and_use(tmp_path):
     assert "position 1" in info.stdout
     assert run("summarize", EXAMPLE, "--model", model, "--budget", 40).exit_code == 0
     own = json.loads(run("summarize", EXAMPLE, "--model", model, "--json").stdout)
-    suits = json.loads(run("summarize", EXAMPLE, "--json").stdout)
-    assert (own["budget"], own["unit"]) == (suits["budget"], "words")  # what suits the text, whatever the model
+    assert (own["budget"], own["unit"]) == (60, "words")  # what it was trained for
+    suits = [json.loads(run("summarize", EXAMPLE, *more, "--json").stdout) for more in ((), ("--budget", "auto"))]
+    assert suits[0]["budget"] == suits[1]["budget"] != 60
+    assert json.loads(run("summarize", EXAMPLE, "--model", model, "--unit", "bytes", "--json").stdout)["budget"] > 300
     nothing = run("train", tmp_path / "corpus.jsonl", "--out", model, "--budget", 2, "--unit", "words")
     assert nothing.exit_code == 1
     assert "nothing to learn" in nothing.stderr

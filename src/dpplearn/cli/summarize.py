@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     type=Length(),
     metavar="LENGTH",
     help="At most so long, or a share of the text such as 20%; in sentences, so many.  "
-    "[default: what suits the text, about 100 words for ten news articles]",
+    "[default: what suits the text, about 100 words for ten news articles; with --model, its own]",
 )
 @click.option("--unit", type=UNIT, help="[default: words]")
 @click.option("--decoder", type=DecoderName(), metavar="NAME", help=f"{DECODERS_HELP}.  [default: the model's]")
@@ -60,7 +60,8 @@ def command(
         cluster = read(files, encoding)
         summarizer = Summarizer.load(model)
         kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
-        summary = summarizer.summarize(cluster, budget, unit or "words", decoder=decoder, diversity=diversity, **kept)
+        unit = "words" if unit is None and budget is not None else unit
+        summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity, **kept)
         if html is not None:
             from dpplearn._io.atomic import replace_file
             from dpplearn.summarize.explain.report import html_report
