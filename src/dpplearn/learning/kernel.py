@@ -21,7 +21,7 @@ from dpplearn.learning.baskets.fit import Plan, check_memory, choose_shape, choo
 from dpplearn.learning.baskets.modelfile import load_factors, save_factors
 from dpplearn.learning.baskets.questions import BasketQuestions
 
-EPOCHS, ITERATIONS = 10, 500
+EPOCHS, ITERATIONS = 10, 1000
 FITTED = ("alpha", "log_likelihood", "n_iter", "converged")
 
 
@@ -49,7 +49,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
     tol : float
         Stop where an iteration raises the objective per basket by less, over ten of them.
     max_iter : int, optional
-        Iterations; passes over the baskets for "stochastic". Default 500, and 10 passes.
+        Iterations; passes over the baskets for "stochastic". Default 1,000, and 10 passes.
     batch_size : int, optional
         Different baskets in a batch, by default as many as cost what det(L + I) does.
     random_state : int
@@ -95,7 +95,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         alpha: float | str = "cv",
         solver: str = "auto",
         *,
-        tol: float = 1e-5,
+        tol: float = 3e-5,
         max_iter: int | None = None,
         batch_size: int | None = None,
         random_state: int = 0,

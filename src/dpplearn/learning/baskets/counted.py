@@ -269,7 +269,7 @@ def _codes(flat: np.ndarray, names: np.ndarray, unseen: str) -> IntArray:
         new = np.unique(flat[~same])
         near = get_close_matches(str(new[0]), [str(name) for name in names[:100_000].tolist()], n=1)
         raise ValueError(
-            f"The catalogue has no item {new[0]!r:.60} ({count_of(new.size, 'such item', 'such items')})."
+            f"The catalogue has no item {new[0].item()!r:.60} ({count_of(new.size, 'such item', 'such items')})."
             + (f" Did you mean {near[0]!r}?" if near else "")
             + " Leave out items that were in no basket the model was fitted on, or fit it again with them."
         )

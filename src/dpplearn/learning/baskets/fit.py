@@ -16,7 +16,7 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import make_backend
 from dpplearn.learning.baskets.counted import Baskets, cut
 from dpplearn.learning.baskets.factors import Factors
-from dpplearn.learning.baskets.likelihood import DENSE, BasketShard, Kernel, Question, asker, log_likelihood
+from dpplearn.learning.baskets.likelihood import DENSE, BasketShard, asker, log_likelihood
 from dpplearn.learning.baskets.modelfile import load_state, save_state
 from dpplearn.learning.baskets.solvers import Settings, em, fixed_point, lbfgs, stochastic
 from dpplearn.learning.baskets.start import start_factors
@@ -24,6 +24,7 @@ from dpplearn.learning.baskets.start import start_factors
 SOLVERS = ("auto", "lbfgs", "stochastic", "em", "fixed-point")
 ALPHAS = (0.03, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 HELD_OUT = 0.2  # of the baskets, for alpha
+IMPOSSIBLE = -1e3  # what counts for a held-out basket of probability 0
 LARGE = 3_000_000  # parameters from which batches take over from L-BFGS, whose memory is 40 times as many
 MANY = 300_000  # different baskets from which they do
 OWN_COLUMNS = (30, 100)  # of U and B where each item has its own part; more did not help on held-out baskets
@@ -150,32 +151,34 @@ def fit_kernel(baskets: Baskets, weights: FloatArray, plan: Plan) -> FittedKerne
 
 
 def choose_alpha(baskets: Baskets, weights: FloatArray, plan: Plan) -> tuple[float, dict[float, float]]:
-    """The alpha with the largest likelihood on a fifth of the baskets, from small to large, each from the last one's end.
+    """The largest alpha that is as good as the best on a fifth of the baskets, to one standard error of the difference.
 
-    Two in a row that are worse end the search. Fewer than ten baskets tell nothing: 1.
+    From small to large, each from the last one's end; two in a row below the best end the search. Fewer than ten
+    baskets tell nothing: 1.
     """
     order = np.random.default_rng(plan.seed).permutation(len(baskets))
     held, rest = np.split(order, [int(len(baskets) * HELD_OUT)])
     if held.size < 2 or weights[held].sum() == 0 or weights[rest].sum() == 0:
         return 1.0, {}
-    there, here = (baskets.take(some).distinct(weights[some]) for some in (held, rest))
+    here, there = baskets.take(rest).distinct(weights[rest]), baskets.take(held).subsets
     factors = start_factors(here, baskets.n, *plan.shape, plan.phi, plan.seed)
-    found: dict[float, float] = {}
-    quick = replace(plan, checkpoint=None, max_iter=max(plan.max_iter // 3, 1))
+    share = weights[held] / weights[held].sum()
+    found: dict[float, FloatArray] = {}
+    quick = replace(plan, checkpoint=None, max_iter=max(plan.max_iter // 3, 1), progress=as_progress(False))
     for k, alpha in enumerate(ALPHAS):
         plan.progress.stage(f"alpha {alpha:g}", k, len(ALPHAS))
-        factors = _fit(here, factors, replace(quick, alpha=alpha, progress=as_progress(False))).factors
-        found[alpha] = mean_log_likelihood(there, factors.kernel())
-        best = max(found, key=lambda a: found[a])
+        factors = _fit(here, factors, replace(quick, alpha=alpha)).factors
+        found[alpha] = np.maximum(factors.distribution().log_prob(there), IMPOSSIBLE)
+        best = max(found, key=lambda a: float(share @ found[a]))
         if k - ALPHAS.index(best) >= 2:
             break
-    return best, found
 
+    def as_good(alpha: float) -> bool:
+        worse = found[best] - found[alpha]
+        mean = float(share @ worse)
+        return mean <= np.sqrt(float(share**2 @ (worse - mean) ** 2))
 
-def mean_log_likelihood(shard: BasketShard, kernel: Kernel) -> float:
-    """Per basket."""
-    weight = float(shard.weights.sum())
-    return log_likelihood(lambda question: shard.evaluate(question), weight, kernel)[0] / weight
+    return max(filter(as_good, found)), {alpha: float(share @ values) for alpha, values in found.items()}
 
 
 def _fit(counted: BasketShard, factors: Factors, plan: Plan) -> FittedKernel:
@@ -263,5 +266,3 @@ def factors_of(L: FloatArray) -> Factors:
     lengths = np.maximum(np.sqrt((rows**2).sum(axis=1)), 1e-100)
     return Factors(np.column_stack([np.log(lengths), rows / lengths[:, None]]), len(L), 0, False)
 
-
-__all__ = ["SOLVERS", "FittedKernel", "Plan", "Question", "Shape", "Step", "choose_shape", "choose_solver", "fit_kernel"]
