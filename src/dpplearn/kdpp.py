@@ -55,7 +55,11 @@ class KDPP(Frozen):
     def __init__(self, dpp: Determinantal, k: int) -> None:
         given: object = dpp
         if not isinstance(given, Determinantal):
-            hint = "Use its sample(k=...)." if type(given).__name__ == "ImplicitDPP" else "Pass DPP(L)."
+            hints = {
+                "ImplicitDPP": "Use its sample(k=...).",
+                "NonsymmetricDPP": "Fixing the size needs orthogonal eigenvectors, which it has not.",
+            }
+            hint = hints.get(type(given).__name__, "Pass DPP(L).")
             raise TypeError(f"dpp must be a DPP or a LowRankDPP, found {type(dpp).__name__}. {hint}")
         k = check_int(k, "k")
         if k > dpp.n:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +17,7 @@ from dpplearn._checks import (
     Seed,
     check_array,
     check_choice,
+    check_disjoint,
     check_int,
     check_items,
     check_jobs,
@@ -26,17 +25,17 @@ from dpplearn._checks import (
     read_only,
     row_lengths,
 )
-from dpplearn._linalg import check_psd, tolerance
+from dpplearn._linalg import tolerance
+from dpplearn._loops.records import Jumps
 from dpplearn._precision import rounding
 from dpplearn.determinantal import sum_of_coins
-from dpplearn.operand import TwoSided, log_minor
+from dpplearn.minors import check_minors, log_minor
+from dpplearn.operand import TwoSided
 from dpplearn.process import PointProcess, check_remaining, frozen, impossible
-from dpplearn.sampling.nonsymmetric import sample_elimination
+from dpplearn.sampling.nonsymmetric import make_jumps, sample_elimination, sample_jumps
 from dpplearn.subsets import Subsets
 
 ComplexArray = npt.NDArray[np.complex128]
-
-ALL_MINORS = 14  # items up to which every principal minor of a kernel is looked at
 
 
 class Absent:
@@ -186,7 +185,7 @@ class NonsymmetricDPP(PointProcess):
 
     @cached_property
     def _operand(self) -> TwoSided:
-        return TwoSided(self._C if self._whole else self._Z @ self._C, self._Z)
+        return TwoSided(self._C if self._whole else self._Z @ self._C, self._Z, self._whole)
 
     @property
     def L(self) -> FloatArray:
@@ -226,7 +225,7 @@ class NonsymmetricDPP(PointProcess):
                 f"det(L + I) must be at least 1, being 1 plus principal minors that are >= 0, but it is "
                 f"{sign * np.exp(min(log_normalizer, 700.0)):.3g}: some minor of L is negative."
             )
-        W = linalg.solve(shifted.T, T.T, check_finite=False).T  # T (T + I)^-1
+        W = np.linalg.solve(shifted.T, T.T).T  # T (T + I)^-1
         return np.ascontiguousarray(Q), T, np.ascontiguousarray(W), max(float(log_normalizer), 0.0)
 
     # Probabilities
@@ -250,7 +249,7 @@ class NonsymmetricDPP(PointProcess):
     def _given(A: FloatArray, rest: IntArray, given: IntArray) -> FloatArray:
         if given.size == 0:
             return A[np.ix_(rest, rest)]
-        solved = linalg.solve(A[np.ix_(given, given)], A[np.ix_(given, rest)], check_finite=False)
+        solved = np.linalg.solve(A[np.ix_(given, given)], A[np.ix_(given, rest)])
         whole, part = A[np.ix_(rest, rest)], A[np.ix_(rest, given)]
         left = whole - part @ solved
         left[np.abs(left) <= rounding(given.size) * (np.abs(whole) + np.abs(part) @ np.abs(solved))] = 0.0
@@ -275,10 +274,15 @@ class NonsymmetricDPP(PointProcess):
         rows of A on both sides, so that as many columns fewer remain. `items` of the result tells what each item was
         called at the start.
         """
-        A, _, rest = check_remaining(self.n, include, exclude)
+        A, excluded, rest = check_remaining(self.n, include, exclude)
         Z, C, items = self._Z, self._C, self.items[rest]
         if A.size and self._operand.logdet(A) == -np.inf:
-            raise impossible("include", A)
+            if self.prob(A, excluded) == 0.0:
+                raise impossible("include", A)
+            raise ValueError(
+                f"Given include={A.tolist()}, an item that it needs is sure to be there, so that what remains has no "
+                "likelihood kernel. Include that item too, or use conditional_marginals, which needs none."
+            )
         if self._whole:
             return self._of(None, self._given(C, rest, A), items)
         if A.size == 0:
@@ -291,6 +295,23 @@ class NonsymmetricDPP(PointProcess):
         left = Z[rest] @ N
         left[row_lengths(left) <= rounding(len(C)) * row_lengths(Z[rest])] = 0.0
         return self._of(left, N.T @ C @ N, items)
+
+    def conditional_marginals(self, include: Items = (), exclude: Items = ()) -> FloatArray:
+        """P(i in Y | include in Y, exclude not in Y) for all n items; 1 and 0 for those given.
+
+        K_ii - K_iS (K_S - 1_exclude)^-1 K_Si, where S is both: as elimination does, which needs no L.
+        """
+        A, B = check_disjoint(include, exclude, self.n)
+        if self.prob(A, B) == 0.0:
+            raise impossible("include", A)
+        Q, _, W, _ = self._marginal
+        S = np.concatenate([A, B])
+        M = Q[S] @ W @ Q[S].T
+        M[range(A.size, S.size), range(A.size, S.size)] -= 1.0
+        change = np.einsum("is,si->i", Q @ (W @ Q[S].T), np.linalg.solve(M, (Q[S] @ W) @ Q.T))
+        out = np.clip(self.marginals - change, 0.0, 1.0)
+        out[A], out[B] = 1.0, 0.0
+        return np.asarray(out)
 
     # Size
 
@@ -332,9 +353,7 @@ class NonsymmetricDPP(PointProcess):
 
     # Sampling
 
-    def sample(
-        self, size: int = 1, rng: Seed = None, *, method: str = "elimination", n_jobs: int | None = None
-    ) -> Subsets:
+    def sample(self, size: int = 1, rng: Seed = None, *, method: str = "jumps", n_jobs: int | None = None) -> Subsets:
         """Draw independent subsets, exactly.
 
         Parameters
@@ -343,52 +362,27 @@ class NonsymmetricDPP(PointProcess):
             How many; 0 gives no subsets.
         rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
             The same seed gives the same subsets, whatever `n_jobs`.
-        method : {"elimination"}
+        method : {"jumps", "elimination"}
+            "jumps" goes from one chosen item to the next: after O(n d^2) once, O(k^2 d^2) for a sample of k items,
+            whatever n. "elimination" decides one item after the other, in O(n d^2) a sample.
         n_jobs : int, optional
             Threads; every core by default (None or -1).
+
+        Returns
+        -------
+        Subsets
+            A sequence of sorted index arrays.
         """
         size = check_int(size, "size")
         if method in ("spectral", "cholesky", "mcmc"):
-            raise ValueError(f'method={method!r} needs a symmetric kernel. Use "elimination".')
-        check_choice(method, "method", ("elimination",))
+            raise ValueError(f'method={method!r} needs a symmetric kernel. Use "jumps" or "elimination".')
+        check_choice(method, "method", ("jumps", "elimination"))
         generator, jobs = check_rng(rng), check_jobs(n_jobs)
+        if method == "jumps":
+            return Subsets._of(*sample_jumps(self._jumps, size, generator, n_jobs=jobs), self.n)
         Q, _, W, _ = self._marginal
         return Subsets._of(*sample_elimination(Q, W, size, generator, n_jobs=jobs), self.n)
 
-
-def check_minors(L: FloatArray, tol: float, *, everything: bool) -> None:
-    """Raise unless the principal minors of L are >= 0, as far as can be told; `from_kernel` says how far."""
-    with suppress(ValueError):
-        check_psd(L / 2 + L.T / 2, "L", tol)
-        return
-    n, d = len(L), L.diagonal()
-    if d.min() < 0.0:
-        raise negative_minor(float(d.min()), [int(d.argmin())])
-    pairs = np.outer(d, d) - L * L.T
-    if (pairs < -tol * (np.outer(d, d) + np.abs(L * L.T))).any():
-        i, j = divmod(int((pairs - np.diag(pairs.diagonal())).argmin()), n)
-        raise negative_minor(float(pairs[i, j]), sorted([i, j]))
-    if not everything:
-        return
-    if n > ALL_MINORS:
-        least = linalg.eigvalsh(L / 2 + L.T / 2, subset_by_index=[0, 0], check_finite=False)[0]
-        raise ValueError(
-            f"L must have principal minors >= 0. It has where its symmetric part (L + L.T) / 2 is positive semidefinite,"
-            f" but that has eigenvalue {least:.3g}, and the 2^{n} minors are too many to look at. Pass nearest_psd(L) + "
-            "(L - L.T) / 2; or, if you know them to be >= 0, from_kernel(L, check=False)."
-        )
-    for k in range(3, n + 1):
-        sets = np.array(list(combinations(range(n), k)))
-        blocks = L[sets[:, :, None], sets[:, None, :]]
-        minors = np.linalg.det(blocks)
-        bad = minors < -tol * np.linalg.norm(blocks, axis=2).prod(axis=1)  # Hadamard: how large it could be
-        if bad.any():
-            worst = np.flatnonzero(bad)[minors[bad].argmin()]
-            raise negative_minor(float(minors[worst]), sets[worst].tolist())
-
-
-def negative_minor(value: float, subset: list[int]) -> ValueError:
-    return ValueError(
-        f"L must have principal minors >= 0, but det(L_Y) is {value:.3g} for Y = {subset}. A kernel whose symmetric "
-        "part is positive semidefinite has none below 0: pass nearest_psd(L) + (L - L.T) / 2."
-    )
+    @cached_property
+    def _jumps(self) -> Jumps:
+        return make_jumps(*self._marginal[:2])

@@ -136,10 +136,11 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class TwoSided:
-    """L = left right^T, which need not be symmetric."""
+    """L = left right^T, which need not be symmetric; `exact` where right has rows of I, and left those of L."""
 
     left: FloatArray
     right: FloatArray
+    exact: bool = False
 
     @property
     def n(self) -> int:
@@ -173,21 +174,14 @@ class TwoSided:
 
     @cached_property
     def _lengths(self) -> FloatArray:
-        """|left_i| and |right_j|, whose product bounds the terms that L_ij is the sum of; for L itself, 0."""
-        if self.right.shape[1] == self.n:
-            return np.zeros((2, self.n))
-        return np.stack([row_lengths(self.left), row_lengths(self.right)])
+        """|left_i| and |right_j|, whose product bounds the terms that L_ij is the sum of; 0 where there is one term."""
+        lengths = np.stack([row_lengths(self.left), row_lengths(self.right)])
+        return np.zeros_like(lengths) if self.exact else lengths
 
-
-def log_minor(A: FloatArray) -> float:
-    """log det of a matrix that need not be symmetric, -inf where it is 0 or below.
-
-    >>> round(log_minor(np.array([[0.0, 2.0], [-2.0, 0.0]])), 3)
-    1.386
-    """
-    from dpplearn._loops.minors import log_minor as loop
-
-    return float(loop(A.copy(), np.abs(A), len(A)))
+    @property
+    def reach(self) -> FloatArray:
+        """The size of the terms that L_ii is the sum of: what is small beside it may be rounding."""
+        return np.maximum(np.abs(self.diag), self._lengths.prod(axis=0))
 
 
 Operand: TypeAlias = Dense | Rows

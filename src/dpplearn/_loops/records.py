@@ -141,3 +141,13 @@ class Window(NamedTuple):
     high: float
     largest: int  # number of items
     m: int  # how many sets to keep
+
+
+class Jumps(NamedTuple):
+    """What `_loops/jumps.py` reads; block i has the items from starts[i] to starts[i + 1]."""
+
+    Q: Array  # (n, d)
+    left: Array  # (n, d) Q times the W of the block
+    W: Array  # (blocks + 1, d, d)
+    log_rest: Array  # (blocks + 1,) log det(I + G_i T), descending to 0
+    starts: Array  # (blocks + 1,)

@@ -12,11 +12,13 @@ from scipy import sparse
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector, view
+from dpplearn._linalg import logdet
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.diversity import check_diversity, diversified, exponents, quality_power
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
-from dpplearn.operand import Dense, Operand, Rows
+from dpplearn.nonsymmetric import NonsymmetricDPP
+from dpplearn.operand import Dense, Operand, Rows, TwoSided
 
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
 COPIED = 2**20  # bytes of features up to which a copy is made; larger ones are read in place
@@ -45,13 +47,15 @@ class Directed(NamedTuple):
 class Candidates:
     """The items of a model at diversity d, with kernel e^s L(d)."""
 
-    model: DPP | LowRankDPP | Directed
+    model: DPP | LowRankDPP | NonsymmetricDPP | Directed
     diversity: float
     tilt: float = 0.0
 
     @cached_property
-    def operand(self) -> Operand:
+    def operand(self) -> Operand | TwoSided:
         """e^s L(d), as an array or as rows."""
+        if isinstance(self.model, NonsymmetricDPP):
+            return self.model._operand
         if not isinstance(self.model, Directed) and self.diversity == 0.5 and not self.tilt and self.model.has_L:
             return self.model._operand
         if not isinstance(self.model, DPP):
@@ -83,6 +87,17 @@ class Candidates:
     def block(self, subset: IntArray) -> FloatArray:
         """L_Y."""
         return self.operand.block(subset)
+
+    def part(self, subset: IntArray) -> Operand | TwoSided:
+        """L_Y, as a kernel of these items alone."""
+        if isinstance(self.operand, TwoSided):
+            whole = self.operand
+            return TwoSided(whole.left[subset], whole.right[subset], whole.exact)
+        return Dense(self.block(subset))
+
+    def logdet(self, subset: IntArray) -> float:
+        """log det L_Y, -inf where it is 0."""
+        return self.operand.logdet(subset) if isinstance(self.operand, TwoSided) else logdet(self.block(subset))
 
     @cached_property
     def L(self) -> FloatArray:
@@ -118,6 +133,8 @@ class Candidates:
     @cached_property
     def dpp(self) -> DPP | LowRankDPP:
         """The DPP with kernel L(d), to draw from."""
+        assert not isinstance(self.model, NonsymmetricDPP)  # decoders that draw refuse it
+        assert not isinstance(self.operand, TwoSided)
         if self.diversity == 0.5 and not isinstance(self.model, Directed):
             return self.model
         if isinstance(self.operand, Dense) or self.operand.own.any():  # what is an item's own is in no column of rows
@@ -135,13 +152,26 @@ class Candidates:
         return self._given.get((include.tobytes(), exclude.tobytes()), lambda: self.dpp.condition(include, exclude))
 
 
-Model: TypeAlias = DPP | LowRankDPP | tuple[ArrayLike, Any] | Candidates
-"""A DPP, a LowRankDPP, or (q, phi): qualities (n,) and features (n, d), dense or scipy sparse; or one read before."""
+Model: TypeAlias = DPP | LowRankDPP | NonsymmetricDPP | tuple[ArrayLike, Any] | Candidates
+"""A DPP, a LowRankDPP, a NonsymmetricDPP (greedy and local search), or (q, phi): qualities (n,) and features (n, d),
+dense or scipy sparse; or one read before."""
 
 
-def read_model(model: Model, diversity: float = 0.5) -> Candidates:
-    """The kernel or features of whatever a decoder was given."""
+def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = False) -> Candidates:
+    """The kernel or features of whatever a decoder was given, which may not be nonsymmetric unless it says so."""
     d = check_diversity(diversity)
+    if isinstance(model, NonsymmetricDPP):
+        if not nonsymmetric:
+            raise TypeError(
+                "this decoder relies on gains that only shrink, or on eigenvectors, and a NonsymmetricDPP has neither. "
+                "Use greedy_map or local_search."
+            )
+        if d != 0.5:
+            raise ValueError(
+                f"diversity must be 0.5 for a NonsymmetricDPP, found {diversity!r}: it weighs quality against "
+                "similarity, and items that attract have none."
+            )
+        return Candidates(model, d)
     if isinstance(model, DPP | LowRankDPP):
         return Candidates(model, d)
     if isinstance(model, tuple) and len(model) == 2:

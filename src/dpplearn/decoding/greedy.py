@@ -28,7 +28,8 @@ from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.limits import Limits, check_limits, check_number
 from dpplearn.decoding.selection import Selection
-from dpplearn.operand import Dense, Operand, Rows
+from dpplearn.decoding.two_sided import greedy_two_sided
+from dpplearn.operand import Dense, Operand, Rows, TwoSided
 
 MARGIN = float(np.log(2))  # of a tilted gain above 1, so that of items that gain the same the cheaper is preferred
 
@@ -60,7 +61,7 @@ def greedy_map(
 
     Parameters
     ----------
-    dpp : DPP, LowRankDPP or tuple (q, phi)
+    dpp : DPP, LowRankDPP, NonsymmetricDPP or tuple (q, phi)
         With qualities q (n,) and features phi (n, d), a dense or scipy sparse array, L_ij = q_i q_j cos(phi_i, phi_j);
         no n x n array is formed, and float32 features are read in place.
     cost : array of shape (n,), optional
@@ -116,7 +117,7 @@ def greedy_map(
     >>> greedy_map(dpp, cost=[4, 5, 4], budget=3).reason
     'the budget of 3 is below the cheapest candidate, which costs 4'
     """
-    candidates = read_model(dpp, diversity)
+    candidates = read_model(dpp, diversity, nonsymmetric=True)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude)
     check_choice(gain, "gain", ("auto", "probability", "log"))
     if stop is not None:
@@ -169,11 +170,13 @@ def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, 
     return possible(candidates, limits, run_loop(candidates.operand, wanted, limits.alive.copy()))
 
 
-def run_loop(operand: Operand, wanted: Wanted, alive: Any) -> Run:
+def run_loop(operand: Operand | TwoSided, wanted: Wanted, alive: Any) -> Run:
     """A greedy run over a kernel, or over rows of which it is never formed."""
     from dpplearn._loops.greedy import greedy_kernel, greedy_rows
 
     run: Run
+    if isinstance(operand, TwoSided):
+        return greedy_two_sided(operand, wanted, alive)
     if isinstance(operand, Dense):
         run = greedy_kernel(view(operand.L), wanted, alive)
     else:
@@ -196,7 +199,7 @@ def possible(candidates: Candidates, limits: Limits, run: Run) -> Run:
     """The run, unless an item to include has no quality or was a linear combination of others."""
     if run.end == IMPOSSIBLE:
         none = limits.include[candidates.diag[limits.include] <= 0.0]
-        if none.size:
+        if none.size and not isinstance(candidates.operand, TwoSided):  # there, it may have a gain with another
             raise ValueError(f"include={limits.include.tolist()} has probability 0: item {none[0]} has quality 0.")
         raise ValueError(
             f"include={limits.include.tolist()} has probability 0: some of its items are linear combinations of the "
@@ -208,6 +211,8 @@ def possible(candidates: Candidates, limits: Limits, run: Run) -> Run:
 def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
     """What a run chose, and why it ended."""
     gains, reason = np.log(run.gains), describe(limits, run)
+    if run.end == DEPENDENT and isinstance(candidates.operand, TwoSided):
+        reason = "every other candidate has gain 0, though it may have one together with another"
     return Selection(run.items.copy(), limits.total(run.items), gains, reason, candidates.log_prob)
 
 
@@ -235,7 +240,7 @@ def order(candidates: Candidates, items: IntArray, forced: IntArray) -> Run:
     k, alive = items.size, np.ones(items.size, np.uint8)
     alive[forced] = 0
     wanted = Wanted(np.ones(k), np.ones(k), LOG, 0.0, -np.inf, np.inf, k, view(forced))
-    return run_loop(Dense(candidates.block(items)), wanted, alive)
+    return run_loop(candidates.part(items), wanted, alive)
 
 
 def describe(limits: Limits, run: Run) -> str:

@@ -9,13 +9,15 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray, check_subset
-from dpplearn._linalg import logdet, safe_log
+from dpplearn._linalg import safe_log
 from dpplearn._precision import rounding
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.greedy import as_found, greedy_auto
 from dpplearn.decoding.limits import Limits, check_budget, check_limits, fits, reaches
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
+from dpplearn.decoding.two_sided import log_factors
+from dpplearn.operand import TwoSided
 from dpplearn.process import impossible
 
 LEAST = 1e-9  # gain in log-probability that counts as an improvement
@@ -64,7 +66,7 @@ def local_search(
     >>> local_search(dpp, k=2, start=[0, 1]).sorted_subset
     array([1, 2])
     """
-    candidates = read_model(dpp, diversity)
+    candidates = read_model(dpp, diversity, nonsymmetric=True)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude)
     low = check_budget(min_cost, "min_cost")
     aim = candidates.tilted(fill_tilt(candidates, limits))
@@ -94,9 +96,9 @@ def check_start(limits: Limits, start: ArrayLike) -> IntArray:
 
 def independent(candidates: Candidates, limits: Limits, Y: IntArray) -> IntArray:
     """Y without the items that are linear combinations of others in it."""
-    if logdet(candidates.block(Y)) > -np.inf:
+    if candidates.logdet(Y) > -np.inf:
         return Y
-    if logdet(candidates.block(limits.include)) == -np.inf:
+    if candidates.logdet(limits.include) == -np.inf:
         raise impossible("include", limits.include)
     found = as_found(candidates, limits, Y, "")
     return np.sort(found.subset[found.gains > -np.inf])
@@ -114,7 +116,7 @@ def improve(
     diag = candidates.diag
     r = np.sqrt(np.where(diag > 0.0, diag, 1.0))
     log_diag = safe_log(np.maximum(diag, 0.0))
-    value = logdet(candidates.block(Y))
+    value = candidates.logdet(Y)
     most = 100 + 10 * candidates.n
     for _ in range(most):
         if time.perf_counter() >= end:
@@ -127,7 +129,7 @@ def improve(
             i, j = divmod(int(move), Y.size + 1)
             Z = np.delete(Y, j) if j < Y.size else Y
             Z = np.sort(np.append(Z, i)) if i < candidates.n else Z
-            reached = logdet(candidates.block(Z))
+            reached = candidates.logdet(Z)
             if reached > value + LEAST:
                 Y, value = Z, reached
                 break
@@ -140,6 +142,24 @@ def moves(
     candidates: Candidates, limits: Limits, Y: IntArray, min_cost: float, r: FloatArray, log_diag: FloatArray
 ) -> FloatArray:
     """Gain in log-probability of adding i and dropping Y[j]; row n adds none, column |Y| drops none."""
+    n, size = candidates.n, Y.size
+    if isinstance(candidates.operand, TwoSided):
+        gains = log_factors(candidates.operand, Y)
+    else:
+        gains = symmetric_factors(candidates, Y, r, log_diag)
+    total = float(limits.cost[Y].sum())
+    after = total + np.append(limits.cost, 0.0)[:, None] - np.append(limits.cost[Y], 0.0)
+    gains[~(fits(after, limits.budget) & reaches(after, min(min_cost, total)))] = -np.inf
+    gains[np.append(limits.alive == 0, False)] = -np.inf
+    gains[Y] = -np.inf
+    gains[:, np.append(np.isin(Y, limits.include), False)] = -np.inf
+    if size >= limits.k:
+        gains[:n, size] = -np.inf
+    return gains
+
+
+def symmetric_factors(candidates: Candidates, Y: IntArray, r: FloatArray, log_diag: FloatArray) -> FloatArray:
+    """log of what each move multiplies the probability by."""
     n, size = candidates.n, Y.size
     factor = np.ones((n + 1, size + 1))
     if size:  # with unit diagonals, so that qualities of any size lose no digits
@@ -154,14 +174,4 @@ def moves(
     else:
         factor[:n, size] = log_diag > -np.inf
     factor[factor <= rounding(size + 1)] = 0.0
-    gains = safe_log(factor)
-    gains += np.append(log_diag, 0.0)[:, None] - np.append(log_diag[Y], 0.0)
-    total = float(limits.cost[Y].sum())
-    after = total + np.append(limits.cost, 0.0)[:, None] - np.append(limits.cost[Y], 0.0)
-    gains[~(fits(after, limits.budget) & reaches(after, min(min_cost, total)))] = -np.inf
-    gains[np.append(limits.alive == 0, False)] = -np.inf
-    gains[Y] = -np.inf
-    gains[:, np.append(np.isin(Y, limits.include), False)] = -np.inf
-    if size >= limits.k:
-        gains[:n, size] = -np.inf
-    return gains
+    return safe_log(factor) + np.append(log_diag, 0.0)[:, None] - np.append(log_diag[Y], 0.0)

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_array
-from dpplearn.determinantal import Determinantal
-from dpplearn.process import ENUMERABLE
+from dpplearn.process import ENUMERABLE, PointProcess
 from dpplearn.subsets import Subsets
 
 
@@ -70,7 +69,7 @@ def probabilities_of(target: SetDistribution | ArrayLike, name: str = "target") 
     if isinstance(target, SetDistribution):
         n = check_enumerable(target.n, FEWER)
         known = getattr(target, "probabilities", None)  # an MRF has them all
-        if known is None and isinstance(target, Determinantal):
+        if known is None and isinstance(target, PointProcess):
             from dpplearn._loops.symmetric import all_probs
 
             known = all_probs(np.array(target.K))

@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, Items, check_array
 from dpplearn.decoding import Selection
-from dpplearn.determinantal import Determinantal
 from dpplearn.implicit import ImplicitDPP
 from dpplearn.kdpp import KDPP
 from dpplearn.mrf import PairwiseMRF
 from dpplearn.plots.checks import check_axes, check_chosen, check_labels
 from dpplearn.plots.style import BLUE, VERMILION, legend_above
+from dpplearn.process import PointProcess
 
 
 def plot_marginals(
-    dpp: Determinantal | KDPP | PairwiseMRF | ArrayLike,
+    dpp: PointProcess | KDPP | PairwiseMRF | ArrayLike,
     ax: Axes | None = None,
     *,
     chosen: Items | Selection = (),
@@ -31,7 +31,7 @@ def plot_marginals(
 
     Parameters
     ----------
-    dpp : DPP, LowRankDPP, KDPP, PairwiseMRF or array of shape (n,)
+    dpp : DPP, LowRankDPP, NonsymmetricDPP, KDPP, PairwiseMRF or array of shape (n,)
         A distribution, or the probabilities themselves, such as `ConditionalDPP.marginals` gives.
     ax : matplotlib axes, optional
         Where to draw; by default new axes.
@@ -74,7 +74,7 @@ def plot_marginals(
 
 def check_probabilities(dpp: Any) -> FloatArray:
     """One probability for each item."""
-    if isinstance(dpp, Determinantal | KDPP | PairwiseMRF):
+    if isinstance(dpp, PointProcess | KDPP | PairwiseMRF):
         return dpp.marginals
     if isinstance(dpp, ImplicitDPP) or callable(getattr(dpp, "marginals", None)):
         raise TypeError(

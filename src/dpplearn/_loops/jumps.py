@@ -1,0 +1,116 @@
+"""From one chosen item to the next, past all that are not, in a marginal kernel K = Q W Q^T that need not be symmetric.
+
+Let A be what is chosen of the items before place i, and W_i = T (I + G_i T)^-1, where L = Q T Q^T and G_i is the sum of
+q q^T over the items from i on. All sets that agree with A before i weigh, together,
+
+    f_i(A) = det(I + G_i T) det(Q_A W_i Q_A^T),
+
+so that f_j(A) / f_i(A) is the probability that nothing is chosen from i to j, and Q (W_i - W_i Q_A^T (Q_A W_i Q_A^T)^-1
+Q_A W_i) Q^T is the marginal kernel of the items from i on. W_i is kept for every so many items.
+"""
+
+import numpy as np
+
+from dpplearn._loops.jit import jit
+from dpplearn._loops.random import uniform
+
+
+@jit
+def log_weight(tables, i, A):
+    """log f_i(A), and A W_i, for the rows A of what is chosen."""
+    left = A @ tables.W[i]
+    if A.shape[0] == 0:
+        return tables.log_rest[i], left
+    sign, value = np.linalg.slogdet(left @ A.T)
+    return tables.log_rest[i] + (value if sign > 0.0 else -np.inf), left
+
+
+@jit
+def find_block(tables, i, A, now, goal):
+    """The last place before which nothing more is chosen, with log f and A W there: log f is not below `goal`.
+
+    Without A, f is known everywhere: there the next place to look at is taken from, by interpolation; every second
+    time from the middle.
+    """
+    rest = tables.log_rest
+    low, high = i, rest.size
+    at_low, at_high = now, -np.inf
+    turn, at_place = 0, A[:0]
+    while high - low > 1:
+        if turn % 2 == 0 or high == rest.size:
+            share = 1.0
+            if at_high > -np.inf and at_low > at_high:
+                share = (rest[low] - rest[high]) / (at_low - at_high)
+            x = rest[low] - share * (at_low - goal)
+            place = rest.size - np.searchsorted(rest[::-1], x)  # the first that is below x
+            place = min(max(place, low + 1), high - 1)
+        else:
+            place = (low + high) // 2
+        turn += 1
+        value, left = log_weight(tables, place, A)
+        if value >= goal:
+            low, at_low, at_place = place, value, left
+        else:
+            high, at_high = place, value
+    return low, at_low, at_place
+
+
+@jit
+def draw(tables, state, items, rows):
+    """One subset into `items`, its rows of Q into `rows`; returns how many there are."""
+    Q, starts = tables.Q, tables.starts
+    last = starts.size - 1
+    i, k = 0, 0
+    now = tables.log_rest[0]
+    while i < last:
+        goal = now + np.log(1.0 - uniform(state))
+        A = rows[:k]
+        i, now, T = find_block(tables, i, A, now, goal)
+        if i == last:
+            break
+        S = Q[starts[i] : starts[i + 1]]
+        left = tables.left[starts[i] : starts[i + 1]]
+        K = left @ S.T
+        if k > 0:
+            T = A @ tables.W[i] if T.shape[0] == 0 else T
+            K -= (left @ A.T) @ np.linalg.solve(T @ A.T, T @ S.T)
+        n, room = S.shape[0], goal - now  # the log of the chance to find nothing in the block up to an item, at least
+        searching = True
+        for j in range(n):
+            p = min(max(K[j, j], 0.0), 1.0)
+            if searching:
+                room -= np.log1p(-p) if p < 1.0 else -np.inf
+                chosen = room > 0.0
+                searching = not chosen
+            else:
+                chosen = uniform(state) < p
+            if chosen and k < rows.shape[0]:
+                items[k] = starts[i] + j
+                rows[k] = S[j]
+                k += 1
+            now += np.log(p if chosen else 1.0 - p)
+            pivot = K[j, j] if chosen else K[j, j] - 1.0
+            for a in range(j + 1, n):
+                f = K[a, j] / pivot
+                for c in range(j + 1, n):
+                    K[a, c] -= f * K[j, c]
+        i += 1
+    return k
+
+
+@jit
+def draw_jumps(tables, states, sizes):
+    """One subset for each state, end to end; their sizes into `sizes`."""
+    d = tables.Q.shape[1]
+    items, rows = np.empty(d, np.int64), np.empty((d, d))
+    out, used = np.empty(64, np.int64), 0
+    for s in range(sizes.size):
+        k = draw(tables, states[s], items, rows)
+        if used + k > out.size:
+            grown = np.empty(2 * (used + k), np.int64)
+            grown[:used] = out[:used]
+            out = grown
+        out[used : used + k] = items[:k]
+        used += k
+        sizes[s] = k
+    return out[:used]

@@ -1,0 +1,283 @@
+"""NonsymmetricDPP against the list of all subsets, and against LowRankDPP where it is symmetric."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.stats import chisquare
+
+from brute import event, pmf, subsets
+from dpplearn import DPP, KDPP, LowRankDPP, NonsymmetricDPP, Subsets
+from dpplearn.sampling import nonsymmetric as samplers
+
+SHAPES = [(1, 1, 1), (5, 1, 2), (6, 2, 2), (7, 2, 3), (6, 6, 4)]
+P0 = np.array([[1.0, 3.0, 0.0], [0.2, 1.0, -0.4], [-0.5, 0.3, 1.0]])  # its symmetric part has an eigenvalue below 0
+TURNS = np.roll(np.eye(7), 1, axis=1) + 0.1 * np.eye(7)  # eigenvalues of real part below 0, all minors >= 0
+
+
+def attracting(n, r, s, seed, scale=1.0):
+    rng = np.random.default_rng(seed)
+    V, B, D = rng.standard_normal((n, r)), rng.standard_normal((n, s)), rng.standard_normal((s, s))
+    return NonsymmetricDPP(scale * V, scale * B, D), scale**2 * (V @ V.T + B @ (D - D.T) @ B.T)
+
+
+def every_kernel():
+    for shape in SHAPES:
+        for seed in range(3):
+            yield pytest.param(*attracting(*shape, seed), id=f"{shape}-{seed}")
+    yield pytest.param(NonsymmetricDPP.from_kernel(P0), P0, id="P0")
+    yield pytest.param(NonsymmetricDPP.from_kernel(TURNS), TURNS, id="cycle")
+    skew = np.array([[0.0, 2.0, 0.0], [-2.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+    yield pytest.param(NonsymmetricDPP(np.zeros((3, 1)), np.eye(3), np.triu(skew)), skew, id="skew")
+
+
+@pytest.mark.parametrize(("dpp", "L"), list(every_kernel()))
+class TestEnumeration:
+    def test_probabilities(self, dpp, L):
+        truth = pmf(L)
+        assert_allclose(dpp.L, L, atol=1e-14)
+        assert_allclose(dpp.log_normalizer, np.log(1.0 / truth[()]), atol=1e-10)
+        assert dpp.log_normalizer >= 0.0
+        assert_allclose(np.exp(dpp.log_prob(Subsets.from_lists(truth, dpp.n))), list(truth.values()), atol=1e-12)
+        for Y, p in truth.items():
+            assert np.exp(dpp.log_prob(list(Y))) == pytest.approx(p, abs=1e-12)
+            assert dpp.inclusion_prob(Y) == pytest.approx(event(truth, Y), abs=1e-12)
+
+    def test_marginals_pairs_and_correlations(self, dpp, L):
+        truth, n = pmf(L), dpp.n
+        assert_allclose(dpp.K, L @ np.linalg.inv(L + np.eye(n)), atol=1e-12)
+        pairs = np.array([[event(truth, {i, j}) for j in range(n)] for i in range(n)])
+        assert_allclose(dpp.marginals, pairs.diagonal(), atol=1e-12)
+        assert_allclose(dpp.pair_probs(), pairs, atol=1e-12)
+        p = pairs.diagonal()
+        covariance = pairs - np.outer(p, p)
+        scale = np.sqrt(np.outer(p * (1 - p), p * (1 - p)))
+        off = ~np.eye(n, dtype=bool) & (scale > 1e-9)
+        assert_allclose(dpp.correlations()[off], (covariance / np.where(scale > 0, scale, 1))[off], atol=1e-9)
+
+    def test_sizes_and_entropy(self, dpp, L):
+        truth = pmf(L)
+        sizes = np.array([sum(p for Y, p in truth.items() if len(Y) == k) for k in range(dpp.n + 1)])
+        k = np.arange(dpp.n + 1)
+        assert_allclose(dpp.size_pmf, sizes, atol=1e-13)
+        assert dpp.expected_size == pytest.approx(sizes @ k, abs=1e-10)
+        assert dpp.size_variance == pytest.approx(sizes @ k**2 - (sizes @ k) ** 2, abs=1e-10)
+        assert dpp.entropy() == pytest.approx(-sum(p * np.log(p) for p in truth.values() if p > 0), abs=1e-9)
+
+    def test_events_and_conditions(self, dpp, L):
+        truth = pmf(L)
+        for A in subsets(dpp.n):
+            for B in ((), (0,), (dpp.n - 1,)):
+                p = event(truth, A, B)
+                assert dpp.prob(A, B) == pytest.approx(p, abs=1e-12)
+                if set(A) & set(B) or len(A) + len(B) >= dpp.n or p < 1e-9:
+                    continue
+                expected = [event(truth, {*A, i}, B) / p for i in range(dpp.n)]
+                assert_allclose(dpp.conditional_marginals(A, B), expected, atol=1e-9)
+                if truth[A] < 1e-12:  # A only together with others: no kernel L of the rest
+                    with pytest.raises(ValueError, match="no likelihood kernel"):
+                        dpp.condition(A, B)
+                    continue
+                given = dpp.condition(A, B)
+                for Y in subsets(given.n):
+                    whole = tuple(sorted({*A, *given.items[list(Y)].tolist()}))
+                    assert np.exp(given.log_prob(Y)) == pytest.approx(truth[whole] / p, abs=1e-9)
+                assert given.log_normalizer >= 0.0
+
+    @pytest.mark.parametrize(("method", "short"), [("elimination", 32), ("jumps", 32), ("jumps", 2), ("jumps", 1)])
+    def test_draws_follow_the_pmf(self, dpp, L, method, short, monkeypatch):
+        monkeypatch.setattr(samplers, "SHORT", short)
+        monkeypatch.setattr(samplers, "BLOCK", 2)
+        dpp = dpp.condition()  # nothing is kept from another test
+        truth = {Y: p for Y, p in pmf(L).items() if p > 1e-12}
+        draws = dpp.sample(4000, rng=3, method=method).counts()
+        assert set(draws) <= set(truth)
+        often = [Y for Y, p in truth.items() if p > 1e-3]
+        counts, expected = [draws[Y] for Y in often], [4000 * truth[Y] for Y in often]
+        rest = 4000 * (1 - sum(truth[Y] for Y in often))
+        counts, expected = [*counts, 4000 - sum(counts)], [*expected, rest]
+        if rest < 1e-6:
+            counts, expected = counts[:-1], expected[:-1]
+        if len(counts) > 1:
+            assert chisquare(counts, expected, sum_check=False).pvalue > 1e-4
+
+
+def test_parts_of_a_condition_give_its_kernel():
+    given = attracting(7, 2, 3, 0)[0].condition([1, 4], [2])
+    assert_allclose(given.V @ given.V.T + given.B @ (given.D - given.D.T) @ given.B.T, given.L, atol=1e-12)
+    assert given.condition([0]).condition([1]).items.tolist() == [3, 6]
+    with pytest.raises(ValueError, match="symmetric part is not"):
+        _ = NonsymmetricDPP.from_kernel(P0).V
+
+
+def test_rank_falls_by_what_is_included():
+    dpp = attracting(60, 3, 4, 1)[0]
+    given = dpp.condition([3, 9, 20])
+    assert given.log_prob(range(4)) > -np.inf
+    assert given.log_prob(range(5)) == -np.inf
+    assert_allclose(given.size_pmf[5:], 0.0)
+    rest = dpp.condition([3, 9, 20, 5, 6, 7, 8])
+    assert rest.marginals.max() == 0.0
+    assert rest.expected_size == 0.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 9), st.integers(1, 4), st.integers(0, 2**31), st.sampled_from([0.1, 1.0, 10.0]))
+def test_without_a_skew_part_it_is_the_low_rank_dpp(n, r, seed, scale):
+    B = scale * np.random.default_rng(seed).standard_normal((n, r))
+    mine, other = NonsymmetricDPP(B, np.zeros((n, 1)), [[0.0]]), LowRankDPP(B)
+    assert_allclose(mine.log_normalizer, other.log_normalizer, rtol=1e-9, atol=1e-12)
+    assert_allclose(mine.marginals, other.marginals, atol=1e-9)
+    assert_allclose(mine.pair_probs(), other.pair_probs(), atol=1e-9)
+    assert_allclose(mine.size_pmf, other.size_pmf, atol=1e-9)
+    assert_allclose(mine.conditional_marginals([0]), other.conditional_marginals([0]), atol=1e-7)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(2, 30), st.integers(1, 4), st.integers(1, 4), st.integers(0, 2**31), st.sampled_from([0.2, 1.0, 5.0])
+)
+def test_what_always_holds(n, r, s, seed, scale):
+    dpp, L = attracting(n, r, s, seed, scale)
+    assert dpp.log_normalizer >= 0.0
+    assert np.linalg.slogdet(L + np.eye(n))[1] == pytest.approx(dpp.log_normalizer, rel=1e-9, abs=1e-9)
+    assert 0.0 <= dpp.marginals.min() <= dpp.marginals.max() <= 1.0
+    assert dpp.marginals.sum() == pytest.approx(dpp.expected_size, abs=1e-8)
+    assert dpp.size_pmf.sum() == pytest.approx(1.0)
+    assert dpp.size_pmf.min() >= 0.0
+    p = dpp.marginals[0]  # P(j) = P(0) P(j | 0) + P(not 0) P(j | not 0)
+    if 1e-6 < p < 1 - 1e-6:
+        both = p * dpp.conditional_marginals([0]) + (1 - p) * dpp.conditional_marginals(exclude=[0])
+        assert_allclose(both, dpp.marginals, atol=1e-7)
+
+
+def test_items_attract():
+    """Two items together with probability 5/8, more than 3/4 times 3/4."""
+    dpp = NonsymmetricDPP.from_kernel([[1.0, 2.0], [-2.0, 1.0]])
+    assert dpp.inclusion_prob([0, 1]) == pytest.approx(5 / 8)
+    assert dpp.correlations()[0, 1] == pytest.approx(1 / 3)
+
+
+def test_size_pmf_of_hundreds_of_items_in_fifty_digits():
+    mpmath = pytest.importorskip("mpmath")
+    dpp, _ = attracting(300, 7, 8, 5, 0.2)
+    with mpmath.workdps(50):
+        T = mpmath.matrix(dpp._marginal[1].tolist())
+        d = T.rows
+        # det(I + z T) by its values at d + 1 roots of unity
+        values = [mpmath.det(mpmath.eye(d) + mpmath.expjpi(mpmath.mpf(2 * m) / (d + 1)) * T) for m in range(d + 1)]
+        total = mpmath.det(mpmath.eye(d) + T)
+        truth = [
+            sum(v * mpmath.expjpi(-mpmath.mpf(2 * m * k) / (d + 1)) for m, v in enumerate(values)).real
+            / (d + 1)
+            / total
+            for k in range(d + 1)
+        ]
+    assert_allclose(dpp.size_pmf[: d + 1], [float(x) for x in truth], rtol=1e-9)
+    assert (dpp.size_pmf[d + 1 :] == 0.0).all()
+
+
+def test_both_samplers_agree_on_many_items():
+    dpp, _ = attracting(500, 10, 10, 2, 0.12)
+    means = [dpp.sample(1500, rng=1, method=m) for m in ("jumps", "elimination")]
+    for draws in means:
+        counts = np.bincount(draws.sizes, minlength=22)[:22]
+        expected = 1500 * dpp.size_pmf[:22]
+        often = expected > 5
+        assert chisquare(counts[often], expected[often], sum_check=False).pvalue > 1e-3
+        p = dpp.marginals
+        z = (draws.inclusion_counts() - 1500 * p) / np.sqrt(1500 * p * (1 - p))
+        assert np.abs(z).max() < 4.5
+        surprise = -dpp.log_prob(draws)
+        assert np.isfinite(surprise).all()
+    estimate = dpp.entropy(2000, rng=5)
+    exact = -np.mean(dpp.log_prob(means[1]))
+    assert 0 < estimate.standard_error < 0.1
+    assert abs(estimate - exact) < 5 * estimate.standard_error
+
+
+def test_a_seed_gives_the_same_whatever_the_threads():
+    dpp, _ = attracting(200, 5, 5, 0, 0.2)
+    for method in ("jumps", "elimination"):
+        one, two = (dpp.sample(200, rng=7, method=method, n_jobs=j) for j in (1, 2))
+        assert one == two
+        assert one == dpp.sample(200, rng=np.random.default_rng(7), method=method)
+        assert len(dpp.sample(0, method=method)) == 0
+    with pytest.raises(ValueError, match="symmetric kernel"):
+        dpp.sample(method="spectral")
+
+
+def test_what_symmetric_dpps_have_says_why_it_is_not_here():
+    dpp = attracting(4, 1, 2, 0)[0]
+    for name in ("eigenpairs", "spectrum", "quality", "similarity", "from_quality"):
+        with pytest.raises(AttributeError, match=f"NonsymmetricDPP has no {name}: "):
+            getattr(dpp, name)
+    with pytest.raises(AttributeError, match="do not make K a marginal kernel"):
+        NonsymmetricDPP.from_marginal(np.eye(2) / 2)
+    with pytest.raises(TypeError, match="orthogonal eigenvectors"):
+        KDPP(dpp, 1)
+
+
+def test_frozen_and_pickled():
+    dpp = attracting(5, 2, 2, 0)[0]
+    with pytest.raises(AttributeError, match="frozen"):
+        dpp.D = 1
+    for array in (dpp.V, dpp.B, dpp.D, dpp.K, dpp.marginals, dpp.size_pmf):
+        assert not array.flags.writeable
+    again = pickle.loads(pickle.dumps(dpp))
+    assert again.log_prob([0, 1]) == dpp.log_prob([0, 1])
+
+
+@pytest.mark.parametrize(
+    ("V", "B", "D", "word"),
+    [
+        (None, np.eye(2), np.eye(2), "V must be an array"),
+        (np.eye(2), np.eye(3), np.eye(3), "one row per item, found 2 and 3"),
+        (np.eye(2), np.eye(2), np.ones((2, 1)), "D must be square"),
+        (np.eye(2), np.eye(2), np.eye(3), "each column of B"),
+        (np.array([[np.nan, 1.0]]), np.eye(1), np.eye(1), r"V\[0, 0\] is nan"),
+        (np.eye(2), np.eye(2)[:, :0], np.eye(1), "at least one row"),
+        (1e200 * np.eye(2), np.eye(2), np.eye(2), "too large"),
+    ],
+)
+def test_bad_factors(V, B, D, word):
+    with pytest.raises((ValueError, TypeError), match=word):
+        NonsymmetricDPP(V, B, D)
+
+
+def test_bad_kernels_name_the_subset():
+    for L, word in [
+        (np.ones((2, 3)), "square"),
+        ([[1.0, 2.0], [2.0, 1.0]], r"-3 for Y = \[0, 1\]"),
+        ([[1.0, 0.0], [0.0, -0.5]], r"-0.5 for Y = \[1\]"),
+    ]:
+        with pytest.raises(ValueError, match=word):
+            NonsymmetricDPP.from_kernel(L)
+    L = np.eye(6)
+    L[np.ix_([1, 3, 4], [1, 3, 4])] += [[0, 2, 0], [0, 0, 2], [-2, 0, 0]]  # 1 - 8, and no pair below 0
+    with pytest.raises(ValueError, match=r"-7 for Y = \[1, 3, 4\]"):
+        NonsymmetricDPP.from_kernel(L)
+    large = np.eye(30) + np.triu(np.full((30, 30), 3.0), 1)  # triangular: every minor is 1
+    with pytest.raises(ValueError, match="check=False"):
+        NonsymmetricDPP.from_kernel(large)
+    assert NonsymmetricDPP.from_kernel(large, check=False).log_normalizer == pytest.approx(30 * np.log(2))
+    with pytest.raises(ValueError, match=r"Y = \[0, 1\]"):
+        NonsymmetricDPP.from_kernel(np.eye(30) + 2 * (np.ones((30, 30)) - np.eye(30)), check=False)
+    with pytest.raises(ValueError, match="probability 0"):
+        NonsymmetricDPP(np.zeros((3, 1)), np.eye(3), np.zeros((3, 3))).condition([0])
+
+
+def test_kernels_of_any_scale():
+    """A pair that attracts, its items scaled by 1e-60 and 1e60: nothing is taken for rounding."""
+    d = np.array([1e-60, 1e60, 1.0])
+    L = d[:, None] * np.array([[1.0, 2.0, 0.3], [-2.0, 1.0, 0.1], [0.3, 0.1, 1.0]]) * d
+    dpp = NonsymmetricDPP.from_kernel(L, check=False)
+    assert dpp.log_prob([0, 1]) - dpp.log_prob([]) == pytest.approx(np.log(5.0))
+    assert dpp.log_prob([0]) - dpp.log_prob([]) == pytest.approx(-120 * np.log(10))
+    one = DPP(np.diag([1e-10, 1.0]))
+    assert NonsymmetricDPP.from_kernel(one.L).log_prob([0]) == pytest.approx(one.log_prob([0]))
