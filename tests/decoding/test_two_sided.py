@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brute import pmf
 
+from brute import pmf
 from dpplearn import LowRankDPP, NonsymmetricDPP
 from dpplearn.decoding import exact_map, greedy_map, local_search
 

@@ -30,6 +30,10 @@ def made_up(n=6, size=3000, seed=0):
     return NonsymmetricDPP.from_kernel(L), NonsymmetricDPP.from_kernel(L).sample(size, rng=seed)
 
 
+def at_most_five(draws):
+    return Subsets.from_lists([Y for Y in draws if Y.size <= 5], 6)
+
+
 @pytest.fixture(scope="module")
 def draws():
     return made_up()[1]
@@ -67,15 +71,18 @@ def test_gradients_are_those_of_finite_differences(own, rows, attracting, featur
     numeric = [(objective(x + e)[0] - objective(x - e)[0]) / 2e-6 for e in steps]
     assert objective(x)[1] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
     dpp = factors.with_parameters(x).distribution()
-    known = sum(w * dpp.log_prob(Y) for w, Y in zip(shard.weights, Subsets(shard.indptr, shard.indices, 7), strict=True))
+    known = sum(
+        w * dpp.log_prob(Y) for w, Y in zip(shard.weights, Subsets(shard.indptr, shard.indices, 7), strict=True)
+    )
     assert objective(x)[0] == pytest.approx(known - factors.with_parameters(x).penalty(0.7)[0], rel=1e-10)
 
 
-def test_a_fit_finds_the_probabilities_that_baskets_were_drawn_from(draws, fitted):
-    true = made_up(size=1)[0]
+def test_a_fit_finds_the_probabilities_that_baskets_were_drawn_from():
+    true, draws = made_up(size=20_000)
+    fitted = KernelDPP(nonsymmetric=True, alpha=0.1).fit(draws)
     sets = Subsets.from_lists(all_sets(6), 6)
     gap = np.exp(true.log_prob(sets)) - np.exp(fitted.dpp_.log_prob(sets))
-    assert np.abs(gap).sum() / 2 < 0.06  # total variation; counts of 3,000 baskets themselves are 0.06 away
+    assert np.abs(gap).sum() / 2 < 0.03  # total variation
     assert fitted.log_likelihood_ >= true.log_prob(draws).sum()
     assert np.exp(fitted.dpp_.log_prob(sets)).sum() == pytest.approx(1.0)
     assert isinstance(fitted.dpp_, NonsymmetricDPP)
@@ -84,7 +91,7 @@ def test_a_fit_finds_the_probabilities_that_baskets_were_drawn_from(draws, fitte
 def test_attraction_is_what_a_symmetric_kernel_cannot_say(draws, fitted):
     held_out = made_up(seed=1)[1]
     symmetric = KernelDPP(alpha=0.1).fit(draws)
-    assert fitted.score(held_out) > symmetric.score(held_out) + 0.1
+    assert fitted.score(held_out) > symmetric.score(held_out) + 0.05
     assert fitted.together(0, 1)[0].item == 1 and fitted.together(0, 1)[0].correlation > 0.3
     assert fitted.alike(4, 1)[0].item == 5 and fitted.alike(4, 1)[0].correlation < -0.1
     assert symmetric.together(0) == [] and symmetric.alike(4, 1)[0].item == 5
@@ -104,6 +111,7 @@ def test_solvers_of_whole_kernels_rise_and_meet_lbfgs(solver):
 
 
 def test_batches_come_near_lbfgs(draws):
+    draws = at_most_five(draws)
     exact = KernelDPP(rank=5, nonsymmetric=True, alpha=1.0).fit(draws)
     batches = KernelDPP(rank=5, nonsymmetric=True, alpha=1.0, solver="stochastic", batch_size=8, max_iter=80).fit(draws)
     assert batches.score(draws) > exact.score(draws) - 0.02
@@ -113,6 +121,7 @@ def test_batches_come_near_lbfgs(draws):
 
 
 def test_large_catalogues_never_form_the_kernel(draws, monkeypatch):
+    draws = at_most_five(draws)
     small = KernelDPP(rank=5, nonsymmetric=True, alpha=1.0).fit(draws)
     monkeypatch.setattr(likelihood, "DENSE", 3)
     monkeypatch.setattr(likelihood.Kernel, "L", property(lambda self: pytest.fail("formed")))
@@ -121,6 +130,7 @@ def test_large_catalogues_never_form_the_kernel(draws, monkeypatch):
 
 
 def test_ranks_and_kinds(draws):
+    draws = at_most_five(draws)
     assert isinstance(KernelDPP(rank=5, alpha=0.1).fit(draws).dpp_, LowRankDPP)
     assert isinstance(KernelDPP(rank=6, alpha=0.1).fit(draws).dpp_, DPP)
     low = KernelDPP(rank=5, nonsymmetric=True, alpha=0.1).fit(draws).dpp_
@@ -165,8 +175,8 @@ def test_alpha_is_chosen_on_held_out_baskets(draws):
 
 def test_processes_give_the_same_kernel(draws, monkeypatch):
     monkeypatch.setattr("dpplearn.learning.baskets.counted.SMALL", 4)
-    one = KernelDPP(nonsymmetric=True, alpha=1.0, max_iter=5, tol=1.0).fit(draws)
-    two = KernelDPP(nonsymmetric=True, alpha=1.0, max_iter=5, tol=1.0, n_jobs=2).fit(draws)
+    one = KernelDPP(nonsymmetric=True, alpha=1.0, max_iter=12, tol=1.0).fit(draws)
+    two = KernelDPP(nonsymmetric=True, alpha=1.0, max_iter=12, tol=1.0, n_jobs=2).fit(draws)
     assert np.array_equal(one.factors_.W, two.factors_.W)
 
 

@@ -29,7 +29,11 @@ def read_baskets(path: Path, columns: tuple[str, str] | None = None, encoding: s
     if path.suffix.lower() == ".parquet":
         return from_parquet(path)
     if kind in ("jsonl", "ndjson"):
-        return [from_json(line.where, line.text().strip()) for line in read_lines(path, path, encoding) if line.text().strip()]
+        return [
+            from_json(line.where, line.text().strip())
+            for line in read_lines(path, path, encoding)
+            if line.text().strip()
+        ]
     lines = [line.text().rstrip("\r\n") for line in read_lines(path, path, encoding)]
     separator = next((mark for mark in SEPARATORS if any(mark in line for line in lines)), None)
     if separator is None:

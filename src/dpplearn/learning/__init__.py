@@ -9,8 +9,8 @@ from dpplearn.learning.storage.shards import load_shard, save_shard
 from dpplearn.learning.training_set import Shard
 
 if TYPE_CHECKING:
-    from dpplearn.learning.baskets.counted import Baskets, split_baskets
     from dpplearn.learning.baskets.completing import Completion, completion
+    from dpplearn.learning.baskets.counted import Baskets, split_baskets
     from dpplearn.learning.conditional import ConditionalDPP
     from dpplearn.learning.cv import ConditionalDPPCV
     from dpplearn.learning.kernel import KernelDPP

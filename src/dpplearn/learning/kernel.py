@@ -149,9 +149,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         alpha = check_alpha(self.alpha)
         counted = found.sizes[weights > 0]
         shape = choose_shape(found.n, int(counted.max()), self.rank, bool(self.nonsymmetric))
-        solver = choose_solver(
-            self.solver, shape, found.n, min(len(found), 2**62), bool(self.nonsymmetric), alpha
-        )
+        solver = choose_solver(self.solver, shape, found.n, len(found), bool(self.nonsymmetric), alpha)
         check_memory(found.n, shape, solver)
         phi, transform = read_features(features, found.items)
         if phi is not None and solver in ("em", "fixed-point"):

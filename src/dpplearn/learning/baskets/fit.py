@@ -191,7 +191,10 @@ def _fit(counted: BasketShard, factors: Factors, plan: Plan) -> FittedKernel:
         "items": n,
         "baskets": weight,
         "counts": np.bincount(counted.indices, np.repeat(counted.weights, np.diff(counted.indptr)), minlength=n)[:1000],
-        **{"shape": list(plan.shape), "solver": plan.solver, "alpha": plan.alpha, "seed": plan.seed},
+        "shape": list(plan.shape),
+        "solver": plan.solver,
+        "alpha": plan.alpha,
+        "seed": plan.seed,
     }
     done, x = load_state(plan.checkpoint, problem, n * n if L is not None else factors.parameters.size)
     if x is not None:
@@ -202,8 +205,8 @@ def _fit(counted: BasketShard, factors: Factors, plan: Plan) -> FittedKernel:
 
     def report(x: FloatArray, value: float, gradient: float) -> None:
         history.append(Step(done + len(history) + 1, value, gradient))
-        plan.progress.finish(history[-1].iteration, value * weight, gradient)
         saved(x, history[-1].iteration)
+        plan.progress.finish(history[-1].iteration, value * weight, gradient)
 
     settings = Settings(plan.alpha, plan.tol, max(plan.max_iter - done, 0), report)
     try:
@@ -265,4 +268,3 @@ def factors_of(L: FloatArray) -> Factors:
     rows = V * np.sqrt(np.maximum(lam, 0.0))
     lengths = np.maximum(np.sqrt((rows**2).sum(axis=1)), 1e-100)
     return Factors(np.column_stack([np.log(lengths), rows / lengths[:, None]]), len(L), 0, False)
-

@@ -103,7 +103,9 @@ class BasketQuestions:
         best = np.argsort(-scores, kind="stable")[:k]
         return [Next(self._name(i), float(scores[i] / scores.sum())) for i in best.tolist() if scores[i] > 0]
 
-    def complete(self, basket: Sequence[Label] = (), k: int | None = None, exclude: Sequence[Label] = ()) -> list[Label]:
+    def complete(
+        self, basket: Sequence[Label] = (), k: int | None = None, exclude: Sequence[Label] = ()
+    ) -> list[Label]:
         """The items that make the basket the most probable set, or the most probable one of k more items.
 
         Found greedily, then improved by swaps (`dpplearn.decoding.local_search`).
@@ -112,7 +114,7 @@ class BasketQuestions:
 
         J, out = self.numbers(basket), self.numbers(exclude)
         size = None if k is None else J.size + check_int(k, "k")
-        found: Any = local_search(self.dpp_, k=size, include=J, exclude=out)
+        found: Any = local_search(self.dpp_, k=size, min_cost=float(size or 0), include=J, exclude=out)
         return [self._name(i) for i in found.subset.tolist() if i not in set(J.tolist())]
 
     def correlations_with(self, item: Label) -> FloatArray:

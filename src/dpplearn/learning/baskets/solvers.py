@@ -79,9 +79,9 @@ def lbfgs(ask: Ask, weight: float, factors: Factors, settings: Settings) -> tupl
         return -value, -gradient
 
     def callback(x: FloatArray) -> None:
-        if x.tobytes() not in latest:
-            loss(x)
-        if watch(x.copy(), *latest[x.tobytes()]):
+        if x.tobytes() in latest and watch(
+            x.copy(), *latest[x.tobytes()]
+        ):  # not of a step too far, which scipy refuses
             raise Done
 
     options = {"maxiter": settings.max_iter, "maxfun": 20 * settings.max_iter, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9}
@@ -89,24 +89,29 @@ def lbfgs(ask: Ask, weight: float, factors: Factors, settings: Settings) -> tupl
         optimize.minimize(loss, factors.parameters, jac=True, method="L-BFGS-B", callback=callback, options=options)
     except Done:
         pass
-    return (factors.with_parameters(watch.x) if watch.x.size else factors), watch.flat or len(watch.values) == 1
+    stopped = len(watch.values) - 1 < settings.max_iter  # before the last iteration: scipy finds no step uphill
+    return (factors.with_parameters(watch.x) if watch.x.size else factors), watch.flat or stopped
 
 
 def stochastic(
     baskets: BasketShard, factors: Factors, settings: Settings, batch: int, seed: int
 ) -> tuple[Factors, bool]:
-    """Adam on batches of different baskets; an iteration is a pass over all. Memory: some times the parameters."""
-    total, n = float(baskets.weights.sum()), baskets.weights.size
-    x = factors.parameters.copy()
+    """Adam on batches drawn by weight; an iteration is as many draws as there are different baskets.
+
+    Memory: some times the parameters.
+    """
+    ends, n = np.cumsum(baskets.weights), baskets.weights.size
+    x, total = factors.parameters.copy(), float(ends[-1])
     first, second = np.zeros_like(x), np.zeros_like(x)
     watch, t, steps = Watch(settings), 0, settings.max_iter * -(-n // batch)
     for epoch in range(settings.max_iter):
-        order = np.random.default_rng([seed, epoch]).permutation(n)
+        rng = np.random.default_rng([seed, epoch])
         values: list[tuple[float, float]] = []
-        for low in range(0, n, batch):
+        for _ in range(0, n, batch):
             check_stop()
-            some = part(baskets, np.sort(order[low : low + batch]))
-            weight = float(some.weights.sum())
+            drawn, times = np.unique(np.searchsorted(ends, total * rng.random(batch), "right"), return_counts=True)
+            picked = part(baskets, np.minimum(drawn, n - 1))
+            some, weight = BasketShard(picked.indptr, picked.indices, times.astype(np.float64)), float(batch)
 
             def ask(question: Question, some: BasketShard = some) -> object:
                 return some.evaluate(question)

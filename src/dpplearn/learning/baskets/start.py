@@ -11,6 +11,7 @@ from dpplearn.learning.baskets.factors import Factors
 from dpplearn.learning.baskets.likelihood import DENSE, BasketShard
 
 PSEUDO = 5.0  # baskets of chance added to the number of each pair
+OWN_START = 0.7  # length of the rows of U beside an item's own 1; from 0 nothing would move them, to third order
 
 
 def start_factors(
@@ -19,8 +20,8 @@ def start_factors(
     """Factors from counts of items and of pairs.
 
     With the lift l of a pair, its probability over that of independent items: where items attract, the skew part gets
-    sqrt(l - 1) with a random sign, by which sets of four and more differ and no smaller ones; a symmetric kernel gets
-    sqrt(1 - l) where l < 1. Factors are those of their largest eigenvalues.
+    sqrt(l - 1) with a random sign, by which sets of four and more differ and no smaller ones; where l < 1, the symmetric
+    part gets sqrt(1 - l). Factors are those of their largest eigenvalues.
     """
     rng = np.random.default_rng(seed)
     T = float(baskets.weights.sum())
@@ -28,13 +29,13 @@ def start_factors(
     p = np.clip(counts / T, 0.5 / (T + 1), 1 - 0.5 / (T + 1))
     log_q = np.log(p / (1 - p)) / 2
     pairs = count_pairs(baskets, n, np.sqrt(baskets.weights))
+    U = repulsion(pairs, counts, T, repelling, rng)
+    B = np.empty((n, 0))
     if attracting:
-        # a few random directions, small beside what is an item's own; or directions alone
-        U = rng.normal(size=(n, repelling)) * (0.1 / np.sqrt(max(repelling, 1)) if own else 1.0)
+        U *= OWN_START if own else 1.0
+        log_q = log_q - np.log1p(OWN_START**2 if own else 0.0) / 2
         B, size = attraction(pairs, counts, T, attracting, rng)
         log_q = log_q - np.log1p(size) / 4  # attraction adds to the probability of every set
-    else:
-        U, B = repulsion(pairs, counts, T, repelling, rng), np.empty((n, 0))
     W = np.column_stack([log_q, U, B])
     if phi is None:
         return Factors(W, repelling, attracting, own)
