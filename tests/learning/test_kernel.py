@@ -51,8 +51,8 @@ def called(draws):
 @pytest.mark.parametrize("features", [False, True])
 @pytest.mark.parametrize("attracting", [0, 4])
 @pytest.mark.parametrize(("own", "rows"), [(False, False), (False, True), (True, False)])
-def test_gradients_are_those_of_finite_differences(own, rows, attracting, features, monkeypatch, rng=0):
-    rng = np.random.default_rng(rng)
+def test_gradients_are_those_of_finite_differences(own, rows, attracting, features, monkeypatch):
+    rng = np.random.default_rng(0)
     if rows:
         monkeypatch.setattr(likelihood, "DENSE", 0)
     shard = Baskets.read([rng.choice(7, rng.integers(0, 5), replace=False) for _ in range(40)]).distinct(np.ones(40))
@@ -92,9 +92,12 @@ def test_attraction_is_what_a_symmetric_kernel_cannot_say(draws, fitted):
     held_out = made_up(seed=1)[1]
     symmetric = KernelDPP(alpha=0.1).fit(draws)
     assert fitted.score(held_out) > symmetric.score(held_out) + 0.05
-    assert fitted.together(0, 1)[0].item == 1 and fitted.together(0, 1)[0].correlation > 0.3
-    assert fitted.alike(4, 1)[0].item == 5 and fitted.alike(4, 1)[0].correlation < -0.1
-    assert symmetric.together(0) == [] and symmetric.alike(4, 1)[0].item == 5
+    assert fitted.together(0, 1)[0].item == 1
+    assert fitted.together(0, 1)[0].correlation > 0.3
+    assert fitted.alike(4, 1)[0].item == 5
+    assert fitted.alike(4, 1)[0].correlation < -0.1
+    assert symmetric.together(0) == []
+    assert symmetric.alike(4, 1)[0].item == 5
     assert fitted.correlations_with(2) == pytest.approx(fitted.dpp_.correlations()[2], abs=1e-9)
 
 
@@ -106,7 +109,8 @@ def test_solvers_of_whole_kernels_rise_and_meet_lbfgs(solver):
     values = [step.objective for step in found.history_]
     assert np.diff(values).min() > -1e-12
     assert found.log_likelihood_ == pytest.approx(best.log_likelihood_, abs=0.02)
-    assert found.alpha_ == 0.0 and isinstance(found.dpp_, DPP)
+    assert found.alpha_ == 0.0
+    assert isinstance(found.dpp_, DPP)
     assert found.log_likelihood_ / 2000 == pytest.approx(values[-1], abs=1e-8)
 
 
@@ -124,7 +128,7 @@ def test_large_catalogues_never_form_the_kernel(draws, monkeypatch):
     draws = at_most_five(draws)
     small = KernelDPP(rank=5, nonsymmetric=True, alpha=1.0).fit(draws)
     monkeypatch.setattr(likelihood, "DENSE", 3)
-    monkeypatch.setattr(likelihood.Kernel, "L", property(lambda self: pytest.fail("formed")))
+    monkeypatch.setattr(likelihood.Kernel, "L", property(lambda _: pytest.fail("formed")))
     rows = KernelDPP(rank=5, nonsymmetric=True, alpha=1.0).fit(draws)
     assert rows.score(draws) == pytest.approx(small.score(draws), abs=5e-3)
 
@@ -134,7 +138,8 @@ def test_ranks_and_kinds(draws):
     assert isinstance(KernelDPP(rank=5, alpha=0.1).fit(draws).dpp_, LowRankDPP)
     assert isinstance(KernelDPP(rank=6, alpha=0.1).fit(draws).dpp_, DPP)
     low = KernelDPP(rank=5, nonsymmetric=True, alpha=0.1).fit(draws).dpp_
-    assert isinstance(low, NonsymmetricDPP) and low.V.shape == (6, 5)
+    assert isinstance(low, NonsymmetricDPP)
+    assert low.V.shape == (6, 5)
 
 
 def test_baskets_in_all_their_forms_are_the_same(draws, fitted):
@@ -149,7 +154,8 @@ def test_baskets_in_all_their_forms_are_the_same(draws, fitted):
         assert np.array_equal(again.factors_.W, fitted.factors_.W)
     assert fitted.n_empty_ == (draws.sizes == 0).sum() > 0
     named = KernelDPP(nonsymmetric=True, alpha=0.1).fit(called(draws))
-    assert named.items_.tolist() == NAMES and named.score(called(draws)) == fitted.score(draws)
+    assert named.items_.tolist() == NAMES
+    assert named.score(called(draws)) == fitted.score(draws)
 
 
 def test_weights_count_like_repetitions(draws):
@@ -164,7 +170,8 @@ def test_weights_count_like_repetitions(draws):
 def test_alpha_is_chosen_on_held_out_baskets(draws):
     model = KernelDPP(nonsymmetric=True).fit(draws[:300])
     best = max(model.alphas_.values())
-    assert model.alpha_ in model.alphas_ and model.alphas_[model.alpha_] > best - 0.05
+    assert model.alpha_ in model.alphas_
+    assert model.alphas_[model.alpha_] > best - 0.05
     assert min(model.alphas_) < model.alpha_
     given = KernelDPP(nonsymmetric=True, alpha=model.alpha_).fit(draws[:300])
     assert np.array_equal(given.factors_.W, model.factors_.W)
@@ -190,7 +197,7 @@ def test_a_stopped_fit_goes_on(solver, draws, tmp_path):
 
     path = tmp_path / "state.json"
     options = {"nonsymmetric": solver != "em", "alpha": 0.0, "solver": solver, "checkpoint": path, "max_iter": 500}
-    with pytest.raises(KeyboardInterrupt, match="state.json holds"):
+    with pytest.raises(KeyboardInterrupt, match=r"state\.json holds"):
         KernelDPP(**options, verbose=Stops(False)).fit(draws)
     options["max_iter"] = 8 if solver == "stochastic" else 500
     model = KernelDPP(**options).fit(draws)
@@ -207,7 +214,8 @@ def test_features_give_new_items_a_place(draws):
     model = KernelDPP(nonsymmetric=True, alpha=0.3).fit(draws, features=features)
     assert model.score(draws) > KernelDPP(alpha=0.1).fit(draws).score(draws)
     more = model.with_items({6: [1.0, 0.05]})
-    assert more.dpp_.n == 7 and model.dpp_.n == 6
+    assert more.dpp_.n == 7
+    assert model.dpp_.n == 6
     A, phi = more.factors_.A, more.factors_.phi
     assert more.factors_.W[6] == pytest.approx(phi[6] @ A)
     assert 0.05 < more.dpp_.marginals[6] < 0.9
@@ -233,7 +241,8 @@ def test_next_items_have_their_conditional_probabilities(fitted):
         assert [item for item, _ in found] == sorted(minors, key=minors.get, reverse=True)
         assert dict(found) == pytest.approx({i: m / sum(minors.values()) for i, m in minors.items()})
     without = fitted.recommend([0], k=6, exclude=[1])
-    assert 1 not in dict(without) and sum(dict(without).values()) == pytest.approx(1.0)
+    assert 1 not in dict(without)
+    assert sum(dict(without).values()) == pytest.approx(1.0)
 
 
 def test_sets_are_completed_to_the_most_probable(fitted):
@@ -256,8 +265,10 @@ def test_completion_is_what_its_definition_says(hold, fitted, draws):
         scores = {i: fitted.dpp_.log_prob([*rest, i]) for i in range(6) if i not in rest}
         ranks.append(100 * np.mean([scores[Y[at]] >= s for s in scores.values()]))
         hits.append(sorted(scores, key=scores.get)[-1] == Y[at])
-    assert found.mpr == pytest.approx(np.mean(ranks)) and found.recall[1] == pytest.approx(np.mean(hits))
-    assert found.precision[2] == found.recall[2] / 2 and found.n_baskets + found.n_small == 300
+    assert found.mpr == pytest.approx(np.mean(ranks))
+    assert found.recall[1] == pytest.approx(np.mean(hits))
+    assert found.precision[2] == found.recall[2] / 2
+    assert found.n_baskets + found.n_small == 300
     assert found.mpr_error == pytest.approx(np.std(ranks, ddof=1) / np.sqrt(len(ranks)))
     assert 0.5 < found.auc < 1
 
@@ -267,10 +278,11 @@ def test_models_without_probabilities_can_be_compared(draws):
         items_ = np.arange(6)
 
         def next_scores(self, basket):
-            return np.ones(6)
+            return np.ones(6) * (basket.size > 0)
 
     found = completion(Popular(), draws)
-    assert np.isnan(found.auc) and 50 < found.mpr < 65  # ties by half, the item itself counted
+    assert np.isnan(found.auc)
+    assert 50 < found.mpr < 65
 
 
 def test_a_split_can_be_repeated(draws):
@@ -288,11 +300,13 @@ def test_a_split_can_be_repeated(draws):
 def test_odd_baskets_are_counted_and_told():
     with pytest.warns(UserWarning, match="2 baskets hold an item more than once"):
         model = KernelDPP(alpha=1.0).fit([[1, 1, 2], [2, 2], [], [1]])
-    assert model.n_empty_ == 1 and model.score([[1, 2]]) > -np.inf
+    assert model.n_empty_ == 1
+    assert model.score([[1, 2]]) > -np.inf
     for nonsymmetric in (False, True):
         for baskets in ([["a", "b"]], 5 * [["a", "b"]], [["a"]], [["a", "b"], []]):
             model = KernelDPP(nonsymmetric=nonsymmetric).fit(baskets)
-            assert np.isfinite(model.score(baskets)) and model.alpha_ == 1.0
+            assert np.isfinite(model.score(baskets))
+            assert model.alpha_ == 1.0
             assert model.dpp_.n == len(model.items_)
 
 
@@ -300,7 +314,7 @@ def test_odd_baskets_are_counted_and_told():
     ("options", "baskets", "message"),
     [
         ({"rank": 2}, [[0, 1, 2], [3]], "rank=3"),
-        ({}, [], "no basket|No basket"),
+        ({}, [], "No basket"),
         ({}, [[], []], "No basket holds"),
         ({"alpha": -1.0}, [[0]], "not negative"),
         ({"alpha": "best"}, [[0]], '"cv" or a number'),
@@ -318,7 +332,7 @@ def test_what_cannot_be_is_told(options, baskets, message):
 
 @pytest.mark.parametrize("baskets", ["file.csv", ["a b"], [1, 2], [["a", 1]], [[1.5]], [[None]], [[True]], 7])
 def test_what_are_no_baskets_is_told(baskets):
-    with pytest.raises(TypeError, match="basket|Basket|Items"):
+    with pytest.raises(TypeError, match=r"basket|Basket|Items"):
         KernelDPP().fit(baskets)
 
 
@@ -330,7 +344,7 @@ def test_a_rank_that_memory_cannot_hold_is_told_before_it_is_tried():
 
 def test_items_never_seen_are_named_with_the_nearest(draws):
     model = KernelDPP(alpha=1.0).fit(called(draws))
-    with pytest.raises(ValueError, match="no item 'botle'.*'bottle'"):
+    with pytest.raises(ValueError, match=r"no item 'botle'.*'bottle'"):
         model.recommend(["botle"])
     with pytest.raises(ValueError, match="no item"):
         model.score([["bib", "sink"]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +24,13 @@ def read_baskets(path: Path, columns: tuple[str, str] | None = None, encoding: s
     JSON Lines a line is a list, or an object with a list called "items"; in Parquet "items" is a column of lists. Items
     that are all whole numbers are read as such.
     """
-    kind = path.suffix.lower().removeprefix(".").removesuffix("x") or "txt"
     if columns is not None:
         return from_table(path, columns, encoding)
     if path.suffix.lower() == ".parquet":
         return from_parquet(path)
-    if kind in ("jsonl", "ndjson"):
-        return [
-            from_json(line.where, line.text().strip())
-            for line in read_lines(path, path, encoding)
-            if line.text().strip()
-        ]
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        texts = ((line.where, line.text().strip()) for line in read_lines(path, path, encoding))
+        return [from_json(where, text) for where, text in texts if text]
     lines = [line.text().rstrip("\r\n") for line in read_lines(path, path, encoding)]
     separator = next((mark for mark in SEPARATORS if any(mark in line for line in lines)), None)
     if separator is None:
@@ -71,7 +68,7 @@ def from_table(path: Path, columns: tuple[str, str], encoding: str) -> list[list
     found = Baskets.from_long(table, basket=columns[0], item=columns[1])
     ends = found.indptr.tolist()
     names = found.items[found.indices].tolist()
-    return [names[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [names[a:b] for a, b in pairwise(ends)]
 
 
 def from_parquet(path: Path) -> list[list[Any]]:

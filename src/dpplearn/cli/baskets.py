@@ -27,8 +27,8 @@ files = several(
 def command() -> None:
     """Learn which items come together, and which replace each other, from baskets.
 
-    FILE has one basket a line, its items separated by tabs, commas, semicolons or blanks; or is JSON Lines with a list on
-    each line, Parquet with a column "items", or with --long a table in CSV, TSV, JSON Lines or Parquet.
+    FILE has one basket a line, its items separated by tabs, commas, semicolons or blanks; or is JSON Lines with a list
+    on each line, Parquet with a column "items", or with --long a table in CSV, TSV, JSON Lines or Parquet.
     """
 
 

@@ -40,8 +40,8 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         Whether items may attract.
     alpha : "cv" or float
         Strength of the prior, which draws towards independent items: the prior's log-density is
-        -alpha (|U|^2 + |B|^2) / 2 with factors in units of q, whose squares are about the items' frequencies (for a rank
-        below the number of items, |U^T U|^2 / 2 in place of |U|^2). "cv" tries some on a fifth of the baskets.
+        -alpha (|U|^2 + |B|^2) / 2 with factors in units of q, whose squares are about the items' frequencies (for a
+        rank below the number of items, |U^T U|^2 / 2 in place of |U|^2). "cv" tries some on a fifth of the baskets.
     solver : {"auto", "lbfgs", "stochastic", "em", "fixed-point"}
         "lbfgs" on factors; "stochastic", batches for large catalogues and many baskets, with memory of some times the
         factors; "em" (Gillenwater et al. 2014) and "fixed-point" (Mariet & Sra 2015) for whole symmetric kernels,

@@ -19,9 +19,7 @@ N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the sa
 
 Tick: TypeAlias = Callable[[int, int], None]  # shards done, shards in all
 Source: TypeAlias = Any  # a shard in memory (it says its cost), or the path of a file that holds one
-Prepare: TypeAlias = Callable[
-    [Any], Any
-]  # makes a shard ready to answer requests (Part.of, by an evaluator); it pickles
+Prepare: TypeAlias = Callable[[Any], Any]  # makes a shard ready for requests (Part.of, by an evaluator); it pickles
 
 
 class Backend(ABC):

@@ -29,9 +29,9 @@ class Completion:
     Attributes
     ----------
     mpr : float
-        Mean percentile rank: of the items that are not in the rest of the basket, the percentage that the held-out item
-        is scored at least as high as (itself included, other ties by half), averaged over baskets. 100: always first; 50:
-        by chance.
+        Mean percentile rank: of the items that are not in the rest of the basket, the percentage that the held-out
+        item is scored at least as high as (itself included, other ties by half), averaged over baskets. 100: always
+        first; 50: by chance.
     mpr_error : float
         Its standard error.
     recall, precision : dict

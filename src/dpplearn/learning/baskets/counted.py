@@ -136,7 +136,7 @@ class Baskets:
         return Baskets(indptr, self.indices[at], self.items)
 
     def distinct(self, weights: FloatArray) -> BasketShard:
-        """Different baskets once each, smallest first, with the sum of their weights; what weighs nothing is left out."""
+        """Different baskets once each, smallest first, with the sum of their weights, where that is not 0."""
         sizes, sets = self.sizes, self.subsets
         found, sums = [np.empty(0, np.int64)], [np.empty(0)]
         lengths = [np.empty(0, np.int64)]
@@ -152,7 +152,7 @@ class Baskets:
                 group[order] = np.cumsum(new) - 1
                 rows = rows[order][new]
             found.append(rows.ravel())
-            sums.append(np.bincount(group, weights[which]))
+            sums.append(np.bincount(group, weights[which]).astype(np.float64))
             lengths.append(np.full(sums[-1].size, k))
         indptr = np.append(0, np.cumsum(np.concatenate(lengths)))
         return BasketShard(indptr, np.concatenate(found), np.concatenate(sums))
@@ -190,7 +190,7 @@ def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
 def split_baskets(
     baskets: Any, n_test: int = 2000, n_validation: int = 300, seed: int = 0
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    """Training, validation and test baskets: a permutation of all, of which the first are the test, the next validation.
+    """Training, validation and test baskets: of a permutation the first are the test, the next validation.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def split_baskets(
 def warn_repeated(baskets: Baskets) -> None:
     if baskets.n_repeated:
         warnings.warn(
-            f"{count_of(baskets.n_repeated, 'basket holds', 'baskets hold')} an item more than once; a set has it once.",
+            f"{count_of(baskets.n_repeated, 'basket holds', 'baskets hold')} an item more than once; it counts once.",
             UserWarning,
             stacklevel=3,
         )

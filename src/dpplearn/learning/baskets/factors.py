@@ -3,13 +3,13 @@
     L = diag(q) (w I + U U^T + X Y^T - Y X^T) diag(q),        B = [X Y]
 
 has every principal minor >= 0. U repels; X and Y attract: for two items det(S) = 1 - (u . u')^2 + (x . y' - y . x')^2.
-A table W = [log q, U, X, Y] with a row for each item holds the parameters. Where items have features, W = phi A + F, with
-a free part F, so that an item that was in no basket has a row phi A.
+A table W = [log q, U, X, Y] with a row for each item holds the parameters. Where items have features, W = phi A + F,
+with a free part F, so that an item that was in no basket has a row phi A.
 
 A small catalogue has w = 1: what is particular to an item keeps its part of S at 1, whatever attracts it. The prior
-alpha (|U|^2 + |B|^2) / 2 then draws towards independent items. With few columns w must be 0; the rows of U have length 1
-instead, and the prior alpha (|U^T U|^2 / 2 + |B|^2) / 2 draws towards directions that differ: independence again. Without
-either, q could grow and take the prior's force away.
+alpha (|U|^2 + |B|^2) / 2 then draws towards independent items. With few columns w must be 0; the rows of U have length
+1 instead, and the prior alpha (|U^T U|^2 / 2 + |B|^2) / 2 draws towards directions that differ: independence again.
+Without either, q could grow and take the prior's force away.
 """
 
 from __future__ import annotations
@@ -147,5 +147,6 @@ class Factors:
 
     def with_items(self, phi: FloatArray) -> Self:
         """More items, of which only features are known."""
-        assert self.phi is not None and self.A is not None
+        assert self.phi is not None
+        assert self.A is not None
         return replace(self, W=np.vstack([self.W, phi @ self.A]), phi=np.vstack([self.phi, phi]))

@@ -1,4 +1,4 @@
-"""A fit from beginning to end: what shape the kernel has, the prior chosen on held-out baskets, one solver, one record."""
+"""A fit from beginning to end: the kernel's shape, the prior chosen on held-out baskets, one solver, one record."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpplearn.learning.baskets.solvers import Settings, em, fixed_point, lbfgs, 
 from dpplearn.learning.baskets.start import start_factors
 
 SOLVERS = ("auto", "lbfgs", "stochastic", "em", "fixed-point")
-ALPHAS = (0.03, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+ALPHAS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
 HELD_OUT = 0.2  # of the baskets, for alpha
 IMPOSSIBLE = -1e3  # what counts for a held-out basket of probability 0
 LARGE = 3_000_000  # parameters from which batches take over from L-BFGS, whose memory is 40 times as many
@@ -137,7 +137,8 @@ def fit_kernel(baskets: Baskets, weights: FloatArray, plan: Plan) -> FittedKerne
     """Fit to all baskets, after alpha was chosen on some of them."""
     counted = baskets.distinct(weights)
     factors = start_factors(counted, baskets.n, *plan.shape, plan.phi, plan.seed)
-    alpha, alphas = plan.alpha, {}
+    alpha: float | None = plan.alpha
+    alphas: dict[float, float] = {}
     try:
         if plan.solver in ("em", "fixed-point"):
             alpha = 0.0
@@ -153,21 +154,21 @@ def fit_kernel(baskets: Baskets, weights: FloatArray, plan: Plan) -> FittedKerne
 def choose_alpha(baskets: Baskets, weights: FloatArray, plan: Plan) -> tuple[float, dict[float, float]]:
     """The largest alpha that is as good as the best on a fifth of the baskets, to one standard error of the difference.
 
-    From small to large, each from the last one's end; two in a row below the best end the search. Fewer than ten
-    baskets tell nothing: 1.
+    From small to large, each from the same start as the fit that follows; two in a row below the best end the search.
+    Fewer than ten baskets tell nothing: 1.
     """
     order = np.random.default_rng(plan.seed).permutation(len(baskets))
     held, rest = np.split(order, [int(len(baskets) * HELD_OUT)])
     if held.size < 2 or weights[held].sum() == 0 or weights[rest].sum() == 0:
         return 1.0, {}
     here, there = baskets.take(rest).distinct(weights[rest]), baskets.take(held).subsets
-    factors = start_factors(here, baskets.n, *plan.shape, plan.phi, plan.seed)
+    start = start_factors(here, baskets.n, *plan.shape, plan.phi, plan.seed)
     share = weights[held] / weights[held].sum()
     found: dict[float, FloatArray] = {}
     quick = replace(plan, checkpoint=None, max_iter=max(plan.max_iter // 3, 1), progress=as_progress(False))
     for k, alpha in enumerate(ALPHAS):
         plan.progress.stage(f"alpha {alpha:g}", k, len(ALPHAS))
-        factors = _fit(here, factors, replace(quick, alpha=alpha)).factors
+        factors = _fit(here, start, replace(quick, alpha=alpha)).factors
         found[alpha] = np.maximum(factors.distribution().log_prob(there), IMPOSSIBLE)
         best = max(found, key=lambda a: float(share @ found[a]))
         if k - ALPHAS.index(best) >= 2:

@@ -97,8 +97,8 @@ class BasketQuestions:
         scores[out] = 0.0
         if not scores.sum() > 0:
             raise ValueError(
-                f"Nothing can follow {count_of(J.size, 'item', 'items')} with {out.size} excluded: every larger set has "
-                "probability 0 under this kernel. Give a smaller basket, or fit with a larger rank."
+                f"Nothing can follow {count_of(J.size, 'item', 'items')} with {out.size} excluded: every larger set "
+                "has probability 0 under this kernel. Give a smaller basket, or fit with a larger rank."
             )
         best = np.argsort(-scores, kind="stable")[:k]
         return [Next(self._name(i), float(scores[i] / scores.sum())) for i in best.tolist() if scores[i] > 0]

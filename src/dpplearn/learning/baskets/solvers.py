@@ -1,12 +1,13 @@
 """Climbing the likelihood of baskets: L-BFGS and batches on factors, EM and the fixed point on whole symmetric kernels.
 
-Each calls `report` after an iteration, with what a fit can go on from, the objective per basket and the largest entry of
-its gradient; it stops where iterations raise the objective by less than `tol` each, ten of them together.
+Each calls `report` after an iteration, with what a fit can go on from, the objective per basket and the largest entry
+of its gradient; it stops where iterations raise the objective by less than `tol` each, ten of them together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +67,8 @@ def evaluate(ask: Ask, weight: float, factors: Factors, share: float, alpha: flo
 
 def lbfgs(ask: Ask, weight: float, factors: Factors, settings: Settings) -> tuple[Factors, bool]:
     """scipy's L-BFGS-B; the factors reached, and whether they stopped rising."""
-    watch, latest, worst = Watch(settings), {}, 0.0
+    watch, worst = Watch(settings), 0.0
+    latest: dict[bytes, tuple[float, float]] = {}
 
     def loss(x: FloatArray) -> tuple[float, FloatArray]:
         nonlocal worst
@@ -79,16 +81,13 @@ def lbfgs(ask: Ask, weight: float, factors: Factors, settings: Settings) -> tupl
         return -value, -gradient
 
     def callback(x: FloatArray) -> None:
-        if x.tobytes() in latest and watch(
-            x.copy(), *latest[x.tobytes()]
-        ):  # not of a step too far, which scipy refuses
+        found = latest.get(x.tobytes())  # none of a step too far, which scipy refuses
+        if found is not None and watch(x.copy(), *found):
             raise Done
 
     options = {"maxiter": settings.max_iter, "maxfun": 20 * settings.max_iter, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9}
-    try:
+    with suppress(Done):
         optimize.minimize(loss, factors.parameters, jac=True, method="L-BFGS-B", callback=callback, options=options)
-    except Done:
-        pass
     stopped = len(watch.values) - 1 < settings.max_iter  # before the last iteration: scipy finds no step uphill
     return (factors.with_parameters(watch.x) if watch.x.size else factors), watch.flat or stopped
 
@@ -131,7 +130,7 @@ def stochastic(
 
 
 def fixed_point(ask: Ask, weight: float, L: FloatArray, settings: Settings) -> tuple[FloatArray, bool]:
-    """L <- L + L D L with D the derivative in L per basket: it rises, and stays positive definite (Mariet & Sra 2015)."""
+    """L <- L + L D L, D the derivative in L per basket: rises, and stays positive definite (Mariet & Sra 2015)."""
     watch = Watch(settings)
     for _ in range(settings.max_iter):
         value, (G,) = ask(Question((L,)))
@@ -148,8 +147,8 @@ def em(ask: Ask, weight: float, L: FloatArray, settings: Settings) -> tuple[Floa
     """EM over which eigenvectors of K = V diag(lam) V^T a basket was drawn from (Gillenwater et al. 2014).
 
     With g = lam / (1 - lam), a basket used vector j with probability g_j v_j^T L_Y^-1 v_j: its mean is the new lam_j.
-    V then takes a step uphill among orthogonal matrices, V (I - s A / 2)^-1 (I + s A / 2) with A = V^T E - E^T V and E the
-    derivative in V, halved until it rises.
+    V then takes a step uphill among orthogonal matrices, V (I - s A / 2)^-1 (I + s A / 2) with A = V^T E - E^T V and E
+    the derivative in V, halved until it rises.
     """
     watch, step = Watch(settings), 1.0 / weight
     odds, V = linalg.eigh(L, check_finite=False)

@@ -20,12 +20,13 @@ def start_factors(
     """Factors from counts of items and of pairs.
 
     With the lift l of a pair, its probability over that of independent items: where items attract, the skew part gets
-    sqrt(l - 1) with a random sign, by which sets of four and more differ and no smaller ones; where l < 1, the symmetric
-    part gets sqrt(1 - l). Factors are those of their largest eigenvalues.
+    sqrt(l - 1) with a random sign, by which sets of four and more differ and no smaller ones; where l < 1, the
+    symmetric part gets sqrt(1 - l). Factors are those of their largest eigenvalues.
     """
     rng = np.random.default_rng(seed)
     T = float(baskets.weights.sum())
-    counts = np.bincount(baskets.indices, np.repeat(baskets.weights, np.diff(baskets.indptr)), minlength=n)
+    weights = np.repeat(baskets.weights, np.diff(baskets.indptr))
+    counts = np.bincount(baskets.indices, weights, minlength=n).astype(np.float64)
     p = np.clip(counts / T, 0.5 / (T + 1), 1 - 0.5 / (T + 1))
     log_q = np.log(p / (1 - p)) / 2
     pairs = count_pairs(baskets, n, np.sqrt(baskets.weights))
