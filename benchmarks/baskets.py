@@ -222,7 +222,7 @@ def run(quick: bool = False) -> dict:
     notes = [
         "MPR: mean percentile rank of an item held out, random or last; the published figures of the last item are of "
         "sorted baskets (apparel 62.63 symmetric, 72.20 nonsymmetric; three categories 61.0 and 74.10).",
-        "`split_baskets(baskets)` makes the split; alpha comes from a fifth of the training baskets, validation chose nothing.",
+        "`split_baskets(baskets)` makes the split; alpha comes from a fifth of the training baskets.",
         f"Asked for, apparel: random {ASKED['apparel'][0]}, last (sorted) {ASKED['apparel'][1]}, log-likelihood "
         f"{ASKED['apparel'][2]}; symmetric 71.1 and 62.6; three categories: random {ASKED['three'][0]}.",
     ]

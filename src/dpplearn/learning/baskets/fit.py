@@ -24,6 +24,8 @@ from dpplearn.learning.baskets.start import start_factors
 SOLVERS = ("auto", "lbfgs", "stochastic", "em", "fixed-point")
 ALPHAS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
 HELD_OUT = 0.2  # of the baskets, for alpha
+STARTS, FEW = 4, 30  # starts that are tried, for as many iterations
+SEVERAL = 200_000  # parameters up to which they are
 IMPOSSIBLE = -1e3  # what counts for a held-out basket of probability 0
 LARGE = 3_000_000  # parameters from which batches take over from L-BFGS, whose memory is 40 times as many
 MANY = 300_000  # different baskets from which they do
@@ -136,19 +138,32 @@ def check_memory(n: int, shape: Shape, solver: str) -> None:
 def fit_kernel(baskets: Baskets, weights: FloatArray, plan: Plan) -> FittedKernel:
     """Fit to all baskets, after alpha was chosen on some of them."""
     counted = baskets.distinct(weights)
-    factors = start_factors(counted, baskets.n, *plan.shape, plan.phi, plan.seed)
     alpha: float | None = plan.alpha
     alphas: dict[float, float] = {}
     try:
         if plan.solver in ("em", "fixed-point"):
             alpha = 0.0
+        plan = replace(plan, seed=choose_seed(counted, baskets.n, plan))
         if alpha is None:
             alpha, alphas = choose_alpha(baskets, weights, plan)
+        factors = start_factors(counted, baskets.n, *plan.shape, plan.phi, plan.seed)
         return replace(_fit(counted, factors, replace(plan, alpha=alpha)), alphas=alphas)
     except KeyboardInterrupt:
         plan.progress.clear()
         kept = f" {plan.checkpoint} holds the kernel so far: fit again with it to go on." if plan.checkpoint else ""
         raise KeyboardInterrupt(f"Stopped in iteration {plan.progress.iteration + 1}.{kept}") from None
+
+
+def choose_seed(counted: BasketShard, n: int, plan: Plan) -> int:
+    """Of some starts, whose signs differ, the one that leads highest in a few iterations; of large kernels the first."""
+    if plan.solver != "lbfgs" or plan.shape.attracting == 0 or n * plan.shape.columns > SEVERAL:
+        return plan.seed
+    quick = replace(plan, alpha=1.0, checkpoint=None, max_iter=FEW)
+    quick = replace(quick, progress=as_progress(False))
+    seeds = [plan.seed + k for k in range(STARTS)]
+    starts = (start_factors(counted, n, *plan.shape, plan.phi, seed) for seed in seeds)
+    reached = [_fit(counted, start, quick).history for start in starts]
+    return seeds[int(np.argmax([history[-1].objective if history else -np.inf for history in reached]))]
 
 
 def choose_alpha(baskets: Baskets, weights: FloatArray, plan: Plan) -> tuple[float, dict[float, float]]:

@@ -62,7 +62,9 @@ def attraction(
     upper = sparse.triu(pairs, 1, format="coo")
     i, j = upper.coords
     lift = (upper.data + PSEUDO) / (counts[i] * counts[j] / T + PSEUDO)
-    a = np.sqrt(np.maximum(lift - 1, 0.0)) * rng.choice([-1.0, 1.0], lift.size)
+    # a matrix of signs: a pair has the same one whichever baskets are held out
+    signs = rng.choice([-1.0, 1.0], (n, n))[i, j] if n <= DENSE else rng.choice([-1.0, 1.0], lift.size)
+    a = np.sqrt(np.maximum(lift - 1, 0.0)) * signs
     A = sparse.csr_array((np.append(a, -a), (np.append(i, j), np.append(j, i))), shape=(n, n))
     h = columns // 2
     noise = 0.02 * rng.normal(size=(n, 2 * h))
