@@ -9,7 +9,7 @@ import pytest
 from brute import random_kernel, subsets
 from dpplearn import DPP, KDPP, LowRankDPP, Subsets
 from dpplearn._linalg import eigh_gram, factor_kernel, factor_rows, logdet, spectrum_wide
-from dpplearn.decoding import greedy_map
+from dpplearn.decoding import greedy_map, sampled_map
 from dpplearn.kernels import L_to_K, rbf_similarity
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 
@@ -165,6 +165,16 @@ def test_rows_that_are_nearly_parallel(e, scale):
         assert np.exp([KDPP(dpp, k).log_prob(Y) for Y in subsets(5, k)]).sum() == pytest.approx(1.0, abs=1e-8)
     found = greedy_map((np.full(3, 2.0), B[:3]), k=2).log_prob_of(np.arange(2))
     assert np.isfinite(found)
+
+
+@pytest.mark.parametrize("e", [1e-5, 3e-8, 1e-10])
+def test_samples_of_rows_that_are_nearly_parallel_are_scored_from_the_rows(e):
+    """The two are long enough that nearly every sample has both."""
+    dpp = LowRankDPP(100 / e * np.array([[1, 0.3, 0], [1, 0.3 + e, 0], [0, 0, e / 100]]))
+    found = sampled_map(dpp, k=3, n_samples=500, m=2, rng=0)
+    assert found.n_feasible == 500
+    assert sorted(Y.sorted_subset.tolist() for Y in found.best) == [[0, 1], [0, 1, 2]]  # the third is a fair coin
+    assert found.log_prob == pytest.approx(np.log(0.5), abs=1e-3)
 
 
 @pytest.mark.parametrize("e", [1e-5, 1e-7, 3e-8, 1e-10])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
+import numpy.typing as npt
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import (
@@ -26,6 +27,8 @@ from dpplearn.sampling.cholesky import sample_cholesky
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
+
+ComplexArray = npt.NDArray[np.complex128]
 
 SURE = 1e200  # odds p / (1 - p) that stand for p = 1
 
@@ -220,3 +223,21 @@ def sum_of_coins(p: FloatArray) -> FloatArray:
         pmf[1 : m + 1] = pmf[1 : m + 1] * (1 - x) + pmf[:m] * x
         pmf[0] *= 1 - x
     return pmf
+
+
+def sum_of_pairs(p: ComplexArray) -> FloatArray:
+    """The same where p are the eigenvalues of a K that is not symmetric, some of them conjugates.
+
+    The product of 1 - p + p z, with conjugates taken together: |1 - p|^2 + 2 Re(p (1 - p*)) z + |p|^2 z^2. Where the
+    symmetric part of L is positive semidefinite no coefficient is negative, and nothing cancels. Otherwise one may be:
+    then from values on the unit circle, to rounding of 1.
+    """
+    pairs, coins = p[p.imag > 0.0], p.real[p.imag == 0.0]
+    middle = 2 * (pairs.real - np.abs(pairs) ** 2)
+    if (middle < -1e-12).any() or (coins < -1e-12).any():
+        z = np.exp(2j * np.pi * np.arange(p.size + 1) / (p.size + 1))
+        return np.maximum(np.fft.fft(np.prod(1 + (z[:, None] - 1) * p, axis=1)).real / z.size, 0.0)
+    pmf = sum_of_coins(np.clip(coins, 0.0, 1.0))
+    for one, two, three in zip(np.abs(1 - pairs) ** 2, np.maximum(middle, 0.0), np.abs(pairs) ** 2, strict=True):
+        pmf = np.convolve(pmf, [one, two, three])
+    return np.asarray(pmf)

@@ -39,6 +39,19 @@ class Frozen:
         raise AttributeError(f"{type(self).__name__} objects are frozen.")
 
 
+class Absent:
+    """What other distributions have and this one has not: asking for it says why."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise AttributeError(f"A {owner.__name__} has no {self.name}: {self.why}.")
+
+
 class PointProcess(Frozen, ABC):
     """A determinantal point process: P(A in Y) = det(K_A) for every set A of items, equation (1)."""
 

@@ -307,7 +307,8 @@ def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dt
     """The best items three times, in other lengths too: the 80 directions come first, each by its best item."""
     E, s = problem(rng, n=80, d=16)
     scores = np.append(s, [s[:30] + 3.0, s[:30] + 4.0])
-    E = np.concatenate([E, 2.0 * E[:30], E[:30]]).astype(dtype)
+    E = E.astype(dtype)
+    E = np.concatenate([E, E[:30] * dtype(3.7), E[:30]])  # each number rounded anew
     E[[5, 6]] = 0.0  # similar to none, and so not to each other
     kinds = np.concatenate([np.arange(80), np.arange(30), np.arange(30)])
     kinds[[85, 86, 115, 116]] = [80, 81, 80, 81]

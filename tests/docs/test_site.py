@@ -16,7 +16,7 @@ import dpplearn.kernels
 from docs_site import ROOT, build
 
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
-PAGES = [*DOCS, *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md"))]
+PAGES = [*DOCS, *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/README.md"))]
 LOADS = ("script", "img", "iframe", "source", "audio", "video", "embed")  # by their src
 
 

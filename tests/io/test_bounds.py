@@ -32,6 +32,23 @@ def bomb(tmp_path_factory):
     return str(path)
 
 
+@pytest.fixture(scope="module")
+def blank(tmp_path_factory):
+    """A gigabyte of lines with nothing in them, in 1 MB: to read them all would take an hour."""
+    path = tmp_path_factory.mktemp("blank") / "blank.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\n" * 1_000_000) * 1_000)
+    return str(path)
+
+
+def run_within_limits(runs):
+    """Exit code, exception and standard error of each command, in a process that may not take much memory."""
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, json.dumps(runs)], stdout=subprocess.PIPE, text=True, timeout=500, check=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
 def test_too_much_is_refused_in_a_line(bomb):
     runs = []
     for path in ("/dev/zero", bomb):
@@ -42,12 +59,21 @@ def test_too_much_is_refused_in_a_line(bomb):
         runs += [[["select", path, "--format", given], None] for given in ("jsonl", "csv")]
         runs += [[["info", path], None], [["select", "-"], path], [["summarize", "-"], path]]
     runs += [[["summarize", "/dev/zero"], None]]
-    done = subprocess.run(
-        [sys.executable, "-c", CODE, json.dumps(runs)], stdout=subprocess.PIPE, text=True, timeout=500, check=True,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
-    for (arguments, stdin), line in zip(runs, done.stdout.splitlines(), strict=True):
-        code, exception, said = json.loads(line)
+    for (arguments, stdin), (code, exception, said) in zip(runs, run_within_limits(runs), strict=True):
         assert (code, said.count("\n")) == (1, 1), (arguments, exception, said)
         assert "MB, but is longer" in said
         assert ("tandard input" if stdin else arguments[-1] if arguments[0] == "rouge" else arguments[1]) in said
+
+
+def test_what_never_begins_is_refused_in_a_line(blank):
+    """Blank lines without end, and standard input that is no table: neither is read to its end."""
+    runs = [
+        [["train", blank, "--out", "m.json"], None],
+        [["rouge", "--candidates", blank, "--references", blank], None],
+        [["select", blank, "--format", "jsonl"], None],
+        [["select", blank, "--format", "csv"], None],
+        [["select", "-", "--format", "npz"], "/dev/zero"],
+    ]
+    for (arguments, stdin), (code, exception, said) in zip(runs, run_within_limits(runs), strict=True):
+        assert (code, said.count("\n")) == (1, 1), (arguments, exception, said)
+        assert ("opens with" if stdin else "blank") in said

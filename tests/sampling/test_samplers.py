@@ -10,7 +10,9 @@ from scipy.stats import chisquare
 
 from brute import pmf, pmf_of_marginal, random_kernel, random_marginal
 from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP
+from dpplearn._loops.spectral import alias_tables
 from dpplearn.kernels import rbf_similarity
+from dpplearn.sampling.spectral import settled
 
 RNG = np.random.default_rng(3)
 L5 = random_kernel(5, RNG)
@@ -287,3 +289,32 @@ def test_items_are_sorted_and_what_follows_them_is_left_alone(k):
     expected = np.append(np.sort(numbers[:k]), numbers[k:])
     sort(numbers, k)
     np.testing.assert_array_equal(numbers, expected)
+
+
+def test_equal_eigenvalues_have_one_basis_on_every_machine(rng):
+    """Spaces of 1, 3 and 2 dimensions, and 0: whatever basis LAPACK gives of them, samples come from the same one."""
+    lam = np.array([0.0, 0.0, 0.5, 2.0, 2.0, 2.0, 7.0, 7.0])
+    V = np.linalg.qr(rng.standard_normal((8, 8)))[0]
+    turn = np.eye(8)
+    for space in (slice(3, 6), slice(6, 8)):
+        turn[space, space] = np.linalg.qr(rng.standard_normal(turn[space, space].shape))[0]
+    other = V @ turn
+    assert np.abs(other - V).max() > 0.1
+    assert settled(lam, other) == pytest.approx(settled(lam, V), abs=1e-12)
+    found = settled(lam, V)
+    assert found.T @ found == pytest.approx(np.eye(8), abs=1e-12)
+    assert (found * lam) @ found.T == pytest.approx((V * lam) @ V.T, abs=1e-12)
+
+
+def test_rounding_changes_no_alias_table(rng):
+    """Shares that are whole numbers of 1/n are ties of Vose's construction: the last digits decide none of them."""
+    V = np.sqrt(np.array([[20, 15, 1], [5, 15, 2], [5, 0, 27], *[[0, 0, 0]] * 27]) / 30)
+    found = []
+    for _ in range(8):
+        accept, other = np.empty((3, 30)), np.empty((3, 30), np.int32)
+        alias_tables(V + 1e-14 * rng.standard_normal(V.shape), accept, other)
+        given = accept.copy()
+        np.add.at(given, (np.repeat(np.arange(3), 30), other.ravel()), 1.0 - accept.ravel())
+        np.testing.assert_allclose(given.T / 30, V**2, atol=1e-9)
+        found.append((other.copy(), accept.round(6) + 0.0))
+    assert all(np.array_equal(other, found[0][0]) and np.array_equal(accept, found[0][1]) for other, accept in found)

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 MAX_BYTES = 32_000_000  # of one document, unpacked
 MAX_LINE = 2 * MAX_BYTES  # such a document in JSON
+MAX_BLANK = 100_000  # bytes of lines that follow each other and are blank: gzip makes gigabytes of them from nothing
 CUT = "Cut it into several documents."
 _KINDS = {
     b"%PDF": "a PDF file",
@@ -90,11 +91,15 @@ def read_lines(source: Path | BinaryIO, name: Path | str, encoding: str = "utf-8
         if "\n".encode(encoding).removeprefix(codecs.BOM_UTF8) != b"\n":  # UTF-16: bytes do not tell lines
             whole = _bounded(opened.read(MAX_LINE + 1), name, MAX_LINE, "Save it as UTF-8, which is read by lines.")
             opened, encoding = BytesIO(decode(whole, name, encoding).encode("utf-8", "surrogatepass")), "utf-8"
+        blank = 0
         for number in count(1):
             where = f"{name}, line {number}"
             data = _bounded(opened.readline(MAX_LINE + 1), where, MAX_LINE, "Lines end at line feeds.")
             if not data:
                 return
+            blank = blank + len(data) if data.isspace() else 0
+            if blank > MAX_BLANK:
+                raise ValueError(f"{where}: {MAX_BLANK:,} bytes of blank lines stand before it. Remove them.")
             yield Line(where, data, encoding)
 
 

@@ -11,6 +11,7 @@ from dpplearn._loops.random import below, exponential, uniform
 from dpplearn._loops.records import Tables, Work  # noqa: F401  # caches on disk of earlier versions name Tables here
 from dpplearn._precision import AGAIN
 
+ALIKE = 1e-9  # of a share: what eigenvectors of close eigenvalues are known to, and less than samples can show
 BATCH = 4  # proposals fetched together: more would mostly be thrown away with the last
 
 
@@ -29,8 +30,12 @@ def make_work(n, m):
 
 @jit
 def alias_tables(V, accept, alias):
-    """Fill Walker's alias tables (Vose's construction) of the squared columns of V."""
+    """Fill Walker's alias tables (Vose's construction) of the squared columns of V.
+
+    Shares within rounding of 1 count as 1, so that tables, and with them samples, do not depend on the processor.
+    """
     n, m = V.shape
+    one = 1.0 - ALIKE
     w = np.empty(n)
     small, large = np.empty(n, np.int64), np.empty(n, np.int64)
     for j in range(m):
@@ -42,7 +47,7 @@ def alias_tables(V, accept, alias):
         for i in range(n):
             w[i] *= n / total
             accept[j, i], alias[j, i] = 1.0, i
-            if w[i] < 1.0:
+            if w[i] < one:
                 small[a] = i
                 a += 1
             else:
@@ -53,7 +58,7 @@ def alias_tables(V, accept, alias):
             i, top = small[a], large[b - 1]
             accept[j, i], alias[j, i] = w[i], top
             w[top] -= 1.0 - w[i]
-            if w[top] < 1.0:
+            if w[top] < one:
                 b -= 1
                 small[a] = top
                 a += 1

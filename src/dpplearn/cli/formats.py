@@ -122,15 +122,20 @@ def need_pyarrow(what: str) -> Any:
     return pyarrow
 
 
-def seekable(source: Source) -> BinaryIO:
-    """A file that is read here and there; of standard input a copy."""
-    return source.open("rb") if isinstance(source, Path) else io.BytesIO(source.read())
+def seekable(source: Source, name: str, *openings: bytes) -> BinaryIO:
+    """A file that is read here and there; of standard input, which may have no end, a copy if it opens as it should."""
+    if isinstance(source, Path):
+        return source.open("rb")
+    head = source.read(4)
+    if not head.startswith(openings):
+        raise ValueError(f"{name} must be in the format that --format names, but opens with {head!r}.")
+    return io.BytesIO(head + source.read())
 
 
 def read_parquet(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
     pyarrow = need_pyarrow(f"Reading {name}")
     try:
-        with seekable(source) as stream:
+        with seekable(source, name, b"PAR1") as stream:
             table = pyarrow.parquet.read_table(stream)
     except pyarrow.ArrowException as error:
         raise ValueError(f"{name} is not a Parquet file, or was cut short: {error}.") from None
@@ -157,7 +162,7 @@ def write_parquet(items: Items, subset: IntArray, records: Records) -> bytes:
 def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
     """Arrays with one row per item; each array is a field."""
     try:
-        with seekable(source) as stream:
+        with seekable(source, name, b"PK", b"\x93NUM") as stream:
             file = np.load(stream, allow_pickle=False)
             arrays = {key: file[key] for key in file.files}
     except AttributeError:

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_vector
 from dpplearn._loops.records import SIGNED
+from dpplearn._precision import EPS32
 from dpplearn.decoding.candidates import Candidates, Directed, read_features, some
 from dpplearn.decoding.diversity import check_diversity
 from dpplearn.decoding.greedy import as_selection, greedy_auto, greedy_run
@@ -24,7 +25,7 @@ __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
-SAME = 1e-12  # along an axis: unit rows nearer than this are the same
+SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 8 * EPS32}  # along an axis: unit rows nearer are the same
 FILL = 0.4995  # diversity at which every item keeps 1/1000 of its own, so that none is a combination of others
 
 
@@ -240,6 +241,6 @@ def directions(directed: Directed) -> IntArray:
     places = np.concatenate([np.asarray(rows[low : low + ROWS] @ axes) for low in range(0, lengths.size, ROWS)])
     for place in (places / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T:
         order = np.lexsort((place, kinds))
-        new = (np.diff(kinds[order]) > 0) | (np.diff(place[order]) > SAME)
+        new = (np.diff(kinds[order]) > 0) | (np.diff(place[order]) > SAME[rows.dtype])
         kinds[order] = np.cumsum(np.append(0, new))
     return kinds

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, view
 from dpplearn._linalg import safe_log
 from dpplearn._loops.records import Tables, Window
+from dpplearn._precision import PARALLEL
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
 from dpplearn.decoding.greedy import as_found
@@ -18,8 +19,9 @@ from dpplearn.decoding.limits import Limits, at_least, check_budget, check_limit
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.dpp import DPP
+from dpplearn.lowrank import LowRankDPP
 from dpplearn.process import remaining
-from dpplearn.sampling.spectral import block_starts, make_tables, stream_states
+from dpplearn.sampling.spectral import block_starts, make_tables, settled, stream_states
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,6 +137,17 @@ def only_include(
     return SampledSelection.of(only, only.reason, n_samples, feasible, (only,))
 
 
+def nearly_parallel(L: FloatArray) -> bool:
+    """Whether two items are so alike that L has lost what they differ in; their rows may know it."""
+    r = np.sqrt(L.diagonal())
+    for low in range(0, len(L), 512):
+        block = np.abs(L[low : low + 512])
+        block[np.arange(len(block)), np.arange(low, low + len(block))] = 0.0
+        if (block > (1.0 - PARALLEL / 2) * np.outer(r[low : low + 512], r)).any():  # then 1 - S_ij^2 < PARALLEL
+            return True
+    return False
+
+
 def check_window(limits: Limits, min_cost: float | None, max_cost: float | None) -> tuple[float, float]:
     """Lowest and highest cost of a set."""
     low = 0.0 if min_cost is None else check_budget(min_cost, "min_cost")
@@ -194,10 +207,10 @@ class Source:
         else:
             lam, V = dpp.eigenpairs
             p = tilted(lam, find_tilt(lam, V, cost, max(target - base, cost.min() / 2)))
-            tables, size = make_tables(p, V, alias=True), float(p.sum())
-        if isinstance(dpp, DPP) or dpp.n <= min(DENSE, 4 * dpp.B.shape[1]):
-            entries, gram = np.ascontiguousarray(dpp.L), False
-        else:
+            tables, size = make_tables(p, settled(lam, V), alias=True), float(p.sum())
+        few = isinstance(dpp, DPP) or dpp.n <= min(DENSE, 4 * dpp.B.shape[1])
+        entries, gram = (np.ascontiguousarray(dpp.L), False) if few else dpp._need_L().entries()
+        if isinstance(dpp, LowRankDPP) and few and nearly_parallel(entries):
             entries, gram = dpp._need_L().entries()
         if fill:
             entries = entries * np.exp(fill / 2 if gram else fill)

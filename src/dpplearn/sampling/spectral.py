@@ -8,6 +8,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, view
 from dpplearn._loops.records import Tables, Work
+from dpplearn._precision import LOST, PARALLEL
 from dpplearn._run.stop import check_stop
 from dpplearn._run.threads import map_threads
 from dpplearn.sampling import end_to_end
@@ -51,6 +52,34 @@ def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArra
         accept,
         other,
     )
+
+
+def settled(lam: FloatArray, V: FloatArray) -> FloatArray:
+    """The columns of V, with those of equal eigenvalues turned to a basis that the eigenspace alone decides.
+
+    Any basis of an eigenspace gives the same distribution, but LAPACK returns another one for each kind of processor,
+    and so other samples for the same random numbers. Here each space is spanned by the projections of items, the
+    longest first and the first of those equally long, made orthogonal (Gram and Schmidt).
+
+    Examples
+    --------
+    >>> settled(np.array([1.0, 1.0]), np.array([[0.6, -0.8], [0.8, 0.6]])).round(12) + 0.0
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    V = np.array(V)
+    for group in np.split(np.arange(lam.size), np.flatnonzero(np.diff(lam) > LOST * lam[-1:]) + 1):
+        if group.size == 1 or lam[group[-1]] <= 0.0:  # zeros are never drawn
+            continue
+        left = V[:, group]
+        turn = np.empty((group.size, group.size))
+        for j in range(group.size):
+            length = np.einsum("ij,ij->i", left, left)
+            i = np.flatnonzero(length >= length.max() - PARALLEL)[0]  # rounding breaks no tie
+            turn[j] = left[i] / np.sqrt(length[i])
+            left = left - np.outer(left @ turn[j], turn[j])
+        V[:, group] = V[:, group] @ turn.T
+    return V
 
 
 def worth_alias(size: int, expected_size: float, m: int) -> bool:

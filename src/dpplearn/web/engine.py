@@ -23,17 +23,20 @@ from dpplearn.web.settings import Settings
 
 @dataclass(frozen=True)
 class Bounded(Cluster):
-    """A cluster of limited size, which is split into sentences once: counted, and read further if they are few."""
+    """A cluster of limited size, which is split into sentences no further than that."""
 
     max_sentences: int = 0
 
     def sentences(self, *arguments: Any, **options: Any) -> tuple[Sentence, ...]:
-        """Those of the cluster, or a problem."""
-        found = super().sentences(*arguments, **{**options, "limit": None})
-        if len(found) > self.max_sentences:
-            what, advice = f"The documents have {len(found):,} sentences", "Send fewer or shorter documents."
-            raise limited("too-large", "max_sentences", self.max_sentences, what, advice)
-        return found
+        """Those of the cluster, or a problem as soon as there are too many: the rest may be millions."""
+        try:
+            return super().sentences(*arguments, **{**options, "limit": self.max_sentences})
+        except ValueError:
+            what, advice = (
+                f"The documents have more than {self.max_sentences:,} sentences",
+                "Send fewer or shorter documents.",
+            )
+            raise limited("too-large", "max_sentences", self.max_sentences, what, advice) from None
 
 
 class Read(NamedTuple):
@@ -125,7 +128,7 @@ class Engine:
         name = self.default if model is None else model
         if name not in self.models:
             known = ", ".join(map(repr, self.models))
-            raise invalid([(("model",), f"no model is called {name!r}; there are {known}.")])
+            raise invalid([(("model",), f"no model is called {name!r:.200}; there are {known}.")])
         most, longest = self.settings.max_documents, self.settings.max_document_characters
         if len(documents) > most:
             raise limited("too-large", "max_documents", most, f"There are {len(documents):,} documents", "Send fewer.")

@@ -49,7 +49,7 @@ def read_form(content_type: str, body: bytes, limit: int) -> tuple[list[Document
             expected = "files, each with a file name" if name == "files" else "one name of a model"
             raise invalid([((name,), f"the field must hold {expected}.")])
         else:
-            raise invalid([((name[:LABEL],), "no field has this name; there are files and model.")])
+            raise invalid([((name,), "no field has this name; there are files and model.")])
     if not files:
         raise invalid([(("files",), "the form must have at least one file in the field files.")])
     return unique([document for i, file in enumerate(files, 1) for document in read_upload(file, i)]), model

@@ -110,7 +110,7 @@ def check_host(scope: Scope, hosts: tuple[str, ...] | None) -> None:
 def check_token(scope: Scope, token: str | None) -> None:
     """Refuse who does not know the token. The page and the reference hold nothing of anybody, and are for all."""
     path = scope["path"].removeprefix(scope.get("root_path", ""))
-    if token is None or path == "/" or path.startswith((*OPEN, "/static/", "/docs", "/problems/")):
+    if token is None or path in ("/", *OPEN) or path.startswith(("/static/", "/docs", "/problems/")):
         return
     kind, _, sent = Headers(scope=scope).get("authorization", "").partition(" ")
     if kind.lower() != "bearer" or not secrets.compare_digest(sent.strip().encode(), token.encode()):

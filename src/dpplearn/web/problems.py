@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import Response
 
 MEDIA_TYPE = "application/problem+json"
+LONGEST = 200  # characters of a name in a request that an answer quotes
 
 # slug: (status, title, what it means: the detail, too, where a request says no more than that)
 KINDS: dict[str, tuple[int, str, str]] = {
@@ -84,12 +85,13 @@ class Problem(Exception):  # noqa: N818  # RFC 9457's word
 
 
 def pointer(place: Iterable[str | int]) -> str:
-    """A JSON pointer (RFC 6901).
+    """A JSON pointer (RFC 6901); of a name that is longer than any of ours, its beginning.
 
-    >>> pointer(["documents", 0, "a/b"])
-    '/documents/0/a~1b'
+    >>> pointer(["documents", 0, "a/b"]), len(pointer(["a" * 1_000_000]))
+    ('/documents/0/a~1b', 202)
     """
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in place)
+    named = (part if len(part) <= LONGEST else f"{part[:LONGEST]}…" for part in map(str, place))
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in named)
 
 
 def invalid(errors: Iterable[tuple[Iterable[str | int], str]]) -> Problem:

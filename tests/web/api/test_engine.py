@@ -10,6 +10,7 @@ import pytest
 from brute import pmf
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize.text.sentences import find_pieces
 from dpplearn.web import Settings, schema
 from dpplearn.web.answers import selection_answer
 from dpplearn.web.engine import Engine
@@ -101,9 +102,17 @@ def test_documents_are_split_into_sentences_once(monkeypatch):
     )
     assert len(engine.featurize([Document("1", "Rain fell. Snow melted. Wind rose.")], None).featurized.sentences) == 3
     assert split == [1]
+    pieces, found = find_pieces, []
+    monkeypatch.setattr("dpplearn.summarize.corpora.cluster.find_pieces", lambda text: map(keep(found), pieces(text)))
     with pytest.raises(Problem) as caught:
         engine.featurize([Document("1", "Rain fell. " * 6_000)], None)  # past the limit of a Cluster, too
-    assert "6,000 sentences; the limit max_sentences is 3" in caught.value.detail
+    assert "more than 3 sentences; the limit max_sentences is 3" in caught.value.detail
+    assert len(found) == 4  # and the other 5,996 are never looked for
+
+
+def keep(found):
+    """A function that returns what it is given, and keeps it."""
+    return lambda one: found.append(one) or one
 
 
 def test_a_twin_of_a_pinned_sentence_has_marginal_zero(ready):
