@@ -49,9 +49,13 @@ def main(save=None):
         fit = f", log-likelihood {model.score(test):.2f}" if name != "pairs" else ""
         print(f"{name:12s} ranks the item held out above {found.mpr:.1f}% of the others{fit}")
     for name in ("symmetric", "nonsymmetric"):
-        instead, beside = (", ".join(item for item, _ in f("tea", 3)) for f in (models[name].alike, models[name].together))
+        instead, beside = (
+            ", ".join(item for item, _ in f("tea", 3)) for f in (models[name].alike, models[name].together)
+        )
         print(f"{name}: instead of tea {instead}; with tea {beside or 'nothing'}")
-    print("next to bread and tea:", ", ".join(item for item, _ in models["nonsymmetric"].recommend(["bread", "tea"], 3)))
+    print(
+        "next to bread and tea:", ", ".join(item for item, _ in models["nonsymmetric"].recommend(["bread", "tea"], 3))
+    )
     if save:
         plot(save, models)
     return models

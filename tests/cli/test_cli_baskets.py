@@ -61,7 +61,9 @@ def test_files_in_all_their_forms(tmp_path):
     (tmp_path / "long.tsv").write_text(long.replace(",", "\t"))
     for name in ("long.csv", "long.tsv"):
         assert read_baskets(tmp_path / name, ("order", "what")) == [["a", "b"], ["c"]]
-    (tmp_path / "long.jsonl").write_text('{"order": 5, "what": 10}\n{"order": 5, "what": 12}\n{"order": 2, "what": 10}\n')
+    (tmp_path / "long.jsonl").write_text(
+        '{"order": 5, "what": 10}\n{"order": 5, "what": 12}\n{"order": 2, "what": 10}\n'
+    )
     assert read_baskets(tmp_path / "long.jsonl", ("order", "what")) == [[10, 12], [10]]
 
 
