@@ -60,11 +60,11 @@ def baselines(train: list) -> dict[str, Scores]:
     together = (X.T @ X).toarray()
     np.fill_diagonal(together, 0.0)
     conditional = (together + counts / len(train)) / (counts[:, None] + 1.0)  # P(j | i), a basket of chance added
-    dense, W, b = X.toarray(), np.zeros((n, n)), np.zeros(n)
+    W, b = np.zeros((n, n)), np.zeros(n)
     for j in range(n):
-        rest = dense.copy()
-        rest[:, j] = 0.0
-        model = LogisticRegression(C=0.1, max_iter=300).fit(rest, dense[:, j])
+        rest = sparse.csr_matrix(X @ sparse.diags_array(np.where(np.arange(n) == j, 0.0, 1.0)))
+        rest.indices, rest.indptr = rest.indices.astype(np.int32), rest.indptr.astype(np.int32)  # all that liblinear takes
+        model = LogisticRegression(C=0.1, solver="liblinear").fit(rest, X[:, [j]].toarray().ravel())
         W[j], b[j] = model.coef_[0], model.intercept_[0]
     return {
         "independent": Scores(found.items, lambda _: counts),

@@ -1,8 +1,8 @@
 """Shopping baskets: which items come together, and which replace each other, from 3,000 baskets alone.
 
 The baskets are made up: a breakfast has tea or coffee, hardly ever both, and what goes with it; other baskets are for
-pasta, for baking, or for one thing that was missing. A DPP with a symmetric kernel finds what replaces what, and nothing
-else, because it can only repel. A nonsymmetric one finds both. Beside them: counts of pairs, which complete baskets as
+pasta, for baking, or for an evening. A DPP with a symmetric kernel finds what replaces what, and nothing else,
+because it can only repel. A nonsymmetric one finds both. Beside them: counts of pairs, which complete baskets as
 well, but are no distribution over baskets.
 """
 
@@ -14,8 +14,10 @@ from dpplearn.plots import plot_together
 from dpplearn.plots.style import TWO_COLUMNS, new_figure, style
 from options import read_options
 
-PLANS = [["bread", "butter|margarine", "jam|honey", "tea|coffee", "milk"], ["pasta", "tomatoes|pesto", "parmesan", "wine"],
-         ["flour", "eggs", "sugar|honey", "butter|margarine", "chocolate"], ["beer|wine", "crisps", "olives"]]  # fmt: skip
+PLANS = [["bread", "butter|margarine", "jam|honey", "tea|coffee", "milk"],
+         ["pasta", "tomatoes|pesto", "parmesan", "wine"],
+         ["flour", "eggs", "sugar|honey", "butter|margarine", "chocolate"],
+         ["beer|wine", "crisps", "olives"]]  # fmt: skip
 
 
 def shop(rng):

@@ -44,7 +44,7 @@ def test_items_that_are_numbers_stay_numbers(tmp_path):
     assert {item for item, _ in KernelDPP.load(tmp_path / "model.json").recommend([3])} == {5, 7}
 
 
-def test_a_large_model_is_read_at_once(tmp_path, model):
+def test_a_large_model_is_read_at_once(tmp_path):
     from dpplearn.learning.baskets.factors import Factors
     from dpplearn.learning.baskets.modelfile import load_factors, save_factors
 

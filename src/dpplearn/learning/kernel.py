@@ -20,6 +20,7 @@ from dpplearn.learning.baskets.counted import Baskets, Label, check_weights, war
 from dpplearn.learning.baskets.fit import Plan, check_memory, choose_shape, choose_solver, fit_kernel
 from dpplearn.learning.baskets.modelfile import load_factors, save_factors
 from dpplearn.learning.baskets.questions import BasketQuestions
+from dpplearn.learning.conditional import ConditionalEstimator
 
 EPOCHS, ITERATIONS = 10, 1000
 FITTED = ("alpha", "log_likelihood", "n_iter", "converged")
@@ -82,7 +83,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
     --------
     >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
     >>> model = KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets)
-    >>> [item for item, _ in model.together("bib")], [item for item, _ in model.alike("bib", 2)]
+    >>> [item for item, _ in model.together("bib")], sorted(item for item, _ in model.alike("bib", 2))
     (['bottle'], ['cot', 'pram'])
     >>> model.recommend(["bib"], k=1)[0].item
     'bottle'
@@ -118,6 +119,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         self.checkpoint = checkpoint
 
     from_long = staticmethod(Baskets.from_long)
+    __sklearn_clone__ = ConditionalEstimator.__sklearn_clone__  # a cluster's client is shared
 
     def fit(
         self,

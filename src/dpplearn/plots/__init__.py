@@ -1,7 +1,7 @@
 """Pictures of kernels, marginals, weights and chosen sets, and the figures of the paper.
 
-`plot_kernel`, `plot_marginals`, `plot_weights`, `plot_selection` and `plot_together` take matplotlib axes and return them;
-`dpplearn figures` draws what is in `dpplearn.plots.figures`. matplotlib is imported when one of them is first used.
+`plot_kernel`, `plot_marginals`, `plot_weights`, `plot_selection` and `plot_together` take matplotlib axes and return
+them; `dpplearn figures` draws what is in `dpplearn.plots.figures`. matplotlib is imported when one is first used.
 """
 
 from importlib import import_module

@@ -155,11 +155,11 @@ def fit_kernel(baskets: Baskets, weights: FloatArray, plan: Plan) -> FittedKerne
 
 
 def choose_seed(counted: BasketShard, n: int, plan: Plan) -> int:
-    """Of some starts, whose signs differ, the one that leads highest in a few iterations; of large kernels the first."""
+    """Of some starts, whose signs differ, the one that leads highest in a few iterations; of large kernels one."""
     if plan.solver != "lbfgs" or plan.shape.attracting == 0 or n * plan.shape.columns > SEVERAL:
         return plan.seed
     quick = replace(plan, alpha=1.0, checkpoint=None, max_iter=FEW)
-    quick = replace(quick, progress=as_progress(False))
+    quick = replace(quick, progress=as_progress(False), backend=None, n_jobs=1)  # less work than to start others
     seeds = [plan.seed + k for k in range(STARTS)]
     starts = (start_factors(counted, n, *plan.shape, plan.phi, seed) for seed in seeds)
     reached = [_fit(counted, start, quick).history for start in starts]
