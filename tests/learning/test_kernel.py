@@ -365,3 +365,11 @@ def test_a_fit_that_stops_early_says_so(draws):
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="Raise max_iter"):
             KernelDPP(nonsymmetric=True, alpha=0.1, max_iter=3).fit(draws)
+
+
+@pytest.mark.parametrize("nonsymmetric", [False, True])
+def test_low_ranks_start_where_every_basket_is_possible(nonsymmetric):
+    rng = np.random.default_rng(0)
+    draws = Subsets.from_lists([rng.choice(5, rng.integers(0, 4), replace=False) for _ in range(200)], 8)
+    model = KernelDPP(rank=4, nonsymmetric=nonsymmetric, alpha=1.0).fit(draws)
+    assert model.dpp_.marginals == pytest.approx(draws.inclusion_counts() / 200, abs=5e-3)  # 3 items are in none

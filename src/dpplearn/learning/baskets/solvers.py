@@ -85,11 +85,15 @@ def lbfgs(ask: Ask, weight: float, factors: Factors, settings: Settings) -> tupl
         if found is not None and watch(x.copy(), *found):
             raise Done
 
-    options = {"maxiter": settings.max_iter, "maxfun": 20 * settings.max_iter, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9}
-    with suppress(Done):
-        optimize.minimize(loss, factors.parameters, jac=True, method="L-BFGS-B", callback=callback, options=options)
-    stopped = len(watch.values) - 1 < settings.max_iter  # before the last iteration: scipy finds no step uphill
-    return (factors.with_parameters(watch.x) if watch.x.size else factors), watch.flat or stopped
+    x, before = factors.parameters, -np.inf
+    while (left := settings.max_iter - len(watch.values) + 1) > 0:
+        options = {"maxiter": left, "maxfun": 20 * left, "maxcor": 20, "ftol": 0.0, "gtol": 1e-9}
+        with suppress(Done):
+            optimize.minimize(loss, x, jac=True, method="L-BFGS-B", callback=callback, options=options)
+        if watch.flat or watch.values[-1] <= before + LOOK_BACK * settings.tol:
+            break
+        x, before = watch.x, watch.values[-1]  # a search along a line failed: anew from there, while that gains
+    return (factors.with_parameters(watch.x) if watch.x.size else factors), left > 0
 
 
 def stochastic(

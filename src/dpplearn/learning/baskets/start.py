@@ -95,6 +95,7 @@ def repulsion(
     U = Q[:, ::-1][:, :columns] * np.sqrt(np.maximum(lam[::-1][:columns], 0.0))
     if columns > n:
         U = np.hstack([U, np.zeros((n, columns - n))])
-    short = np.sqrt((U**2).sum(axis=1)) < 0.05
-    U[short] += rng.normal(size=(int(short.sum()), columns)) / np.sqrt(columns)
+    if columns < n:  # what the other columns told apart must not be nearly parallel: some baskets would be impossible
+        U = U / np.maximum(np.sqrt((U**2).sum(axis=1)), 0.05)[:, None]
+        U += rng.normal(size=U.shape) / np.sqrt(columns)
     return np.asarray(U / np.sqrt((U**2).sum(axis=1))[:, None])
