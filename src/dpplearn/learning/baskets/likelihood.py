@@ -6,7 +6,7 @@ With T baskets (weights included) and L = left right^T + diag(own):
     in L      sum over baskets of scatter(L_Y^-T)  -  T (I + L)^-T  =  G
     in rows   left: G right;  right: G^T left;  own: the diagonal of G
 
-Up to `DENSE` items L is formed. Beyond, det(I + L) = det(I + right^T left), and nothing larger than the rows is made.
+Where it is small L is formed. Else det(I + L) = det(I + right^T left), and nothing larger than the rows is made.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class Kernel(NamedTuple):
 
     @property
     def dense(self) -> bool:
-        return len(self.left) <= DENSE or self.own is not None
+        """Whether to form L: n^3 operations, against some for each pair of items in each basket."""
+        n, columns = self.left.shape
+        return self.own is not None or n <= min(DENSE, 4 * columns)
 
     @property
     def L(self) -> FloatArray:
