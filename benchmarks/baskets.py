@@ -239,7 +239,7 @@ def run(quick: bool = False) -> dict:
     notes = [
         "MPR: mean percentile rank of an item held out, random or last. Published for the last item, of an order and a "
         "split that we do not know: apparel 62.63 symmetric, 72.20 nonsymmetric; three categories 61.0 and 74.10.",
-        "Adam's rate and penalty were not tuned. Where it did not reach our likelihood, its time is the limit it was given.",
+        "Adam's rate and penalty were not tuned. Where it did not reach ours, its time is the limit it was given.",
         "`split_baskets(baskets)` makes the split; alpha comes from a fifth of the training baskets.",
         f"Asked for, apparel: random {ASKED['apparel'][0]}, last (sorted) {ASKED['apparel'][1]}, log-likelihood "
         f"{ASKED['apparel'][2]}; symmetric 71.1 and 62.6; three categories: random {ASKED['three'][0]}.",
