@@ -32,7 +32,8 @@ def check(clusters) -> None:
         model = make().fit([cluster for cluster in clusters if cluster is not held_out])
         rouge = Rouge(list(held_out.references), list(METRICS), words=BUDGET)
         for decoder, scores in rows.items():
-            result = rouge.score(model.summarize(held_out, decoder=decoder).text)
+            summary = model.summarize(held_out, model.budget, model.unit, decoder=decoder, fill=True)
+            result = rouge.score(summary.text)
             scores.append([result[metric].f for metric in METRICS])
         progress.stage("Topics", done, len(clusters))
     progress.clear()

@@ -19,7 +19,7 @@ from dpplearn.subsets import Subsets
 
 if TYPE_CHECKING:
     from dpplearn.decoding.diversify import diversify
-    from dpplearn.learning import ConditionalDPP, ItemSet
+    from dpplearn.learning import ConditionalDPP, ItemSet, KernelDPP
 
 __version__ = "0.1.0"
 _moved.install()
@@ -31,6 +31,7 @@ __all__ = [
     "Estimate",
     "ImplicitDPP",
     "ItemSet",
+    "KernelDPP",
     "LowRankDPP",
     "NonsymmetricDPP",
     "Subsets",
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 # Imported when first asked for: learning brings scikit-learn.
-LAZY = {"ConditionalDPP": "learning", "ItemSet": "learning", "diversify": "decoding.diversify"}
+LAZY = {"ConditionalDPP": "learning", "ItemSet": "learning", "KernelDPP": "learning", "diversify": "decoding.diversify"}
 
 
 def __getattr__(name: str) -> Any:

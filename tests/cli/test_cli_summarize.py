@@ -151,8 +151,10 @@ def test_train_info_and_use(tmp_path):
     assert "position 1" in info.stdout
     assert run("summarize", EXAMPLE, "--model", model, "--budget", 40).exit_code == 0
     own = json.loads(run("summarize", EXAMPLE, "--model", model, "--json").stdout)
-    suits = json.loads(run("summarize", EXAMPLE, "--json").stdout)
-    assert (own["budget"], own["unit"]) == (suits["budget"], "words")  # what suits the text, whatever the model
+    assert (own["budget"], own["unit"]) == (60, "words")  # what it was trained for
+    suits = [json.loads(run("summarize", EXAMPLE, *more, "--json").stdout) for more in ((), ("--budget", "auto"))]
+    assert suits[0]["budget"] == suits[1]["budget"] != 60
+    assert json.loads(run("summarize", EXAMPLE, "--model", model, "--unit", "bytes", "--json").stdout)["budget"] > 300
     nothing = run("train", tmp_path / "corpus.jsonl", "--out", model, "--budget", 2, "--unit", "words")
     assert nothing.exit_code == 1
     assert "nothing to learn" in nothing.stderr
@@ -285,3 +287,29 @@ def test_what_an_option_must_be(arguments, message):
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_lengths_on_the_command_line(tmp_path):
+    """A share, a number of sentences, what suits the text, and what is none of these."""
+    share = json.loads(run("summarize", EXAMPLE, "--budget", "20%", "--json").stdout)
+    assert (share["budget"], share["unit"]) == (252, "words")  # of 1,262
+    assert 200 <= share["length"] <= 252
+    for n in (1, 5, 8, 10):
+        assert len(run("summarize", EXAMPLE, "--unit", "sentences", "--budget", n).stdout.splitlines()) == n
+    assert json.loads(run("summarize", EXAMPLE, "--json").stdout)["budget"] == 79  # suits 1,262 words
+    for wrong in ("ten", "0%", "120%", "20 percent"):
+        result = run("summarize", EXAMPLE, "--budget", wrong)
+        assert result.exit_code == 2
+        assert "must be" in result.stderr
+    assert run("summarize", EXAMPLE, "--budget", 0).exit_code == 1
+    model = tmp_path / "tokens.json"
+    result = run("train", corpus(tmp_path / "corpus.jsonl"), "--out", model, "--budget", 80, "--unit", "tokens")
+    assert result.exit_code == 0, result.stderr
+    assert "80 tokens" in run("info", model).stdout
+
+
+def test_an_address_is_told_from_a_path():
+    for address in ("https://example.org/a.html", "www.example.org"):
+        result = run("summarize", address)
+        assert result.exit_code == 1
+        assert f"{address} is an address on the web" in result.stderr

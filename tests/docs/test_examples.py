@@ -96,6 +96,17 @@ def test_weights_are_learned_back(run):
     assert sum(held) / 5 > 88
 
 
+def test_attraction_is_found_in_baskets(run):
+    text = run("shopping_baskets")
+    pairs, symmetric, nonsymmetric = (
+        numbers(text, f"{name} ranks") for name in ("pairs       ", "symmetric   ", "nonsymmetric")
+    )
+    assert pairs[0] > nonsymmetric[0] > symmetric[0] + 5  # the gallery says so
+    assert nonsymmetric[1] > symmetric[1] + 0.2
+    assert "symmetric: instead of tea coffee" in text
+    assert "with tea nothing" in text
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -191,7 +191,9 @@ def damaged(draw, valid):
     for _ in range(draw(st.integers(0, 4))):
         at = draw(st.integers(0, len(data)))
         end = min(at + draw(st.integers(0, 40)), len(data))
-        data[at:end] = draw(st.sampled_from([b"", bytes(data[at:end]) * 2, b"\0" * 9]) | st.binary(max_size=9))
+        data[at:end] = draw(
+            st.sampled_from([b"", bytes(data[at:end]) * 20, b"\0" * 9, b"1" + b"0" * 20, b"-1"]) | st.binary(max_size=9)
+        )
     return bytes(data)
 
 

@@ -12,10 +12,10 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from brute import random_kernel
-from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, LowRankDPP
+from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, KernelDPP, LowRankDPP
 from dpplearn.decoding import greedy_map
 from dpplearn.mrf import PairwiseMRF
-from dpplearn.plots import plot_kernel, plot_marginals, plot_selection, plot_weights
+from dpplearn.plots import plot_kernel, plot_marginals, plot_selection, plot_together, plot_weights
 from dpplearn.plots.style import BLUE, SETTINGS, VERMILION, style
 from dpplearn.summarize import Summarizer
 
@@ -311,3 +311,17 @@ def test_matplotlib_is_imported_late_and_missed_politely():
         "try:\n    from dpplearn.plots import plot_kernel\nexcept ImportError as error:\n    print(error)"
     )
     assert run(code) == "dpplearn.plots needs matplotlib: pip install 'dpplearn[plots]'\n"
+
+
+# plot_together
+
+
+def test_what_goes_with_an_item_is_right_and_what_replaces_it_left():
+    model = KernelDPP(nonsymmetric=True, alpha=0.5).fit(30 * [["bib", "bottle"], ["cot"], ["pram", "cot"], ["bib"]])
+    ax = plot_together(model, "bib", k=2)
+    widths = [bar.get_width() for bar in ax.patches]
+    assert widths == [one.correlation for one in [*model.alike("bib", 2), *reversed(model.together("bib", 2))]]
+    assert [bar.get_facecolor() for bar in ax.patches] == [to_rgba(BLUE if w < 0 else VERMILION) for w in widths]
+    assert ax.get_yticklabels()[-1].get_text() == "bottle"
+    with pytest.raises(ValueError, match="no item 'spoon'"):
+        plot_together(model, "spoon")

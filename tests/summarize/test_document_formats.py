@@ -143,6 +143,11 @@ def test_titles_of_pdf_files():
     )
     [both] = read(pdf_article(blocks, "Snow at Sea", metadata="Snow at sea"), "a.pdf")
     assert (both.title, "Snow at Sea" in both.text) == ("Snow at sea", False)
+    far = Pdf()
+    far.add_page()
+    for x, text in ((60, "It rained all day."), (10**7, "Nobody sees this.")):
+        far.text(x, 700, text)
+    assert read(far.save(), "a.pdf")[0].text == "It rained all day."  # no grid of 10^7 points
     turned = Pdf()
     turned.add_page()
     for i, text in enumerate(["It rained all day.", "The river rose fast."]):
@@ -241,6 +246,8 @@ def test_e_mails_in_html_with_attachments_and_lies():
     for charset, data in ((b"us-ascii", "Café"), (b"utf-8", "Café"), (b"klingon", "Café"), (b"utf-8", "naïve")):
         for encoding in ("utf-8", "cp1252"):
             assert read(lies % (charset, data.encode(encoding)), "a.eml")[0].text == data
+    odd = eml("It rained.").replace(b"3 May 2004", b"3 May 20040000000000000000")
+    assert read(odd, "a.eml")[0].text == "It rained."
     forwarded = eml("---------- Forwarded message ---------\nFrom: Bob\nDate: today\nSubject: x\n\nIt rained in Oslo.")
     assert read(forwarded, "a.eml")[0].text == "It rained in Oslo."
 

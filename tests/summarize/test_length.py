@@ -97,7 +97,7 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
         if x.code == "adds-nothing":
             assert worth.likely[x.number] < worth.least
             assert x.reason.startswith("would add nothing")
-    filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000, fill=True, keep_all=True)
+    filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000, keep_all=True, fill=True)
     assert filled.length <= 102
     if decoder == "greedy":  # which is filled with whatever fits, as Algorithm 2 has it
         assert len(filled.sentences) > 2 * len(summary.sentences)
@@ -146,7 +146,7 @@ def test_a_share_is_one_of_the_words(bundled):
     total = sum(length(sentence.text, "words") for sentence in cluster.sentences())
     for share in ("5%", "20%", "20 %", "12.5%", ".5e0%"):
         if "e" in share:
-            with pytest.raises(ValueError, match="budget must be a number, or a share"):
+            with pytest.raises(ValueError, match="a share of the text"):
                 bundled.summarize(cluster, share)
             continue
         summary = bundled.summarize(cluster, share, decoder="greedy")
@@ -190,7 +190,7 @@ def test_the_default_suits_the_text_and_cuts_nothing(bundled):
 
 def test_settled_in_a_unit_of_ones_own():
     assert settled("50%", len, ["Rain.", "Snow."], 0) == 5.0
-    assert settled(None, len, ["Rain.", "Snow."], 0) == 5.0  # room for one
+    assert settled("auto", len, ["Rain.", "Snow."], 0) == 5.0  # room for one
     assert settled(7, len, [], 0) == 7.0
 
 

@@ -83,8 +83,9 @@ def test_it_is_a_scikit_learn_estimator():
     assert not hasattr(clone(copy), "model_")
     assert "decoder='sample'" in repr(given)
     copy.set_params(budget=20, decoder="greedy")
-    assert copy.settings.budget == 20
-    assert copy.summarize(variations()[0], copy.budget).length <= 20
+    assert copy.summarize(variations()[0]).budget == 20
+    assert copy.summarize(variations()[0]).length <= 20
+    assert copy.summarize(variations()[0], unit="bytes").budget > 60  # what suits the text
     with pytest.raises(ValueError, match="nonsense"):
         given.set_params(nonsense=1)
     again = pickle.loads(pickle.dumps(copy))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     type=Length(),
     metavar="LENGTH",
     help="At most so long, or a share of the text such as 20%; in sentences, so many.  "
-    "[default: what suits the text, about 100 words for ten news articles]",
+    "[default: what suits the text, about 100 words for ten news articles; with --model, its own]",
 )
 @click.option("--unit", type=UNIT, help="[default: words]")
 @click.option("--decoder", type=DecoderName(), metavar="NAME", help=f"{DECODERS_HELP}.  [default: the model's]")
@@ -49,7 +49,7 @@ def command(
 ) -> None:
     """Print a summary of FILES, which together are one cluster of documents on one topic.
 
-    FILES are text, Markdown, HTML, newswire, PDF, Word (.docx), OpenDocument (.odt), EPUB, RTF or e-mail (.eml, .mbox)
+    FILES are text, Markdown, HTML, newswire, subtitles, PDF, Word (.docx), OpenDocument (.odt), EPUB, RTF or e-mail (.eml, .mbox)
     files, or a folder of them, or - for standard input. Those that cannot be read are named, and the others go on. The
     summary goes to standard output, one sentence per line; everything else to standard error.
     """
@@ -60,7 +60,8 @@ def command(
         cluster = read(files, encoding)
         summarizer = Summarizer.load(model)
         kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
-        summary = summarizer.summarize(cluster, budget, unit or "words", decoder=decoder, diversity=diversity, **kept)
+        unit = "words" if unit is None and budget is not None else unit
+        summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity, **kept)
         if html is not None:
             from dpplearn._io.atomic import replace_file
             from dpplearn.summarize.explain.report import html_report

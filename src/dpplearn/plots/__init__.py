@@ -1,7 +1,7 @@
 """Pictures of kernels, marginals, weights and chosen sets, and the figures of the paper.
 
-`plot_kernel`, `plot_marginals`, `plot_weights` and `plot_selection` take matplotlib axes and return them;
-`dpplearn figures` draws what is in `dpplearn.plots.figures`. matplotlib is imported when one of them is first used.
+`plot_kernel`, `plot_marginals`, `plot_weights`, `plot_selection` and `plot_together` take matplotlib axes and return
+them; `dpplearn figures` draws what is in `dpplearn.plots.figures`. matplotlib is imported when one is first used.
 """
 
 from importlib import import_module
@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from dpplearn.plots.kernel import plot_kernel
     from dpplearn.plots.marginals import plot_marginals
     from dpplearn.plots.selection import plot_selection
+    from dpplearn.plots.together import plot_together
     from dpplearn.plots.weights import plot_weights
 
-__all__ = ["plot_kernel", "plot_marginals", "plot_selection", "plot_weights"]
+__all__ = ["plot_kernel", "plot_marginals", "plot_selection", "plot_together", "plot_weights"]
 
 
 def import_plots(module: str) -> Any:

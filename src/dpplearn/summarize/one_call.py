@@ -29,7 +29,8 @@ def summarize(
     given : str, path, bytes, Document, several of these, or a Cluster
         As in `Summarizer.summarize`.
     budget, unit : optional
-        As there: `budget="20%"` is a fifth of the words; without both, what suits the length of the texts.
+        As there: `budget="20%"` is a fifth of the words; without both, what suits the length of the texts, or what
+        `model` was trained for.
     model : Summarizer or path, optional
         The English model that comes with dpplearn by default.
     encoding, language : str, optional

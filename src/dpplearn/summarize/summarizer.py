@@ -30,7 +30,7 @@ from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
-from dpplearn.summarize.text.budget import Budget, check_length, settled
+from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured
 
@@ -96,6 +96,7 @@ class Summarizer(Parameters):
     _predictor: ConditionalPredictor  # the model as it was fitted, or as its file has it
     language_: str | None
     training_: dict[str, Any]
+    _bundled = False  # for texts of any length
 
     def __init__(
         self,
@@ -274,8 +275,9 @@ class Summarizer(Parameters):
             Or what `prepare` made of it. A string is a path where such a file or folder exists, else a text; see
             `dpplearn.summarize.corpora.given.as_cluster`.
         budget : number or str, optional
-            Such as 100, or "20%" of the text. Default: what suits its length, about 100 words for a cluster of news,
-            growing with the cube root of the words, 60 at least but at most a third of them, and room for a sentence.
+            Such as 100, "20%" of the text, or "auto", what suits its length: about 100 words for a cluster of news,
+            growing with the cube root of the words, 60 at least but at most a third of them, and room for one sentence.
+            Default: what the model was trained for, and "auto" for the one that comes with dpplearn, or in another unit.
         unit : str or callable, optional
             Default: that of the model for a number, else words.
         decoder : str, optional
@@ -296,9 +298,7 @@ class Summarizer(Parameters):
         self._check_fitted()
         settings = self.settings
         name = settings.decoder if decoder is None else normal_name(decoder)
-        if unit is None:
-            unit = "words" if budget is None or isinstance(budget, str) else settings.unit
-        check_length(budget, unit)
+        budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
             ready = self._prepared(cluster, min_words, keep_all, warn=True)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
@@ -352,8 +352,21 @@ class Summarizer(Parameters):
         self._check_fitted()
         save_summarizer(self.settings, Trained(self.features_, self._predictor, self.language_, self.training_), path)
 
+    def _length(self, budget: Budget | None, unit: Unit | None) -> tuple[Budget, Unit]:
+        """How long a summary is to be, where it is not said."""
+        settings = self.settings
+        if budget is None:
+            own = not self._bundled and unit in (None, settings.unit)
+            budget, unit = (settings.budget, settings.unit) if own else (AUTO, unit or "words")
+        elif unit is None:
+            unit = "words" if isinstance(budget, str) else settings.unit
+        check_length(budget, unit)
+        return budget, unit
+
     @classmethod
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
         """Read a model that `save` wrote; without a path, the English one that comes with dpplearn."""
         settings, trained = load_summarizer(path)
-        return cls(**vars(settings))._keep(trained)
+        found = cls(**vars(settings))._keep(trained)
+        found._bundled = path is None
+        return found

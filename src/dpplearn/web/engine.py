@@ -15,7 +15,7 @@ from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
-from dpplearn.summarize.text.budget import Budget, settled
+from dpplearn.summarize.text.budget import AUTO, Budget, settled
 from dpplearn.web import schema
 from dpplearn.web.answers import selection_answer
 from dpplearn.web.pins import Pins
@@ -162,8 +162,9 @@ class Engine:
         deadline.check()
         _ = ready.agreement
         deadline.check()
-        budget, decoder = length_in(ready, None, "words"), offered(summarizer)
-        defaults = schema.Defaults(budget=budget, unit="words", diversity=0.5, decoder=decoder)
+        length, unit = summarizer._length(None, None)
+        budget, decoder = length_in(ready, length, str(unit)), offered(summarizer)
+        defaults = schema.Defaults(budget=budget, unit=str(unit), diversity=0.5, decoder=decoder)
         return Reading(read.model, summarizer, ready, read.notes, defaults, read.skipped)
 
     def find(
@@ -172,7 +173,8 @@ class Engine:
         """The best set of sentences."""
         defaults, ready = reading.defaults, reading.ready
         unit = options.unit or defaults.unit
-        budget = length_in(ready, options.budget, unit)
+        own = defaults.budget if unit == defaults.unit else AUTO
+        budget = length_in(ready, own if options.budget is None else options.budget, unit)
         include, exclude = (list(getattr(options, name, ())) for name in ("include", "exclude"))
         pins = Pins.of(ready, include, exclude, budget, unit)
         summary = reading.summarizer.summarize(
@@ -189,8 +191,8 @@ class Engine:
         return summary
 
 
-def length_in(ready: Prepared, budget: Budget | None, unit: str) -> float:
-    """A budget as a number in the unit, whatever it was given as: what suits the cluster where it was not."""
+def length_in(ready: Prepared, budget: Budget, unit: str) -> float:
+    """A budget as a number in the unit, whatever it was given as."""
     return settled(budget, unit, ready.read.texts, int(ready.dpp.quality.argmax()))
 
 

@@ -128,7 +128,9 @@ class Options(Strict):
         description='Length in the unit, or a share of the text such as "20%"; by default what suits its length, about '
         "100 words for a cluster of news.",
     )
-    unit: UnitName | None = Field(None, description="Of the budget; words by default.")
+    unit: UnitName | None = Field(
+        None, description="Of the budget; that of `defaults` if none is given, usually words."
+    )
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
     decoder: GivenDecoder | None = Field(None, description="How the set is found; by default as the model has it.")
 

@@ -207,7 +207,7 @@ def test_a_text_in_another_language_is_noted(client, recwarn):
     assert not recwarn.list  # said to the one who asked, not on the server's stderr
 
 
-def test_another_model_is_the_default_and_the_length_suits_the_text(serving, tmp_path):
+def test_another_model_is_the_default_and_brings_its_length(serving, tmp_path):
     summarizer = Summarizer.load()
     summarizer.save(tmp_path / "mine.json")
     with serving(Settings(model=tmp_path / "mine.json")) as client:
@@ -216,5 +216,5 @@ def test_another_model_is_the_default_and_the_length_suits_the_text(serving, tmp
         mine = client.post("/api/v1/clusters", json={"documents": documents}).json()
         english = client.post("/api/v1/clusters", json={"documents": documents, "model": "english"}).json()
     assert (mine["model"], english["model"]) == ("mine", "english")
-    assert mine["defaults"] == english["defaults"]
-    assert mine["defaults"]["budget"] == 3  # "A storm hit.": room for one sentence, not the 250 words of training
+    assert (mine["defaults"]["budget"], mine["defaults"]["unit"]) == (summarizer.budget, "words")
+    assert (english["defaults"]["budget"], english["defaults"]["unit"]) == (3, "words")  # room for "A storm hit."

@@ -18,7 +18,7 @@ def test_the_example_is_summarized_and_marked_in_its_sources(example: Seen) -> N
     answer = example.answer()
     expect(example.find("article.source")).to_have_count(8)
     assert example.summary() == answer["text"].split("\n")
-    assert example.find("#measure").inner_text() == f"{answer['length']:g} of 100 words"
+    assert example.find("#measure").inner_text() == f"{answer['length']:g} of {answer['budget']:g} words"
     marked = example.find(".s[data-state=in]")
     assert marked.locator(".t").all_inner_texts() == example.summary()
     assert [badge.inner_text().split()[-1] for badge in marked.locator(".badge").all()] == [
@@ -52,13 +52,35 @@ def test_both_sliders_ask_for_a_selection_and_for_nothing_else(example: Seen) ->
     assert {path.split("/")[-1] for _, path in example.requests[asked:]} == {"select"}
 
 
+def test_a_share_of_the_words(example: Seen) -> None:
+    example.find("#unit").select_option("% of words")
+    example.settle()
+    share = int(example.find("#budget").input_value())
+    assert 5 <= share <= 8  # what suits the example, as a share
+    assert example.bodies[-1]["budget"] == f"{share}%"
+    example.find("#budget").fill("20")
+    example.settle()
+    assert example.bodies[-1] == {
+        "budget": "20%", "unit": "words", "diversity": 0.5, "decoder": "consensus", "include": [], "exclude": []
+    }  # fmt: skip
+    expect(example.find("#measure")).to_contain_text("of 252 words")  # of 1,262
+    asked = len(example.bodies)
+    example.find("#budget").fill("101")
+    expect(example.find("#budget-problem")).to_have_text("A whole number from 1 to 100.")
+    assert len(example.bodies) == asked
+    example.find("#unit").select_option("words")
+    example.settle()
+    assert example.bodies[-1]["unit"] == "words"
+    assert 240 <= example.bodies[-1]["budget"] <= 265
+
+
 def test_numbers_units_and_decoders(example: Seen) -> None:
     example.find("#budget").fill("3")
     example.find("#unit").select_option("sentences")
     example.settle()
     example.find("#budget").fill("4")
     example.settle()
-    assert len(example.summary()) <= 4
+    assert len(example.summary()) == 4
     example.find("#budget").fill("1")
     example.settle()
     expect(example.find("#measure")).to_have_text("1 of 1 sentence")
@@ -156,8 +178,9 @@ def test_the_card_says_why_a_sentence_is_out(example: Seen) -> None:
     facts = example.find("#card .facts")
     example.find(f".s[data-id='{weak['id']}']").click()
     expect(facts).to_contain_text("Not in the summary: weaker than every chosen sentence.")
-    unfit = next(i for i, reason in enumerate(answer["reasons"]) if reason.startswith("does not fit"))
-    for other in (answer["redundant"][0]["sentence"], unfit):
+    kinds = {reason[:12]: i for i, reason in enumerate(answer["reasons"]) if reason}  # one sentence for each
+    assert len(kinds) >= 3
+    for other in (answer["redundant"][0]["sentence"], *kinds.values()):
         example.page.keyboard.press("Escape")
         example.find(f".s[data-id='{other}']").click()
         expect(facts).to_contain_text(f"Not in the summary: {answer['reasons'][other]}.")

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from dpplearn._checks import check_choice, check_jobs
-from dpplearn.learning.evaluators import Part, Survey
+from dpplearn.learning.evaluators import Survey
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.storage.shards import load_shard
 from dpplearn.learning.training_set import Shard
@@ -18,8 +18,8 @@ from dpplearn.learning.training_set import Shard
 N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
 
 Tick: TypeAlias = Callable[[int, int], None]  # shards done, shards in all
-Source: TypeAlias = Shard | str  # instances in memory, or the path of a file that holds them
-Prepare: TypeAlias = Callable[[Shard], Part]  # by an evaluator; it pickles
+Source: TypeAlias = Any  # a shard in memory (it says its cost), or the path of a file that holds one
+Prepare: TypeAlias = Callable[[Any], Any]  # makes a shard ready for requests (Part.of, by an evaluator); it pickles
 
 
 class Backend(ABC):
@@ -76,14 +76,14 @@ class Serial(Backend):
         return answers
 
 
-def answer(part: Part | str, request: Request | None, prepare: Prepare) -> Any:
+def answer(part: Any, request: Request | None, prepare: Prepare) -> Any:
     """What a shard says to a request, or its survey where there is none; a path is read, used and forgotten."""
     ready = prepare(load_shard(part)) if isinstance(part, str) else part
     return ready.survey if request is None else ready.evaluate(request)
 
 
-def make_backend(backend: Any, n_jobs: int | None, data: Shard | list[str], prepare: Prepare) -> Backend:
-    """The backend that a name, a distributed.Client or `n_jobs` asks for, with the data in it."""
+def make_backend(backend: Any, n_jobs: int | None, data: Shard | Sequence[Source], prepare: Prepare) -> Backend:
+    """The backend that a name, a distributed.Client or `n_jobs` asks for, with the data in it; one shard is cut."""
     jobs = check_jobs(n_jobs)
     if backend is None:
         backend = "serial" if jobs == 1 else "processes"
@@ -94,7 +94,7 @@ def make_backend(backend: Any, n_jobs: int | None, data: Shard | list[str], prep
             'backend must be None, "serial", "processes", "dask" or a distributed.Client, '
             f"found {type(backend).__name__}."
         )
-    sources: list[Source] = list(data) if isinstance(data, list) else cut(data, max(N_SHARDS, 4 * jobs))
+    sources: list[Source] = cut(data, max(N_SHARDS, 4 * jobs)) if isinstance(data, Shard) else list(data)
     if backend == "serial":
         return Serial(sources, prepare)
     if backend == "processes":

@@ -109,7 +109,7 @@ def cost_of(source: Source) -> float:
     """Operations for a shard in memory, bytes for one in a file."""
     if isinstance(source, str):
         return float(os.path.getsize(source)) if os.path.exists(source) else 1.0
-    return float(sum(items.n**3 for items in source.item_sets))
+    return float(source.cost)
 
 
 def spread(costs: Sequence[float], n_jobs: int) -> list[list[int]]:

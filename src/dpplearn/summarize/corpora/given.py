@@ -17,7 +17,7 @@ One: TypeAlias = str | PathLike[str] | bytes | Document
 Given: TypeAlias = Cluster | One | Iterable[One]
 EXPECTED = "a text, a path, bytes, several of these in a list, or a Cluster"
 LONGEST = 4_096  # characters of a path, at most
-ELSEWHERE = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".pdf", ".docx", ".doc", ".odt", ".epub", ".rtf", ".eml")
+ELSEWHERE = (".gz", ".jsonl", ".ndjson", ".json", ".csv", ".doc")
 
 
 def as_cluster(given: Given, *, encoding: str | None = None, language: str | None = None) -> Cluster:

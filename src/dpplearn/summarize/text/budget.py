@@ -11,6 +11,7 @@ import numpy as np
 from dpplearn.summarize.text.units import Unit, check_budget, check_unit, lengths_with
 
 Budget: TypeAlias = float | str
+AUTO = "auto"  # what suits the text
 USUAL = 100.0  # words of a summary of NEWS words, about a cluster of news articles
 NEWS = 2_500.0
 LEAST = 60.0  # three or four sentences
@@ -19,18 +20,20 @@ _SHARE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*", re.ASCII)
 
 
 def share_of(budget: Budget) -> float | None:
-    """The share that a text such as "20%" stands for, None for a number.
+    """The share that a text such as "20%" stands for, None for a number and for "auto".
 
     Examples
     --------
     >>> share_of("20%"), share_of(100)
     (0.2, None)
     """
-    if not isinstance(budget, str):
+    if not isinstance(budget, str) or budget == AUTO:
         return None
     found = _SHARE.fullmatch(budget)
     if found is None:
-        raise ValueError(f'budget must be a number, or a share of the text such as "20%"; found {budget!r:.60}.')
+        raise ValueError(
+            f'budget must be a number, a share of the text such as "20%", or "auto"; found {budget!r:.60}.'
+        )
     share = float(found[1]) / 100.0
     if not 0.0 < share <= 1.0:
         raise ValueError(f"budget must be a share above 0% and up to 100%, found {budget!r:.60}.")
@@ -49,17 +52,17 @@ def suited(words: float) -> float:
     return min(max(USUAL * (words / NEWS) ** (1.0 / 3.0), LEAST), LARGEST * words)
 
 
-def check_length(budget: Budget | None, unit: Unit) -> None:
+def check_length(budget: Budget, unit: Unit) -> None:
     """Whether this says how long a summary is to be, whatever the text."""
     check_unit(unit)
-    if budget is not None and share_of(budget) is None:
+    if budget != AUTO and share_of(budget) is None:
         check_budget(budget, unit)
 
 
-def settled(budget: Budget | None, unit: Unit, texts: Sequence[str], best: int) -> float:
+def settled(budget: Budget, unit: Unit, texts: Sequence[str], best: int) -> float:
     """The budget of a summary of these sentences, as a number in the unit.
 
-    A share is one of their length in the unit, so `"20%"` in words a fifth of the words. None is what suits
+    A share is one of their length in the unit, so `"20%"` in words a fifth of the words. "auto" is what suits
     them, `suited`, and where that is less than the best sentence, as long as this one, so that it is not cut.
 
     Examples
@@ -67,8 +70,8 @@ def settled(budget: Budget | None, unit: Unit, texts: Sequence[str], best: int) 
     >>> settled("50%", "words", ["It rained all day.", "The river rose."], best=0)
     3.0
     """
-    share = None if budget is None else share_of(budget)
-    if budget is not None and share is None:
+    share = share_of(budget)
+    if budget != AUTO and share is None:
         return check_budget(budget, unit)
     sizes = lengths_with([], texts, unit)
     if share is None:

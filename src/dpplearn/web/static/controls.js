@@ -5,8 +5,11 @@ import { state } from "./state.js";
 
 // what may be typed beside a slider, and what is said of anything else
 const NUMBERS = {
-  budget: { fits: (value) => Number.isInteger(value) && value >= 1 && value <= most(), wrong: "A whole number, 1 or more." },
-  diversity: { fits: (value) => value >= 0 && value <= 1, wrong: "A number from 0 to 1." },
+  budget: {
+    fits: (value) => Number.isInteger(value) && value >= 1 && value <= most(),
+    wrong: () => (most() < Infinity ? `A whole number from 1 to ${most()}.` : "A whole number, 1 or more."),
+  },
+  diversity: { fits: (value) => value >= 0 && value <= 1, wrong: () => "A number from 0 to 1." },
 };
 const SHARE = "%"; // of the words: what `request` makes a budget such as "20%" of
 let totals = {}; // length of all sentences, by unit
@@ -98,7 +101,7 @@ export function listenControls(changed) {
     $(`${name}-range`).addEventListener("input", (event) => set(name, Number(event.target.value)));
     $(name).addEventListener("input", ({ target }) => {
       if (target.value !== "" && fits(Number(target.value))) set(name, Number(target.value));
-      else fieldProblem(name, wrong);
+      else fieldProblem(name, wrong());
     });
     $(name).addEventListener("blur", () => {
       fieldProblem(name, "");

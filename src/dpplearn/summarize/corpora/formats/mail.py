@@ -6,7 +6,8 @@ import re
 import warnings
 from contextlib import suppress
 from email import message_from_bytes, policy
-from email.message import EmailMessage, Message
+from email.message import Message
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from dpplearn._io.encoding import check_charset
@@ -125,5 +126,7 @@ def header(message: Message, name: str) -> str:
 def sent(message: Message) -> str | None:
     """The day that a message was sent."""
     text = header(message, "date")
-    moment = getattr(message["date"], "datetime", None) if text and isinstance(message, EmailMessage) else None
-    return moment.date().isoformat() if moment is not None else text or None
+    try:
+        return parsedate_to_datetime(text).date().isoformat()
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return text or None

@@ -41,7 +41,7 @@ def parse_pdf(file: DocumentFile) -> list[Document]:
     try:
         file.limits.check(file.place, "pages", len(pdf))
         pages = [read_page(pdf, raw, number) for number in range(len(pdf))]
-        title = given_title(pdf.get_metadata_value("Title"))
+        title = given_title(pdf)
     finally:
         pdf.close()
     check_words(pages, file.place)
@@ -86,7 +86,10 @@ def check_words(pages: list[list[Word]], place: object) -> None:
         raise ValueError(f"{place} does not say which characters its fonts show. Recognise its text first (OCR).")
 
 
-def given_title(title: str) -> str | None:
+def given_title(pdf: Any) -> str | None:
     """What the file says it is called, unless that is the name of a file or of a program."""
-    title = " ".join(title.split())
+    try:
+        title = " ".join(pdf.get_metadata_value("Title").split())
+    except UnicodeError:
+        return None
     return title if len(title.split()) > 1 and len(title) < 300 and not _FILE_NAME.search(title) else None

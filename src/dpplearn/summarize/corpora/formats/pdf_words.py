@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 _BOLD = ("bold", "black", "heavy", "semibd", "demi", "cmbx", "-medi", "extrabd")
 _MATH = ("cmmi", "cmsy", "cmex", "msbm", "msam", "math", "symbol", "mtsy", "rmtmi")
+FARTHEST = 20_000.0  # points: no page is larger than 14,400, and what stands elsewhere nobody sees
 _HYPHENS = "\x02\ufffe"  # what pdfium has for a hyphen at a line's end
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
 _LIGATURES |= {0x2010: "-", 0x2011: "-"}
@@ -39,7 +40,8 @@ def page_words(raw: Any, text_page: Any) -> list[Word]:
     if not runs:
         return []
     usual = Counter(turn for turn, _ in runs).most_common(1)[0][0]
-    return _with_raised([reader.word(run, usual) for turn, run in runs if turn == usual])
+    words = (reader.word(run, usual) for turn, run in runs if turn == usual)
+    return _with_raised([word for word in words if max(-word.x0, word.x1, abs(word.base)) <= FARTHEST])
 
 
 def _with_raised(words: list[Word]) -> list[Word]:

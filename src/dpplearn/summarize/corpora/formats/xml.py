@@ -56,7 +56,7 @@ def tags(data: bytes, place: object) -> Iterator[Tag]:
             parser.Parse(data[at : at + STEP], at + STEP >= len(data))
             yield from found
             found.clear()
-    except ExpatError as error:
+    except (ExpatError, LookupError, UnicodeError) as error:  # a name of no encoding is a LookupError
         raise ValueError(f"{place} cannot be read: its XML is damaged ({error}). Save it anew.") from None
 
 

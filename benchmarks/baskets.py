@@ -1,0 +1,253 @@
+"""Kernels from baskets: quality beside baselines, time beside the published method in numpy, growth, memory.
+
+The registries are not in the repository: `BASKETS_DATA` names the folder that holds registries_apparel.csv and
+registries_three.csv. Without it, the figures that need them are left as the last run wrote them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.timing import RESULTS, write
+from dpplearn import KernelDPP
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.learning import Baskets, completion, split_baskets
+
+FILES = ("apparel", "three")
+ASKED = {"apparel": ("≥ 76.0", "≥ 70.5", "≥ -9.76"), "three": ("≥ 76.0", "", "")}
+
+
+def made_up(n: int, size: int, seed: int = 0) -> sparse.csr_array:
+    """Baskets of about four items, most of one topic of 20 items, the first of which are bought most."""
+    rng = np.random.default_rng(seed)
+    sizes = 2 + rng.poisson(2.0, size)
+    topic = np.repeat(rng.integers(0, max(n // 20, 1), size), sizes)
+    items = np.minimum(20 * topic + np.minimum(rng.exponential(6.0, topic.size), 19).astype(np.int64), n - 1)
+    stray = rng.random(items.size) < 0.1
+    items[stray] = rng.integers(0, n, int(stray.sum()))
+    X = sparse.csr_array((np.ones(items.size), items, np.append(0, np.cumsum(sizes))), shape=(size, n))
+    X.sum_duplicates()
+    X.data[:] = 1.0
+    return X
+
+
+class Scores:
+    """A baseline: scores of the next item from a function of the basket."""
+
+    def __init__(self, items: np.ndarray, score) -> None:
+        self.items_, self.score = items, score
+
+    def next_scores(self, basket: IntArray) -> FloatArray:
+        return self.score(basket)
+
+
+def baselines(train: list) -> dict[str, Scores]:
+    """Independent items; counts of pairs over the item's own; a logistic regression of each item on the others."""
+    from sklearn.linear_model import LogisticRegression
+
+    found = Baskets.read(train)
+    X = found.subsets.to_sparse().astype(np.float64)
+    n, counts = found.n, found.counts.astype(np.float64)
+    together = (X.T @ X).toarray()
+    np.fill_diagonal(together, 0.0)
+    conditional = (together + counts / len(train)) / (counts[:, None] + 1.0)  # P(j | i), a basket of chance added
+    W, b = np.zeros((n, n)), np.zeros(n)
+    for j in range(n):
+        rest = sparse.csr_matrix(X @ sparse.diags_array(np.where(np.arange(n) == j, 0.0, 1.0)))
+        rest.indices, rest.indptr = (
+            rest.indices.astype(np.int32),
+            rest.indptr.astype(np.int32),
+        )  # all that liblinear takes
+        model = LogisticRegression(C=0.1, solver="liblinear").fit(rest, X[:, [j]].toarray().ravel())
+        W[j], b[j] = model.coef_[0], model.intercept_[0]
+    return {
+        "independent": Scores(found.items, lambda _: counts),
+        "co-occurrence, item to item": Scores(found.items, lambda J: conditional[J].sum(axis=0) if J.size else counts),
+        "logistic, each item on the others": Scores(found.items, lambda J: b + W[:, J].sum(axis=1)),
+    }
+
+
+def quality(name: str, folder: Path) -> list[list]:
+    """A row for each method: percentile ranks, hits, AUC, held-out log-likelihood, seconds."""
+    lines = (folder / f"registries_{name}.csv").read_text(encoding="utf-8").splitlines()
+    train, _, test = split_baskets([[int(x) for x in line.replace(",", " ").split()] for line in lines])
+    last = [sorted(basket) for basket in test]
+    p = Baskets.read(train).counts / len(train)
+    independent = float(np.log1p(-p).sum() + np.mean([np.log(p / (1 - p))[np.array(b) - 1].sum() for b in test]))
+    rows, models = [], dict(baselines(train))
+    options = {"symmetric": {}, "nonsymmetric": {"nonsymmetric": True}, "nonsymmetric, alpha = 1": {}}
+    options["nonsymmetric, alpha = 1"] = {"nonsymmetric": True, "alpha": 1.0}
+    options["nonsymmetric, rank 30"] = {"nonsymmetric": True, "rank": 30}
+    for label, settings in options.items():
+        start = time.perf_counter()
+        models[label] = KernelDPP(**settings).fit(train)
+        models[label].seconds = time.perf_counter() - start
+    for label, model in models.items():
+        random = completion(model, test)
+        held = model.score(test) if hasattr(model, "dpp_") else independent if label == "independent" else float("nan")
+        fit = getattr(model, "seconds", float("nan"))
+        row = [label, random.mpr, completion(model, last, "last").mpr, completion(model, test, "last").mpr]
+        row += [100 * random.recall[10], random.auc, held, getattr(model, "alpha_", float("nan")), fit]
+        rows.append([row[0], *("" if np.isnan(x) else float(x) for x in row[1:])])
+        print(name, rows[-1], flush=True)
+    return rows
+
+
+def adam(
+    train: list, held: Baskets, aim: float, limit: float, rank: int = 100, batch: int = 200
+) -> tuple[float, float]:
+    """L = V V^T + B (D - D^T) B^T by Adam on batches, one basket at a time; seconds to the aim, and what was reached.
+
+    The method of Gartrell et al. (2019) in plain numpy, with their penalty on rows over counts.
+    """
+    from dpplearn import NonsymmetricDPP
+
+    found = Baskets.read(train)
+    rng, n, T = np.random.default_rng(0), found.n, len(train)
+    x = [rng.uniform(0, 1, (n, rank)) / rank, rng.uniform(0, 1, (n, rank)) / rank, rng.normal(size=(rank, rank))]
+    means, squares = [np.zeros_like(a) for a in x], [np.zeros_like(a) for a in x]
+    baskets, share = [Y for Y in found.subsets if Y.size], 1 / found.counts[:, None]
+    start, best, t = time.perf_counter(), -np.inf, 0
+    while time.perf_counter() - start < limit:
+        for low in range(0, T - batch + 1, batch):
+            if low == 0:
+                order = rng.permutation(len(baskets))
+            V, B, D = x
+            W = D - D.T
+            L = V @ V.T + B @ W @ B.T + 1e-5 * np.eye(n)
+            G = np.zeros((n, n))
+            for k in order[low : low + batch]:
+                Y = np.ix_(baskets[k], baskets[k])
+                G[Y] += np.linalg.inv(L[Y]).T
+            G = G / batch - np.linalg.inv(L + np.eye(n)).T
+            inner = B.T @ G @ B
+            gradients = [
+                (G + G.T) @ V - 0.01 * share * V,
+                G @ B @ W.T + G.T @ B @ W - 0.01 * share * B,
+                inner - inner.T,
+            ]
+            t += 1
+            for a, g, m, s in zip(x, gradients, means, squares, strict=True):
+                m += 0.1 * (g - m)
+                s += 0.001 * (g**2 - s)
+                a += 0.01 * (m / (1 - 0.9**t)) / (np.sqrt(s / (1 - 0.999**t)) + 1e-8)
+        V, B, D = x
+        best = max(best, float(np.mean(NonsymmetricDPP(V, B, D).log_prob(held.subsets))))
+        if best >= aim:
+            break
+    return time.perf_counter() - start, best
+
+
+def against_adam(folder: Path, limit: float) -> dict:
+    """The published method, until its held-out likelihood is ours, or the time is over."""
+    lines = (folder / "registries_apparel.csv").read_text(encoding="utf-8").splitlines()
+    train, validation, _ = split_baskets([[int(x) for x in line.split()] for line in lines])
+    KernelDPP(nonsymmetric=True, alpha=1.0, max_iter=11, tol=1.0).fit(train)  # compiles
+    start = time.perf_counter()
+    model = KernelDPP(nonsymmetric=True, alpha=1.0).fit(train)
+    ours, aim = time.perf_counter() - start, model.score(validation)
+    theirs, reached = adam(train, Baskets.read(validation, model.items_), aim, limit)
+    print("adam", ours, aim, theirs, reached, flush=True)
+    ratio = theirs / ours
+    case = f"apparel, 12,670 baskets: to {aim:.2f} per validation basket (Adam reached {reached:.2f})"
+    times = {"ours_s": ours, "peer_s": theirs, "ratio": ratio, "ratio_low": ratio, "ratio_high": ratio, "target": 10.0}
+    return {"case": case, "peer": "Adam on batches of 200 in numpy, rank 100", **times}
+
+
+def growth(quick: bool) -> list[list]:
+    """Seconds of one evaluation of the objective, by the size of one thing at a time."""
+    from dpplearn.learning.baskets.solvers import evaluate
+    from dpplearn.learning.baskets.start import start_factors
+
+    rows = []
+    base = {"items": 1000, "rank": 30, "baskets": 20_000}
+    grid = {"items": (100, 300, 1000, 3000, 10_000, 30_000), "rank": (10, 30, 100), "baskets": (2000, 20_000, 200_000)}
+    for name, values in grid.items():
+        for value in values[:2] if quick else values:
+            n, r, size = ({**base, name: value}[key] for key in base)
+            shard = Baskets.read(made_up(n, size)).distinct(np.ones(size))
+            factors = start_factors(shard, n, r, 2 * (r // 2), False, None, 0)
+            weight = float(shard.weights.sum())
+            best = np.inf
+            for _ in range(3):
+                start = time.perf_counter()
+                evaluate(shard.evaluate, weight, factors, 1 / weight, 1.0)
+                best = min(best, time.perf_counter() - start)
+            rows.append([name, value, best])
+            print(rows[-1], flush=True)
+    return rows
+
+
+def draw_growth(rows: list[list], path: Path) -> None:
+    """Seconds of an evaluation against the number of items, the rank, and the number of baskets."""
+    from dpplearn.plots.style import BLUE, TWO_COLUMNS, new_figure, style
+
+    with style():
+        figure, axes = new_figure(TWO_COLUMNS, 2.2, columns=3)
+        for name, ax in zip(dict.fromkeys(row[0] for row in rows), axes, strict=True):
+            ax.loglog(*zip(*[row[1:] for row in rows if row[0] == name], strict=True), "o-", color=BLUE)
+            ax.set(xlabel=name, ylabel="s an evaluation" if name == "items" else "")
+        figure.savefig(path, dpi=160)
+
+
+def memory(n: int, size: int, rank: int, passes: int) -> None:
+    """Fit made-up baskets in this process, and print seconds, gigabytes and the gain over independent items."""
+    X, held = made_up(n, size), made_up(n, 2000, seed=1)
+    start = time.perf_counter()
+    model = KernelDPP(rank, True, 1.0, "stochastic", max_iter=passes).fit(X)
+    seconds = time.perf_counter() - start
+    p = np.clip(np.asarray(X.sum(axis=0)).ravel() / size, 0.1 / size, 1)
+    alone = float(np.log1p(-p).sum() + (held @ np.log(p / (1 - p))).mean())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(json.dumps({"seconds": seconds, "gigabytes": peak, "gain": model.score(held) - alone}))
+
+
+def run(quick: bool = False) -> dict:
+    path = RESULTS / "baskets.json"
+    result = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": [], "tables": []}
+    tables = {table["title"]: table for table in result["tables"]}
+    folder = Path(os.environ["BASKETS_DATA"]) if "BASKETS_DATA" in os.environ else None
+    columns = ["method", "MPR random", "MPR last, sorted", "MPR last, as given", "in first 10, %", "AUC"]
+    if folder is not None:
+        for name in FILES[:1] if quick else FILES:
+            title = f"Registries, {name}: 2,000 test baskets"
+            columns_here = [*columns, "log-likelihood", "alpha", "fit, s"]
+            tables[title] = {"title": title, "columns": columns_here, "rows": quality(name, folder)}
+        result["rows"] = [against_adam(folder, 10.0 if quick else 240.0)]
+    title = "One evaluation on one core, made-up baskets (1,000 items, rank 30, 20,000 baskets where not said)"
+    tables[title] = {"title": title, "columns": ["varied", "value", "seconds"], "rows": growth(quick)}
+    if not quick:
+        draw_growth(tables[title]["rows"], RESULTS.parents[1] / "docs" / "assets" / "baskets_growth.png")
+    n, size = (2000, 20_000) if quick else (100_000, 1_000_000)
+    arguments = ["-c", f"from benchmarks.baskets import memory; memory({n}, {size}, 50, 1)"]
+    found = json.loads(subprocess.run([sys.executable, *arguments], check=True, capture_output=True).stdout)
+    case = f"{n:,} items, rank 50, {size:,} made-up baskets, one pass:"
+    figures = [
+        {"case": f"{case} memory", "value": found["gigabytes"], "unit": "GB", "target": "≤ 4"},
+        {"case": f"{case} time", "value": found["seconds"], "unit": "s"},
+        {"case": f"{case} held-out log-likelihood above independent items", "value": found["gain"], "unit": ""},
+    ]
+    notes = [
+        "MPR: mean percentile rank of an item held out, random or last. Published for the last item, of an order and a "
+        "split that we do not know: apparel 62.63 symmetric, 72.20 nonsymmetric; three categories 61.0 and 74.10.",
+        "Adam's rate and penalty were not tuned. Where it did not reach ours, its time is the limit it was given.",
+        "`split_baskets(baskets)` makes the split; alpha comes from a fifth of the training baskets.",
+        f"Asked for, apparel: random {ASKED['apparel'][0]}, last (sorted) {ASKED['apparel'][1]}, log-likelihood "
+        f"{ASKED['apparel'][2]}; symmetric 71.1 and 62.6; three categories: random {ASKED['three'][0]}.",
+    ]
+    head = {"name": "baskets", "title": "Kernels from baskets"}
+    return {**head, "rows": result["rows"], "figures": figures, "tables": list(tables.values()), "notes": notes}
+
+
+if __name__ == "__main__":
+    made = run(quick="--quick" in sys.argv)
+    print(write(made))

@@ -1,0 +1,87 @@
+"""Sums over baskets of log det L_Y, and of its derivative, the inverse of L_Y put in its place in L."""
+
+import numpy as np
+
+from dpplearn._loops.jit import jit
+
+
+@jit
+def invert(A, k):
+    """Inverse of A[:k, :k] into A[:k, k : 2 k], by Gauss-Jordan with pivots; returns log det, -inf where it is <= 0."""
+    log_det, positive = 0.0, True
+    for c in range(k):
+        for j in range(k):
+            A[c, k + j] = 1.0 if j == c else 0.0
+    for c in range(k):
+        p = c
+        for i in range(c + 1, k):
+            if abs(A[i, c]) > abs(A[p, c]):
+                p = i
+        pivot = A[p, c]
+        if pivot == 0.0 or not np.isfinite(pivot):
+            return -np.inf
+        if p != c:
+            positive = not positive
+            for j in range(c, 2 * k):
+                A[c, j], A[p, j] = A[p, j], A[c, j]
+        if pivot < 0.0:
+            positive = not positive
+        log_det += np.log(abs(pivot))
+        for j in range(c, 2 * k):
+            A[c, j] /= pivot
+        for i in range(k):
+            f = A[i, c]
+            if i != c and f != 0.0:
+                for j in range(c, 2 * k):
+                    A[i, j] -= f * A[c, j]
+    return log_det if positive else -np.inf
+
+
+@jit
+def sum_of_entries(L, indptr, indices, weights, G):
+    """Sum of w log det L_Y; adds w L_Y^-T to G, the derivative in L."""
+    total, largest = 0.0, 0
+    for t in range(weights.size):
+        largest = max(largest, indptr[t + 1] - indptr[t])
+    A = np.empty((largest, 2 * largest))
+    for t in range(weights.size):
+        a, k, w = indptr[t], indptr[t + 1] - indptr[t], weights[t]
+        for i in range(k):
+            for j in range(k):
+                A[i, j] = L[indices[a + i], indices[a + j]]
+        total += w * invert(A, k)
+        if total == -np.inf:
+            return total
+        for i in range(k):
+            for j in range(k):
+                G[indices[a + i], indices[a + j]] += w * A[j, k + i]
+    return total
+
+
+@jit
+def sum_of_rows(left, right, indptr, indices, weights, G_left, G_right):
+    """As `sum_of_entries` for L = left right^T, which is never formed: adds G right and G^T left."""
+    total, largest, d = 0.0, 0, left.shape[1]
+    for t in range(weights.size):
+        largest = max(largest, indptr[t + 1] - indptr[t])
+    A = np.empty((largest, 2 * largest))
+    for t in range(weights.size):
+        a, k, w = indptr[t], indptr[t + 1] - indptr[t], weights[t]
+        for i in range(k):
+            x = left[indices[a + i]]
+            for j in range(k):
+                y, entry = right[indices[a + j]], 0.0
+                for c in range(d):
+                    entry += x[c] * y[c]
+                A[i, j] = entry
+        total += w * invert(A, k)
+        if total == -np.inf:
+            return total
+        for i in range(k):
+            p = indices[a + i]
+            for j in range(k):
+                g, s = w * A[j, k + i], indices[a + j]
+                for c in range(d):
+                    G_left[p, c] += g * right[s, c]
+                    G_right[s, c] += g * left[p, c]
+    return total

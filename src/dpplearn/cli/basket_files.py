@@ -1,0 +1,105 @@
+"""Baskets in files: one a line, or long tables with a row for each item; CSV, TSV, JSON Lines, Parquet."""
+
+from __future__ import annotations
+
+import csv
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from dpplearn._io.encoding import read_lines
+from dpplearn._io.jsonlines import parse_json
+from dpplearn.cli.formats import need_pyarrow, read_items
+from dpplearn.learning.baskets.counted import Baskets
+
+SEPARATORS = ("\t", ",", ";")
+LISTS = ("items", "basket", "baskets", "products")  # what a column of whole baskets may be called
+
+
+def read_baskets(path: Path, columns: tuple[str, str] | None = None, encoding: str = "utf-8") -> list[list[Any]]:
+    """The baskets of a file.
+
+    With `columns`, of a basket's name and of an item, a long table. Otherwise each line is a basket: items separated by
+    tabs, commas or semicolons, whichever the file has first, else by blanks; an empty line is an empty basket. In
+    JSON Lines a line is a list, or an object with a list called "items"; in Parquet "items" is a column of lists. Items
+    that are all whole numbers are read as such.
+    """
+    if columns is not None:
+        return from_table(path, columns, encoding)
+    if path.suffix.lower() == ".parquet":
+        return from_parquet(path)
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        texts = ((line.where, line.text().strip()) for line in read_lines(path, path, encoding))
+        return [from_json(where, text) for where, text in texts if text]
+    lines = [line.text().rstrip("\r\n") for line in read_lines(path, path, encoding)]
+    separator = next((mark for mark in SEPARATORS if any(mark in line for line in lines)), None)
+    if separator is None:
+        return as_numbers([line.split() for line in lines])
+    rows = csv.reader(lines, delimiter=separator)
+    try:
+        return as_numbers([[cell.strip() for cell in row if cell.strip()] for row in rows])
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {rows.line_num} cannot be read: {error}.") from None
+
+
+def from_table(path: Path, columns: tuple[str, str], encoding: str) -> list[list[Any]]:
+    """Baskets of a long table, in the order in which their first rows stand."""
+    if path.suffix.lower() == ".tsv":
+        rows = csv.reader((line.text().rstrip("\r\n") for line in read_lines(path, path, encoding)), delimiter="\t")
+        names = next(rows, [])
+        table: dict[str, list[Any]] = {name: [] for name in names}
+        for cells in rows:
+            if len(cells) != len(names):
+                raise ValueError(f"{path}, line {rows.line_num}: found {len(cells)} cells, and {len(names)} names.")
+            for name, cell in zip(names, cells, strict=True):
+                table[name].append(cell)
+    else:
+        records = read_items(path, encoding).records
+        known = dict.fromkeys(name for record in records for name in record)
+        table = {name: [record.get(name) for record in records] for name in known}
+    missing = [name for name in columns if name not in table]
+    if missing:
+        raise ValueError(f"{path} has no column {missing[0]!r}; it has {', '.join(map(str, table)) or 'none'}.")
+    gone = [k for k, item in enumerate(table[columns[1]]) if item is None]
+    if gone:
+        raise ValueError(f"{path} has no {columns[1]!r} in row {gone[0]} (from 0; {len(gone)} such rows).")
+    if table[columns[1]] and not isinstance(table[columns[1]][0], int):
+        table[columns[1]] = as_numbers([[str(item) for item in table[columns[1]]]])[0]
+    found = Baskets.from_long(table, basket=columns[0], item=columns[1])
+    ends = found.indptr.tolist()
+    names = found.items[found.indices].tolist()
+    return [names[a:b] for a, b in pairwise(ends)]
+
+
+def from_parquet(path: Path) -> list[list[Any]]:
+    """Baskets of a column of lists."""
+    pyarrow = need_pyarrow(f"Reading {path}")
+    try:
+        with path.open("rb") as file:
+            table = pyarrow.parquet.read_table(file).to_pydict()
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"{path} is not a Parquet file, or was cut short: {error}.") from None
+    name = next((name for name in LISTS if name in table), None)
+    if name is None:
+        raise ValueError(
+            f"{path} must have a column of lists called {' or '.join(map(repr, LISTS[:2]))}, found {', '.join(table)}. "
+            "For a row for each item, give --long BASKET ITEM."
+        )
+    return [list(one or []) for one in table[name]]
+
+
+def from_json(where: str, line: str) -> list[Any]:
+    """A basket from a line of JSON."""
+    record = parse_json(line, where)
+    if isinstance(record, dict):
+        record = next((record[name] for name in LISTS if name in record), None)
+    if not isinstance(record, list):
+        raise ValueError(f'{where} must be a list of items, or an object with a list called "items".')
+    return record
+
+
+def as_numbers(rows: list[list[str]]) -> list[list[Any]]:
+    """Items as whole numbers, if all of them are."""
+    if all(cell.isascii() and cell.isdigit() and len(cell) < 19 for row in rows for cell in row):
+        return [[int(cell) for cell in row] for row in rows]
+    return list(rows)

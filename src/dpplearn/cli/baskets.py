@@ -1,0 +1,165 @@
+"""dpplearn baskets: kernels from baskets, what comes next, and how well it is told."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dpplearn.cli import check_out, first_run_notice, print_json, say, stoppable, visible
+from dpplearn.cli.options import AS_JSON, ENCODING, FILE, PATH, Number, WholeNumber, several
+
+files = several(
+    click.option(
+        "--long",
+        "columns",
+        nargs=2,
+        metavar="BASKET ITEM",
+        help="FILE is a table with a row for each item: the columns that name the basket and the item.",
+    ),
+    ENCODING,
+)
+
+
+@click.group(name="baskets")
+def command() -> None:
+    """Learn which items come together, and which replace each other, from baskets.
+
+    FILE has one basket a line, its items separated by tabs, commas, semicolons or blanks; or is JSON Lines with a list
+    on each line, Parquet with a column "items", or with --long a table in CSV, TSV, JSON Lines or Parquet.
+    """
+
+
+@command.command()
+@click.argument("file", type=PATH)
+@click.option("--out", type=FILE, required=True, help="Model file to write, JSON.")
+@click.option("--rank", type=WholeNumber(1), help="Of the kernel.  [default: all of it, up to 1500 items]")
+@click.option("--symmetric", is_flag=True, help="A kernel that only repels.")
+@click.option("--alpha", type=Number(0), help="Strength of the prior.  [default: chosen on held-out baskets]")
+@click.option("--solver", default="auto", show_default=True, help="auto, lbfgs, stochastic, em or fixed-point.")
+@click.option("--max-iter", type=WholeNumber(1), help="Iterations, or passes over the baskets.")
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True)
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
+@click.option("--checkpoint", type=FILE, help="Go on from this file if it is there, and keep it up to date.")
+@files
+def fit(
+    file: Path,
+    out: Path,
+    rank: int | None,
+    symmetric: bool,
+    alpha: float | None,
+    solver: str,
+    max_iter: int | None,
+    seed: int,
+    jobs: int,
+    checkpoint: Path | None,
+    columns: tuple[str, str] | None,
+    encoding: str | None,
+) -> None:
+    """Learn a kernel from the baskets of FILE."""
+    from dpplearn.learning.kernel import KernelDPP
+
+    check_out(out)
+    model = KernelDPP(
+        rank,
+        not symmetric,
+        "cv" if alpha is None else alpha,
+        solver,
+        max_iter=max_iter,
+        random_state=seed,
+        n_jobs=jobs,
+        verbose=True,
+        checkpoint=checkpoint,
+    )
+    baskets = read(file, columns, encoding)
+    with first_run_notice():
+        model.fit(baskets)
+    model.save(out)
+    say(
+        f"{len(baskets)} baskets ({model.n_empty_} empty) of {len(model.items_)} items: log-likelihood per basket "
+        f"{model.log_likelihood_ / len(baskets):.4f} with alpha {model.alpha_:g}. Wrote {out}."
+    )
+
+
+@command.command()
+@click.argument("model", type=PATH)
+@click.argument("items", nargs=-1, metavar="ITEM...")
+@click.option("-k", type=WholeNumber(1), default=10, show_default=True, help="Number of items.")
+@click.option("--exclude", multiple=True, metavar="ITEM", help="Not this one; may be repeated.")
+@click.option("--complete", is_flag=True, help="The most probable set with -k more items, not the next one.")
+@AS_JSON
+def recommend(
+    model: Path, items: tuple[str, ...], k: int, exclude: tuple[str, ...], complete: bool, as_json: bool
+) -> None:
+    """What comes next to a basket of ITEMs, with probabilities."""
+    from dpplearn.learning.kernel import KernelDPP
+
+    fitted = KernelDPP.load(model)
+    basket, out = as_called(fitted, items), as_called(fitted, exclude)
+    with first_run_notice():
+        if complete:
+            found: list[Any] = [{"item": item} for item in fitted.complete(basket, k, out)]
+        else:
+            found = [one._asdict() for one in fitted.recommend(basket, k, out)]
+    if as_json:
+        print_json({"basket": basket, "next": found})
+        return
+    for one in found:
+        click.echo(visible(f"{one['probability']:.4f}  {one['item']}" if "probability" in one else str(one["item"])))
+
+
+@command.command()
+@click.argument("model", type=PATH)
+@click.argument("file", type=PATH)
+@click.option("--hold", type=click.Choice(["random", "last"]), default="random", show_default=True)
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True)
+@AS_JSON
+@files
+def evaluate(
+    model: Path,
+    file: Path,
+    hold: str,
+    seed: int,
+    as_json: bool,
+    columns: tuple[str, str] | None,
+    encoding: str | None,
+) -> None:
+    """Rank an item held out of each basket of FILE among all others."""
+    from dpplearn.learning.baskets.completing import completion
+    from dpplearn.learning.baskets.counted import Baskets
+    from dpplearn.learning.kernel import KernelDPP
+
+    fitted, baskets = KernelDPP.load(model), read(file, columns, encoding)
+    with first_run_notice():
+        found = completion(fitted, baskets, hold, rng=seed)
+        score = fitted.score(Baskets.read(baskets, fitted.items_, unseen="drop"))
+    if as_json:
+        print_json({"hold": hold, "log_likelihood": score, **asdict(found)})
+        return
+    click.echo(f"baskets                 {found.n_baskets} ({found.n_small} of fewer than two items left out)")
+    click.echo(f"log-likelihood          {score:.4f} per basket")
+    click.echo(f"mean percentile rank    {found.mpr:.2f} +- {found.mpr_error:.2f}")
+    for k, recall in found.recall.items():
+        click.echo(f"among the first {k:<8d}{100 * recall:.1f} %")
+    click.echo(f"told from random        {found.auc:.4f} (AUC)")
+    if found.n_unseen:
+        say(f"Left out {found.n_unseen} items that the model does not know.")
+
+
+def read(file: Path, columns: tuple[str, str] | None, encoding: str | None) -> list[list[Any]]:
+    from dpplearn.cli.basket_files import read_baskets
+
+    with stoppable("Stopped while reading."):
+        return read_baskets(file, columns or None, encoding or "utf-8")
+
+
+def as_called(model: Any, items: tuple[str, ...]) -> list[Any]:
+    """Items as the model calls them: numbers, where it has numbers."""
+    if model.items_.dtype.kind == "U":
+        return list(items)
+    bad = [item for item in items if not item.lstrip("-").isdigit()]
+    if bad:
+        raise ValueError(f"The items of this model are whole numbers, such as {model.items_[0]}; found {bad[0]!r}.")
+    return [int(item) for item in items]

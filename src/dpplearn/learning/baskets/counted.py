@@ -1,0 +1,276 @@
+"""Baskets of items that have names or numbers: read from whatever they come in, and counted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from dpplearn._cached import cached_property
+from dpplearn._checks import FloatArray, IntArray, check_array, check_choice, check_int, count_of
+from dpplearn.learning.baskets.likelihood import BasketShard
+from dpplearn.learning.table import column, group_rows
+from dpplearn.subsets import Subsets
+
+Label = int | str
+N_SHARDS = 8  # as many, whatever the backend: the same sums in the same order
+SMALL = 20_000  # baskets up to which one shard is enough
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Baskets:
+    """Baskets over one catalogue, each with its items in the order given, none twice.
+
+    Parameters
+    ----------
+    indptr, indices : int64 arrays
+        Basket t holds the items of numbers `indices[indptr[t]:indptr[t + 1]]`.
+    items : array
+        What the items are called: texts, or whole numbers.
+    n_repeated, n_unseen : int
+        Baskets in which an item was repeated; items that were left out because the catalogue lacks them.
+
+    Examples
+    --------
+    >>> baskets = Baskets.read([["bib", "bottle"], [], ["cot", "bib"]])
+    >>> baskets, baskets.items.tolist(), baskets.counts.tolist()
+    (<3 baskets of 3 items, 1 empty>, ['bib', 'bottle', 'cot'], [2, 1, 1])
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    items: np.ndarray
+    n_repeated: int = 0
+    n_unseen: int = 0
+
+    @classmethod
+    def read(cls, baskets: Any, items: Sequence[Label] | np.ndarray | None = None, unseen: str = "error") -> Baskets:
+        """From lists of names or numbers, Subsets, a scipy sparse array of 0 and 1, or Baskets.
+
+        Parameters
+        ----------
+        items : sequence, optional
+            The catalogue, where it is known; by default every item that occurs, sorted.
+        unseen : {"error", "drop"}
+            What to do with items that are not in it.
+        """
+        check_choice(unseen, "unseen", ("error", "drop"))
+        indptr, flat = _flatten(baskets)
+        if items is None and isinstance(baskets, Baskets):
+            return baskets
+        if items is None and isinstance(baskets, Subsets):
+            return cls(indptr, flat, np.arange(baskets.n))
+        if items is None and sparse.issparse(baskets):
+            return cls(indptr, flat, np.arange(baskets.shape[1]))
+        if items is None:
+            if flat.size == 0:
+                raise ValueError("No basket holds an item: at least one is needed, to have a catalogue.")
+            names, codes = np.unique(flat, return_inverse=True)
+        else:
+            names = np.asarray(items)
+            codes = _codes(flat, names, unseen)
+        codes, owner = np.asarray(codes, np.int64).ravel(), np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+        known = codes >= 0
+        codes, owner, n_unseen = codes[known], owner[known], int((~known).sum())
+        first = np.sort(np.unique(owner * names.size + codes, return_index=True)[1])
+        repeated = np.unique(owner[np.setdiff1d(np.arange(codes.size), first, assume_unique=True)]).size
+        sizes = np.bincount(owner[first], minlength=indptr.size - 1)
+        return cls(np.append(0, np.cumsum(sizes)), codes[first], names, repeated, n_unseen)
+
+    @classmethod
+    def from_long(cls, table: Any, *, basket: str, item: str) -> Baskets:
+        """From a table with a row for each item of each basket: a data frame, or a mapping of columns.
+
+        Examples
+        --------
+        >>> Baskets.from_long({"order": [7, 7, 8], "what": ["bib", "cot", "bib"]}, basket="order", item="what")
+        <2 baskets of 2 items>
+        """
+        labels = column(table, basket)
+        rows_of = group_rows(labels, basket)[1]
+        names = column(table, item, labels.size)
+        return cls.read([names[rows].tolist() for rows in rows_of])
+
+    def __len__(self) -> int:
+        return self.indptr.size - 1
+
+    def __repr__(self) -> str:
+        empty = f", {self.n_empty} empty" if self.n_empty else ""
+        return f"<{count_of(len(self), 'basket', 'baskets')} of {count_of(self.n, 'item', 'items')}{empty}>"
+
+    @property
+    def n(self) -> int:
+        return int(self.items.size)
+
+    @property
+    def sizes(self) -> IntArray:
+        return np.diff(self.indptr)
+
+    @property
+    def n_empty(self) -> int:
+        return int((self.sizes == 0).sum())
+
+    @property
+    def counts(self) -> IntArray:
+        """In how many baskets each item is."""
+        return np.bincount(self.indices, minlength=self.n)
+
+    @cached_property
+    def subsets(self) -> Subsets:
+        """The same as sets."""
+        owner = np.repeat(np.arange(len(self)), self.sizes)
+        return Subsets._of(self.indptr, self.indices[np.lexsort((self.indices, owner))], self.n)
+
+    def take(self, which: IntArray) -> Baskets:
+        """Some of the baskets, in this order."""
+        sizes = self.sizes[which]
+        indptr = np.append(0, np.cumsum(sizes))
+        at = np.arange(indptr[-1]) - np.repeat(indptr[:-1] - self.indptr[which], sizes)
+        return Baskets(indptr, self.indices[at], self.items)
+
+    def distinct(self, weights: FloatArray) -> BasketShard:
+        """Different baskets once each, smallest first, with the sum of their weights, where that is not 0."""
+        sizes, sets = self.sizes, self.subsets
+        found, sums = [np.empty(0, np.int64)], [np.empty(0)]
+        lengths = [np.empty(0, np.int64)]
+        for k in np.unique(sizes[weights > 0]).tolist():
+            which = np.flatnonzero((sizes == k) & (weights > 0))
+            rows = sets.indices[sets.indptr[which, None] + np.arange(k)]
+            if k == 0:
+                rows, group = rows[:1], np.zeros(which.size, np.int64)
+            else:
+                order = np.lexsort(rows.T[::-1])
+                new = np.append(True, (np.diff(rows[order], axis=0) != 0).any(axis=1))
+                group = np.empty(which.size, np.int64)
+                group[order] = np.cumsum(new) - 1
+                rows = rows[order][new]
+            found.append(rows.ravel())
+            sums.append(np.bincount(group, weights[which]).astype(np.float64))
+            lengths.append(np.full(sums[-1].size, k))
+        indptr = np.append(0, np.cumsum(np.concatenate(lengths)))
+        return BasketShard(indptr, np.concatenate(found), np.concatenate(sums))
+
+
+def part(shard: BasketShard, which: slice | IntArray) -> BasketShard:
+    """Some of a shard's baskets."""
+    chosen = np.arange(shard.weights.size)[which]
+    sizes = np.diff(shard.indptr)[chosen]
+    indptr = np.append(0, np.cumsum(sizes))
+    at = np.arange(indptr[-1]) - np.repeat(indptr[:-1] - shard.indptr[chosen], sizes)
+    return BasketShard(indptr, shard.indices[at], shard.weights[chosen])
+
+
+def cut(shard: BasketShard) -> list[BasketShard]:
+    """Pieces of about the same work, every N_SHARDS-th basket in each."""
+    pieces = 1 if shard.weights.size <= SMALL else N_SHARDS
+    return [part(shard, slice(k, None, pieces)) for k in range(pieces)]
+
+
+def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
+    """A weight for each basket, at least one of them above 0."""
+    if sample_weight is None:
+        return np.ones(n)
+    weights = check_array(sample_weight, "sample_weight", 1)
+    if weights.size != n:
+        raise ValueError(f"sample_weight must have one entry per basket ({n}), found {weights.size}.")
+    if weights.min() < 0 or weights.max() == 0:
+        raise ValueError(
+            f"sample_weight must not be negative, and not all 0; found {weights.min():g} to {weights.max():g}."
+        )
+    return weights
+
+
+def split_baskets(
+    baskets: Any, n_test: int = 2000, n_validation: int = 300, seed: int = 0
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Training, validation and test baskets: of a permutation the first are the test, the next validation.
+
+    Examples
+    --------
+    >>> train, validation, test = split_baskets([[i] for i in range(6)], n_test=2, n_validation=1)
+    >>> len(train), validation, test
+    (3, [[5]], [[3], [2]])
+    """
+    rows = list(baskets)
+    n_test, n_validation = check_int(n_test, "n_test"), check_int(n_validation, "n_validation")
+    if n_test + n_validation >= len(rows):
+        raise ValueError(
+            f"{n_test} test and {n_validation} validation baskets leave none of {len(rows)} to learn from. Take fewer."
+        )
+    order = np.random.default_rng(seed).permutation(len(rows)).tolist()
+    test, validation = order[:n_test], order[n_test : n_test + n_validation]
+    return tuple([rows[t] for t in some] for some in (order[n_test + n_validation :], validation, test))  # type: ignore[return-value]
+
+
+def warn_repeated(baskets: Baskets) -> None:
+    if baskets.n_repeated:
+        warnings.warn(
+            f"{count_of(baskets.n_repeated, 'basket holds', 'baskets hold')} an item more than once; it counts once.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _flatten(baskets: Any) -> tuple[IntArray, np.ndarray]:
+    """Where each basket begins, and the items of all, as they are called."""
+    if isinstance(baskets, Baskets):
+        return baskets.indptr, baskets.items[baskets.indices]
+    if isinstance(baskets, Subsets):
+        return baskets.indptr, baskets.indices
+    if sparse.issparse(baskets):
+        rows = sparse.csr_array(baskets, copy=True)
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        if rows.data.size and not (rows.data == 1).all():
+            raise ValueError(
+                f"A sparse array of baskets must hold 0 and 1, found {rows.data[rows.data != 1][0]!r}. "
+                "For counts, pass (counts > 0); for weights of baskets, sample_weight."
+            )
+        return rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+    if isinstance(baskets, str | bytes) or not isinstance(baskets, Iterable):
+        raise TypeError(
+            "baskets must be a list with a list of items for each basket, Subsets or a scipy sparse array, found "
+            f"{type(baskets).__name__}. For a file, see dpplearn baskets fit FILE."
+        )
+    rows = [one.tolist() if isinstance(one, np.ndarray) else one for one in baskets]
+    for t, one in enumerate(rows):
+        if isinstance(one, str | bytes | int) or not isinstance(one, Iterable):
+            raise TypeError(f"Basket {t} must be a list of items, found {one!r:.60}. Pass [{one!r:.30}] for one item.")
+    rows = [one if isinstance(one, Sequence) else list(one) for one in rows]
+    indptr = np.append(0, np.cumsum([len(one) for one in rows], dtype=np.int64))
+    names = list(chain.from_iterable(rows))
+    kinds = {type(name) for name in names}
+    texts, numbers = ({kind for kind in kinds if issubclass(kind, of)} for of in (str, int | np.integer))
+    if bool in kinds or kinds - texts - numbers or (texts and numbers):
+        bad = next((x for x in names if isinstance(x, bool) or not isinstance(x, str | int | np.integer)), None)
+        found = f"{bad!r:.40} ({type(bad).__name__})" if bad is not None or not (texts and numbers) else "both"
+        raise TypeError(f"Items must be called by texts, or all of them by whole numbers; found {found}.")
+    return indptr, np.array(names) if names else np.empty(0, np.int64)
+
+
+def _codes(flat: np.ndarray, names: np.ndarray, unseen: str) -> IntArray:
+    """The number of each item in the catalogue; -1 for those that are not there, if they may be dropped."""
+    if flat.size and flat.dtype.kind != names.dtype.kind:
+        flat = flat.astype(str) if names.dtype.kind == "U" else flat
+    order = np.argsort(names, kind="stable")
+    if flat.size and (flat.dtype.kind == "U") != (names.dtype.kind == "U"):
+        at, same = np.zeros(flat.size, np.int64), np.zeros(flat.size, np.bool_)
+    else:
+        at = order[np.minimum(np.searchsorted(names, flat, sorter=order), names.size - 1)]
+        same = names[at] == flat
+    if unseen == "error" and not same.all():
+        new = np.unique(flat[~same])
+        near = get_close_matches(str(new[0]), [str(name) for name in names[:100_000].tolist()], n=1)
+        raise ValueError(
+            f"The catalogue has no item {new[0].item()!r:.60} ({count_of(new.size, 'such item', 'such items')})."
+            + (f" Did you mean {near[0]!r}?" if near else "")
+            + " Leave out items that were in no basket the model was fitted on, or fit it again with them."
+        )
+    return np.where(same, at, -1)

@@ -1,0 +1,286 @@
+"""KernelDPP: the whole kernel of a DPP from baskets over one catalogue, scikit-learn style."""
+
+from __future__ import annotations
+
+import copy
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+from dpplearn._checks import FloatArray, check_array, check_int
+from dpplearn._run.progress import Progress, as_progress
+from dpplearn.learning.baskets.counted import Baskets, Label, check_weights, warn_repeated
+from dpplearn.learning.baskets.fit import Plan, check_memory, choose_shape, choose_solver, fit_kernel
+from dpplearn.learning.baskets.modelfile import load_factors, save_factors
+from dpplearn.learning.baskets.questions import BasketQuestions
+from dpplearn.learning.conditional import ConditionalEstimator
+
+EPOCHS, ITERATIONS = 10, 1000
+FITTED = ("alpha", "log_likelihood", "n_iter", "converged")
+
+
+class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The kernel of a DPP over a catalogue, by maximum likelihood from baskets.
+
+    A basket Y has probability det(L_Y) / det(L + I). A symmetric kernel can only say that items keep apart; with
+    `nonsymmetric=True`, L = diag(q) (S + A) diag(q) with A skew, which also says that they come together.
+
+    Parameters
+    ----------
+    rank : int, optional
+        Of the symmetric part, and of the skew one. By default the whole kernel, up to 1,500 items; beyond, 50, or the
+        size of the largest basket.
+    nonsymmetric : bool
+        Whether items may attract.
+    alpha : "cv" or float
+        Strength of the prior, which draws towards independent items: the prior's log-density is
+        -alpha (|U|^2 + |B|^2) / 2 with factors in units of q, whose squares are about the items' frequencies (for a
+        rank below the number of items, |U^T U|^2 / 2 in place of |U|^2). "cv" tries some on a fifth of the baskets.
+    solver : {"auto", "lbfgs", "stochastic", "em", "fixed-point"}
+        "lbfgs" on factors; "stochastic", batches for large catalogues and many baskets, with memory of some times the
+        factors; "em" (Gillenwater et al. 2014) and "fixed-point" (Mariet & Sra 2015) for whole symmetric kernels,
+        without a prior. "auto" is one of the first two.
+    tol : float
+        Stop where an iteration raises the objective per basket by less, over ten of them.
+    max_iter : int, optional
+        Iterations; passes over the baskets for "stochastic". Default 1,000, and 10 passes.
+    batch_size : int, optional
+        Different baskets in a batch, by default as many as cost what det(L + I) does.
+    random_state : int
+        Of the start and the batches: the same seed gives the same kernel.
+    n_jobs, backend
+        As for `ConditionalDPP`: shards of baskets in processes or on a Dask cluster. Batches stay in this process.
+    verbose, checkpoint
+        As for `ConditionalDPP`: progress on standard error; a file that an interrupted fit goes on from.
+
+    Attributes
+    ----------
+    dpp_ : DPP, LowRankDPP or NonsymmetricDPP
+    items_ : array
+        What item number i of `dpp_` is called.
+    factors_ : Factors
+        q, U and B, and how they come from features of items.
+    log_likelihood_ : float
+        Of the baskets it was fitted on, without the prior.
+    alpha_ : float
+    alphas_ : dict
+        Held-out log-likelihood per basket of each alpha that was tried.
+    history_ : tuple of Step
+        Objective and largest entry of the gradient per basket, of each iteration.
+    n_iter_ : int
+    converged_ : bool
+    n_empty_ : int
+        Baskets that were empty; they count.
+
+    Examples
+    --------
+    >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
+    >>> model = KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets)
+    >>> [item for item, _ in model.together("bib")], sorted(item for item, _ in model.alike("bib", 2))
+    (['bottle'], ['cot', 'pram'])
+    >>> model.recommend(["bib"], k=1)[0].item
+    'bottle'
+    """
+
+    def __init__(
+        self,
+        rank: int | None = None,
+        nonsymmetric: bool = False,
+        alpha: float | str = "cv",
+        solver: str = "auto",
+        *,
+        tol: float = 3e-5,
+        max_iter: int | None = None,
+        batch_size: int | None = None,
+        random_state: int = 0,
+        n_jobs: int | None = 1,
+        backend: Any = None,
+        verbose: bool | Progress = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.rank = rank
+        self.nonsymmetric = nonsymmetric
+        self.alpha = alpha
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.backend = backend
+        self.verbose = verbose
+        self.checkpoint = checkpoint
+
+    from_long = staticmethod(Baskets.from_long)
+    __sklearn_clone__ = ConditionalEstimator.__sklearn_clone__  # a cluster's client is shared
+
+    def fit(
+        self,
+        baskets: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        items: Sequence[Label] | None = None,
+        features: Mapping[Label, ArrayLike] | ArrayLike | None = None,
+    ) -> Self:
+        """Learn the kernel.
+
+        Parameters
+        ----------
+        baskets : list of lists of names or numbers, Baskets, Subsets, or scipy sparse array of 0 and 1
+            `KernelDPP.from_long(table, basket=..., item=...)` makes them of a long table.
+        sample_weight : array, optional
+            How often each basket counts.
+        items : sequence, optional
+            The catalogue; by default all items that occur, and for Subsets and arrays all their columns.
+        features : mapping of item to vector, or array with a row for each of `items`
+            Features of items: factors are then a linear function of them plus a free part, and `with_items` finds a
+            place for items that were in no basket.
+        """
+        found = Baskets.read(baskets, items)
+        warn_repeated(found)
+        weights = check_weights(sample_weight, len(found))
+        if len(found) == 0:
+            raise ValueError("There are no baskets: at least one is needed to learn from.")
+        alpha = check_alpha(self.alpha)
+        counted = found.sizes[weights > 0]
+        shape = choose_shape(found.n, int(counted.max()), self.rank, bool(self.nonsymmetric))
+        solver = choose_solver(self.solver, shape, found.n, len(found), bool(self.nonsymmetric), alpha)
+        check_memory(found.n, shape, solver)
+        phi, transform = read_features(features, found.items)
+        if phi is not None and solver in ("em", "fixed-point"):
+            raise ValueError(f'solver={solver!r} learns no factors of features: use "lbfgs".')
+        batch = self.batch_size
+        if batch is None:  # k^2 columns a basket, against n columns^2 for det(L + I)
+            batch = int(np.clip(found.n * shape.columns / max(float((counted**2.0).mean()), 1.0), 256, 16384))
+        default = EPOCHS if solver == "stochastic" else ITERATIONS
+        plan = Plan(
+            shape,
+            solver,
+            alpha,
+            float(self.tol),
+            default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
+            check_int(self.random_state, "random_state"),
+            phi,
+            check_int(batch, "batch_size", low=1),
+            self.backend,
+            self.n_jobs,
+            as_progress(self.verbose),
+            None if self.checkpoint is None else Path(self.checkpoint),
+        )
+        record = fit_kernel(found, weights, plan)
+        self._forget()
+        self.factors_, self.items_, self.n_empty_ = record.factors, found.items, found.n_empty
+        self.alpha_, self.alphas_, self.log_likelihood_ = record.alpha, record.alphas, record.log_likelihood
+        self.n_iter_, self.converged_, self.history_ = record.n_iter, record.converged, record.history
+        self.feature_scale_ = transform
+        if not record.converged:
+            warnings.warn(
+                f"fit stopped after {record.n_iter} iterations, while they still raised the objective by more than "
+                f"tol={self.tol:g} per basket. Raise max_iter, or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _forget(self) -> None:
+        """Drop what was kept of the last fit."""
+        for name in ("dpp_", "_kernel", "_diagonal"):
+            self.__dict__.pop(name, None)
+
+    def score(self, baskets: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Mean log-likelihood per basket."""
+        self._fitted  # noqa: B018  # says that there is nothing to ask
+        found = Baskets.read(baskets, self.items_)
+        weights = check_weights(sample_weight, len(found))
+        if len(found) == 0:
+            raise ValueError("There are no baskets to score.")
+        return float(weights @ self.dpp_.log_prob(found.subsets) / weights.sum())
+
+    def with_items(self, features: Mapping[Label, ArrayLike]) -> KernelDPP:
+        """The same model with more items, whose place in the kernel their features give; needs a fit with features.
+
+        Examples
+        --------
+        >>> soft = {"bib": [1.0], "towel": [1.0], "cot": [0.0], "pram": [0.0]}
+        >>> baskets = 20 * [["bib", "towel"], ["cot"], ["pram"]] + 5 * [["bib"], ["cot", "towel"]]
+        >>> model = KernelDPP(nonsymmetric=True, alpha=0.3).fit(baskets, features=soft)
+        >>> model.with_items({"flannel": [1.0]}).items_.tolist()
+        ['bib', 'cot', 'pram', 'towel', 'flannel']
+        """
+        factors, scale = self._fitted, getattr(self, "feature_scale_", None)
+        if factors.phi is None or scale is None:
+            raise ValueError("This model knows no features of items: fit it with features={item: vector, ...}.")
+        names = list(features)
+        taken = [name for name in names if name in set(self.items_.tolist())]
+        if taken or not names:
+            raise ValueError(f"features must name new items, found {taken[0] if taken else 'none'!r}.")
+        rows = np.array([check_array(features[name], f"features of {name!r}", 1) for name in names])
+        if rows.shape[1] != scale.shape[1]:
+            raise ValueError(f"Each item must have {scale.shape[1]} features, found {rows.shape[1]}.")
+        new = copy.copy(self)
+        new._forget()
+        new.items_ = np.append(self.items_, np.array(names))
+        if new.items_.dtype.kind != self.items_.dtype.kind:
+            raise TypeError(f"New items must be called as the others are, such as {self.items_[0]!r}.")
+        new.factors_ = factors.with_items(standardize(rows, scale))
+        return new
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model as JSON, with tables in base64."""
+        fitted = {name: getattr(self, f"{name}_") for name in FITTED if hasattr(self, f"{name}_")}
+        fitted["n_empty"], fitted["nonsymmetric"] = self.n_empty_, bool(self.nonsymmetric)
+        scale = getattr(self, "feature_scale_", None)
+        save_factors(path, self._fitted, self.items_, fitted | ({"scale": scale} if scale is not None else {}))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
+        """Read a file that `save` wrote; nothing in it can run."""
+        factors, items, data = load_factors(path)
+        whole = factors.own or factors.repelling >= factors.n
+        model = cls(None if whole else factors.repelling, factors.attracting > 0, data["alpha"])
+        model.factors_, model.items_ = factors, items
+        model.alpha_, model.log_likelihood_, model.n_iter_ = data["alpha"], data["log_likelihood"], data["n_iter"]
+        model.converged_, model.n_empty_ = data.get("converged") is True, int(data.get("n_empty") or 0)
+        model.alphas_, model.history_, model.feature_scale_ = {}, (), None
+        if factors.phi is not None:
+            model.feature_scale_ = check_array(data.get("scale"), f"scale in {path}", 2)
+            if model.feature_scale_.shape != (2, factors.phi.shape[1] - 1):
+                raise ValueError(f"scale in {path} does not go with {factors.phi.shape[1] - 1} features.")
+        return model
+
+
+def check_alpha(alpha: float | str) -> float | None:
+    """A number that is not negative, or None for "cv"."""
+    if isinstance(alpha, str) and alpha == "cv":
+        return None
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not 0 <= alpha < np.inf:
+        raise ValueError(f'alpha must be "cv" or a number that is not negative, found {alpha!r:.40}.')
+    return float(alpha)
+
+
+def read_features(features: Any, items: np.ndarray) -> tuple[FloatArray | None, FloatArray | None]:
+    """A constant and the features in units of their deviation; and the mean and deviation of each."""
+    if features is None:
+        return None, None
+    if isinstance(features, Mapping):
+        missing = [name for name in items.tolist() if name not in features]
+        if missing:
+            raise ValueError(f"features must have a vector for every item; {missing[0]!r} has none ({len(missing)}).")
+        features = [features[name] for name in items.tolist()]
+    rows = check_array(features, "features", 2)
+    if len(rows) != items.size:
+        raise ValueError(f"features must have a row for each item ({items.size}), found {len(rows)}.")
+    deviation = rows.std(axis=0)
+    scale = np.stack([rows.mean(axis=0), np.where(deviation > 0, deviation, 1.0)])
+    return standardize(rows, scale), scale
+
+
+def standardize(rows: FloatArray, scale: FloatArray) -> FloatArray:
+    return np.column_stack([np.ones(len(rows)), (rows - scale[0]) / scale[1]])

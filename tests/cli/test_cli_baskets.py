@@ -1,0 +1,114 @@
+"""The commands `dpplearn baskets fit`, `recommend` and `evaluate`."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from dpplearn import KernelDPP
+from dpplearn.cli import main
+from dpplearn.cli.basket_files import read_baskets
+
+BASKETS = 20 * [["bib", "baby bottle"], ["cot"], ["pram", "bib"]] + 5 * [["cot", "pram"], ["baby bottle"]]
+
+
+def run(*args):
+    return CliRunner().invoke(main, ["baskets", *map(str, args)])
+
+
+def lines(path, rows, mark):
+    path.write_text("".join(mark.join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def file(tmp_path):
+    return lines(tmp_path / "baskets.csv", BASKETS, ",")
+
+
+@pytest.fixture
+def model(file, tmp_path):
+    result = run("fit", file, "--out", tmp_path / "model.json", "--alpha", 1)
+    assert result.exit_code == 0, result.output
+    return tmp_path / "model.json"
+
+
+def test_a_model_is_fitted_used_and_evaluated(model, file):
+    result = run("recommend", model, "bib", "-k", 2)
+    assert result.exit_code == 0
+    direct = KernelDPP(nonsymmetric=True, alpha=1.0).fit(BASKETS)
+    assert result.output.split("\n")[:2] == [f"{p:.4f}  {item}" for item, p in direct.recommend(["bib"], 2)]
+    found = json.loads(run("recommend", model, "bib", "--exclude", "pram", "--json").stdout)
+    assert found["basket"] == ["bib"]
+    assert "pram" not in [one["item"] for one in found["next"]]
+    complete = run("recommend", model, "bib", "-k", 1, "--complete")
+    assert complete.stdout.split() in (["pram"], ["baby", "bottle"])
+    result = run("evaluate", model, file, "--hold", "last", "--json")
+    assert json.loads(result.stdout)["log_likelihood"] == pytest.approx(direct.score(BASKETS))
+    assert "mean percentile rank" in run("evaluate", model, file).stdout
+
+
+def test_files_in_all_their_forms(tmp_path):
+    rows = [["1", "23"], [], ["7"], ["23", "1", "7"]]
+    numbers = [[1, 23], [], [7], [23, 1, 7]]
+    for name, mark in (("a.csv", ","), ("a.tsv", "\t"), ("a.txt", " "), ("a.csv", " "), ("a.csv", ";")):
+        assert read_baskets(lines(tmp_path / name, rows, mark)) == numbers
+    assert read_baskets(lines(tmp_path / "a.txt", [["baby bottle", "bib"]], ", ")) == [["baby bottle", "bib"]]
+    (tmp_path / "a.jsonl").write_text('["a", "b"]\n{"items": []}\n{"basket": ["c"]}\n')
+    assert read_baskets(tmp_path / "a.jsonl") == [["a", "b"], [], ["c"]]
+    long = "order,what\n5,a\n5,b\n2,c\n"
+    (tmp_path / "long.csv").write_text(long)
+    (tmp_path / "long.tsv").write_text(long.replace(",", "\t"))
+    for name in ("long.csv", "long.tsv"):
+        assert read_baskets(tmp_path / name, ("order", "what")) == [["a", "b"], ["c"]]
+    (tmp_path / "long.jsonl").write_text(
+        '{"order": 5, "what": 10}\n{"order": 5, "what": 12}\n{"order": 2, "what": 10}\n'
+    )
+    assert read_baskets(tmp_path / "long.jsonl", ("order", "what")) == [[10, 12], [10]]
+
+
+def test_parquet_files(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"items": [["a", "b"], [], ["b"]]}), tmp_path / "lists.parquet")
+    assert read_baskets(tmp_path / "lists.parquet") == [["a", "b"], [], ["b"]]
+    parquet.write_table(pyarrow.table({"order": [1, 1, 2], "what": ["a", "b", "b"]}), tmp_path / "long.parquet")
+    assert read_baskets(tmp_path / "long.parquet", ("order", "what")) == [["a", "b"], ["b"]]
+    with pytest.raises(ValueError, match="--long"):
+        read_baskets(tmp_path / "long.parquet")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ValueError, match="not a Parquet file"):
+        read_baskets(tmp_path / "bad.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns", "message"),
+    [
+        ("a.jsonl", '"text"\n', None, "line 1 must be a list"),
+        ("a.jsonl", "[1\n", None, "line 1"),
+        ("a.csv", "order,what\n1,a\n", ("order", "item"), "no column 'item'"),
+        ("a.tsv", "order\twhat\n1\n", ("order", "what"), "line 2: found 1 cells"),
+        ("a.jsonl", '{"order": 1}\n', ("order", "what"), "no column 'what'"),
+    ],
+)
+def test_files_that_are_wrong_say_where(name, text, columns, message, tmp_path):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_baskets(tmp_path / name, columns)
+
+
+def test_errors_are_plain_lines(model, tmp_path, file):
+    for args, message in (
+        (("recommend", model, "bibb"), "Did you mean 'bib'?"),
+        (("fit", file, "--out", tmp_path / "none" / "m.json"), "there is no folder"),
+        (("fit", file, "--out", tmp_path / "m.json", "--rank", 1), "rank=2"),
+        (("evaluate", file, file), "is not a dpplearn.KernelDPP file"),
+    ):
+        result = run(*args)
+        assert result.exit_code == 1
+        assert message in result.output
+        assert "Traceback" not in result.output
+    lines(tmp_path / "n.txt", [[1, 2], [3]], " ")
+    assert run("fit", tmp_path / "n.txt", "--out", tmp_path / "n.json").exit_code == 0
+    assert "whole numbers" in run("recommend", tmp_path / "n.json", "x").output
+    assert run("recommend", tmp_path / "n.json", "1").exit_code == 0
