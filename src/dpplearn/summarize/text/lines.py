@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dpplearn.summarize.text.abbreviations import DATES, STARTERS
 from dpplearn.summarize.text.blocks import MARKS, RUNNING, Block
-from dpplearn.summarize.text.characters import CLOSERS, STOPS, UNSEEN, WHITE
+from dpplearn.summarize.text.characters import CLOSERS, NOTE, STOPS, UNSEEN, WHITE
 from dpplearn.summarize.text.turns import Turn, find_turns
 from dpplearn.summarize.text.word_lists import word_set
 
@@ -148,7 +148,10 @@ def _line(seen: str, start: int) -> _Line:
 
 def is_closed(seen: str) -> bool:
     """Whether a line ends with a stop, closing quotes and brackets aside."""
-    tail = seen[-12:].rstrip(CLOSERS + "\"'“«» ")
+    tail = seen[-80:]
+    if tail.endswith("]"):
+        tail = NOTE.sub("", tail)
+    tail = tail[-12:].rstrip(CLOSERS + "\"'“«» ")
     if not tail:
         return False
     return tail[-1] in STOPS or (tail[-1] in ";|" and tail[:-1].rstrip()[-1:] > "\u0370")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from dpplearn._cached import cached_property
 from dpplearn.summarize.text import abbreviations as abbr
 from dpplearn.summarize.text.blocks import WHOLE, Block
-from dpplearn.summarize.text.characters import ALWAYS, CLOSERS, DASHES, EITHER, OPENERS, SPACED, UNSEEN, has_word
+from dpplearn.summarize.text.characters import ALWAYS, CLOSERS, DASHES, EITHER, NOTE, OPENERS, SPACED, UNSEEN, has_word
 from dpplearn.summarize.text.lines import find_blocks, with_turns
 
 WINDOW = 60
@@ -22,7 +22,6 @@ _BEFORE_WORDS = frozenset(OPENERS + EITHER + DASHES + UNSEEN + " ")
 _STOPS = re.escape(SPACED + ALWAYS)
 _STOP = re.compile(f"[{_STOPS};|](?:(?<![;|])[{_STOPS}]+)?")
 _SPACE = re.compile(r"\s+")
-_NOTE = re.compile(r"\[[0-9]{1,3}\]")  # a footnote's number after the period
 _WORD = re.compile(r"[^\W_][\w'’]{0,40}")
 _WORDS = re.compile(r"[\w'’]+|[.!?]")
 _TOLD = re.compile(r"[^\W\d_]{1,8}(?:说|說|[说說问問答]道|表示|称|稱)[。！]")
@@ -169,7 +168,7 @@ class _View:
             elif char in CLOSERS:
                 quoted = quoted or char not in ")]}）】〕］｝"
             elif char == "[":
-                note = _NOTE.match(self.text, here, self.high)
+                note = NOTE.match(self.text, here, self.high)
                 if note is None:
                     break
                 here = note.end() - 1

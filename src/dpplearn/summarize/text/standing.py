@@ -15,6 +15,7 @@ from importlib import resources
 from itertools import pairwise
 
 from dpplearn.summarize.text.abbreviations import NUMBERED
+from dpplearn.summarize.text.characters import NOTE
 from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.word_lists import word_lists
@@ -66,6 +67,8 @@ def is_standing(text: str) -> bool:
     >>> [is_standing(text) for text in ("It rained.", "Patents.", "| Opening | 2031 |", "没有人受伤。", "第二章")]
     [True, False, False, True, False]
     """
+    if "[" in text:
+        text = NOTE.sub("", text)
     return _is_plain(text) or standing(text) >= LEAST
 
 
