@@ -263,13 +263,15 @@ class _View:
         if not word or quoted:
             return True
         name = word.lower()
-        if "-" in name:
+        if "-" in name and not (word.isupper() and any(map(str.isdigit, word))):  # as UTF-8-SIG is
             word, name = word.rpartition("-")[2], name.rpartition("-")[2]  # R-Tenn.
         starts = after in abbr.STARTERS or any(mark in opened for mark in '"“«`')
         if opened[:1] and opened[0] in DASHES and (name in abbr.SUFFIXES or name in abbr.MONTHS or "." in name):
             return False  # BOSTON, Mass. -- The
-        if name in abbr.NEVER:
+        if name in abbr.NEVER or (head.isdigit() and name.endswith("str")):  # Bahnhofstr. 12
             return False
+        if self.text[max(self.low, start - 5) : start].endswith("J.-C"):
+            return after in abbr.FOREIGN_STARTERS
         if name in abbr.NUMBERED and (head.isdigit() or head in "#№" or self.is_code(start)):
             return False
         if name in abbr.PARTS and head.isupper() and set(after) <= set("ivxlc"):
@@ -289,8 +291,14 @@ class _View:
         if head.islower():  # without capitals there is less to go by: 5 in. wide
             return len(name) > 2 or starts
         if name.isdigit() and len(name) <= 2:
-            return after not in abbr.GERMAN_MONTHS
+            return after not in abbr.GERMAN_MONTHS and not self.is_ordinal(start - len(name), after)
         return True
+
+    def is_ordinal(self, start: int, after: str) -> bool:
+        """Whether a number is the German "20.", by the word before it: in der 20. Kalenderwoche."""
+        previous = self.text[max(self.low, start - 12) : start].split()[-1:]
+        begins = after in abbr.STARTERS or after in abbr.FOREIGN_STARTERS
+        return bool(previous) and previous[0] in abbr.BEFORE_ORDINALS and not begins
 
     def is_code(self, start: int) -> bool:
         """Whether the next word is made of capitals and figures, as in "no. CC/2023/17"."""
