@@ -8,7 +8,9 @@ from dpplearn.summarize.text.budget import settled
 from dpplearn.summarize.text.markdown import is_markdown, read_markdown
 from dpplearn.summarize.text.sentences import split_sentences
 
-PAGE = "<!DOCTYPE html>\n<html><head><title>Mill</title></head><body><nav>Home</nav><p>The mill burned.</p></body></html>"
+PAGE = (
+    "<!DOCTYPE html>\n<html><head><title>Mill</title></head><body><nav>Home</nav><p>The mill burned.</p></body></html>"
+)
 
 
 @pytest.mark.parametrize("given", [PAGE, PAGE.replace("\n", ""), PAGE.partition("\n")[2], PAGE.encode()])

@@ -23,11 +23,11 @@ _MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
 _FRONT = {"---": ("---", "..."), "+++": ("+++",)}  # YAML, TOML
 _NOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
 _TASK = re.compile(r"\[[ xX]\]\s+")
-_SETTINGS = re.compile(r"\ufeff?(?:---[ \t]*\r?\n[A-Za-z][\w-]{0,40}:[ \t\r\n]|\+\+\+[ \t]*\r?\n[A-Za-z][\w-]{0,40} ?=)")
-_HEADING = re.compile(r"(?:\A\ufeff?|\n\r?\n)#{1,6} [^\s#][^\n]{0,200}(?:\n\r?\n|\Z)")
-_OTHER_MARKS = re.compile(
-    r"\]\([^()\s]{1,300}\)|\*\*[^*\s][^*\n]{0,200}\*\*|^```|^\|? ?:?-{3,}:? ?\|", re.MULTILINE
+_SETTINGS = re.compile(
+    r"\ufeff?(?:---[ \t]*\r?\n[A-Za-z][\w-]{0,40}:[ \t\r\n]|\+\+\+[ \t]*\r?\n[A-Za-z][\w-]{0,40} ?=)"
 )
+_HEADING = re.compile(r"(?:\A\ufeff?|\n\r?\n)#{1,6} [^\s#][^\n]{0,200}(?:\n\r?\n|\Z)")
+_OTHER_MARKS = re.compile(r"\]\([^()\s]{1,300}\)|\*\*[^*\s][^*\n]{0,200}\*\*|^```|^\|? ?:?-{3,}:? ?\|", re.MULTILINE)
 _ALERT = re.compile(r"\[![A-Za-z]{3,20}\][+-]?\s*")  # [!NOTE] at the head of a quotation
 _MARKED = re.compile(r"(?<![=\w])==(?=\S)([^=\n]{1,300})(?<=\S)==(?![=\w])")
 _DEFINITION = re.compile(r"^:[ \t]+(?=[^\W_]|[\"'*`(])", re.MULTILINE)  # under the term that it defines
