@@ -135,7 +135,10 @@ def is_rights(text: str) -> bool:
 
 
 def read_page(data: bytes, place: object) -> tuple[BlockText, bool]:
-    """The blocks of a page, and whether it says that it has no text of the book; what its head calls it is the same on all pages of most books, or a file's name."""
+    """The blocks of a page, and whether it says that it has no text of the book.
+
+    What its head calls it is the same on all pages of most books, or a file's name.
+    """
     declared = _ENCODING.match(data[:200])
     encoding = None if declared is None else check_charset(declared[1].decode("ascii"), str(place))
     source = to_text(data, str(place), encoding, fallback="latin-1")

@@ -37,7 +37,8 @@ _PRINTED = re.compile(
     re.IGNORECASE,
 )
 _AFTER_STORY = re.compile(
-    r"(?:comments?\s?\([0-9]{1,5}\)|[0-9]{1,5} (?:comments?|responses?|replies|thoughts on\b.{0,200})|leave a (?:reply|comment)|"
+    r"(?:comments?\s?\([0-9]{1,5}\)|[0-9]{1,5} (?:comments?|responses?|replies|thoughts on\b.{0,200})|"
+    r"leave a (?:reply|comment)|"
     r"related (?:articles|posts|stories)|more on this story|you (?:may|might) also like|kommentare\s?\([0-9]{1,5}\)|"
     r"[0-9]{1,5} (?:kommentare|commentaires|comentarios))",
     re.IGNORECASE,
