@@ -235,11 +235,13 @@ def test_what_follows_a_formula_and_what_a_printed_page_says():
     made.block("paragraph", "x = a + b * c + d (1)")
     made.block("paragraph", "where c is the cost of rain. The fit is good in all of the years.")
     made.block("paragraph", second)
+    made.block("paragraph", "A gauge stands by the old mill. Photo: Ash and Sons")
     made.block("heading", "Comments (2)")
     made.block("paragraph", third)
     found = shown(read(made.save(), "a.pdf")[0])
     assert ("paragraph", "The fit is good in all of the years.") in found
     assert ("navigation", third) in found
+    assert ("caption", "A gauge stands by the old mill. Photo: Ash and Sons") in found
     assert not any(
         kind == "paragraph" and ("where c" in text or "example" in text or "AM" in text) for kind, text in found
     )

@@ -24,6 +24,7 @@ _CAPTION = re.compile(
     r"Tabella|图|表|図)\s?[A-Z]?[0-9]{1,3}(?:\.[0-9]{1,2})?\s?(?:[.:|–—]|$)",
     re.IGNORECASE,
 )
+_CREDIT = re.compile(r"\b(?:Picture|Photo|Photograph|Image|Credit|Foto|Bild|Photographie)s?\s?:\s[^.!?:]{2,60}$")
 _REFERENCES = re.compile(
     r"(?:[0-9]{1,2}\.?\s+|[IVX]{1,4}\.\s+)?(?:references?(?: cited| and notes)?|bibliography|literature(?: cited)?|"
     r"works cited|literatur(?:verzeichnis|angaben)?|quellen(?:verzeichnis)?|références|bibliographie|"
@@ -209,7 +210,7 @@ def kind_of(part: Part, body: float, regular: bool, lowest: float) -> str:
     text, words = part.text, part.text.split()
     if len(part.first.cells) > 1:
         return "row"
-    if _CAPTION.match(text):
+    if _CAPTION.match(text) or (len(part.lines) <= HEADING_LINES and _CREDIT.search(text[-100:])):
         return "caption"
     if all(_LEADERS.search(line.text[-40:]) for line in part.lines):
         return "navigation"
