@@ -31,6 +31,10 @@ def ask(name):
 @pytest.fixture(autouse=True)
 def found_there(monkeypatch, request):
     monkeypatch.syspath_prepend(str(request.path.parent))  # the other process has this one's path
+    monkeypatch.setattr(apart, "_process", None)  # one that was started before has not
+    yield
+    if apart._process is not None:
+        apart._process.close()
 
 
 def test_what_the_work_refuses_is_told():
