@@ -6,7 +6,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.corpora.documents import parse_document
-from dpplearn.summarize.text.blocks import KINDS, BlockText
+from dpplearn.summarize.text.blocks import KINDS, RUNNING, BlockText
 
 
 def texts(cluster, **options):
@@ -194,3 +194,10 @@ def test_a_summarizer_takes_the_options_when_it_reads():
     assert len(model.prepare(cluster, keep_all=True).read) == 2
     with pytest.raises(ValueError, match="read already"):
         model.summarize(model.prepare(cluster), 1, "words", keep_all=True)
+
+
+def test_every_kind_of_block_that_is_no_running_text_has_a_reason_in_words():
+    explained = Summarizer.load().summarize(Cluster([document("a", *ALL)]), 20, "words").explain()
+    assert {one.kind for one in explained.set_aside if one.code == "kind"} == set(KINDS) - set(RUNNING)
+    assert all(one.reason for one in explained.set_aside)
+    assert "a footnote" in str(explained)

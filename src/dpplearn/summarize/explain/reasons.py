@@ -74,6 +74,9 @@ KINDS = {
     "byline": "a byline or date",
     "navigation": "navigation",
     "banner": "a banner",
+    "footnote": "a footnote",
+    "formula": "a formula",
+    "reference": "a reference",
 }
 SET_ASIDE = {
     "no-sentence": "no sentence",
