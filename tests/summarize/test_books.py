@@ -15,6 +15,8 @@ from dpplearn.summarize.model import first_choice as first
 from dpplearn.summarize.model import quality_features
 from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
 from dpplearn.summarize.model.features import SentenceFeatures
+from dpplearn.summarize.model.prepared import Prepared
+from dpplearn.summarize.text.budget import suited
 
 WORDS = [f"{a}{b}{c}o" for a in "bdklmrt" for b in "aeiou" for c in "nrs"]
 
@@ -156,3 +158,28 @@ def test_what_compares_every_two_says_how_many_it_takes(model):
     read = model.features_.read(many)
     with pytest.raises(ValueError, match=r"at most 5,000 sentences.*Summarizer\.summarize takes more"):
         lexrank_items(read, 10, "words")
+
+
+def test_a_share_is_one_of_the_whole_book(model, monkeypatch):
+    """Not of the sentences that a first choice kept of it; nor is what suits the text."""
+    monkeypatch.setattr(summarizer, "finalists", partial(first.finalists, keep=60, part=50))
+    cluster = book(400, seed=4)
+    words = sum(len(sentence.text.split()) for sentence in cluster.sentences())
+    assert model.summarize(cluster, "5%", decoder="greedy").budget == np.floor(0.05 * words)
+    assert model.summarize(cluster, "5%", "sentences", decoder="greedy").length == 20
+    assert model.summarize(cluster, "auto", "words", decoder="greedy").budget == np.floor(suited(words))
+
+
+@pytest.mark.parametrize(("budget", "unit"), [("90%", "words"), (60, "sentences"), ("50%", len)])
+def test_where_all_that_was_kept_fits_no_decoder_is_asked(model, monkeypatch, budget, unit):
+    """A consensus over sets of thousands of sentences takes hours, to say that all of them are in it."""
+    monkeypatch.setattr(summarizer, "finalists", partial(first.finalists, keep=60, part=50))
+    monkeypatch.setattr(Prepared, "decode", None)
+    cluster = book(400, seed=4)
+    assert len(model.summarize(cluster, budget, unit).sentences) == 60
+    summary = model.summarize(cluster, budget, unit, exclude=[3])
+    assert [x.code for x in summary.explain().left_out] == ["excluded"]
+    with pytest.raises(ValueError, match="diversity"):
+        model.summarize(cluster, budget, unit, diversity=2.0)
+    with pytest.raises((TypeError, ValueError), match=r"share items|not callable"):  # whoever is asked first
+        model.summarize(cluster, budget, unit, include=[3], exclude=[3])

@@ -12,6 +12,7 @@ from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.registry import decoder_names
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.summarize.explain import reasons
 from dpplearn.summarize.model.worth import Worth
 from dpplearn.summarize.text.budget import settled, share_of, suited
 from dpplearn.summarize.text.units import costs, length, limit
@@ -52,7 +53,7 @@ def test_probabilities_at_a_length_are_those_of_the_definition(seed):
             assert np.isclose(p[i], expected, atol=1e-9)
         if Y:
             others = [both[Y] / both[tuple(j for j in Y if j != i)] for i in Y]
-            assert np.allclose(worth.among(np.array(Y)), others, atol=1e-8)
+            assert np.allclose(1.0 / worth.precision(np.array(Y)).diagonal(), others, atol=1e-8)
     k = K.diagonal()
     assert np.isclose(worth.least, (cost * k**2).sum() / (cost * k).sum() / 2)
 
@@ -79,7 +80,7 @@ def test_what_depends_on_the_rest_is_worth_nothing():
     worth = Worth.of(read_model(DPP(B @ B.T), 0.5), np.ones(3), 1.5, NONE, NONE)
     assert worth.given(np.array([0, 1]))[2] < 1e-12
     assert worth.without_filler(np.array([0, 1, 2]), NONE).size == 2
-    everything = worth.filled(np.array([0]), lambda Y: ~np.isin(np.arange(3), Y), least=0.0)
+    everything = worth.filled(np.array([0]), lambda Y, among: among & ~np.isin(np.arange(3), Y), least=0.0)
     assert everything.tolist() == [0, 1, 2]
 
 
@@ -201,3 +202,70 @@ def test_tokens_are_counted_whole(budget):
     for one, two in itertools.product(texts, repeat=2):
         inside = costs([one, two], "tokens").sum() <= limit(budget, "tokens")
         assert inside == (length(f"{one}\n{two}", "tokens") <= budget)
+
+
+# Many sentences
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_steps_are_those_of_the_definition(seed):
+    """Sets that grow and shrink by updates of what is known are those of computing it anew, dependent rows or not."""
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(24, 9)) * rng.uniform(0.1, 2.0, (24, 1))  # of rank 9: most sets depend
+    B[20:] = B[:4]
+    cost = rng.uniform(1.0, 5.0, 24)
+    worth = Worth.of(read_model(DPP(B @ B.T), 0.5), cost, 14.0, NONE, NONE)
+
+    asked = []
+
+    def room(Y, among):
+        free = among & (cost[Y].sum() + cost <= 40.0) & ~np.isin(np.arange(24), Y)
+        asked.append((among, free))
+        return free
+
+    for least in (None, 0.0):
+        Y, floor = np.array([3, 8]), worth.least if least is None else least
+        while (free := room(Y, worth.given(Y).round(12) >= floor)).any():
+            p = worth.given(Y).round(12)
+            Y = np.append(Y, max(np.flatnonzero(free), key=lambda i: (p[i], worth.given(NONE)[i], i)))
+        asked.clear()
+        assert worth.filled(np.array([3, 8]), room, least=least).tolist() == sorted(Y)
+        for (_, free), (among, _) in itertools.pairwise(asked):  # what did not fit is not measured again
+            assert not (among & ~free).any()
+    Y = np.sort(rng.choice(20, 8, replace=False))
+    kept = worth.without_filler(Y, NONE)
+    while Y.size > 1:
+        p = 1.0 / worth.precision(Y).diagonal()
+        if p.min() >= worth.least:
+            break
+        Y = np.delete(Y, p.argmin())
+    assert kept.tolist() == Y.tolist()
+
+
+@pytest.mark.parametrize("decoder", ["consensus", "greedy"])
+def test_what_adds_nothing_is_what_the_decoder_was_not_given(bundled, decoder, monkeypatch):
+    """A consensus weighs repetition itself: of what it might have taken, the set is better without it."""
+    monkeypatch.setattr(reasons, "REDUNDANT", 2.0)  # which is said before
+    seen = set()
+    for seed, budget in ((5, 22), (20, 30), (43, 34), (54, 22)):
+        ready = bundled.prepare(made_up(seed))
+        summary = bundled.summarize(ready, budget, "words", decoder=decoder)
+        out = np.flatnonzero(~ready.allowed(NONE, NONE))
+        worth = Worth.of(ready.kernel(0.5), ready.read.costs("words"), budget, NONE, out)
+        measured = worth.given(NONE if decoder == "consensus" else summary.subset)
+        for x in summary.explain().left_out:
+            if x.code in ("adds-nothing", "better-without"):
+                seen.add(x.code)
+                assert (x.code == "adds-nothing") == (measured[x.number] < worth.least)
+    assert seen == ({"adds-nothing", "better-without"} if decoder == "consensus" else {"adds-nothing"})
+
+
+@pytest.mark.parametrize(("diversity", "never"), [(0.0, "redundant"), (1.0, "weaker")])
+def test_no_reason_is_what_did_not_count(bundled, diversity, never):
+    """At diversity 0 no sentence is left out for being said already, at 1 none for its quality."""
+    codes = {0.5: set(), diversity: set()}
+    for seed, d in itertools.product(range(10), codes):
+        summary = bundled.summarize(made_up(seed), 20, "words", decoder="greedy", diversity=d)
+        codes[d] |= {x.code for x in summary.explain().left_out}
+    assert never in codes[0.5]
+    assert never not in codes[diversity]

@@ -16,10 +16,11 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from threading import Lock, Timer
+from time import monotonic
 from typing import IO, Any
 
-IDLE = 20.0  # seconds that a process waits for more
-GRACE = 2.0  # seconds past its deadline after which it ends itself, should nobody be left to kill it
+IDLE = 20.0  # seconds after which a process is not asked any more, and soon ends itself
+GRACE = 2.0  # seconds past those, or its deadline, after which it ends itself: nobody may be left to kill it
 _START = "import sys; sys.path[:] = {path!r}; from dpplearn._run.apart import serve; serve()"
 _THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
@@ -53,9 +54,9 @@ class Process:
     """One process, for one piece of work after another."""
 
     def __init__(self) -> None:
-        self.owner = os.getpid()
+        self.owner, self.used = os.getpid(), monotonic()
         self.child = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=sys.path)],
+            [sys.executable, "-c", _START.format(path=[one for one in sys.path if isinstance(one, str)])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -65,7 +66,7 @@ class Process:
 
     @property
     def usable(self) -> bool:
-        return self.owner == os.getpid() and self.child.poll() is None
+        return self.owner == os.getpid() and monotonic() - self.used < IDLE and self.child.poll() is None
 
     def call(self, function: str, data: bytes, options: dict[str, Any], seconds: float, memory: int) -> Any:
         """As the function of this name; after a LostError the process is of no more use."""
@@ -87,6 +88,7 @@ class Process:
             raise
         finally:
             timer.cancel()
+            self.used = monotonic()
         if "refused" in answer:
             raise Refused(answer["refused"])
         return answer["value"]
@@ -102,6 +104,16 @@ class Process:
 
 _lock = Lock()
 _process: Process | None = None
+
+
+def _forked() -> None:
+    """In a process that was forked: a thread that held the lock is not here to release it."""
+    global _lock
+    _lock = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _own() -> Process:
@@ -147,7 +159,7 @@ def serve() -> None:
     with suppress(EOFError, OSError):
         while True:
             if alarm is not None:
-                alarm(signal.ITIMER_REAL, IDLE)
+                alarm(signal.ITIMER_REAL, IDLE + GRACE)
             head = json.loads(receive(sys.stdin.buffer))
             if alarm is not None:
                 alarm(signal.ITIMER_REAL, head["seconds"] + GRACE)

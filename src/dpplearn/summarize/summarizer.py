@@ -304,7 +304,7 @@ class Summarizer(Parameters):
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
-            budget = settled(budget, unit, ready.read.texts, best)
+            budget = settled(budget, unit, ready.read.whole, best)
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
             choice = choose(ready, name, budget, unit, allowed, pinned, fill=fill, diversity=diversity, **options)
         texts, note = ready.read.texts, ""

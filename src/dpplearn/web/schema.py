@@ -56,7 +56,8 @@ Notes = Annotated[
 
 
 LARGEST = 1_000_000
-SHARE = r"^(?:100|[1-9][0-9]?|[1-9]?[0-9]\.[0-9]*[1-9][0-9]*)%$"
+# above 0 and up to 100; few digits, since a pattern that looks for one that is not 0 takes the square of their number
+SHARE = r"^(?:100(?:\.0{1,6})?|[1-9][0-9]?(?:\.[0-9]{1,6})?|0\.[0-9]{0,5}[1-9][0-9]{0,5})%$"
 
 
 def check_budget(value: Any) -> Any:

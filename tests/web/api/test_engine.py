@@ -103,7 +103,9 @@ def test_documents_are_split_into_sentences_once(monkeypatch):
     assert len(engine.featurize([Document("1", "Rain fell. Snow melted. Wind rose.")], None).featurized.sentences) == 3
     assert split == [1]
     pieces, found = find_pieces, []
-    monkeypatch.setattr("dpplearn.summarize.corpora.cluster.find_pieces", lambda text: map(keep(found), pieces(text)))
+    monkeypatch.setattr(
+        "dpplearn.summarize.corpora.candidates.find_pieces", lambda *given: map(keep(found), pieces(*given))
+    )
     with pytest.raises(Problem) as caught:
         engine.featurize([Document("1", "Rain fell. " * 6_000)], None)  # past the limit of a Cluster, too
     assert "more than 3 sentences; the limit max_sentences is 3" in caught.value.detail

@@ -56,7 +56,7 @@ def test_options_that_are_not_valid(select, is_problem, options, pointer):
     ("body", "detail"),
     [
         ({"bugdet": 10}, "/bugdet: no member has this name; did you mean 'budget'? There are budget, unit"),
-        ({"zzz": 10}, "/zzz: no member has this name. There are budget, unit, diversity, decoder, documents and "),
+        ({"zzz": 10}, "/zzz: no member has this name. There are budget, unit, diversity, decoder, documents, "),
         ({"documents": [{"text": "Rain.", "titel": ""}]}, "did you mean 'title'? There are text, id and title."),
         ({"documents": []}, "/documents: must have at least one document, found none."),
         ({}, "/documents: is missing, and must be given."),
@@ -66,6 +66,7 @@ def test_options_that_are_not_valid(select, is_problem, options, pointer):
         ({"budget": 10**7}, "/budget: must be at most 1,000,000, found 1e+07."),
         ({"budget": "5"}, "/budget: must be a number, or a share of the text such as \"20%\", found '5'."),
         ({"budget": "0%"}, "/budget: must be a number, or a share of the text such as \"20%\", found '0%'."),
+        ({"budget": f"0.{'1' * 12}%"}, "/budget: must be a number, or a share of the text"),
         ({"budget": True}, "/budget: must be a number, found true."),
         ({"unit": "pages"}, "/unit: must be 'words', 'sentences', 'bytes' or 'tokens', found 'pages'."),
         ({"decoder": ["greedy"]}, "/decoder: must be 'consensus', 'greedy' or 'sampled', found a list."),
@@ -76,6 +77,11 @@ def test_options_that_are_not_valid(select, is_problem, options, pointer):
 def test_what_is_not_valid_is_said_plainly(client, is_problem, body, detail):
     options = body if isinstance(body, list) or "documents" in body or not body else {"documents": DOCUMENTS, **body}
     assert detail in is_problem(client.post(SUMMARIZE, json=options), 422, "invalid")["detail"]
+
+
+@pytest.mark.parametrize("share", ["20.0%", "100.0%", "12.5%", "0.05%", "9%"])
+def test_shares_are_those_of_the_command_line(client, share):
+    assert client.post(SUMMARIZE, json={"documents": DOCUMENTS, "budget": share}).status_code == 200
 
 
 @pytest.mark.parametrize(

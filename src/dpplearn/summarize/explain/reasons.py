@@ -40,13 +40,15 @@ class Reasons:
             return same
         if not fits(self.alone[i], self.budget):
             return "too-long", f"longer than the budget: {self.alone[i]:g} of {measured(self.budget, self.unit)}"
-        if redundancy >= REDUNDANT:
+        if redundancy >= REDUNDANT and self.choice.likeness:
             return "redundant", f"{redundancy:.0%} is said already"
         if twin != i:
             return same
         if fits(self.beside[i], self.budget):
             return self.with_room(i)
-        if self.q[i] < self.weakest and fits(self.instead[i], self.budget):  # short enough to replace one
+        if (
+            self.choice.quality and self.q[i] < self.weakest and fits(self.instead[i], self.budget)
+        ):  # short enough to replace one
             return "weaker", "weaker than every chosen sentence"
         left = max(self.budget - self.size, 0.0)
         needs = f"takes {self.beside[i] - self.size:g}, with {left:g} of {self.budget:g} {unit_name(self.unit)} left"
@@ -57,8 +59,8 @@ class Reasons:
         likely, least = self.choice.likely, self.choice.least
         if likely is None or least is None or likely[i] >= least:
             return "better-without", "it would fit, but the set is better without it"
-        share = f"{likely[i]:.1%} likely in a summary of this length beside the others, of {least:.1%} that it takes"
-        return "adds-nothing", f"would add nothing: {share} to be worth having"
+        share = f"{likely[i]:.1%} likely in a summary of this length, of {least:.1%} that it takes to be worth having"
+        return "adds-nothing", f"would add nothing: {share}"
 
     def where(self, i: int) -> str:
         """The document of a sentence, and its place there."""

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn.decoding.diversity import check_diversity
 from dpplearn.decoding.limits import fits
 from dpplearn.summarize.model.prepared import Prepared
-from dpplearn.summarize.model.worth import Worth
+from dpplearn.summarize.model.worth import Mask, Worth
 from dpplearn.summarize.text.units import Unit, joined_length, lengths_with, limit, measured
 
 
 class Choice(NamedTuple):
-    """The sentences chosen; the probability of each other one beside them, and the least that is worth having.
+    """The sentences chosen; what the others were measured by, and the least of it that is worth having.
 
-    Both are None where the budget was to be filled.
+    That is their probability beside those chosen, and for a consensus beside what had to be in. Both are None where the
+    budget was to be filled. Whether quality counted, and whether likeness to others did, depends on the diversity.
     """
 
     subset: IntArray
     likely: FloatArray | None = None
     least: float | None = None
+    quality: bool = True
+    likeness: bool = True
 
 
 def choose(
@@ -30,7 +34,7 @@ def choose(
     decoder: str,
     budget: float,
     unit: Unit,
-    allowed: npt.NDArray[np.bool_],
+    allowed: Mask,
     pinned: IntArray,
     *,
     fill: bool = False,
@@ -45,26 +49,34 @@ def choose(
     another says is in the agreement that they maximize. In sentences the budget is a number, and there are so
     many, where so many are allowed. Empty where none fits.
     """
-    cost, bound, out = ready.read.costs(unit), limit(budget, unit), np.flatnonzero(~allowed)
+    found = partial(
+        Choice, quality=check_diversity(diversity) < 1.0, likeness=diversity > 0.0 or decoder == "consensus"
+    )
+    texts, cost, bound, out = ready.read.texts, ready.read.costs(unit), limit(budget, unit), np.flatnonzero(~allowed)
     if not (fits(cost[allowed], bound).any() or pinned.size):
-        return Choice(pinned)
+        return found(pinned)
+    if (unit == "sentences" or ready.read.passed) and allowed[pinned].all():
+        every = np.flatnonzero(allowed)  # so many are asked for; or more than a first choice kept
+        if fits(joined_length([texts[i] for i in every], unit), budget):
+            return found(every)
 
-    def decoded(among: npt.NDArray[np.bool_]) -> IntArray:
+    def decoded(among: Mask) -> IntArray:
         given: dict[str, Any] = {"diversity": diversity, "overrun": overrun, "include": pinned, **options}
-        found = np.sort(ready.decode(decoder, cost, bound, exclude=~among, **given))
-        return trimmed(ready, found, pinned, budget + overrun, unit)
+        subset = np.sort(ready.decode(decoder, cost, bound, exclude=~among, **given))
+        return trimmed(ready, subset, pinned, budget + overrun, unit)
 
-    def room(subset: IntArray) -> npt.NDArray[np.bool_]:
-        texts = ready.read.texts
-        inside = allowed & fits(lengths_with([texts[i] for i in subset], texts, unit), budget)
-        inside[subset] = False
-        return np.asarray(inside)
+    def room(subset: IntArray, among: Mask) -> Mask:
+        free = among & allowed
+        free[subset] = False
+        asked = np.flatnonzero(free)
+        free[asked] = fits(lengths_with([texts[i] for i in subset], [texts[i] for i in asked], unit), budget)
+        return np.asarray(free)
 
     if fill and unit != "sentences":
-        return Choice(decoded(allowed))
+        return found(decoded(allowed))
     worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, out)
     if unit == "sentences":
-        return Choice(worth.filled(decoded(allowed), room, least=0.0))
+        return found(worth.filled(decoded(allowed), room, least=0.0))
     alone = worth.given(pinned)
     good = allowed & (alone >= worth.least)
     if pinned.size or fits(cost[good], bound).any():
@@ -73,8 +85,8 @@ def choose(
         if decoder != "consensus":
             subset = worth.filled(worth.without_filler(subset, pinned), room)
     else:  # what is worth having is too long: the likeliest that is not
-        subset = trimmed(ready, np.array([np.where(room(pinned), alone, -1.0).argmax()]), pinned, budget, unit)
-    return Choice(subset, worth.given(subset), worth.least)
+        subset = trimmed(ready, np.array([np.where(room(pinned, allowed), alone, -1.0).argmax()]), pinned, budget, unit)
+    return found(subset, alone if decoder == "consensus" else worth.given(subset), worth.least)
 
 
 def trimmed(ready: Prepared, subset: IntArray, pinned: IntArray, budget: float, unit: Unit) -> IntArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any, Self
 
@@ -25,11 +25,21 @@ class Featurized(Reading):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
     `items` has the quality features F, the tf-idf rows phi and, where F was made of them, their cosines C;
-    `passed` is the number of sentences that a first choice left out before.
+    `dropped` are the texts of sentences that a first choice left out before.
     """
 
     items: ItemSet
-    passed: int = 0
+    dropped: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def passed(self) -> int:
+        """How many sentences a first choice left out."""
+        return len(self.dropped)
+
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The texts of all sentences, first those that are here: what a share of the text is one of."""
+        return (*self.texts, *self.dropped)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes need no idf: what it is for is done, and it is as large as the model."""
@@ -47,7 +57,8 @@ class Featurized(Reading):
         """Some of the sentences, with the features that they have among all."""
         sentences, words = tuple(self.sentences[i] for i in kept), tuple(self.words[i] for i in kept)
         reading = Reading(self.cluster, sentences, words, self.set_aside, self.idf, self.phi[kept])
-        return featurized(reading, self.F[kept], self.items.names, self.passed + len(self) - kept.size)
+        dropped = *self.dropped, *(self.sentences[i].text for i in np.setdiff1d(np.arange(len(self)), kept))
+        return featurized(reading, self.F[kept], self.items.names, dropped)
 
 
 def items_of(read: Reading, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None = None) -> ItemSet:
@@ -56,12 +67,14 @@ def items_of(read: Reading, F: FloatArray, names: tuple[str, ...] | None, cost: 
     return ItemSet._of(features=F, similarity=C, phi=read.phi, cost=cost, names=names)
 
 
-def featurized(reading: Reading, F: FloatArray, names: tuple[str, ...] | None, passed: int = 0) -> Featurized:
+def featurized(
+    reading: Reading, F: FloatArray, names: tuple[str, ...] | None, dropped: tuple[str, ...] = ()
+) -> Featurized:
     """A reading with its features, none of which changes any more."""
     items = items_of(reading, F, names)
     read_only(F, reading.phi.data, *([] if items.similarity is None else [items.similarity]))
     made: dict[str, Any] = {one.name: getattr(reading, one.name) for one in fields(reading) if one.init}
-    found = Featurized(**made, items=items, passed=passed)
+    found = Featurized(**made, items=items, dropped=dropped)
     if items.similarity is not None:
         vars(found)["C"] = items.similarity  # the same array, known already
     return found

@@ -5,13 +5,15 @@ of that length. Sentence i is in R with probability K_ii, and given that the sen
 
     p_i = P(i in R | Y in R) = K_ii - K_iY K_Y^-1 K_Yi,
 
-which is near 0 where Y says already what i says. If a summary agrees with R by F (of what both cost, the share that
-they have in common), then a sentence more raises F where its p_i is above F / 2, and lowers it where it is below: its
-words cost more than they are likely to be worth. The model's own summaries agree with each other by
+which is near 0 where Y says already what i says. If a summary agrees with R by F (of what both cost on average, the
+share that they have in common), then one more sentence, in R with probability p, raises F where p is above F / 2, and
+lowers it where it is below: its words cost more than they are likely to be worth. Two summaries that the model draws
+agree by
 
-    F = sum of c_i K_ii^2 / sum of c_i K_ii,     so     i is worth having   where   p_i >= F / 2.
+    F = sum of c_i K_ii^2 / sum of c_i K_ii,     and     i is worth having   where   p_i >= F / 2.
 
-A model that is sure of its choice (F near 1) asks for sentences that are rather in than out; one that finds all
+A rule, not a theorem: F is theirs and not that of Y, and p_i takes what was chosen for right, so that repetition
+counts. A model that is sure of its choice (F near 1) asks for sentences that are rather in than out; one that finds all
 sentences alike excludes none. No other number enters, so that the rule is the same for a page and for a shelf of books.
 """
 
@@ -28,7 +30,8 @@ from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.tilt import find_tilt, tilted
 from dpplearn.process import remaining
 
-Room: TypeAlias = Callable[[IntArray], npt.NDArray[np.bool_]]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Room: TypeAlias = Callable[[IntArray, Mask], Mask]
 SAME = 1e-10  # added to K's diagonal: about what a sentence that depends on the others keeps of its probability
 
 
@@ -52,40 +55,56 @@ class Worth(NamedTuple):
 
     def given(self, subset: IntArray) -> FloatArray:
         """p_i of every sentence, given these: what is left of its row beside those that they span."""
-        p = np.einsum("ij,ij->i", self.rows, self.rows)
-        if subset.size and self.rows.size:
-            _, sizes, span = np.linalg.svd(self.rows[subset], full_matrices=False)
-            inside = self.rows @ span[sizes > 1e-8 * max(float(sizes[0]), 1e-8)].T
-            p = np.maximum(p - np.einsum("ij,ij->i", inside, inside), 0.0)
-        return p
+        return self._beside(self._span(subset))
 
-    def among(self, subset: IntArray) -> FloatArray:
-        """p_i of each of these, given the others: 1 over the diagonal of K_Y^-1."""
+    def _span(self, subset: IntArray) -> FloatArray:
+        """Orthonormal rows that span those of the subset."""
+        if not subset.size or not self.rows.size:
+            return np.zeros((0, self.rows.shape[1]))
+        _, sizes, span = np.linalg.svd(self.rows[subset], full_matrices=False)
+        return np.asarray(span[sizes > 1e-8 * max(float(sizes[0]), 1e-8)])
+
+    def _beside(self, span: FloatArray) -> FloatArray:
+        inside = self.rows @ span.T
+        p = np.einsum("ij,ij->i", self.rows, self.rows) - np.einsum("ij,ij->i", inside, inside)
+        return np.maximum(p, 0.0)
+
+    def precision(self, subset: IntArray) -> FloatArray:
+        """K_Y^-1, whose diagonal has 1 / p_i of each of these given the others."""
         K = self.rows[subset] @ self.rows[subset].T
-        return np.asarray(1.0 / np.linalg.inv(K + SAME * np.eye(subset.size)).diagonal(), np.float64)
+        return np.asarray(np.linalg.inv(K + SAME * np.eye(subset.size)), np.float64)
 
     def without_filler(self, subset: IntArray, pinned: IntArray) -> IntArray:
         """A set without what is not worth having beside the rest, the least likely first; one sentence stays."""
         loose = np.setdiff1d(subset, pinned)
+        P = self.precision(loose)
         while loose.size > (0 if pinned.size else 1):
-            p = self.among(loose)
-            if p.min() >= self.least:
+            worst = int(P.diagonal().argmax())
+            if self.least * P[worst, worst] <= 1.0:
                 break
-            loose = np.delete(loose, p.argmin())
+            # K^-1 without a row and column of K: the Schur complement of theirs
+            P = P - np.outer(P[worst], P[worst]) / P[worst, worst]
+            P = np.delete(np.delete(P, worst, 0), worst, 1)
+            loose = np.delete(loose, worst)
         return np.union1d(loose, pinned)
 
     def filled(self, subset: IntArray, room: Room, least: float | None = None) -> IntArray:
         """A set with the likeliest sentence beside it, again and again, while there is room for one worth having.
 
-        `room` says for a set which sentences fit beside it. With another `least`, while one is as likely as that: 0 for
-        any. Of those that depend on the set, whose p_i is 0, the likeliest alone.
+        `room` says which of some sentences fit beside a set; those that do not, never will. With another `least`, while
+        one is as likely as that: 0 for any. Of those that depend on the set, whose p_i is 0, the likeliest alone.
         """
         floor = self.least if least is None else least
-        alone = self.given(np.empty(0, np.int64))
-        while (free := room(subset)).any():
-            p = self.given(subset).round(12)
-            best = int(np.lexsort((np.where(free, alone, -1.0), np.where(free, p, -1.0)))[-1])
-            if p[best] < floor:
-                break
+        alone, span = self.given(np.empty(0, np.int64)), self._span(subset)
+        p = self._beside(span)
+        free = np.ones(p.size, np.bool_)
+        while (free := room(subset, free & (p.round(12) >= floor))).any():
+            best = int(np.lexsort((np.where(free, alone, -1.0), np.where(free, p.round(12), -1.0)))[-1])
             subset = np.append(subset, best)
+            if p[best] > SAME:  # what it has that the others have not: Gram and Schmidt, twice against rounding
+                new = self.rows[best]
+                for _ in range(2):
+                    new = new - (new @ span.T) @ span
+                new = new / np.linalg.norm(new)
+                span, p = np.vstack([span, new]), np.maximum(p - (self.rows @ new) ** 2, 0.0)
         return np.sort(subset)
