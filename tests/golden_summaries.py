@@ -105,7 +105,7 @@ def kept():
     """The lines of each summary on the page, by its command."""
     found = {}
     for line in PAGE.read_text("utf-8").split("\n") if PAGE.exists() else ():
-        if line.startswith("`"):
+        if line.startswith("`dpplearn "):
             lines = found[line] = []
         elif line.startswith("- "):
             lines.append(line[2:])

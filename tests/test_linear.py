@@ -34,6 +34,7 @@ READERS = {
     "a.md": read_document,
     "a.html": read_document,
     "a.sgml": read_document,
+    "a.srt": read_document,
     "a.eml": lambda path: read_message(path.read_bytes(), "a", "a"),
     "a.rtf": lambda path: parse_rtf(DocumentFile(path.read_bytes() + b"}", "a", "a")),
     "D30001.M.100.T.A": read_model,
@@ -48,6 +49,7 @@ READERS = {
 OPENINGS = {
     "a.eml": "Message-ID: <1>\n\n",
     "a.rtf": "{\\rtf1 ",
+    "a.srt": "1\n00:00:01,000 --> 00:00:02,000\n",
     "a.sgml": "<DOC><DOCNO>a</DOCNO><TEXT>",
     "select.csv": "a,b\n",
 }

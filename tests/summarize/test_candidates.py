@@ -6,7 +6,7 @@ import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.corpora.documents import parse_document
-from dpplearn.summarize.text.blocks import KINDS, RUNNING, BlockText
+from dpplearn.summarize.text.blocks import KINDS, BlockText
 
 
 def texts(cluster, **options):
@@ -196,8 +196,53 @@ def test_a_summarizer_takes_the_options_when_it_reads():
         model.summarize(model.prepare(cluster), 1, "words", keep_all=True)
 
 
-def test_every_kind_of_block_that_is_no_running_text_has_a_reason_in_words():
-    explained = Summarizer.load().summarize(Cluster([document("a", *ALL)]), 20, "words").explain()
-    assert {one.kind for one in explained.set_aside if one.code == "kind"} == set(KINDS) - set(RUNNING)
-    assert all(one.reason for one in explained.set_aside)
-    assert "a footnote" in str(explained)
+def test_courtesies_are_no_candidates():
+    cluster = Cluster.from_texts(
+        ["Hello all,\n\nthanks a lot for the plans. The pier needs nine new posts. Looking forward to your answer!"]
+    )
+    assert texts(cluster) == ["The pier needs nine new posts."]
+    assert [x.code for x in cluster.candidates().set_aside] == ["courtesy"] * 3
+    assert "a greeting, thanks, or an offer" in str(Summarizer.load().summarize(cluster, 9, "words").explain())
+    assert texts(Cluster.from_texts(["Thank you for the plans."])) == [
+        "Thank you for the plans."
+    ]  # nothing else is there
+
+
+def test_every_kind_that_is_no_candidate_has_a_reason():
+    cluster = Cluster([document("a", *ALL)])
+    explanation = Summarizer.load().summarize(cluster, 9, "words").explain()
+    assert {one.kind for one in explanation.set_aside} == set(KINDS[3:])
+
+
+def test_a_quotation_from_the_same_page_counts_once():
+    post = "Never leave wet nets in the boathouse, because the ropes rot within a single winter."
+    quote = "Posted by Old Salt on Monday: Never leave wet nets in the boathouse, because the ropes rot."
+    made = [
+        ("paragraph", post),
+        ("quotation", quote),
+        ("quotation", post),
+        ("paragraph", "I hang mine under the roof."),
+    ]
+    cluster = Cluster([document("a", *made)])
+    assert texts(cluster) == [post, "I hang mine under the roof."]
+    assert [x.code for x in cluster.candidates().set_aside] == ["repeated"] * 2
+    other = [("paragraph", post), ("quotation", "Old nets are the best nets, because the ropes rot slowly in salt.")]
+    assert len(texts(Cluster([document("a", *other)]))) == 2
+
+
+HEADLINES = [
+    "Frost blackens vines along lower Orla", "Ferry crew shelves strike until June", "Why the pier matters",
+    "Chess prodigy stuns world number one", "Regulator probes fuel prices", "Gallery: the frost from above",
+    "Beavers thrive near northern capital", "Twelve ways to mend a net",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_a_list_of_headlines_offers_those_that_may_state_something(between):
+    found = texts(Cluster.from_texts([between.join(HEADLINES)]))
+    assert set(found) == {HEADLINES[i] for i in (0, 1, 3, 4, 6)}
+
+
+def test_a_sentence_that_begins_with_code_in_markdown():
+    cluster = read("a.md", "Most tools wait for the disk. `knot` never waits. Use `knot` e.g. `twice` a day.")
+    assert texts(cluster) == ["Most tools wait for the disk.", "knot never waits.", "Use knot e.g. twice a day."]

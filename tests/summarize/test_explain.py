@@ -73,9 +73,10 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
                 "too-long": not within[i] and not said,
                 "redundant": x.redundancy >= REDUNDANT and within[i] and not said,
                 "weaker": q[i] < q[summary.subset].min() and replaces and not beside,
-                "does-not-fit": not beside,
+                "does-not-fit": not beside and unit != "sentences",
                 "adds-nothing": beside and unit != "sentences" and summary.worth.likely[i] < summary.worth.least,
-                "better-without": beside and decoder == "consensus" and unit != "sentences",
+                "better-without": (beside and decoder == "consensus" and unit != "sentences")
+                or (unit == "sentences" and not beside and q[i] >= q[summary.subset].min()),
             }
             assert holds[x.code], (x.code, x.reason)
             if x.code in ("does-not-fit", "adds-nothing", "better-without", "weaker"):

@@ -68,3 +68,18 @@ def test_any_text_has_a_probability():
     for text in ("", " ", "a" * 100_000, ". " * 50_000, "[" * 9_000, "1 " * 3_000, "|", "\u0301", "\x00"):
         assert 0.0 <= standing(text) <= 1.0
         assert all(isinstance(value, float) for value in features(text).values())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Order no.", "3.2 Materials.", "Nine ways to tie a knot", "List of lost keys", "Most read: The day the sea froze"],
+)
+def test_what_only_looks_like_a_sentence(text):
+    assert not is_standing(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Harbour loses its last crane", "Minister approves new pier", "Sailors refuse winter pay"]
+)
+def test_verbs_in_the_plain_present(text):
+    assert is_standing(text)

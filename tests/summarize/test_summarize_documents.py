@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpplearn.summarize import Cluster, Document, words
-from dpplearn.summarize.text.blocks import BlockText, find_blocks
+from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.characters import one_line
+from dpplearn.summarize.text.lines import find_blocks
 from dpplearn.summarize.text.newswire import dateline_end
 
 
@@ -226,3 +227,16 @@ def test_a_text_that_lost_its_blocks_is_read_as_what_it_was():
         made.add(kind, f"This is one {kind} | of them.")
     found = find_blocks(made.text)
     assert tuple(found) == made.blocks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "本报讯(记者 王明)大桥开通了。",
+        "新华社北京3月5日电 大桥开通了。",
+        "中新网上海3月5日电（记者 李华）大桥开通了。",
+        "大桥开通了。",
+    ],
+)
+def test_chinese_datelines(text):
+    assert text[dateline_end(text) :] == "大桥开通了。"

@@ -460,17 +460,17 @@ def test_a_new_format_of_corpora_is_one_entry(tmp_path, monkeypatch):
 
 
 def test_a_new_kind_of_files_is_one_entry(tmp_path, monkeypatch):
-    subtitles = FileKind(
-        "subtitles",
-        (".srt",),
-        lambda file: [Document(file.name, " ".join(file.text().split("\n")[2::4]))],
-        re.compile(r"1\n[0-9:,]+ --> "),
+    lyrics = FileKind(
+        "lyrics",
+        (".lrc",),
+        lambda file: [Document(file.name, " ".join(line[10:] for line in file.text().splitlines()))],
+        re.compile(r"\[[0-9:.]{8}\]"),
     )
-    monkeypatch.setattr(documents, "KINDS", [*documents.KINDS, subtitles])
-    text = "1\n00:00:01,000 --> 00:00:02,000\nThe river rose.\n\n2\n00:00:03,000 --> 00:00:04,000\nBoats sank.\n"
-    folder = write(tmp_path / "film/a.srt", text).parent
+    monkeypatch.setattr(documents, "KINDS", [*documents.KINDS, lyrics])
+    text = "[00:01.00]The river rose.\n[00:03.00]Boats sank.\n"
+    folder = write(tmp_path / "song/a.lrc", text).parent
     assert Cluster.from_files(folder).documents[0].text == "The river rose. Boats sank."
-    assert read_clusters(folder)[0].documents[0].id == "a.srt"
+    assert read_clusters(folder)[0].documents[0].id == "a.lrc"
     found = CliRunner().invoke(main, ["summarize", str(folder), "--budget", "2", "--unit", "sentences"])
     assert found.stdout == "The river rose.\nBoats sank.\n"
     told = parse_document(text.encode(), "notes.txt", "notes.txt")  # by how it begins

@@ -233,3 +233,16 @@ def test_another_splitter():
         cluster.sentences(splitter=lambda text: [(0, len(text) + 1)])
     with pytest.raises(ValueError, match="follows 4"):
         cluster.sentences(splitter=lambda _: [(0, 4), (2, 5)])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Order no. KX/2031/4 came late. It was wet.", ["Order no. KX/2031/4 came late.", "It was wet."]),
+        ("He said no. Then he left.", ["He said no.", "Then he left."]),
+        ('"船要用手去推。"她说。船开了。', ['"船要用手去推。"她说。', "船开了。"]),
+        ('他来了。"船在哪里？"没有人回答。', ["他来了。", '"船在哪里？"', "没有人回答。"]),
+    ],
+)
+def test_codes_and_straight_quotes(text, expected):
+    assert [text[start:end] for start, end in split_sentences(text)] == expected

@@ -7,12 +7,14 @@ for the next piece of work, and ends itself when none comes, when its parent is 
 from __future__ import annotations
 
 import atexit
+import builtins
 import json
 import os
 import signal
 import struct
 import subprocess
 import sys
+import traceback
 from contextlib import suppress
 from importlib import import_module
 from threading import Lock, Timer
@@ -91,6 +93,8 @@ class Process:
             self.used = monotonic()
         if "refused" in answer:
             raise Refused(answer["refused"])
+        if "failed" in answer:
+            raise failure(*answer["failed"])
         return answer["value"]
 
     def close(self) -> None:
@@ -174,6 +178,17 @@ def _answer(head: dict[str, Any], data: bytes) -> dict[str, Any]:
         return {"value": getattr(import_module(module), name)(data, **head["options"])}
     except (ValueError, OSError) as error:
         return {"refused": str(error)}
+    except Exception as error:  # our own fault: it is told as it happened
+        return {"failed": [type(error).__name__, str(error), traceback.format_exc()]}
+
+
+def failure(name: str, text: str, trace: str) -> Exception:
+    """An exception of the other process as itself, where it is one of Python's own, with where it came from."""
+    kind = getattr(builtins, name, None)
+    usual = isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, UnicodeError)
+    error: Exception = kind(text) if usual and kind is not None else RuntimeError(f"{name}: {text}")
+    error.add_note(f"In the process that read the file:\n{trace}")
+    return error
 
 
 def _limit_memory(size: int) -> None:

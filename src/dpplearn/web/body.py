@@ -88,5 +88,7 @@ def check_type(request: Request, *known: str) -> str:
     if found not in known:
         what = f"{found!r:.100}" if found else "none"
         detail = f"The body must be {' or '.join(known)}, found {what}. Set the header Content-Type."
+        if found == FORM:
+            detail += " For files, POST them to /api/v1/clusters."
         raise Problem("unsupported-media-type", detail)
     return found

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from dpplearn._checks import check_int
@@ -12,9 +13,12 @@ from dpplearn.summarize.corpora.document import Document, Sentence
 from dpplearn.summarize.corpora.repeats import find_repeats
 from dpplearn.summarize.text.blocks import RUNNING, Block
 from dpplearn.summarize.text.characters import has_word, one_line
+from dpplearn.summarize.text.clauses import cut_clauses
+from dpplearn.summarize.text.courtesy import is_courtesy
+from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.newswire import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
-from dpplearn.summarize.text.standing import is_standing
+from dpplearn.summarize.text.standing import is_standing, may_state
 from dpplearn.summarize.text.units import count_words
 
 if TYPE_CHECKING:
@@ -25,15 +29,16 @@ Splitter: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
 # What is chosen from, best first; the next only where a document, or past `LAST_OF_DOCUMENT` the cluster, has nothing.
 SENTENCE, TITLE, FRAGMENT, LABEL, REST = range(5)
 LAST_OF_DOCUMENT = TITLE
+LINES = 5  # the fewest lines without stops that a document of headlines has
 _LABELS = ("heading", "caption", "byline")
 
 
 class SetAside(NamedTuple):
     """A piece of a document that is no candidate: where it stands, the kind of its block, and why.
 
-    `code` is "kind" (its block is no running text), "no-sentence", "announces" (a list, table or code after it),
-    "too-short", "repeated" (its paragraph stands in an earlier document, number `copy_of`), or "boilerplate" (it stands
-    in most documents).
+    `code` is "kind" (its block is no running text), "no-sentence", "courtesy" (a greeting, thanks), "announces" (a
+    list, table or code after it), "too-short", "repeated" (its paragraph stands in an earlier document, number
+    `copy_of`, or it is quoted from the same one), or "boilerplate" (it stands in most documents).
     """
 
     text: str
@@ -87,11 +92,13 @@ class Wanted:
         if self.keep_all or (self.headings and kind in ("heading", "byline")):
             return SENTENCE, ""
         if kind in RUNNING:
+            if is_courtesy(text):
+                return FRAGMENT, "courtesy"
             if is_standing(text):
                 return SENTENCE, ""
             return (FRAGMENT if is_wordy(text) else REST), "no-sentence"
         if kind in _LABELS:
-            return (TITLE if is_standing(text) else LABEL), "kind"
+            return (TITLE if is_standing(text) and not is_courtesy(text) else LABEL), "kind"
         return REST, "kind"
 
 
@@ -125,7 +132,7 @@ def find_candidates(
             if limit is not None and passed > limit:
                 raise _too_many(cluster, index, limit)
     if not wanted.keep_all:
-        found = [_without_promise(*pair) for pair in pairwise([*found, None])]
+        found = _with_lines([_without_promise(*pair) for pair in pairwise([*found, None])])
     last = _last_ranks(found, len(cluster.documents))
     chosen = [one for one in found if one.rank <= last[one.document]]
     if limit is not None and len(chosen) > limit:
@@ -143,10 +150,34 @@ def _without_promise(one: _Found | None, after: _Found | None) -> _Found:
     return one
 
 
+def _with_lines(found: list[_Found]) -> list[_Found]:
+    """Where a document is lines without stops, as a list of headlines is, and few of them are told for sentences, the
+    others that may state something are candidates too: one in five is no choice.
+    """
+    out: list[_Found] = []
+    for _, group in groupby(found, key=attrgetter("document")):
+        pieces = list(group)
+        lines = [one for one in pieces if one.piece.kind in ("paragraph", "heading")]
+        stated = sum(one.rank <= TITLE for one in lines)
+        closed = any(is_closed(one.text) for one in lines if not is_courtesy(one.text))
+        if len(lines) == len(pieces) >= LINES and not closed and 5 * stated < 2 * len(lines):
+            rank = TITLE if any(one.rank == TITLE for one in lines) else SENTENCE
+            pieces = [
+                one._replace(rank=min(rank, one.rank)) if may_state(one.text) and not is_courtesy(one.text) else one
+                for one in pieces
+            ]
+        out += pieces
+    return out
+
+
 def _pieces(document: Document, splitter: Splitter | None) -> Iterator[Piece]:
     """The pieces of a document that have a word, without the dateline before its first running text."""
     text, dated = document.text, False
-    pieces = find_pieces(text, document.blocks) if splitter is None else _split(document, splitter)
+    pieces: Iterable[Piece]
+    if splitter is None:
+        pieces = cut_clauses(text, list(find_pieces(text, document.blocks)))
+    else:
+        pieces = _split(document, splitter)
     for piece in pieces:
         start = piece.start
         if not dated and piece.kind in RUNNING:

@@ -19,9 +19,12 @@ from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.corpora.formats.limits import LIMITS, Limits
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
 from dpplearn.summarize.corpora.source import Source
-from dpplearn.summarize.text.blocks import BlockText, is_date, is_title
-from dpplearn.summarize.text.markdown import read_markdown
+from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.lines import is_date, is_title
+from dpplearn.summarize.text.markdown import is_markdown, read_markdown
 from dpplearn.summarize.text.page import read_html
+from dpplearn.summarize.text.subtitles import OPENING as SUBTITLES
+from dpplearn.summarize.text.subtitles import read_subtitles
 
 _CHARSET = re.compile(rb"<meta[^<>]{0,200}charset=[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 
@@ -64,6 +67,12 @@ def parse_sgml_file(file: DocumentFile) -> list[Document]:
     return parse_sgml(text, file.name) if OPENING.match(text) else [plain_document(file.name, text)]
 
 
+def parse_text_file(file: DocumentFile) -> list[Document]:
+    """A text, which may be Markdown."""
+    text = file.text()
+    return [block_document(file.name, *read_markdown(text)) if is_markdown(text) else plain_document(file.name, text)]
+
+
 def parse_html_file(file: DocumentFile) -> list[Document]:
     """A page, in the encoding that it declares."""
     declared = _CHARSET.search(file.data[:2048])
@@ -94,12 +103,15 @@ MAIL = re.compile(
 HTML = FileKind(
     "HTML", (".html", ".htm", ".xhtml"), parse_html_file, re.compile(r"\s*(?:<!doctype html|<html)", re.IGNORECASE)
 )
-TEXT = FileKind("text", (".txt", ".text"), lambda file: [plain_document(file.name, file.text())])
+TEXT = FileKind("text", (".txt", ".text"), parse_text_file)
 MISNAMED = FileKind("misnamed", (), parse_misnamed_file)
 KINDS = [  # a new kind of files is one entry; those with an opening are told by it first, in this order
     TEXT,
     FileKind("Markdown", (".md", ".markdown"), lambda file: [block_document(file.name, *read_markdown(file.text()))]),
     HTML,
+    FileKind(
+        "subtitles", (".srt", ".vtt"), lambda file: [block_document(file.name, read_subtitles(file.text()))], SUBTITLES
+    ),
     FileKind("newswire SGML", (".sgml", ".sgm"), parse_sgml_file, OPENING),
     FileKind("PDF", (".pdf",), Apart(f"{_FORMATS}.pdf:parse_pdf"), re.compile(r"\s*%PDF-"), always=True),
     FileKind(

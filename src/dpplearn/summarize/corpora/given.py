@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 
 from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.corpora.documents import parse_document, read_files, suffixes
+from dpplearn.summarize.corpora.documents import HTML, block_document, parse_document, read_files, suffixes
+from dpplearn.summarize.text.markdown import is_markdown, read_markdown
+from dpplearn.summarize.text.page import read_html
 
 One: TypeAlias = str | PathLike[str] | bytes | Document
 Given: TypeAlias = Cluster | One | Iterable[One]
@@ -99,7 +101,14 @@ def documents_of(one: Any, number: int, encoding: str | None) -> list[Document]:
     if not isinstance(one, str):
         kind = "None" if one is None else type(one).__name__
         raise TypeError(f"What is to be summarized must be {EXPECTED}; item {number} of the list is {kind}.")
-    return [Document(str(number), one)]
+    return [text_document(str(number), one)]
+
+
+def text_document(name: str, text: str) -> Document:
+    """A text, which may be a page or Markdown: plainly, by how it begins."""
+    if HTML.opening is not None and HTML.opening.match(text):
+        return block_document(name, *read_html(text))
+    return block_document(name, *read_markdown(text)) if is_markdown(text) else Document(name, text)
 
 
 def unlike(documents: list[Document]) -> list[Document]:

@@ -11,24 +11,27 @@ from dpplearn.summarize.text.sentences import Piece
 
 _NO_WORD = re.compile(r"[\W_]+")
 _LEAST = 30  # letters and spaces of a paragraph, below which two writers may well have written the same
+_WHOSE = 80  # characters before a quotation that say whose it is
+_SAME = 3  # the fewest rows of words that tell one
 _FAMILIES = 4  # the fewest different documents of which "most" says anything
 
 
 def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, tuple[str, int]]:
     """Tell which pieces, of the documents so numbered and in their order, repeat others.
 
-    A paragraph of an earlier document, but for case, punctuation and white space, is "repeated". A sentence that stands
-    in more than half of at least `_FAMILIES` documents is "boilerplate", with the first that has it. There, documents
-    that are mostly the same as an earlier one (half of the words of either) count as one: a story that most papers took
-    from an agency is no boilerplate.
+    A paragraph of an earlier document, but for case, punctuation and white space, is "repeated"; so is a sentence in a
+    quotation that stands elsewhere in its document, perhaps after a few words that say whose it is. A sentence that
+    stands in more than half of at least `_FAMILIES` documents is "boilerplate", with the first that has it. There,
+    documents that are mostly the same as an earlier one (half of the words of either) count as one: a story that most
+    papers took from an agency is no boilerplate.
 
     Returns
     -------
     dict from piece number to (code, number of the first document)
     """
+    found = _quoted(documents, pieces)
     if len(documents) < 2:
-        return {}
-    found: dict[int, tuple[str, int]] = {}
+        return found
     first_block: dict[str, int] = {}
     keys: list[str] = []
     block_key, block_of = "", (-1, -1)
@@ -54,6 +57,35 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
                 if key in common:
                     found[number] = "boilerplate", first_of.setdefault(key, document)
     return found
+
+
+def _quoted(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]]) -> dict[int, tuple[str, int]]:
+    """Pieces of quotations that are quoted from their own document: nearly all their rows of words stand there."""
+    quoting = {document for document, piece in pieces if piece.kind == "quotation"}
+    own: dict[int, set[tuple[str, ...]]] = {document: set() for document in quoting}
+    quoted: list[tuple[int, int, str]] = []
+    for number, (document, piece) in enumerate(pieces):
+        if document in quoting:
+            text = documents[document].text[piece.start : piece.end]
+            if piece.kind == "quotation":
+                quoted.append((number, document, text))
+            else:
+                own[document].update(_rows(text))
+    found: dict[int, tuple[str, int]] = {}
+    for number, document, text in quoted:
+        _, colon, rest = text.partition(":")
+        for said in (text, rest) if len(text) - len(rest) < _WHOSE and colon else (text,):
+            same = [row in own[document] for row in _rows(said)]
+            if sum(same) >= max(_SAME, 0.8 * len(same)):
+                found[number] = "repeated", document
+    return found
+
+
+def _rows(text: str) -> list[tuple[str, ...]]:
+    """Every five words in a row, or every ten characters where words have no spaces between them."""
+    text = normal(text)
+    words, size = (text.split(), 5) if text.count(" ") * 12 > len(text) else (list(text), 10)
+    return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)]
 
 
 def normal(text: str) -> str:

@@ -92,7 +92,8 @@ class Explanation:
         1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a few words why it was left out, `code` in one, the first
         that holds: "excluded", "same-words" (as a chosen one), "too-long", "redundant", "same-words" (as one that was
         considered in its place); where there is room for it, "adds-nothing" (it is not worth having) or
-        "better-without"; where there is none, "weaker" or "does-not-fit".
+        "better-without"; where there is none, "weaker", in sentences "better-without" (another was preferred in its
+        place), or "does-not-fit".
     similarity : Alike or None
         The mean and the largest cosine between two chosen sentences; None for fewer than two.
     documents : tuple of str

@@ -17,13 +17,21 @@ class Reasons:
     """What was decided about the sentences of a cluster: a choice of them, under a budget, by their qualities q."""
 
     def __init__(
-        self, read: Featurized, q: FloatArray, choice: Choice, excluded: IntArray, budget: float, unit: Unit
+        self,
+        read: Featurized,
+        q: FloatArray,
+        choice: Choice,
+        excluded: IntArray,
+        budget: float,
+        unit: Unit,
+        pinned: IntArray | None = None,
     ) -> None:
         others, subset = read.texts, choice.subset
         chosen = [others[i] for i in subset]
         longest = int(lengths_with([], chosen, unit).argmax())
         self.read, self.q, self.choice, self.budget, self.unit = read, q, choice, budget, unit
         self.subset, self.excluded = set(subset.tolist()), set(excluded.tolist())
+        self.free = bool(self.subset.difference(() if pinned is None else pinned.tolist()))  # to choose others
         self.weakest, self.size = q[subset].min(), joined_length(chosen, unit)
         self.alone, self.beside = lengths_with([], others, unit), lengths_with(chosen, others, unit)
         self.instead = lengths_with(chosen[:longest] + chosen[longest + 1 :], others, unit)
@@ -46,10 +54,12 @@ class Reasons:
             return same
         if fits(self.beside[i], self.budget):
             return self.with_room(i)
-        if (
-            self.choice.quality and self.q[i] < self.weakest and fits(self.instead[i], self.budget)
-        ):  # short enough to replace one
+        replaces = fits(self.instead[i], self.budget)  # short enough for the place of one
+        if replaces and self.choice.quality and self.q[i] < self.weakest:
             return "weaker", "weaker than every chosen sentence"
+        if replaces and self.free and self.unit == "sentences":  # all are as long: it is no matter of room
+            said = f"; {redundancy:.0%} of it is said already" if self.choice.likeness and redundancy >= 0.005 else ""
+            return "better-without", f"the decoder preferred another in its place{said}"
         left = max(self.budget - self.size, 0.0)
         needs = f"takes {self.beside[i] - self.size:g}, with {left:g} of {self.budget:g} {unit_name(self.unit)} left"
         return "does-not-fit", f"does not fit: {needs}"
@@ -75,13 +85,14 @@ KINDS = {
     "code": "code",
     "byline": "a byline or date",
     "navigation": "navigation",
-    "banner": "a banner",
+    "banner": "a banner, or what a program says",
     "footnote": "a footnote",
     "formula": "a formula",
     "reference": "a reference",
 }
 SET_ASIDE = {
     "no-sentence": "no sentence",
+    "courtesy": "a greeting, thanks, or an offer",
     "announces": "only announces what follows",
     "too-short": "too short",
     "repeated": "again, as in a paragraph of {}",

@@ -9,7 +9,8 @@ NUMBERED, PARTS = _LISTS["numbered"], _LISTS["parts"]
 SUFFIXES, CAPITALIZED = _LISTS["suffixes"], _LISTS["capitalized"]
 MONTHS, DAYS, ZONES = _LISTS["months"], _LISTS["days"], _LISTS["zones"]
 DATES = MONTHS | DAYS | _LISTS["calendar"]
-GERMAN_MONTHS = _LISTS["german months"]
+GERMAN_MONTHS, BEFORE_ORDINALS = _LISTS["german months"], _LISTS["before ordinals"]
+FOREIGN_STARTERS = _LISTS["foreign starters"]
 STARTERS, ARTICLES, PRONOUNS, SPEECH = (_LISTS[name] for name in ("starters", "articles", "pronouns", "speech"))
 ALL = (
     TITLES | NEVER | NUMBERED | PARTS | SUFFIXES | CAPITALIZED | DATES

@@ -14,6 +14,7 @@ Budget: TypeAlias = float | str
 AUTO = "auto"  # what suits the text
 USUAL = 100.0  # words of a summary of NEWS words, about a cluster of news articles
 NEWS = 2_500.0
+LEAST = 60.0  # three or four sentences
 LARGEST = 1.0 / 3.0  # of the text
 _SHARE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*", re.ASCII)
 
@@ -40,14 +41,15 @@ def share_of(budget: Budget) -> float | None:
 
 
 def suited(words: float) -> float:
-    """Words of a summary that suit a text of so many: 100 for 2,500, growing with the cube root, at most a third.
+    """Words of a summary that suit a text of so many: 100 for 2,500, growing with the cube root, 60 at least where that
+    is no more than a third.
 
     Examples
     --------
     >>> [round(suited(n)) for n in (150, 600, 2_500, 100_000)]
-    [39, 62, 100, 342]
+    [50, 62, 100, 342]
     """
-    return min(USUAL * (words / NEWS) ** (1.0 / 3.0), LARGEST * words)
+    return min(max(USUAL * (words / NEWS) ** (1.0 / 3.0), LEAST), LARGEST * words)
 
 
 def check_length(budget: Budget, unit: Unit) -> None:
@@ -60,13 +62,13 @@ def check_length(budget: Budget, unit: Unit) -> None:
 def settled(budget: Budget, unit: Unit, texts: Sequence[str], best: int) -> float:
     """The budget of a summary of these sentences, as a number in the unit.
 
-    A share is one of their length in the unit, so `"20%"` in words a fifth of the words. "auto" is what suits
-    them, `suited`, and where that is less than the best sentence, as long as this one, so that it is not cut.
+    A share is one of their length in the unit, so `"20%"` in words a fifth of the words; "auto" is what suits them,
+    `suited`. Where that is less than the best sentence, it is as long as this one, so that it is not cut.
 
     Examples
     --------
     >>> settled("50%", "words", ["It rained all day.", "The river rose."], best=0)
-    3.0
+    4.0
     """
     share = share_of(budget)
     if budget != AUTO and share is None:
@@ -74,7 +76,6 @@ def settled(budget: Budget, unit: Unit, texts: Sequence[str], best: int) -> floa
     sizes = lengths_with([], texts, unit)
     if share is None:
         words = float(lengths_with([], texts, "words").sum())
-        size = max(float(sizes.sum()) * suited(words) / max(words, 1.0), float(sizes[best]))
-    else:
-        size = share * float(sizes.sum())
+        share = suited(words) / max(words, 1.0)
+    size = max(share * float(sizes.sum()), float(sizes[best]))
     return check_budget(size if callable(unit) else max(float(np.floor(size + 1e-9)), 1.0), unit)

@@ -28,6 +28,8 @@ CLOSERS = ")]}”’›」』）】〕》〉］｝＂"  # end with the sentence 
 EITHER = "\"'“‘«»„‚"  # open or close: what stands next to them tells
 OPENERS = "([{‹「『（【〔《〈［｛¿¡`"
 DASHES = "-–—―_"
+# The mark of a note, right after a word or a stop: [12], [a], [note 3], [citation needed].
+NOTE = re.compile(r"(?<=\S)\[(?:[0-9]{1,3}|[a-z]{1,2}|[^\W\d_]{1,12}\.? [\w .]{1,16})\]")
 
 
 def one_line(text: str) -> str:

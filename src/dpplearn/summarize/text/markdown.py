@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpplearn.summarize.text.blocks import BlockText, is_date
+from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.lines import is_date
 from dpplearn.summarize.text.newswire import is_byline
 from dpplearn.summarize.text.page import read_html
+from dpplearn.summarize.text.sentences import CODE
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -21,7 +23,16 @@ _MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
 _FRONT = {"---": ("---", "..."), "+++": ("+++",)}  # YAML, TOML
 _NOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
 _TASK = re.compile(r"\[[ xX]\]\s+")
+_SETTINGS = re.compile(
+    r"\ufeff?(?:---[ \t]*\r?\n[A-Za-z][\w-]{0,40}:[ \t\r\n]|\+\+\+[ \t]*\r?\n[A-Za-z][\w-]{0,40} ?=)"
+)
+_HEADING = re.compile(r"(?:\A\ufeff?|\n\r?\n)#{1,6} [^\s#][^\n]{0,200}(?:\n\r?\n|\Z)")
+_OTHER_MARKS = re.compile(r"\]\([^()\s]{1,300}\)|\*\*[^*\s][^*\n]{0,200}\*\*|^```|^\|? ?:?-{3,}:? ?\|", re.MULTILINE)
+_ALERT = re.compile(r"\[![A-Za-z]{3,20}\][+-]?\s*")  # [!NOTE] at the head of a quotation
+_MARKED = re.compile(r"(?<![=\w])==(?=\S)([^=\n]{1,300})(?<=\S)==(?![=\w])")
+_DEFINITION = re.compile(r"^:[ \t]+(?=[^\W_]|[\"'*`(])", re.MULTILINE)  # under the term that it defines
 _DIRECTIVE = re.compile(r":::|!!!\s|\?\?\?\+?\s|\{%|\{\{|\[TOC\]|\[\[toc\]\]", re.IGNORECASE)  # of site generators
+_STOPPED = re.compile(r"[^\W\d_]{3}[.!?][\"')]?\s$")
 _SPACES = ("softbreak", "hardbreak")
 _LINKED = 0.8
 
@@ -45,7 +56,7 @@ def _parser() -> MarkdownIt:
 def read_markdown(source: str) -> tuple[BlockText, str | None]:
     """Return the blocks of a Markdown file and its title, which is its first heading of level 1.
 
-    Front matter, link targets and images in a text are dropped; HTML is read as `read_html` does; a paragraph in bold
+    Front matter, what is struck out, link targets and images in a text are dropped; HTML is read as `read_html` does; a paragraph in bold
     is a heading, one of images a caption, as is a footnote; one of links is navigation.
 
     Examples
@@ -92,14 +103,30 @@ def read_markdown(source: str) -> tuple[BlockText, str | None]:
     return made, title
 
 
+def is_markdown(text: str) -> bool:
+    """Whether a text is Markdown beyond doubt: it has front matter, or a heading and other marks.
+
+    Examples
+    --------
+    >>> [is_markdown(text) for text in ("# Rain\\n\\nIt *is* **wet** in [Oslo](x.md).", "# make it so\\nx = 1")]
+    [True, False]
+    """
+    if _SETTINGS.match(text):
+        return len(_without_front_matter(text)) < len(text.removeprefix("\ufeff"))
+    return _HEADING.search(text) is not None and _OTHER_MARKS.search(text) is not None
+
+
 def _plain_marks(source: str) -> str:
     """Without what nobody writes, and what would be deeper than the parser goes or cost it much time."""
+    source = _DEFINITION.sub("\n- ", source)
     return _IMAGES.sub("", _MARKS.sub(lambda match: match[0] if match[0].isspace() else match[0][:20], source))
 
 
 def _add_text(made: BlockText, kind: str, inline: _Inline) -> None:
     """A paragraph, or the text of an item or a quotation."""
     text = _TASK.sub("", inline.text, count=1) if kind == "item" and _TASK.match(inline.text) else inline.text
+    if kind == "quotation":
+        text = _ALERT.sub("", text, count=1) if _ALERT.match(text) else text
     note = _NOTE.match(text)
     if not text:
         made.add("caption", inline.images)
@@ -121,10 +148,16 @@ def _inline(tokens: Sequence[Token]) -> _Inline:
     """Text without marks, on one line."""
     parts: list[str] = []
     images: list[str] = []
-    linked = links = bold = plain = 0
+    linked = links = bold = plain = struck = 0
     for token in tokens:
-        if token.type in ("text", "text_special", "code_inline"):
-            parts.append(token.content)
+        if token.type in ("s_open", "s_close"):
+            struck += token.nesting
+        elif struck:
+            continue  # withdrawn
+        elif token.type in ("text", "text_special", "code_inline"):
+            if token.type == "code_inline" and parts and _STOPPED.search(parts[-1]):
+                parts.append(CODE)  # a name in small letters, which may begin a sentence
+            parts.append(_MARKED.sub(r"\1", token.content) if token.type == "text" else token.content)
             linked += len(token.content) * (links > 0)
             plain += len(token.content.strip()) * (bold == 0)
         elif token.type in _SPACES or (token.type == "html_inline" and token.content[:3].lower() == "<br"):

@@ -8,6 +8,10 @@ from dpplearn.summarize.text.word_lists import word_set
 
 _DASH = re.compile(r"\s*(?:(?<=\s)(?:_|--?|–)(?=\s)|(?<=\))(?:_|--?|–)|—)\s*")
 _AGENCY = re.compile(r"\((?:AP|Reuters|REUTERS|AFP|UPI|Xinhua|XINHUA|DPA|dpa|Kyodo|Itar-Tass|Bloomberg)\)\s*")
+_EASTERN = re.compile(  # as in 新华社北京3月5日电(记者 王明) and 本报讯
+    r"(?:本报|本刊|本台|新华社|中新社|中新网|人民网|央视网|法新社|路透社|美联社|中央社)[^\s。，,！？]{0,20}?(?:讯|訊|电|電)"
+    r"\s{0,3}(?:[(（][^()（）]{1,30}[)）])?\s{0,3}"
+)
 _SMALL = word_set("of the and in on at near off de del della di du da do dos des la las le les el al bin van der")
 _LONGEST = 100  # characters of a dateline
 
@@ -25,6 +29,9 @@ def dateline_end(text: str) -> int:
     """
     start = len(text) - len(text[:1000].lstrip()) - len(text[1000:])
     head = text[start : start + _LONGEST]
+    eastern = _EASTERN.match(head)
+    if eastern and eastern.end() < len(head):
+        return start + eastern.end()
     agency, dash = _AGENCY.search(head), _DASH.search(head)
     if agency:
         after = _DASH.match(head, agency.end()) or _DASH.match(head, len(head[: agency.end()].rstrip()))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
+from itertools import pairwise
 
-from dpplearn.summarize.text.blocks import OUTSIDE, RUNNING, BlockText, is_date
+from dpplearn.summarize.text.blocks import OUTSIDE, RUNNING, BlockText
+from dpplearn.summarize.text.lines import is_date
 from dpplearn.summarize.text.markup import characters, tokens
 from dpplearn.summarize.text.newswire import is_byline
 from dpplearn.summarize.text.word_lists import word_lists, word_set
@@ -39,7 +42,7 @@ _SAME = {
 _VOID = frozenset(["hr"])
 _WHOLE_PAGE = frozenset(["html", "body", "main", "article", "head", "title"])  # their classes say nothing of their text
 _ATTRIBUTE = re.compile(
-    r"(?:^|\s)(?:class|id|role|itemprop|rel)\s{0,9}=\s{0,9}(\"[^\"]{0,400}|'[^']{0,400}|[^\s\"'>]{1,200})",
+    r"(?:^|\s)(class|id|role|itemprop|rel)\s{0,9}=\s{0,9}(\"[^\"]{0,400}|'[^']{0,400}|[^\s\"'>]{1,200})",
     re.IGNORECASE,
 )
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -47,6 +50,10 @@ _PART = re.compile(r"[a-z]+")
 _LINKED = 0.8  # share of its characters in links from which on a short block only leads elsewhere
 _LONGEST_BYLINE = 200
 _STORY = 0.25  # share of a page's paragraphs that must be left as its story
+_ENOUGH = 400  # characters that are a story however many readers comment on it
+_INLINE = frozenset(["sup", "span"])
+_MARK = re.compile(r"\s*\[[^\[\]]{1,30}\]\s*")  # a note's number, [citation needed]
+_TO_NOTE = re.compile(r"href\s{0,9}=\s{0,9}[\"']?[^\"'\s>]{0,200}#", re.IGNORECASE)
 
 
 def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | None]:
@@ -54,8 +61,9 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | 
 
     Scripts and styles are dropped. Navigation, banners, bylines and captions are told by their elements, or by words
     such as "cookie" in their class, id or role; a page of which this leaves too little is read without these words,
-    and then without <nav>, <footer>, <aside> and <header>, which it may have forgotten to close. A fragment, such as
-    one in a Markdown file, is read once.
+    and then without <nav>, <footer>, <aside> and <header>, which it may have forgotten to close. Readers' comments are
+    outside, too, unless there is hardly anything else. Marks of notes are dropped. A fragment, such as one in a
+    Markdown file, is read once.
 
     Examples
     --------
@@ -63,8 +71,9 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | 
     >>> title, [(block.kind, page.text[block.start : block.end]) for block in page.blocks]
     ('Rain', [('navigation', 'Home'), ('heading', 'Today'), ('paragraph', 'It rained.'), ('item', 'Wet & c.')])
     """
-    for trusted in (2, 1, 0):
-        reader = _Reader(trusted)
+    trusted, comments = 2, True
+    while True:
+        reader = _Reader(trusted, comments)
         for kind, value, attributes in tokens(source, raw=_DROPPED):
             if kind == "text":
                 reader.write(value)
@@ -73,16 +82,21 @@ def read_html(source: str, *, fragment: bool = False) -> tuple[BlockText, str | 
             else:
                 reader.close(value)
         reader.finish()
-        if fragment or reader.kept > _STORY * (reader.kept + reader.passed):
+        if fragment or reader.has_story or not (trusted or comments):
             break
+        if comments and (reader.commented > reader.passed or not trusted):
+            comments = False
+        else:
+            trusted -= 1
     return reader.made, reader.titles.get("title") or reader.titles.get("h1")
 
 
 class _Reader:
     """Collects the text of blocks, and what the open elements say of it."""
 
-    def __init__(self, trusted: int) -> None:
+    def __init__(self, trusted: int, comments: bool) -> None:
         self.trusted = trusted  # 2: classes and elements say what is outside the story; 1: elements; 0: none does
+        self.comments = comments  # whether those of readers are outside
         self.made = BlockText()
         self.titles: dict[str, str] = {}  # of <title> and of the first <h1>
         self.stack: list[tuple[str, str]] = []  # open blocks, and the kind of what is in them
@@ -90,11 +104,18 @@ class _Reader:
         self.parts: list[str] = []
         self.links = self.linked = 0  # <a> that are open; characters in them
         self.cells: list[str] = []
-        self.kept = self.passed = 0  # characters of paragraphs in the story, and outside it
+        self.kept = self.passed = self.commented = 0  # characters of paragraphs in the story, outside, by readers
+        self.inline: list[tuple[str, int, int, bool]] = []  # open ones, where they begin, and whether they are no text
 
     @property
     def kind(self) -> str:
         return self.stack[-1][1] if self.stack else "paragraph"
+
+    @property
+    def has_story(self) -> bool:
+        """Whether enough of the page is left as what it tells."""
+        heard = self.kept > min(_STORY * (self.kept + self.commented), _ENOUGH)
+        return self.kept > _STORY * (self.kept + self.passed) and (heard or not self.comments)
 
     def write(self, text: str) -> None:
         self.parts.append(text)
@@ -106,6 +127,12 @@ class _Reader:
             self.parts.append("\n")
         elif tag == "a":
             self.links = int("href" in attributes.lower())
+            if self.inline and self.inline[-1][0] == "sup" and _TO_NOTE.search(attributes[:500]):
+                self.inline[-1] = (*self.inline[-1][:3], True)
+        elif tag in _INLINE:
+            said = _words(tag, attributes) if attributes else frozenset()
+            marks = (tag == "sup" and "reference" in said) or not said.isdisjoint(word_lists("page-words")["mark"])
+            self.inline.append((tag, len(self.parts), self.linked, marks))
         elif tag in _BLOCKS:
             self.flush()
             self.end_same(tag)
@@ -118,12 +145,23 @@ class _Reader:
     def close(self, tag: str) -> None:
         if tag == "a":
             self.links = 0
+        elif tag in _INLINE:
+            self.end_inline(tag)
         elif tag in _BLOCKS:
             self.flush()
             while self.depth[tag]:
                 last = self.pop()
                 if last == tag:
                     break
+
+    def end_inline(self, tag: str) -> None:
+        """Forget what was in an element if it only marks a note."""
+        if not self.inline or self.inline[-1][0] != tag:
+            return
+        _, start, linked, dropped = self.inline.pop()
+        if dropped or (tag == "sup" and _MARK.fullmatch("".join(self.parts[start:]))):
+            del self.parts[start:]
+            self.linked = linked
 
     def end_same(self, tag: str) -> None:
         """Close what cannot hold this element: the <li> before a <li>, the <p> before any block."""
@@ -141,11 +179,11 @@ class _Reader:
     def kind_of(self, tag: str, attributes: str) -> str:
         """What is in an element: by the one around it, its class, its name."""
         around = self.kind
-        if around in OUTSIDE and tag not in _HEADINGS:
+        if around in (*OUTSIDE, "comment", "reference") and tag not in _HEADINGS:
             return around
         named = _KINDS.get(tag)
-        if self.trusted == 2 and attributes and tag not in _WHOLE_PAGE and tag not in _HEADINGS:
-            said = _said(attributes)
+        if attributes and (self.trusted == 2 or self.comments) and tag not in _WHOLE_PAGE and tag not in _HEADINGS:
+            said = self.said(tag, attributes)
             if said is not None:
                 return said
         if tag == "footer" and self.depth["blockquote"]:
@@ -160,11 +198,21 @@ class _Reader:
             return named or "paragraph"  # a table for the layout
         return named or ("paragraph" if tag in ("table", "ul", "ol", "dl") else around)
 
+    def said(self, tag: str, attributes: str) -> str | None:
+        """What the words of class, id and role say that counts: the kind of the first list that has one."""
+        found = _words(tag, attributes)
+        for kind, known in word_lists("page-words").items():
+            counts = self.comments if kind == "comment" else self.trusted == 2
+            if counts and kind != "mark" and not known.isdisjoint(found):
+                return kind
+        return None
+
     def flush(self) -> None:
         """End the block at hand."""
         text = characters("".join(self.parts))
         linked, self.linked = self.linked, 0
         self.parts.clear()
+        self.inline.clear()
         seen = " ".join(text.split())
         if not seen:
             return
@@ -177,7 +225,10 @@ class _Reader:
         if kind == "row":
             self.cells.append(seen)
             return
-        if kind in RUNNING:
+        if kind == "comment":
+            self.commented += len(seen)
+            kind = "navigation"
+        elif kind in RUNNING:
             self.kept += len(seen) * (kind != "item")
             if is_byline(seen) or is_date(seen):
                 kind = "byline"
@@ -204,13 +255,19 @@ class _Reader:
         self.end_row()
 
 
-def _said(attributes: str) -> str | None:
-    """What the words of class, id and role say, if they are known: the kind with most of them."""
-    values = " ".join(_ATTRIBUTE.findall(attributes[:2_000]))
-    if not values:
-        return None
-    found = _PART.findall(_HUMP.sub(" ", values).lower())
-    for kind, known in word_lists("page-words").items():
-        if not known.isdisjoint(found):
-            return kind
-    return None
+@lru_cache(1_000)
+def _words(tag: str, attributes: str) -> frozenset[str]:
+    """The words of class, id and role, and every two of them in a row as one.
+
+    The id of a section without a class is what its heading says, as programs that make documentation write it.
+    """
+    named = _ATTRIBUTE.findall(attributes[:2_000])
+    classes = {value.strip("\"' ") for name, value in named if name.lower() != "id"}
+    if classes == {"section"} or (tag == "section" and not classes):
+        named = []
+    found: set[str] = set()
+    for _, value in named:
+        for one in value.split():
+            parts = _PART.findall(_HUMP.sub(" ", one).lower())
+            found.update(parts, map("".join, pairwise(parts)))
+    return frozenset(found)

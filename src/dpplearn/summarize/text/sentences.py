@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from dpplearn._cached import cached_property
 from dpplearn.summarize.text import abbreviations as abbr
-from dpplearn.summarize.text.blocks import WHOLE, Block, find_blocks
-from dpplearn.summarize.text.characters import ALWAYS, CLOSERS, DASHES, EITHER, OPENERS, SPACED, UNSEEN, has_word
+from dpplearn.summarize.text.blocks import WHOLE, Block
+from dpplearn.summarize.text.characters import ALWAYS, CLOSERS, DASHES, EITHER, NOTE, OPENERS, SPACED, UNSEEN, has_word
+from dpplearn.summarize.text.lines import find_blocks, with_turns
 
 WINDOW = 60
 
@@ -21,9 +22,10 @@ _BEFORE_WORDS = frozenset(OPENERS + EITHER + DASHES + UNSEEN + " ")
 _STOPS = re.escape(SPACED + ALWAYS)
 _STOP = re.compile(f"[{_STOPS};|](?:(?<![;|])[{_STOPS}]+)?")
 _SPACE = re.compile(r"\s+")
-_NOTE = re.compile(r"\[[0-9]{1,3}\]")  # a footnote's number after the period
 _WORD = re.compile(r"[^\W_][\w'’]{0,40}")
 _WORDS = re.compile(r"[\w'’]+|[.!?]")
+_TOLD = re.compile(r"[^\W\d_]{1,8}(?:说|說|[说說问問答]道|表示|称|稱)[。！]")
+CODE = "\u2060"  # before a word that begins a sentence though it is in small letters, as readers of markup know
 _ACRONYM = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2}){1,6}$")
 
 
@@ -70,7 +72,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Piece]:
     """Yield the sentences of a text's blocks, which are found where they are not given; a heading is one piece."""
     section = None
-    for block in find_blocks(text) if blocks is None else blocks:
+    for block in find_blocks(text) if blocks is None else with_turns(text, blocks):
         start = block.start
         for end in _ends(text, block):
             start = _skip_space(text, start, end)
@@ -111,6 +113,7 @@ class _View:
 
     def __init__(self, text: str, low: int, high: int) -> None:
         self.text, self.low, self.high = text, low, high
+        self.counted = low, 0  # straight quotes up to an offset
 
     @cached_property
     def uncased(self) -> bool:
@@ -139,7 +142,8 @@ class _View:
             if always:
                 # Japanese closes the quote and goes on: "..." to it said.
                 goes_on = self.text[here] in "，、,;；：:-–—" or (quoted and self.text[here] in "とっ")
-                return None if goes_on else here
+                told = quoted and _TOLD.match(self.text, here, self.high)  # and Chinese says who said it
+                return None if goes_on or told else here
             return here if self.is_space_missing(start, here) else None
         while following < self.high and self.floats(following):  # « Attendez. » and tokenized text
             here = following + (2 if self.text.startswith("''", following) else 1)
@@ -156,7 +160,7 @@ class _View:
             char = self.text[here]
             if char in EITHER:
                 after = self.text[here + 1 : here + 2]
-                if here + 1 < self.high and (after.isalnum() or after in OPENERS):
+                if here + 1 < self.high and (after.isalnum() or after in OPENERS) and not self.is_open(char, here):
                     break  # it opens what comes next
                 quoted = True
             elif char in UNSEEN:  # marks of direction
@@ -164,7 +168,7 @@ class _View:
             elif char in CLOSERS:
                 quoted = quoted or char not in ")]}）】〕］｝"
             elif char == "[":
-                note = _NOTE.match(self.text, here, self.high)
+                note = NOTE.match(self.text, here, self.high)
                 if note is None:
                     break
                 here = note.end() - 1
@@ -172,6 +176,15 @@ class _View:
                 break
             here += 1
         return here, quoted
+
+    def is_open(self, char: str, here: int) -> bool:
+        """Whether a straight quote was opened and not closed before, where no space tells: after 。 and the like."""
+        if char != '"' or self.text[here - 1] not in ALWAYS:
+            return False
+        seen, number = self.counted
+        number += self.text.count(char, seen, here)
+        self.counted = here, number
+        return number % 2 == 1
 
     def floats(self, here: int) -> bool:
         """Whether a closing quote stands apart from its sentence."""
@@ -215,7 +228,8 @@ class _View:
         head = self.text[first]
         match = _WORD.match(self.text, first, min(self.high, first + WINDOW))
         word = match[0] if match else ""
-        if head.islower() and not self.uncased and not (len(word) > 2 and word[1].isupper()):  # iPhone, eBay
+        small = head.islower() and CODE not in opened and not self.uncased
+        if small and not (len(word) > 2 and word[1].isupper()):  # iPhone, eBay
             return False
         if head in ",;:)]}" + SPACED + ALWAYS:
             return False
@@ -249,14 +263,16 @@ class _View:
         if not word or quoted:
             return True
         name = word.lower()
-        if "-" in name:
+        if "-" in name and not (word.isupper() and any(map(str.isdigit, word))):  # as UTF-8-SIG is
             word, name = word.rpartition("-")[2], name.rpartition("-")[2]  # R-Tenn.
         starts = after in abbr.STARTERS or any(mark in opened for mark in '"“«`')
         if opened[:1] and opened[0] in DASHES and (name in abbr.SUFFIXES or name in abbr.MONTHS or "." in name):
             return False  # BOSTON, Mass. -- The
-        if name in abbr.NEVER:
+        if name in abbr.NEVER or (head.isdigit() and name.endswith("str")):  # Bahnhofstr. 12
             return False
-        if name in abbr.NUMBERED and (head.isdigit() or head in "#№"):
+        if self.text[max(self.low, start - 5) : start].endswith("J.-C"):
+            return after in abbr.FOREIGN_STARTERS
+        if name in abbr.NUMBERED and (head.isdigit() or head in "#№" or self.is_code(start)):
             return False
         if name in abbr.PARTS and head.isupper() and set(after) <= set("ivxlc"):
             return False
@@ -275,8 +291,19 @@ class _View:
         if head.islower():  # without capitals there is less to go by: 5 in. wide
             return len(name) > 2 or starts
         if name.isdigit() and len(name) <= 2:
-            return after not in abbr.GERMAN_MONTHS
+            return after not in abbr.GERMAN_MONTHS and not self.is_ordinal(start - len(name), after)
         return True
+
+    def is_ordinal(self, start: int, after: str) -> bool:
+        """Whether a number is the German "20.", by the word before it: in der 20. Kalenderwoche."""
+        previous = self.text[max(self.low, start - 12) : start].split()[-1:]
+        begins = after in abbr.STARTERS or after in abbr.FOREIGN_STARTERS
+        return bool(previous) and previous[0] in abbr.BEFORE_ORDINALS and not begins
+
+    def is_code(self, start: int) -> bool:
+        """Whether the next word is made of capitals and figures, as in "no. CC/2023/17"."""
+        word = "".join(self.text[start + 1 : min(self.high, start + WINDOW)].split(None, 1)[:1]).rstrip(".,;:)")
+        return word.upper() == word and any(map(str.isdigit, word))
 
     def follows_letter(self, start: int, word: str, head: str, after: str, starts: bool) -> bool:
         """After an initial, or a letter that is a word."""

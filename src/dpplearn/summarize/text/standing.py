@@ -12,8 +12,11 @@ import math
 import re
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 
-from dpplearn.summarize.text.blocks import is_closed
+from dpplearn.summarize.text.abbreviations import NUMBERED
+from dpplearn.summarize.text.characters import NOTE
+from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.word_lists import word_lists
 from dpplearn.summarize.text.words import SINGLE
@@ -22,7 +25,8 @@ LEAST = 0.4  # of the probability that a piece is a sentence: a lost sentence is
 LONG = 9  # words
 LONGEST = 600  # characters that are looked at, half of them at either end
 _LABEL = re.compile(
-    r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|\(?[a-z]\)\s+|\[[0-9:., /-]{4,24}\]\s*"
+    r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?\s+(?=[A-Z])"
+    r"|\(?[a-z]\)\s+|\[[0-9:., /-]{4,24}\]\s*"
     r"|[A-Z][\w .]{0,24}:\s+(?=\S+\s+\S+\s)"
 )
 _PLAIN = re.compile(r"[\"'“‘«]?[^\W\d_a-z][^|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+:\n]{50,590}[.!?।؟][\"'”»’]?$")
@@ -63,6 +67,8 @@ def is_standing(text: str) -> bool:
     >>> [is_standing(text) for text in ("It rained.", "Patents.", "| Opening | 2031 |", "没有人受伤。", "第二章")]
     [True, False, False, True, False]
     """
+    if "[" in text:
+        text = NOTE.sub("", text)
     return _is_plain(text) or standing(text) >= LEAST
 
 
@@ -94,20 +100,21 @@ def _weights() -> dict[str, float]:
 
 
 @cache
-def _words(name: str) -> frozenset[str]:
+def listed(name: str) -> frozenset[str]:
+    """The words and phrases of a list of data/sentence-words.txt."""
     return frozenset(word.replace("_", " ") for word in word_lists("sentence-words")[name])
 
 
 @cache
 def _phrases(name: str) -> re.Pattern[str]:
     """Any of a list's words, or words in a row."""
-    return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(_words(name)))) + r")\b")
+    return re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(listed(name)))) + r")\b")
 
 
 @cache
 def _heads(name: str) -> frozenset[str]:
     """The first words of a list's phrases."""
-    return frozenset(phrase.split()[0] for phrase in _words(name))
+    return frozenset(phrase.split()[0] for phrase in listed(name))
 
 
 def features(text: str) -> dict[str, float]:
@@ -126,21 +133,22 @@ def features(text: str) -> dict[str, float]:
         n = (n + 1) // 2  # a word has about two characters
     if closed:
         plain = plain.rstrip("| ")  # a danda, as some type it
-    verb = sum(word in _words("verbs") for word in words) + sum("n't" in word for word in words)
-    subject = any(word in _words("subjects") for word in words)
+    spoken = [word for before, word in pairwise(["", *words]) if not _is_noun_phrase(before, word)]
+    verb = sum(word in listed("verbs") for word in spoken) + sum("n't" in word for word in words)
+    subject = any(word in listed("subjects") for word in words)
     past = sum(_PAST.match(word) is not None for word in words)
     finite = 0 if verb else sum(_FINITE.search(word) is not None for word in words[1:] or words)
     cased = [word for word in _WORD.findall(plain) if word[0].isupper() or word[0].islower()]
     capitals = sum(word[0].isupper() for word in cased[1:]) / max(len(cased) - 1, 1)
     shouted = bool(cased) and plain.isupper()
     figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1)
-    first = words[0] if words else ""
+    first = words[0] if words and not plain[:1].isdigit() else ""
     last = body.rstrip()[-1:]
     asked = last in "?؟？;\u037e" and closed
     east = east or (not body.isascii() and _HANGUL.search(body) is not None)
     other = bool(words) and words[0][0] > "\u0370" and not east
     english = word_lists("small-words")["English"]
-    weak = not verb and any(word in _words("weak verbs") for word in words[1:])
+    weak = not verb and any(word in listed("weak verbs") for before, word in pairwise(words) if before != "to")
     done = bool(verb or past or finite or weak)  # something that may be a verb
     begins_small = plain.lstrip("\"'“«(")[:1].islower()
     signs = len(_SIGNS.findall(plain))
@@ -170,12 +178,12 @@ def features(text: str) -> dict[str, float]:
             "finite ending": finite > 0 and not verb,
             "subject": subject,
             "subject and verb": subject and (verb > 0 or weak),
-            "imperative, closed": first in _words("imperatives") and closed,
-            "imperative, open": first in _words("imperatives") and not closed,
-            "begins as a clause, not asked": first in _words("starters") and not asked,
-            "begins as a clause, short": first in _words("starters") and not asked and n < 7,
-            "what to": first in _words("starters") and words[1:2] == ["to"] and not asked,
-            "begins with a preposition, no verb": first in _words("prepositions") and not done,
+            "imperative, closed": first in listed("imperatives") and closed,
+            "imperative, open": first in listed("imperatives") and not closed,
+            "begins as a clause, not asked": first in listed("starters") and not asked,
+            "begins as a clause, short": first in listed("starters") and not asked and n < 7,
+            "what to": first in listed("starters") and words[1:2] == ["to"] and not asked,
+            "begins with a preposition, no verb": first in listed("prepositions") and not done,
             "signs": min(signs, 4) / 2,
             "figures": figures,
             "figures, most": figures > 0.4,
@@ -183,6 +191,7 @@ def features(text: str) -> dict[str, float]:
             "capitals, most": not shouted and capitals > 0.7 and len(cased) > 2,
             "all capitals": shouted,
             "begins small, open": not closed and begins_small,
+            "begins small, open, no verb": not closed and begins_small and not done and not english.isdisjoint(words),
             "begins small, closed": closed and begins_small,
             "commas, no verb": 0.0 if done else min(body.count(","), 4) / 2,
             "colon inside": ":" in plain[:-1] and not verb,
@@ -193,13 +202,49 @@ def features(text: str) -> dict[str, float]:
         }
     out |= {
         "caption": _CAPTION.match(body) is not None,
-        "furniture": not _heads("furniture").isdisjoint(words) and _phrases("furniture").search(lower) is not None,
+        "number of a list": (not first or first in listed("numbers"))
+        and not listed("list heads").isdisjoint(words[:4]),
+        "ends with an abbreviation": n <= 4 and last == "." and bool(words) and words[-1] in NUMBERED,
+        "furniture": _is_furniture(text),
         "signs, many": signs / seen > 0.1,
         "few letters": len(_NO_WORD.sub("", plain)) / seen < 0.8,
         "hardly a letter": len(_NO_LETTER.sub("", plain)) / seen < 0.6,
         "brackets around": body[:1] in "([<" and last in ")]>",
     }
     return {name: float(value) for name, value in out.items() if value}
+
+
+def _is_furniture(text: str) -> bool:
+    """Whether it has words that pages and programs say of themselves, be it in the label before it."""
+    lower = text.lower()
+    return not _heads("furniture").isdisjoint(_WORD.findall(lower)) and bool(_phrases("furniture").search(lower))
+
+
+def may_state(text: str) -> bool:
+    """Whether a line of four words or more may state something, as far as can be told without knowing its verb.
+
+    Examples
+    --------
+    >>> [may_state(line) for line in ("Storm batters coast", "Storm batters western coast", "How the storm began")]
+    [False, True, False]
+    """
+    found = features(text)
+    words = text.split()
+    label = {"number of a list", "colon inside", "caption", "furniture", "few letters", "all capitals", "figures, most"}
+    label |= {"begins as a clause, not asked", "begins with a preposition, no verb", "capitals, most", "question"}
+    return (
+        len(words) >= 4
+        and not text[0].islower()
+        and label.isdisjoint(found)
+        and words[0].lower() not in listed("list heads")
+    )
+
+
+def _is_noun_phrase(before: str, word: str) -> bool:
+    """Whether what could be a finite verb is none after this word: "of broken parts", "things to do"."""
+    if before == "to":
+        return word in listed("infinitives")
+    return word in listed("participles") and before in listed("before nouns")
 
 
 def _size(n: int) -> str:

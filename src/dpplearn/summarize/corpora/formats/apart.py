@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
+import zlib
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 from dpplearn._run.apart import LostError, Refused, call
 from dpplearn.summarize.corpora.cluster import Document
@@ -15,6 +18,9 @@ from dpplearn.summarize.text.blocks import Block
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.documents import DocumentFile
+
+# What readers and the libraries under them raise where a file is not what it says; anything else is a fault of ours.
+DAMAGE = (LookupError, ArithmeticError, RuntimeError, EOFError, SyntaxError, BadZipFile, struct.error, zlib.error)
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ def parse(data: bytes, function: str, name: str, place: str, encoding: str | Non
         raise ValueError(
             f"{place} takes more than {limits['memory'] / 1e9:.1f} GB of memory to read. Split it."
         ) from None
-    except Exception as error:  # whatever a file is, it is not the end of the others
+    except DAMAGE as error:  # whatever a file is, it is not the end of the others
         why = type(error).__name__
         raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
     lists = [[one.id, one.text, one.title, one.date, one.blocks] for one in documents]

@@ -11,8 +11,9 @@ from typing import NamedTuple
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.packages import Package
 from dpplearn.summarize.corpora.formats.xml import Tag, tags
-from dpplearn.summarize.text.blocks import HEADING_WORDS, BlockText
+from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.characters import STOPS
+from dpplearn.summarize.text.lines import HEADING_WORDS
 from dpplearn.summarize.text.word_lists import word_set
 
 USUAL = "word/document.xml"
@@ -41,6 +42,7 @@ STYLES = (
     ("header", "navigation"),
     ("footer", "navigation"),
 )
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[0-9])")
 
 
 class Styled(NamedTuple):
@@ -101,8 +103,8 @@ def core_title(package: Package, part: str) -> str | None:
     return None
 
 
-def read_styles(package: Package, part: str) -> dict[str, str]:
-    """What the paragraphs of each style are, by its id."""
+def read_styles(package: Package, part: str) -> dict[str, str | None]:
+    """What the paragraphs of each style are, by its id; one that is not here is told by its id, such as Heading1."""
     found: dict[str, Styled] = {}
     here = ""
     for tag in tags(package.optional(part) or b"<x/>", package.place):
@@ -118,7 +120,7 @@ def read_styles(package: Package, part: str) -> dict[str, str]:
             found[here] = found.get(here, Styled(None, None))._replace(parent=value)
         elif tag.name == "outlineLvl" and value.isdigit() and int(value) < 9 and here in found:
             found[here] = found[here]._replace(kind=found[here].kind or "heading")
-    kinds: dict[str, str] = {}
+    kinds: dict[str, str | None] = dict.fromkeys(found)
     for name in found:
         at: str | None = name
         for _ in range(20):  # a style made from itself has no end
@@ -144,7 +146,7 @@ def kind_of_style(name: str) -> str | None:
 class _Reader:
     """Where the stream of tags is."""
 
-    styles: dict[str, str]
+    styles: dict[str, str | None]
     open: list[Paragraph] = field(default_factory=list)  # a text box stands inside a paragraph
     tables: list[list[list[str]]] = field(default_factory=list)  # of each open table, the cells of its row
     dropped: int = 0  # how many dropped elements are open
@@ -170,7 +172,7 @@ class _Reader:
             setattr(self, "hidden" if name == "vanish" else "bold", on)
         elif here is not None:
             if name == "pStyle":
-                here.kind = self.styles.get(value)
+                here.kind = self.styles[value] if value in self.styles else kind_of_style(_WORDS.sub(" ", value))
             elif name == "numPr" and here.kind is None:
                 here.kind = "item"
             elif name == "numId" and value == "0" and here.kind == "item":  # numbering switched off
@@ -229,7 +231,7 @@ def as_row(cells: Iterable[str]) -> str:
     return " | ".join(text for cell in cells if (text := " ".join(cell.split())))
 
 
-def blocks(data: bytes, place: object, styles: dict[str, str]) -> Iterator[tuple[str, str]]:
+def blocks(data: bytes, place: object, styles: dict[str, str | None]) -> Iterator[tuple[str, str]]:
     """Kinds and texts of the paragraphs of a part."""
     reader = _Reader(styles)
     for tag in tags(data, place):

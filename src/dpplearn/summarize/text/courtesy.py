@@ -1,0 +1,31 @@
+"""What is said to be polite, or to offer something: no news, however well it is formed."""
+
+from __future__ import annotations
+
+import re
+
+from dpplearn.summarize.text.standing import listed
+
+LONGEST = 10  # words of a greeting, of thanks or of a farewell
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[0-9]+|:")
+
+
+def is_courtesy(text: str) -> bool:
+    """Whether a line greets, thanks or takes leave, in a few words, or is what a page offers: "Quiz: ...".
+
+    Examples
+    --------
+    >>> lines = "Thanks for the photos!", "okay, can you hear me?", "Quiz: who won?", "Thanks to the pump it is dry."
+    >>> [is_courtesy(line) for line in lines]
+    [True, True, True, False]
+    """
+    words = [word.replace("’", "'") for word in _WORD.findall(text[:120].lower())]
+    if words[1:2] == [":"] and words[0] in listed("page labels"):
+        return True
+    if len(text.split()) > LONGEST:
+        return False
+    for at in range(2 if words and words[0] in listed("interjections") else 1):
+        for k in (1, 2, 3, 4):
+            if " ".join(words[at : at + k]) in listed("courtesies"):
+                return words[at : at + 2] != ["thanks", "to"]
+    return False

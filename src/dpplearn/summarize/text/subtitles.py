@@ -1,0 +1,101 @@
+"""Subtitles, SubRip and WebVTT: what is said, in sentences, without numbers, times, sounds, songs and credits."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dpplearn.summarize.text.blocks import BlockText
+from dpplearn.summarize.text.lines import is_closed
+
+PAUSE = 2.0  # seconds without words after which an open sentence is taken to have ended
+_CLOCK = r"(?:[0-9]{1,3}:)?[0-9]{1,2}:[0-9]{2}[,.][0-9]{1,3}"
+_TIMES = re.compile(rf"\s*({_CLOCK})\s*-->\s*({_CLOCK})[^\n]*")
+# Files of subtitles begin so: a head of WebVTT, or the number and times of a cue.
+OPENING = re.compile(rf"\s*(?:WEBVTT\b|[0-9]{{1,6}}[ \t]*\r?\n{_CLOCK}[ \t]*-->)")
+_TAG = re.compile(r"</?[A-Za-z0-9][^<>\n]{0,200}>|\{\\?[A-Za-z][^{}\n]{0,60}\}")
+_SOUND = re.compile(r"\[[^\[\]]{0,200}\]|（[^（）]{0,200}）|【[^【】]{0,200}】")
+_WHOLE = re.compile(r"[-–—‐>»\s]*\([^()]{0,200}\)\s*:?$")  # (sounds) on a line of their own
+_SPEAKER = re.compile(r"[-–—‐]\s?(?=\S)|>>+\s*")  # who speaks changes
+_SONG = re.compile(r"[♪♫♬♩]")
+_CREDIT = re.compile(
+    r"www\.|https?://|\b(?:sub(?:title)?s?|caption(?:s|ing|ed)?|sync(?:ed|hroni[sz]ed)?|transcri(?:pt|bed)|untertitel|"
+    r"sous-titr\w+|subtítulos|sottotitoli|ondertiteling|titulky)\b.{0,30}\b(?:by|von|par|por|di|door|od|:)",
+    re.IGNORECASE,
+)
+
+
+class Cue(NamedTuple):
+    """Lines that are shown together, from one second to another."""
+
+    start: float
+    end: float
+    lines: tuple[str, ...]
+
+
+def read_subtitles(source: str) -> BlockText:
+    """The paragraphs of a file of subtitles: cues are joined until a stop, a new speaker or a pause.
+
+    Examples
+    --------
+    >>> made = read_subtitles("1\\n00:00:01,000 --> 00:00:02,000\\nIt rained\\n\\n2\\n00:00:02,100 --> 00:00:04,000\\n"
+    ...                       "all day.\\n\\n3\\n00:00:05,000 --> 00:00:06,000\\n- [thunder] <i>Again?</i>")
+    >>> made.text.split("\\n\\n")
+    ['It rained all day.', 'Again?']
+    """
+    made, held, before = BlockText(), "", 0.0
+    shown: tuple[str, ...] = ()
+    for cue in find_cues(source):
+        if cue.start - before > PAUSE:
+            made.add("paragraph", held)
+            held = ""
+        if any(map(_CREDIT.search, cue.lines)):
+            continue
+        for line in cue.lines:
+            if line in shown:  # of lines that roll up, each is shown again under the next
+                continue
+            said = _said(line)
+            speaker = _SPEAKER.match(said)
+            if held and (speaker or is_closed(held)):
+                made.add("paragraph", held)
+                held = ""
+            held += " " + (said[speaker.end() :] if speaker else said)
+        shown, before = cue.lines, cue.end
+    made.add("paragraph", held)
+    return made
+
+
+def find_cues(source: str) -> Iterator[Cue]:
+    """The cues of a file, whatever stands between them: numbers, names, notes and styles."""
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    at = 0
+    while at < len(lines):
+        times = _TIMES.match(lines[at])
+        at += 1
+        if times is None:
+            continue
+        first = at
+        while at < len(lines) and lines[at].strip() and not _TIMES.match(lines[at]):
+            at += 1
+        last = at - 1 if at < len(lines) and lines[at].strip() and lines[at - 1].strip().isdigit() else at
+        yield Cue(_seconds(times[1]), _seconds(times[2]), tuple(line.strip() for line in lines[first:last]))
+
+
+def _seconds(clock: str) -> float:
+    total = 0.0
+    for part in clock.replace(",", ".").split(":"):
+        total = 60.0 * total + float(part)
+    return total
+
+
+def _said(line: str) -> str:
+    """The words of a line."""
+    line = html.unescape(_TAG.sub("", line)).strip()
+    if _SONG.search(line) or _WHOLE.match(line):
+        return ""
+    speaker = _SPEAKER.match(line)
+    mark = speaker[0] if speaker else ""
+    line = _SOUND.sub("", line[len(mark) :]).strip()
+    return mark + line if line else ""

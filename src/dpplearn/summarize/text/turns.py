@@ -1,0 +1,145 @@
+"""Turns of chats and transcripts: the label that says who speaks and when, told by its repeating down the document.
+
+A label stands at the head of a line and is made of a time, a name, or both: `[14/09/2024, 09:12:01] Ann:`,
+`09:12 Ann:`, `Ann (00:01:02):`, `Ann, [14.09.2024 09:12]`, `<Ann>`, `ANN:`. One such line says nothing; many say that
+the document is a conversation. Where most times have a name beside them, a line with a time and no name is what the
+program says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+FEWEST = 3  # lines with labels that make a conversation
+_DATE = (
+    r"(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:[0-9]{4}|[0-9]{2})"
+    r"|[0-9]{1,2}\.? [^\W\d_]{3,9}\.?,? [0-9]{2,4}|[A-Z][a-z]{2,8}\.? [0-9]{1,2},? [0-9]{2,4})"
+)
+_NOON = r"(?:\s?[apAP]\.?\s?[mM]\b\.?|\s?Z\b)?"
+_CLOCK = rf"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
+_DOTTED = rf"[0-9]{{1,2}}[:.][0-9]{{2}}(?:[:.][0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
+_MOMENT = rf"(?:{_DATE}[,\sT]{{1,3}}(?:[^\W\d_]{{2,4}}\s)?{_DOTTED}|{_CLOCK}(?:,?\s{_DATE})?)"
+_STAMP = rf"{_MOMENT}(?:\s?(?:-->|[-–—])\s?{_CLOCK})?"
+_NAME = r"[~@+*]?\s?[^\W_][^\n:<>\[\]{}|!?\"“”;=]{0,39}?"
+_TIME_FIRST = re.compile(
+    rf"(?:(?P<bracket>[\[(<{{])\s?{_STAMP}\s?[\])>}}]|{_STAMP})(?=\W|$)(?P<sep>\s*(?:[-–—|:]\s)?\s*)"
+    rf"(?P<said>(?:<(?P<nick>{_NAME})>|(?P<name>{_NAME})\s?[:：])(?:\s+|$))?"
+)
+_NAME_FIRST = re.compile(
+    rf"(?P<name>{_NAME})(?:[\s,–—-]*[\[(]\s?{_STAMP}\s?[\])]\s*:?|(?:\s{{2,}}|\t|,\s|\s[-–—|]\s|\s)\s*{_STAMP}\s*(?::|$))\s*"
+)
+_NICK = re.compile(rf"<(?P<name>{_NAME})>\s+")
+_NAMED = re.compile(rf"(?P<name>{_NAME})\s?[:：](?:\s+|$)")
+# Sounds and what a program shows instead of a picture, before the words: [laughter], (coughs), <Media omitted>
+_ASIDE = re.compile(r"(?:(?:\[[^\[\]\n]{1,60}\]|\([^()\n]{1,60}\)|<[^<>\n]{1,60}>)[.,:]?\s*)++")
+_OF_PROGRAM = re.compile(r"(?:\*{1,3}|-->|<--|-!-|==|--)\s")
+_MARK = "\u200e"  # with which some programs begin what is theirs
+
+
+class Turn(NamedTuple):
+    """Where in a line its words begin, after a label; or that all of it is a program's, and none are."""
+
+    begin: int
+    program: bool = False
+
+
+class _Label(NamedTuple):
+    end: int  # of the time, where the label has one
+    name: str  # "" without
+    said: int  # where the words begin if the name is one
+    sure: bool = True  # the time stands in brackets or alone
+
+
+def find_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]:
+    """Tell for each line whether a turn begins in it; all None where the document is no conversation.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        Without white space around them.
+    heads : sequence of bool
+        Whether a blank line, or nothing, stands before each.
+
+    Examples
+    --------
+    >>> chat = ["[09:12] Ann created the group", "[09:12] Ann: It rains.", "[09:13] Bo: Again?", "[09:15] Ann: Yes."]
+    >>> [turn and (turn.begin, turn.program) for turn in find_turns(chat, [True, False, False, False])]
+    [(0, True), (13, False), (12, False), (13, False)]
+    """
+    timed = [_timed(line) for line in lines]
+    found = _timed_turns(lines, timed)
+    if found is None:
+        found = _nick_turns(lines)
+    return _named_turns(lines, heads) if found is None else found
+
+
+def _timed(line: str) -> _Label | None:
+    match = _TIME_FIRST.match(line)
+    if match:
+        name = match["nick"] or match["name"] or ""
+        if not _is_name(name):
+            name = ""
+        end = match.end("sep")
+        return _Label(end, name, match.end() if name else end, bool(match["bracket"]) or end == len(line))
+    match = _NAME_FIRST.match(line)
+    return _Label(match.end(), match["name"], match.end()) if match and _is_name(match["name"]) else None
+
+
+def _is_name(name: str) -> bool:
+    return 0 < len(name.split()) <= 5
+
+
+def _timed_turns(lines: Sequence[str], labels: Sequence[_Label | None]) -> list[Turn | None] | None:
+    """Turns of a document with times; where most have a name, what has none is the program's."""
+    stamped = [label for label in labels if label is not None]
+    times = Counter(label.name for label in stamped if label.name)
+    named = sum(number for number in times.values() if number > 1)
+    told = named >= FEWEST and 20 * named >= len(lines)
+    if not told and (len(stamped) < FEWEST or 4 * sum(label.sure for label in stamped) < len(lines)):
+        return None
+    spoken = 2 * times.total() >= len(stamped) and named > 0
+    found: list[Turn | None] = []
+    for line, label in zip(lines, labels, strict=True):
+        if label is None:
+            found.append(None)
+        elif spoken and not label.name and label.end < len(line):
+            found.append(Turn(0, program=True))
+        else:
+            found.append(_turn(line, label.said if spoken else label.end))
+    return found
+
+
+def _nick_turns(lines: Sequence[str]) -> list[Turn | None] | None:
+    matches = [_NICK.match(line) for line in lines]
+    count = sum(match is not None for match in matches)
+    if count < FEWEST or 3 * count < len(lines):
+        return None
+    return [
+        _turn(line, match.end()) if match else Turn(0, program=True) if _OF_PROGRAM.match(line) else None
+        for line, match in zip(lines, matches, strict=True)
+    ]
+
+
+def _named_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]:
+    """Turns that begin with a name and a colon: two names that come again, in a third of the lines or paragraphs."""
+    matches = [match if match and _is_name(match["name"]) else None for match in map(_NAMED.match, lines)]
+    times = Counter(match["name"] for match in matches if match)
+    again = {name for name, number in times.items() if number > 1}
+    mine = [head for head, match in zip(heads, matches, strict=True) if match and match["name"] in again]
+    base = sum(heads) if 2 * sum(mine) > len(mine) else len(lines)
+    if len(again) < 2 or len(mine) <= FEWEST or 3 * len(mine) < base:
+        return [None] * len(lines)
+    return [
+        _turn(line, match.end()) if match and match["name"] in again else None
+        for line, match in zip(lines, matches, strict=True)
+    ]
+
+
+def _turn(line: str, begin: int) -> Turn:
+    if line.startswith(_MARK, begin):
+        return Turn(0, program=True)
+    aside = _ASIDE.match(line, begin)
+    return Turn(aside.end() if aside else begin)

@@ -1,0 +1,100 @@
+"""What wikis, blogs, forums and mailers put around a text: no running text, unless it is all there is."""
+
+import pytest
+
+from dpplearn.summarize.corpora.documents import parse_document
+from dpplearn.summarize.text.blocks import RUNNING
+from dpplearn.summarize.text.page import read_html
+from dpplearn.summarize.text.sentences import split_sentences
+from dpplearn.summarize.text.standing import is_standing
+
+STORY = "<p>The mill at Orrin burned down on Sunday, and two firemen were hurt. Nobody knows yet how it began.</p>"
+
+
+def running(source):
+    page, _ = read_html(source)
+    return [page.text[block.start : block.end] for block in page.blocks if block.kind in RUNNING]
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        '<div class="hatnote">For the village, see Orrin Parva.</div>',
+        '<table class="metadata ambox"><tr><td>This page lacks sources. You can help to add some.</td></tr></table>',
+        '<div id="siteNotice"><p>Give us the price of a bun today.</p></div>',
+        '<div class="thumbcaption">The mill in the year 1920.</div>',
+        '<div class="reflist"><ol class="references"><li>^ Ash, P. (1987). Mills. Leeds: Heron.</li></ol></div>',
+        '<ol class="references"><li>^ Ash, P. (1987). Mills of the north are old. Leeds: Heron.</li></ol>',
+        '<table class="infobox"><tr><td>The mill was built in 1790.</td></tr></table>',
+        '<div id="comments"><ol class="comment-list"><li><p>I used to play there as a child.</p></li></ol></div>',
+        '<div id="respond"><p>Your address will be kept secret.</p></div>',
+        '<div id="disqus_thread"><p>What a pity, it was so pretty.</p></div>',
+        '<div class="jp-relatedposts"><p>Ten mills that you must see this year.</p></div>',
+        '<p class="affiliate-disclosure">We may earn something when you buy.</p>',
+        '<div class="author-box"><p>Ola has written about mills for years and lives in one.</p></div>',
+        '<div class="gmail_signature">Ola Berg sells mills to people who want them.</div>',
+        '<div class="moz-signature">Ola Berg sells mills to people who want them.</div>',
+        '<div id="Signature"><p>Ola Berg sells mills to people who want them.</p></div>',
+    ],
+)
+def test_what_stands_around_a_story_is_not_part_of_it(around):
+    assert running(f"<html><body><div>{STORY}{around}</div></body></html>") == running(STORY)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        '<sup class="reference"><a href="#n1"><span class="b">[</span>1<span>]</span></a></sup>',
+        '<sup class="reference">: 12 </sup>',
+        '<sup class="noprint Inline-Template">[<i><a>citation needed</a></i>]</sup>',
+        '<sup><a href="#fn3">3</a></sup>',
+        "<sup>[b]</sup>",
+        '<span class="mw-editsection">[<a href="x">edit</a>]</span>',
+    ],
+)
+def test_marks_of_notes_are_dropped(mark):
+    source = f"<p>The mill was sold.{mark}{mark} It stood empty.{mark}</p>"
+    assert running(source) == ["The mill was sold. It stood empty."]
+
+
+def test_other_raised_text_stays():
+    assert running("<p>It is 42 km<sup>2</sup> and weighs 10<sup>9</sup> tons.</p>") == [
+        "It is 42 km2 and weighs 109 tons."
+    ]
+
+
+def test_a_page_of_comments_is_read():
+    posts = "".join(
+        f'<div class="comment"><p>I have been there {n} times and it never rained.</p></div>' for n in range(9)
+    )
+    assert len(running(f'<nav>Home</nav><p>Ask us</p><div id="comments">{posts}</div>')) == 10
+    long = "".join(STORY.replace("Sunday", f"day {n}") for n in range(8))
+    assert len(running(f'<div>{long}</div><div id="comments">{posts * 30}</div>')) == 8
+
+
+def test_a_section_named_for_its_heading_is_text():
+    section = '<section id="comments"><h2>Comments</h2><p>A line that begins with a hash is ignored.</p></section>'
+    assert "A line that begins with a hash is ignored." in running(f"<main>{STORY * 6}{section}</main>")
+
+
+def test_sentences_end_before_the_marks_of_notes():
+    text = "The mill was sold.[1][2] It stood empty.[a] The roof fell in.[citation needed] Then it burned.[note 3]"
+    found = [text[start:end] for start, end in split_sentences(text)]
+    assert [one.partition("[")[0] for one in found] == [
+        "The mill was sold.",
+        "It stood empty.",
+        "The roof fell in.",
+        "Then it burned.",
+    ]
+    assert all(map(is_standing, found))
+
+
+def test_signatures_of_html_mail_are_no_text():
+    mail = (
+        "From: a@example.org\nMIME-Version: 1.0\nContent-Type: text/html\n\n<html><body><div>The mill opens on Monday."
+        '</div><div class="gmail_signature">Ola Berg is hiring millers now.</div></body></html>'
+    )
+    document = parse_document(mail.encode(), "a.eml", "a.eml")[0]
+    assert [document.text[b.start : b.end] for b in document.blocks if b.kind in RUNNING] == [
+        "The mill opens on Monday."
+    ]

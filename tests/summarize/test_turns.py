@@ -1,0 +1,93 @@
+"""Chats and transcripts: what is said, from after its label; what a program says is no text."""
+
+import pytest
+
+from dpplearn.summarize import Cluster, Document
+from dpplearn.summarize.text.blocks import BlockText
+
+SAID = [
+    ("Ines", "the roof of the boathouse is leaking above the workbench"),
+    ("Pavel", "I can bring tar and a ladder on Saturday morning."),
+    ("Ines", "The ladder must reach five metres, because the gable is high."),
+    ("Mo", "we should ask the harbour office before anybody climbs up there"),
+    ("Pavel", "The office told me that repairs need no permit."),
+]
+SHAPES = {
+    "whatsapp": ("[{d}/03/2025, 1{d}:0{d}:22] {name}: {text}", "[4/03/2025, 14:02:22] Mo joined using an invite"),
+    "android": ("{d}.3.25, 1{d}:0{d} - {name}: {text}", "4.3.25, 14:02 - Mo left"),
+    "clock": ("0{d}:12 {name}: {text}", "06:12 Mo pinned a message"),
+    "noon": ("{d}:12 PM {name}: {text}", "6:12 PM Mo started a call"),
+    "after": ("{name} (00:0{d}:02): {text}", None),
+    "own line": ("{name}  {d}:12 AM\n{text}", None),
+    "telegram": ("{name}, [0{d}.03.2025 1{d}:05]\n{text}", None),
+    "irc": ("<{name}> {text}", "*** Mo has quit (Ping timeout)"),
+    "irc with times": ("[1{d}:44] <{name}> {text}", "[15:44] *** Mo has quit"),
+    "iso": ("2025-03-0{d} 11:0{d}:09 {name}: {text}", "2025-03-06 11:00:09 recording started"),
+    "names": ("{name}: {text}", None),
+    "paragraphs": ("\n{name}: {text}\n", None),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sentences_begin_after_the_label(shape):
+    line, program = SHAPES[shape]
+    said = [*SAID, ("Ines", "It has leaked since the storm in January."), ("Mo", "That was a bad storm.")]
+    lines = [line.format(d=1 + i % 8, name=name, text=text) for i, (name, text) in enumerate(said)]
+    if program:
+        lines.insert(3, program)
+    text = "\n".join(lines)
+    cluster = Cluster([Document("chat", text)])
+    found = cluster.sentences()
+    assert [sentence.text for sentence in found] == [text for _, text in said]
+    assert all(text[s.start : s.end] == s.text for s in found)
+    aside = {piece.kind for piece in cluster.candidates().set_aside}
+    assert aside == ({"byline", "banner"} if program else {"byline"})
+
+
+def test_sounds_and_pictures_are_no_words():
+    text = (
+        "[09:01] Ann: [laughter] The goat ate the map.\n[09:02] Bo: <Media omitted>\n[09:02] Ann: (coughs)\n"
+        "[09:03] Bo: \u200evoice note left out\n[09:04] Ann: It was the only map we had."
+    )
+    assert [s.text for s in Cluster.from_texts([text]).sentences()] == [
+        "The goat ate the map.", "It was the only map we had."
+    ]  # fmt: skip
+
+
+def test_what_is_above_a_conversation():
+    text = (
+        "Board call, recorded on 3 May, may contain errors\n\n"
+        "The board met to talk about the boats.\n\n"
+        + "\n".join(f"0{i}:10 {name}: {said}" for i, (name, said) in enumerate(SAID))
+    )
+    assert [s.text for s in Cluster.from_texts([text]).sentences()] == [
+        "The board met to talk about the boats.", *(said for _, said in SAID)
+    ]  # fmt: skip
+
+
+def test_turns_that_go_on_in_more_lines():
+    text = "\n".join(f"[0{i}:10] {name}: {said[:20]}\n{said[20:]}" for i, (name, said) in enumerate(SAID))
+    assert len(Cluster.from_texts([text]).sentences()) == len(SAID)
+
+
+def test_paragraphs_of_a_file_with_blocks():
+    made = BlockText()
+    made.add("heading", "Board call")
+    for i, (name, said) in enumerate(SAID):
+        made.add("paragraph", f"{name} (0{i}:10): {said}")
+    cluster = Cluster([Document("a.docx", made.text, blocks=made.blocks)])
+    assert [s.text for s in cluster.sentences()] == [said for _, said in SAID]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "At 09:12 the alarm rang. It rang again at 10:30.",
+        "Belzig: the well is dry.\nTorre: the river is low.\nAubry: the dam is full.",  # once each: no speakers
+        "Note: the pier is closed on Monday.\n\nThe ferry sails from the north.\n\nNote: dogs travel free of charge.",
+        "The talks failed: nobody signed. He said: never again.",
+    ],
+)
+def test_a_colon_or_a_time_makes_no_conversation(text):
+    kept = " ".join(s.text for s in Cluster.from_texts([text]).sentences(keep_all=True))
+    assert kept == " ".join(text.split())
