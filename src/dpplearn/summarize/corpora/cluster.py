@@ -115,11 +115,11 @@ class Cluster:
     ) -> Cluster:
         """Read files as one cluster: a path, a pattern such as "storm/*.txt", a folder, or several of these.
 
-        Text, Markdown, HTML, newswire SGML, subtitles, PDF (with the extra `documents`), Word, OpenDocument and EPUB files, rich
-        text, e-mails and mailboxes are told apart by name and content; ids are file names. What cannot be read is
-        named with its reason in a `SkippedWarning` for each file, and the others are read; where none can be, that is
-        the error. Files of other kinds in a folder, and files without a word, are named in a `SkippedWarning`, too;
-        hidden files and those called README are no matter.
+        Text, Markdown, HTML, newswire SGML, subtitles, PDF (with the extra `documents`), Word, OpenDocument and EPUB
+        files, rich text, e-mails and mailboxes are told apart by name and content; ids are file names. What cannot be
+        read is named with its reason in a `SkippedWarning` for each file, and the others are read; where none can be,
+        that is the error. Files of other kinds in a folder, and files without a word, are named in a `SkippedWarning`,
+        too; hidden files and those called README are no matter.
         """
         from dpplearn.summarize.corpora.documents import read_files
 

@@ -56,8 +56,8 @@ def _parser() -> MarkdownIt:
 def read_markdown(source: str) -> tuple[BlockText, str | None]:
     """Return the blocks of a Markdown file and its title, which is its first heading of level 1.
 
-    Front matter, what is struck out, link targets and images in a text are dropped; HTML is read as `read_html` does; a paragraph in bold
-    is a heading, one of images a caption, as is a footnote; one of links is navigation.
+    Front matter, what is struck out, link targets and images in a text are dropped; HTML is read as `read_html` does; a
+    paragraph in bold is a heading, one of images a caption, as is a footnote; one of links is navigation.
 
     Examples
     --------
