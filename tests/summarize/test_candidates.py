@@ -249,7 +249,7 @@ def test_a_sentence_that_begins_with_code_in_markdown():
 
 
 def test_a_doubtful_piece_stands_where_it_is_one_of_the_sentences_of_a_paragraph():
-    doubtful = "Harbour fees up again."
+    doubtful = "More delays ahead for commuters."
     alone, among = ([("paragraph", doubtful), ("paragraph", "The boats lie idle in the bay.")],
                     [("paragraph", f"The boats lie idle in the bay. {doubtful}")])  # fmt: skip
     assert doubtful not in texts(Cluster([document("a", *alone)]))

@@ -21,7 +21,7 @@ from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.word_lists import word_lists
 from dpplearn.summarize.text.words import SINGLE
 
-AMONG = 0.1  # the same of a piece in a paragraph with others: the neighbours of a sentence are sentences
+AMONG = 0.05  # the same of a piece in a paragraph with others: the neighbours of a sentence are sentences
 LEAST = 0.4  # of the probability that a piece is a sentence: a lost sentence is worse than a fragment kept
 LONG = 9  # words
 LONGEST = 600  # characters that are looked at, half of them at either end
