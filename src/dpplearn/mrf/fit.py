@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import linalg
 
 from dpplearn._checks import FloatArray, Seed, check_int, check_rng
 from dpplearn.dpp import DPP
@@ -165,13 +166,13 @@ def fit_dpp_to(
     loss = Divergence.to(p)
     found = []
     for L in dpp_starts(p, n_starts, generator):
-        x, steps = minimize(loss, loss.parameters(L), None, tol, max_iter, least_gain=1e-9)
+        x, steps = minimize(loss, loss.kernels.start(linalg.solve(np.eye(len(L)) + L, L)), None, tol, max_iter, least_gain=1e-9)
         found.append((loss(x)[0], steps, x))
     found.sort(key=lambda run: run[0])
     _, before, x = found[0]  # only the best is worth the long way to the tolerance
     x, steps = minimize(loss, x, None, tol, max_iter)
     value, gradient = loss(x)
-    K = loss.K(*loss.eigenpairs(x))
+    K = loss.kernels.at(x).K
     signs = tree_signs(K)
     model = DPP.from_marginal(signs[:, None] * K * signs)
     others = tuple(max(run[0], 0.0) for run in found[1:])
