@@ -21,6 +21,7 @@ Process = Determinantal | NonsymmetricDPP
 
 SURE = 2e-6  # eigenvalues of K stay this far from 0 and 1: L has no eigenvalue above 1e6, and keeps its digits
 DRAWS = 400  # samples of a correction
+SMALL = 0.1  # deviation of log q - c up to which nothing is left to correct
 NUMBERS = 2_000_000  # of matrices inverted at once
 
 
@@ -65,7 +66,7 @@ def best_process(
     for _ in range(2):
         surrogate = Surrogate.of(w, W, dependence(best.K), neighbours)
         best = Variational(kernels, climb(surrogate, kernels, best.x, max_iter // 2), surrogate)
-    if corrections == 0:
+    if corrections == 0 or lower_bound(best, DRAWS, rng)[0].standard_error * np.sqrt(DRAWS) < SMALL:
         return best
     other = corrected(best, corrections, rng)
     return max(best, other, key=lambda v: float(lower_bound(v, 4000, rng)[0]))
