@@ -73,13 +73,13 @@ def diagnose(
     positive = max(largest_correlation(pairs) - noise, 0.0)
     if lower is None or sampled is None:
         like = violation < 0.01 and attraction == 0.0
-        reason = f"by the weights alone: violation {violation:.2g}, attraction {attraction:.2g}"
+        reason = "nothing is known but the weights and the pairs"
     elif effective < EFFECTIVE:
-        like, reason = False, f"only {effective:.1%} of the samples of q count: q misses where the field has its mass"
+        like, reason = False, f"only {effective:.1%} of the samples of q count: it misses where the field has its mass"
     else:
         like = bool(missed <= MISSED or divergence <= CLOSE)
         reason = f"q misses {min(missed, 1.0):.0%} of the dependence between the items, {divergence:.2g} nats"
-    if not like:
+    if not like or lower is None:
         reason += f"; triangle violation {violation:.2g}, attraction {attraction:.2g}, correlation up to +{positive:.2g}"
     return Diagnosis(like, reason, violation, attraction, positive, divergence, missed, effective)
 
