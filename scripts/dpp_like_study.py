@@ -22,14 +22,17 @@ STRENGTHS = (0.5, 1.0, 2.0, 4.0)
 
 
 def pair_weights(kind: str, n: int, strength: float, rng: np.random.Generator) -> np.ndarray:
-    """alike: w_ij = strength log(1 - S_ij^2), the pair factors of a DPP of points in the plane; DPP-like by construction.
-    groups: -strength in groups of about five. grid: -strength between neighbours. sparse: exponentially distributed, five
-    neighbours on average. dense: all pairs, of mean -5 strength / n. mixed: as sparse, one pair in five attracts."""
+    """w_ij of a kind of field.
+
+    alike: strength log(1 - S_ij^2), the pair factors of a DPP of points in the plane; DPP-like by construction.
+    groups: -strength in groups of about five. grid: -strength between neighbours. sparse: exponentially distributed,
+    five neighbours on average. dense: all pairs, of mean -5 strength / n. mixed: as sparse, one pair in five attracts.
+    """
     if kind == "alike":
         X = rng.random((n, 2))
         squares = ((X[:, None] - X) ** 2).sum(axis=2) * n
         S = 0.95 * np.exp(-squares)
-        return strength * np.where(S > 1e-3, np.log1p(-np.where(np.eye(n), 0.0, S) ** 2), 0.0)
+        return strength * np.where(S > 1e-3, np.log1p(-(np.where(np.eye(n), 0.0, S) ** 2)), 0.0)
     if kind == "groups":
         group = rng.permutation(np.arange(n) % max(n // 5, 1))
         size = (group[:, None] == group).astype(float)
@@ -96,7 +99,9 @@ def study(kind: str, n: int, strength: float, repeat: int) -> dict:
         for name, (a, seconds) in found.items()
     }
     said = found["dpp"][0].diagnosis
-    numbers = {k: float(f"{getattr(said, k):.3g}") for k in ("violation", "positive", "divergence", "missed", "effective")}
+    numbers = {
+        k: float(f"{getattr(said, k):.3g}") for k in ("violation", "positive", "divergence", "missed", "effective")
+    }
     cell = {"kind": kind, "n": n, "strength": strength, "repeat": repeat, "log_z": round(log_z, 4), "spread": spread}
     return cell | {"dpp_like": said.dpp_like, **numbers, "errors": errors}
 

@@ -45,7 +45,7 @@ def blocks(request, monkeypatch):
 
 
 def test_the_surrogate_is_the_bound_or_its_known_part(process, blocks, rng):
-    """One block: E[score] + H, by enumeration. Many: E[score - c], with c as told; never below where pairs are covered."""
+    """One block: E[score] + H, by enumeration. Many: E[score - c], with c as told."""
     kernels, x, q = process
     mrf = random_mrf(7, rng, repulsive=False)
     Y = rows_of_all_subsets(7)
@@ -61,23 +61,20 @@ def test_the_surrogate_is_the_bound_or_its_known_part(process, blocks, rng):
         assert value == pytest.approx(q @ (score - np.log(q)), abs=1e-6)
 
 
-def test_blocks_alone_give_more_entropy_than_there_is(rng):
+def test_blocks_alone_give_more_entropy_than_there_is(rng, monkeypatch):
     """H(q) = sum of H(y_i | y_S_i) - KL(q || q'): the gap is the divergence of the product of conditionals."""
     n = 6
-    surrogate_module_exact = surrogate_module.EXACT
-    try:
-        surrogate_module.EXACT = 0
-        dpp = DPP(np.cov(rng.standard_normal((n, 9))))
-        whole = Surrogate.of(np.zeros(n), np.zeros((n, n)), dpp.K**4, 2)
-    finally:
-        surrogate_module.EXACT = surrogate_module_exact
+    monkeypatch.setattr(surrogate_module, "EXACT", 0)
+    dpp = DPP(np.cov(rng.standard_normal((n, 9))))
+    whole = Surrogate.of(np.zeros(n), np.zeros((n, n)), dpp.K**4, 2)
     bare = Surrogate(whole.w, whole.W, whole.first, whole.blocks, np.zeros((n, n)))
     q, c = probabilities_of(dpp), bare.log_surrogate(dpp.K, rows_of_all_subsets(n))
     assert np.exp(c).sum() == pytest.approx(1.0, abs=1e-9)  # a distribution of its own
     assert bare(dpp.K)[0] - dpp.entropy() == pytest.approx(kl_divergence(q, np.exp(c)), abs=1e-9)
 
 
-def test_the_gradient_is_that_of_finite_differences(process, blocks, rng):
+@pytest.mark.usefixtures("blocks")
+def test_the_gradient_is_that_of_finite_differences(process, rng):
     kernels, x, _ = process
     mrf = random_mrf(7, rng, repulsive=False)
     K = kernels.at(x).K
@@ -105,7 +102,7 @@ def test_the_gradient_of_the_bound_is_the_sum_over_subsets(n, rng):
 
 def test_corrections_are_the_missing_gradient(process, rng, monkeypatch):
     """Surrogate gradient - cov(log q - c, score function) over samples is the gradient of the bound, within noise."""
-    kernels, x, q = process
+    kernels, x, _ = process
     monkeypatch.setattr(surrogate_module, "EXACT", 0)
     mrf, K = random_mrf(7, rng), kernels.at(x).K
     surrogate = Surrogate.of(mrf.w, mrf.W, (K * K.T) ** 2, 2)
@@ -177,7 +174,8 @@ def test_the_estimated_bound_is_the_bound(rng, monkeypatch):
 def test_low_rank_and_attraction(rng):
     mrf = random_mrf(8, rng, strength=2.0)
     low, full = approximate(mrf, rank=3), approximate(mrf)
-    assert isinstance(low.q, LowRankDPP) and low.q.B.shape == (8, 3)
+    assert isinstance(low.q, LowRankDPP)
+    assert low.q.B.shape == (8, 3)
     assert low.log_normalizer < full.log_normalizer < mrf.log_normalizer
     drawn = low.q.log_prob(low.q.sample(20_000, rng=0))
     assert low.log_normalizer == pytest.approx(  # of q itself, whose subsets have at most three items
@@ -187,7 +185,9 @@ def test_low_rank_and_attraction(rng):
     attracting = PairwiseMRF([-1.0, -1.0, 0.0], W, repulsive=False)
     symmetric, skew = approximate(attracting), approximate(attracting, "nonsymmetric")
     assert isinstance(skew.q, NonsymmetricDPP)
-    assert attracting.log_normalizer - skew.log_normalizer < 0.2 * (attracting.log_normalizer - symmetric.log_normalizer)
+    assert attracting.log_normalizer - skew.log_normalizer < 0.2 * (
+        attracting.log_normalizer - symmetric.log_normalizer
+    )
     assert not symmetric.diagnosis.dpp_like
     assert symmetric.diagnosis.attraction == pytest.approx(2 / 3)
 
@@ -290,7 +290,8 @@ def test_every_family_answers_alike(family, rng):
     found, again = (approximate(mrf, family, rng=3, **options) for _ in range(2))
     assert found.family == family
     assert isinstance(found.diagnosis, Diagnosis)
-    assert found.marginals.shape == (16,) and found.pair_probs.shape == (16, 16)
+    assert found.marginals.shape == (16,)
+    assert found.pair_probs.shape == (16, 16)
     np.testing.assert_array_equal(found.pair_probs, again.pair_probs)
     np.testing.assert_array_equal(found.pair_probs.diagonal(), found.marginals)
     np.testing.assert_allclose(found.marginals, mrf.marginals, atol=0.15)

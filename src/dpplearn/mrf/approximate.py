@@ -10,9 +10,9 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray, Seed, check_choice, check_int, check_rng, read_only
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import annealed, as_subsets, gibbs, propose, weighted_moments
+from dpplearn.mrf.chains import annealed, as_subsets, conditional_moments, gibbs, propose, weighted_moments
 from dpplearn.mrf.diagnosis import Diagnosis, diagnose
-from dpplearn.mrf.messages import Beliefs, belief_propagation, mean_field, tree_reweighted
+from dpplearn.mrf.messages import belief_propagation, mean_field, tree_reweighted
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.parameters import Factors, Sine
 from dpplearn.mrf.two_items import check_number
@@ -168,8 +168,8 @@ def approximate(
         log_z, pairs, _ = weighted_moments(log_weights, Y)
         return record(mrf, family, log_z, None, pairs, None, None)
     if family == "gibbs":
-        Y = gibbs(w, W, chains, sweeps, generator, q)
-        return record(mrf, family, Estimate(np.nan, np.nan), None, weighted_moments(np.zeros(len(Y)), Y)[1], q, None)
+        pairs = conditional_moments(w, W, gibbs(w, W, chains, sweeps, generator, q))
+        return record(mrf, family, Estimate(np.nan, np.nan), None, pairs, q, None)
     if q is None:
         kernel = Sine(mrf.n, SURE)
         q = kernel.process(best_process(w, W, kernel, neighbours=neighbours, corrections=corrections, rng=generator).x)

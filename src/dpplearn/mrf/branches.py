@@ -12,7 +12,7 @@ LEAST = 1e-15  # a conditional probability below this is rounding: constant ther
 
 
 class Entropies(NamedTuple):
-    """Of B blocks of m items: the sum of entropies, its gradient (B, m, m), and P(last in Y | the others) (B, 2^m-1)."""
+    """Of B blocks of m items: the sum of entropies, its gradient (B, m, m), P(last in Y | the others) (B, 2^(m-1))."""
 
     value: float
     gradient: FloatArray
@@ -20,7 +20,7 @@ class Entropies(NamedTuple):
 
 
 def conditional_entropies(blocks: FloatArray, free: int) -> Entropies:
-    """Sum over the blocks of H(last `free` items | those before), for principal blocks (B, m, m) of any marginal kernel.
+    """Sum over the blocks of H(last `free` items | those before); blocks (B, m, m) are principal ones of any K.
 
     Item by item: given the choices before, the first entry a of what the block has become is the chance that the item
     is in. The rest loses v u / a with the item and gains v u / (1 - a) without it (v its column, u its row). Level t

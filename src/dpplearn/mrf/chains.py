@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from dpplearn._checks import FloatArray
 from dpplearn.estimate import Estimate
@@ -44,7 +44,9 @@ def run_sweeps(
     from dpplearn._loops.gibbs import anneal
 
     states = rng.integers(1, 2**63, size=(len(Y), 4)).astype(np.uint64)
-    anneal(w, W, w if base is None else base, betas, Y, states, np.zeros(len(Y)) if log_weights is None else log_weights)
+    anneal(
+        w, W, w if base is None else base, betas, Y, states, np.zeros(len(Y)) if log_weights is None else log_weights
+    )
 
 
 def gibbs(w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator, q: Any = None) -> Rows:
@@ -93,4 +95,18 @@ def weighted_moments(log_weights: FloatArray, Y: npt.NDArray[Any]) -> tuple[Esti
     error = float(weights.std(ddof=1)) / mean / np.sqrt(weights.size) if weights.size > 1 else np.inf
     rows = Y.astype(np.float64)
     pairs = rows.T @ (rows * (weights / weights.sum())[:, None])
-    return Estimate(top + float(np.log(mean)), error), pairs, float(weights.sum() ** 2 / (weights @ weights) / weights.size)
+    return (
+        Estimate(top + float(np.log(mean)), error),
+        pairs,
+        float(weights.sum() ** 2 / (weights @ weights) / weights.size),
+    )
+
+
+def conditional_moments(w: FloatArray, W: FloatArray, Y: Rows) -> FloatArray:
+    """P(i and j) from samples of the field: the mean of y_i P(y_j = 1 | the others), which varies less than y_i y_j."""
+    rows = Y.astype(np.float64)
+    chance = expit(w + rows @ W)
+    pairs = rows.T @ chance / len(Y)
+    pairs = (pairs + pairs.T) / 2
+    np.fill_diagonal(pairs, chance.mean(axis=0))
+    return np.asarray(pairs)

@@ -80,7 +80,9 @@ def diagnose(
         like = bool(missed <= MISSED or divergence <= CLOSE)
         reason = f"q misses {min(missed, 1.0):.0%} of the dependence between the items, {divergence:.2g} nats"
     if not like or lower is None:
-        reason += f"; triangle violation {violation:.2g}, attraction {attraction:.2g}, correlation up to +{positive:.2g}"
+        reason += (
+            f"; triangle violation {violation:.2g}, attraction {attraction:.2g}, correlation up to +{positive:.2g}"
+        )
     return Diagnosis(like, reason, violation, attraction, positive, divergence, missed, effective)
 
 
