@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import linalg
 
 from dpplearn._checks import FloatArray
 from dpplearn.mrf.branches import chances
@@ -98,6 +99,11 @@ class Divergence:
         """That of the target with these probabilities."""
         seen = p[p > 0.0]
         return cls(branch_masses(p), float(seen @ np.log(seen)), Sine(items_in(p)))
+
+    def parameters(self, L: FloatArray) -> FloatArray:
+        """x of the DPP with likelihood kernel L."""
+        lam, V = linalg.eigh(L)
+        return self.kernels.start((V * (lam / (1 + lam))) @ V.T)
 
     def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
         point = self.kernels.at(x)

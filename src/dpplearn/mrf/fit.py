@@ -8,7 +8,6 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
 
 from dpplearn._checks import FloatArray, Seed, check_int, check_rng
 from dpplearn.dpp import DPP
@@ -167,7 +166,7 @@ def fit_dpp_to(
     found = []
     for L in dpp_starts(p, n_starts, generator):
         x, steps = minimize(
-            loss, loss.kernels.start(linalg.solve(np.eye(len(L)) + L, L)), None, tol, max_iter, least_gain=1e-9
+            loss, loss.parameters(L), None, tol, max_iter, least_gain=1e-9
         )
         found.append((loss(x)[0], steps, x))
     found.sort(key=lambda run: run[0])
