@@ -165,9 +165,7 @@ def fit_dpp_to(
     loss = Divergence.to(p)
     found = []
     for L in dpp_starts(p, n_starts, generator):
-        x, steps = minimize(
-            loss, loss.parameters(L), None, tol, max_iter, least_gain=1e-9
-        )
+        x, steps = minimize(loss, loss.parameters(L), None, tol, max_iter, least_gain=1e-9)
         found.append((loss(x)[0], steps, x))
     found.sort(key=lambda run: run[0])
     _, before, x = found[0]  # only the best is worth the long way to the tolerance

@@ -36,13 +36,13 @@ def read_study() -> dict[str, Any]:
 @style()
 def draw() -> Figure:
     cells = read_study()["cells"]
-    figure, (left, middle, right) = new_figure(TWO_COLUMNS, 2.8, columns=3)
+    figure, (left, middle, right) = new_figure(TWO_COLUMNS, 3.0, columns=3)
     panel_title(left, "a", r"Error in $\log Z$, per item")
     panel_title(middle, "b", "Error of the marginals")
     scatter(left, cells, lambda cell, name: abs(cell["errors"][name]["log_z"]) / cell["n"])
     scatter(middle, cells, lambda cell, name: cell["errors"][name]["marginals"])
-    left.legend(loc="lower right", handletextpad=0.2)
     draw_kinds(right, cells)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, handletextpad=0.2)
     return figure
 
 
