@@ -182,6 +182,69 @@ def test_books_follow_their_spine():
     assert shown(document) == [("paragraph", "It rained."), ("heading", "Two"), ("paragraph", "It snowed.")]
 
 
+def test_what_a_book_has_before_its_text_is_left_out():
+    told = "It rained in the valley for nine days, and " * 8 + "nobody came."
+    matter = {
+        "copyright.xhtml": [("paragraph", "Printed by Ash and Sons in the spring of 1990.")],
+        "x1.xhtml": [
+            ("paragraph", "© 1990 by O. Berg. All rights reserved."),
+            ("paragraph", "The people are invented."),
+        ],
+        "x2.xhtml": '<html><body epub:type="dedication"><p>For Ann, who was there.</p></body></html>',
+        "x3.xhtml": [("paragraph", "Rain is water that was somewhere else before.")],
+    }
+    own = {
+        "c1.xhtml": [("title", "One"), ("paragraph", told)],
+        "c2.xhtml": [("paragraph", "It snowed.")],
+    }
+    [document] = read(epub({**matter, **own}, "Weather"), "a.epub")
+    assert shown(document) == [("heading", "One"), ("paragraph", told), ("paragraph", "It snowed.")]
+    for name, page in matter.items():  # alone it is all that there is
+        assert read(epub({name: page}, "Weather"), "a.epub")[0].text
+
+
+def test_styles_of_word_by_their_ids():
+    styled = "".join(
+        f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{style} text here.</w:t></w:r></w:p>'
+        for style in ("Title", "Heading1", "TOC1", "Header", "ListParagraph", "Caption", "BodyText")
+    )
+    with zipfile.ZipFile(io.BytesIO(docx(body=styled))) as whole:
+        members = {name: whole.read(name).decode() for name in whole.namelist() if "styles" not in name}
+    [document] = read(archive(members), "a.docx")
+    assert document.title == "Title text here."
+    kinds = [kind for kind, _ in shown(document)]
+    assert kinds == ["heading", "navigation", "navigation", "paragraph", "caption", "paragraph"]
+
+
+def test_paragraphs_of_a_line_or_two_are_told_by_the_gap():
+    made = Pdf()
+    made.add_page()
+    lines = [f"Paragraph {word} has no stop at its end but goes on for a" for word in NAMES]
+    for i, line in enumerate(lines):
+        made.text(60, 720 - 40 * i, line, 12)
+        made.text(60, 706 - 40 * i, "second line", 12)
+    assert [text for _, text in shown(read(made.save(), "a.pdf")[0])] == [f"{line} second line" for line in lines]
+
+
+def test_what_follows_a_formula_and_what_a_printed_page_says():
+    made = Setter(columns=1, numbers=False)
+    made.text(60, 770, "3/4/25, 10:12 AM", 9)
+    made.text(60, 30, "https://example.org/rain 1/1", 9)
+    first, second, third = prose(3)
+    made.block("paragraph", first + " We fit the model")
+    made.block("paragraph", "x = a + b * c + d (1)")
+    made.block("paragraph", "where c is the cost of rain. The fit is good in all of the years.")
+    made.block("paragraph", second)
+    made.block("heading", "Comments (2)")
+    made.block("paragraph", third)
+    found = shown(read(made.save(), "a.pdf")[0])
+    assert ("paragraph", "The fit is good in all of the years.") in found
+    assert ("navigation", third) in found
+    assert not any(
+        kind == "paragraph" and ("where c" in text or "example" in text or "AM" in text) for kind, text in found
+    )
+
+
 def test_rich_text_in_code_pages():
     assert read(rb"{\rtf1\ansi\ansicpg1252 Caf\'e9 \u8364? \uc0\u8212 x\par}", "a.rtf")[0].text == "Café € —x"
     greek = rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f1\fcharset161 X;}}{\f1 \'e1\'e2}\par{\*\unknown hidden}{\v gone}seen}"

@@ -81,7 +81,8 @@ def test_webvtt():
     text = read(VTT, "a.vtt").text
     assert "NOTE" not in text
     assert text.endswith("eleven years.\n\nWho bought it?")
-    rolling = "WEBVTT\n\n00:01.000 --> 00:02.000\nthe mill\n\n00:02.000 --> 00:03.000\nthe mill\nburned down.\n"
+    rolling = "WEBVTT\n\n00:01.000 --> 00:02.000\nthe<00:01.500><c> mill</c>\n\n"
+    rolling += "00:02.000 --> 00:03.000\nthe mill\nburned down.\n"
     assert read(rolling, "b.vtt").text == "the mill burned down."  # lines that roll up are shown twice
 
 

@@ -338,6 +338,10 @@ def test_reasons_count_what_is_left(bundled):
                 assert weakest
                 assert replaces
                 assert longer > budget  # with room it would be no reason
+            elif x.reason.startswith("the decoder preferred"):
+                assert unit == "sentences"
+                assert longer > budget
+                assert not weakest
             elif "said already" in x.reason:
                 assert x.redundancy >= REDUNDANT
             else:

@@ -49,9 +49,9 @@ def command(
 ) -> None:
     """Print a summary of FILES, which together are one cluster of documents on one topic.
 
-    FILES are text, Markdown, HTML, newswire, subtitles, PDF, Word (.docx), OpenDocument (.odt), EPUB, RTF or e-mail
-    (.eml, .mbox) files, or a folder of them, or - for standard input. Those that cannot be read are named, and the
-    others go on. The summary goes to standard output, one sentence per line; everything else to standard error.
+    FILES are text, Markdown, HTML, newswire, subtitles (.srt, .vtt), PDF, Word (.docx), OpenDocument (.odt), EPUB, RTF
+    or e-mail (.eml, .mbox) files, or a folder of them, or - for standard input. Those that cannot be read are named,
+    and the others go on. The summary goes to standard output, one sentence per line; everything else to standard error.
     """
     from dpplearn.summarize.summarizer import Summarizer
 

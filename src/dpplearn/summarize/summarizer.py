@@ -276,8 +276,9 @@ class Summarizer(Parameters):
             `dpplearn.summarize.corpora.given.as_cluster`.
         budget : number or str, optional
             Such as 100, "20%" of the text, or "auto", what suits its length: about 100 words for a cluster of news,
-            growing with the cube root of the words, 60 at least but at most a third of them, and room for one sentence.
-            Default: what the model was trained for, and "auto" for the one that comes with dpplearn or another unit.
+            growing with the cube root of the words, 60 at least but at most a third of them. Both of these have room
+            for one sentence.
+            Default: what the model was trained for; "auto" for the one that comes with dpplearn, or in another unit.
         unit : str or callable, optional
             Default: that of the model for a number, else words.
         decoder : str, optional

@@ -126,6 +126,11 @@ def test_a_body_of_the_wrong_type(client, is_problem, path, kind):
     assert "application/json" in found["detail"]
 
 
+def test_files_are_told_where_to_go(client, is_problem):
+    answer = client.post(SUMMARIZE, files={"documents": ("a.txt", b"It rained.")})
+    assert CLUSTERS in is_problem(answer, 415, "unsupported-media-type")["detail"]
+
+
 def test_a_selection_of_the_wrong_type(client, example, is_problem):
     path = f"{CLUSTERS}/{example['id']}/select"
     answer = client.post(path, content=b"{}", headers={"Content-Type": "text/plain"})

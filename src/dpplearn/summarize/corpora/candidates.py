@@ -175,11 +175,8 @@ def _with_lines(found: list[_Found]) -> list[_Found]:
 def _pieces(document: Document, splitter: Splitter | None) -> Iterator[Piece]:
     """The pieces of a document that have a word, without the dateline before its first running text."""
     text, dated = document.text, False
-    pieces: Iterable[Piece]
-    if splitter is None:
-        pieces = cut_clauses(text, list(find_pieces(text, document.blocks)))
-    else:
-        pieces = _split(document, splitter)
+    ours = cut_clauses(text, find_pieces(text, document.blocks))
+    pieces = ours if splitter is None else _split(document, splitter)
     for piece in pieces:
         start = piece.start
         if not dated and piece.kind in RUNNING:

@@ -58,7 +58,7 @@ class Reasons:
         if replaces and self.choice.quality and self.q[i] < self.weakest:
             return "weaker", "weaker than every chosen sentence"
         if replaces and self.free and self.unit == "sentences":  # all are as long: it is no matter of room
-            said = f"; {redundancy:.0%} of it is said already" if self.choice.likeness and redundancy >= 0.005 else ""
+            said = f"; those cover {redundancy:.0%} of it" if self.choice.likeness and redundancy >= 0.005 else ""
             return "better-without", f"the decoder preferred another in its place{said}"
         left = max(self.budget - self.size, 0.0)
         needs = f"takes {self.beside[i] - self.size:g}, with {left:g} of {self.budget:g} {unit_name(self.unit)} left"

@@ -7,45 +7,41 @@ what machines hear and some people write, it is cut where a clause with its own 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from dpplearn.summarize.text.lines import is_closed
+from dpplearn.summarize.text.characters import STOPS
 from dpplearn.summarize.text.sentences import Piece
 from dpplearn.summarize.text.standing import listed
 from dpplearn.summarize.text.word_lists import word_set
 
 LONGEST = 60  # words of a piece that is left whole
-STOPLESS = 100  # words for each stop, above which a text has hardly any
+STOPLESS = 400  # characters for each stop, some eighty words, from which on a text has hardly any
 # Words after which a piece is cut before the word that follows: at a conjunction and a subject, at any conjunction or
 # comma before what may begin a clause, at any of them.
 ENOUGH, PLENTY, TOO_MANY = 10, 16, 35
 _CONTINUE = word_set("that which who whom whose what")  # a clause that leans on the one before
+_STOP = re.compile(f"[{re.escape(STOPS)}]")
 _TOKEN = re.compile(r"\S+")
 _EAST = re.compile(r"[^，、,;；：]{8,}[，、,;；：]")  # scripts without spaces: at commas
 
 
-def cut_clauses(text: str, pieces: list[Piece]) -> list[Piece]:
+def cut_clauses(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The pieces of a document, the long ones cut into clauses if it has hardly any stops.
 
     Examples
     --------
     >>> from dpplearn.summarize.text.sentences import find_pieces
     >>> text = "so we took the small road along the river because the bridge was closed " * 9
-    >>> pieces = cut_clauses(text, list(find_pieces(text)))
+    >>> pieces = list(cut_clauses(text, find_pieces(text)))
     >>> len(pieces), text[pieces[1].start : pieces[1].end]
     (9, 'so we took the small road along the river because the bridge was closed')
     """
-    long = [piece.end - piece.start > 3 * LONGEST for piece in pieces]  # characters: a quick look first
-    if not any(long):
-        return pieces
-    sizes = [_count(text[piece.start : piece.end]) for piece in pieces]
-    closed = sum(is_closed(text[max(piece.start, piece.end - 20) : piece.end]) for piece in pieces)
-    if sum(sizes) < STOPLESS * (closed + 1):
-        return pieces
-    found: list[Piece] = []
-    for piece, size in zip(pieces, sizes, strict=True):
-        found += _cut(text, piece) if size > LONGEST and piece.kind == "paragraph" else [piece]
-    return found
+    stopless = len(text) >= STOPLESS * (len(_STOP.findall(text)) + 1)
+    for piece in pieces:
+        if stopless and piece.kind == "paragraph" and _count(text[piece.start : piece.end]) > LONGEST:
+            yield from _cut(text, piece)
+        else:
+            yield piece
 
 
 def _count(text: str) -> int:

@@ -7,6 +7,7 @@ import re
 from dpplearn.summarize.text.standing import listed
 
 LONGEST = 10  # words of a greeting, of thanks or of a farewell
+_PICTURE = re.compile(r":[a-z_+-]{2,20}:")  # as programs write one: :smile:
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[0-9]+|:")
 
 
@@ -19,7 +20,7 @@ def is_courtesy(text: str) -> bool:
     >>> [is_courtesy(line) for line in lines]
     [True, True, True, False]
     """
-    words = [word.replace("’", "'") for word in _WORD.findall(text[:120].lower())]
+    words = [word.replace("’", "'") for word in _WORD.findall(_PICTURE.sub("", text[:120].lower()))]
     if words[1:2] == [":"] and words[0] in listed("page labels"):
         return True
     if len(text.split()) > LONGEST:

@@ -53,6 +53,7 @@ _STORY = 0.25  # share of a page's paragraphs that must be left as its story
 _ENOUGH = 400  # characters that are a story however many readers comment on it
 _INLINE = frozenset(["sup", "span"])
 _MARK = re.compile(r"\s*\[[^\[\]]{1,30}\]\s*")  # a note's number, [citation needed]
+_LONGEST_MARK = 40
 _TO_NOTE = re.compile(r"href\s{0,9}=\s{0,9}[\"']?[^\"'\s>]{0,200}#", re.IGNORECASE)
 
 
@@ -159,7 +160,8 @@ class _Reader:
         if not self.inline or self.inline[-1][0] != tag:
             return
         _, start, linked, dropped = self.inline.pop()
-        if dropped or (tag == "sup" and _MARK.fullmatch("".join(self.parts[start:]))):
+        short = tag == "sup" and len(self.parts) - start < _LONGEST_MARK  # bounded, whatever is nested in what
+        if dropped or (short and _MARK.fullmatch("".join(part[:_LONGEST_MARK] for part in self.parts[start:]))):
             del self.parts[start:]
             self.linked = linked
 

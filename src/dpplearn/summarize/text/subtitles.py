@@ -53,16 +53,16 @@ def read_subtitles(source: str) -> BlockText:
             held = ""
         if any(map(_CREDIT.search, cue.lines)):
             continue
-        for line in cue.lines:
-            if line in shown:  # of lines that roll up, each is shown again under the next
+        spoken = tuple(map(_said, cue.lines))
+        for said in spoken:
+            if said in shown:  # of lines that roll up, each is shown again above the next
                 continue
-            said = _said(line)
             speaker = _SPEAKER.match(said)
             if held and (speaker or is_closed(held)):
                 made.add("paragraph", held)
                 held = ""
             held += " " + (said[speaker.end() :] if speaker else said)
-        shown, before = cue.lines, cue.end
+        shown, before = spoken, cue.end
     made.add("paragraph", held)
     return made
 

@@ -17,9 +17,26 @@ from dpplearn.summarize.text.word_lists import word_set
 
 _ENCODING = re.compile(rb"<\?xml[^<>]{0,100}encoding=[\"']([A-Za-z0-9_.:-]{1,40})")
 _HEAD = re.compile(r"<head\b.{0,20000}?</head>", re.IGNORECASE | re.DOTALL)
+# Types of pages without text of the book's own, and how their files are called
 _LEADING = word_set(
-    "toc cover title-page titlepage copyright-page index loi lot landmarks"
-)  # types of pages without text
+    "toc cover title-page titlepage halftitlepage half-title copyright copyright-page other.copyright-page imprint "
+    "imprimatur dedication colophon index loi lot landmarks other-credits"
+)
+_NAMED = word_set(
+    "toc nav ncx cover titlepage title halftitle halftitlepage copyright copyrightpage imprint colophon dedication "
+    "contents tableofcontents alsoby"
+)
+_TYPED = re.compile(r"<(?:body|section|div|article)\b[^<>]{0,300}?epub:type\s?=\s?[\"']([a-z .-]{1,80})", re.IGNORECASE)
+_LANDMARK = re.compile(r"<a\b[^<>]{0,300}>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"(epub:type|href)\s?=\s?[\"']([^\"']{1,300})", re.IGNORECASE)
+# What the page with a book's rights says; two of these tell it.
+_RIGHTS = re.compile(
+    r"©|copyright|(rights reserved)|(\bISBN\b)|(work of fiction)|(no part of this)|(first published)|"
+    r"(published by)|(library of congress)|(alle rechte vorbehalten)|(tous droits réservés)|(dépôt légal)",
+    re.IGNORECASE,
+)
+_LONGEST_MATTER = 500  # words of a page that is none of the book's text
+_SHORT = 40  # words of a page before the first that is longer: a dedication, a motto
 
 
 @dataclass
@@ -36,14 +53,16 @@ def read_epub(package: Package, name: str) -> Document:
     """The text of a book."""
     book = read_opf(package)
     locked = package.optional("META-INF/encryption.xml") or b""
-    made = BlockText()
-    for number, place in enumerate(book.spine):
-        if place in book.left_out:
-            continue
+    pages: list[tuple[BlockText, bool]] = []
+    known = [place for place in book.spine if place not in book.left_out]
+    for number, place in enumerate([place for place in known if not is_named(place)] or known):
         if number < 50 and place.rpartition("/")[2].encode() in locked:
             raise ValueError(f"{package.place} is locked by its seller (DRM), and cannot be read. Give it unlocked.")
         if place in package:
-            add_page(made, package.read(place), package.place)
+            pages.append(read_page(package.read(place), package.place))
+    made = BlockText()
+    for page in without_matter(pages):
+        made.extend(page)
     if not made.text:
         raise ValueError(f"{package.place} holds no text: the pages of its spine are missing or empty. Get it again.")
     return Document(name, made.text, book.title, blocks=made.blocks)
@@ -77,14 +96,54 @@ def read_opf(package: Package) -> Book:
                 skipped.add(about.get("idref", ""))
         elif tag.name == "reference" and about.get("type", "").lower() in _LEADING:
             book.left_out.add(place)
+    for place in book.left_out & set(book.pages.values()):
+        book.left_out |= landmarks(package.optional(place) or b"", posixpath.dirname(place))
     book.spine = [book.pages[name] for name in dict.fromkeys(order) if name in book.pages and name not in skipped]
     return book
 
 
-def add_page(made: BlockText, data: bytes, place: object) -> None:
-    """Add the blocks of a page; what its head calls it is the same on all pages of most books, or a file's name."""
+def is_named(place: str) -> bool:
+    """Whether a file is called like a page without text: copyright.xhtml, 02_titlepage.html."""
+    stem = posixpath.splitext(posixpath.basename(place))[0].lower()
+    return "".join(c for c in stem if c.isalpha()) in _NAMED
+
+
+def landmarks(data: bytes, folder: str) -> set[str]:
+    """The pages of which the list of contents says that they have no text."""
+    found = set()
+    for link in _LANDMARK.findall(data[:200_000].decode("utf-8", "replace")):
+        about = {name.lower(): value for name, value in _ATTRIBUTE.findall(link)}
+        if not _LEADING.isdisjoint(about.get("epub:type", "").lower().split()):
+            href = unquote(about.get("href", "")).partition("#")
+            if not href[1]:  # a page of its own, no place on one
+                found.add(posixpath.normpath(posixpath.join(folder, href[0])))
+    return found
+
+
+def without_matter(pages: list[tuple[BlockText, bool]]) -> list[BlockText]:
+    """The pages of the book itself: without rights, and what is short before the first page that is not."""
+    own = [page for page, apart in pages if not apart and not is_rights(page.text)]
+    first = next((i for i, page in enumerate(own) if len(page.text.split()) > _SHORT), 0)
+    return own[first:] or [page for page, _ in pages]
+
+
+def is_rights(text: str) -> bool:
+    """Whether a page says whose a book is, and who printed it."""
+    if len(text.split()) > _LONGEST_MATTER:
+        return False
+    return len({match.lastindex for match in _RIGHTS.finditer(text)}) > 1
+
+
+def read_page(data: bytes, place: object) -> tuple[BlockText, bool]:
+    """The blocks of a page, and whether it says that it has no text of the book.
+
+    What its head calls it is the same on all pages of most books, or a file's name.
+    """
     declared = _ENCODING.match(data[:200])
     encoding = None if declared is None else check_charset(declared[1].decode("ascii"), str(place))
     source = to_text(data, str(place), encoding, fallback="latin-1")
-    for kind, text in page_blocks(_HEAD.sub("", source, count=1)):
+    source, made = _HEAD.sub("", source, count=1), BlockText()
+    for kind, text in page_blocks(source):
         made.add(kind, text)
+    typed = " ".join(_TYPED.findall(source[:2_000])).lower().split()
+    return made, not _LEADING.isdisjoint(typed) and len(made.text.split()) <= _LONGEST_MATTER

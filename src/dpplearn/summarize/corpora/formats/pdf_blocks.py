@@ -6,14 +6,15 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import median
 
 from dpplearn._cached import cached_property
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
 from dpplearn.summarize.corpora.formats.pdf_layout import Line
 from dpplearn.summarize.text.characters import CLOSERS, STOPS
+from dpplearn.summarize.text.sentences import split_sentences
 
 HEADING_LINES, HEADING_WORDS = 3, 20
+FEWEST_GAPS = 8  # between lines of a size, to tell how far apart they are
 LARGE, SMALL = 1.1, 0.93  # times the size of the body: headings, notes
 _BULLET = re.compile(r"(?:[•‣◦▪●■○·∙*–—-]|\(?[0-9]{1,2}[.)]|\([a-z]\)|\([ivx]{1,4}\))\s+(?=\S)")
 _BULLETS = "•‣◦▪●■○·∙*–—-"
@@ -27,6 +28,19 @@ _REFERENCES = re.compile(
     r"(?:[0-9]{1,2}\.?\s+|[IVX]{1,4}\.\s+)?(?:references?(?: cited| and notes)?|bibliography|literature(?: cited)?|"
     r"works cited|literatur(?:verzeichnis|angaben)?|quellen(?:verzeichnis)?|références|bibliographie|"
     r"referencias|bibliografía|bibliografia)",
+    re.IGNORECASE,
+)
+# What stands on a page of the web that was printed: the address or the time at its edge, and what comes after a story.
+_PRINTED = re.compile(
+    r"(?:.{0,120}\s)?https?://\S+(?:\s+(?:page )?[0-9]{1,3}\s?(?:/|of)\s?[0-9]{1,3})?$"
+    r"|[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{2,4},?\s+[0-9]{1,2}[:.][0-9]{2}\b.{0,160}$",
+    re.IGNORECASE,
+)
+_AFTER_STORY = re.compile(
+    r"(?:comments?\s?\([0-9]{1,5}\)|[0-9]{1,5} (?:comments?|responses?|replies|thoughts on\b.{0,200})|"
+    r"leave a (?:reply|comment)|"
+    r"related (?:articles|posts|stories)|more on this story|you (?:may|might) also like|kommentare\s?\([0-9]{1,5}\)|"
+    r"[0-9]{1,5} (?:kommentare|commentaires|comentarios))",
     re.IGNORECASE,
 )
 _LEADERS = re.compile(r"(?:\s?\.){5,}\s*[0-9ivxl]{1,5}$")
@@ -79,7 +93,7 @@ def page_blocks(lines: list[Line], title: str | None = None) -> tuple[list[tuple
     hyphens = Hyphens(line.text for line in lines)
     shown = name_kinds(parts, body, title, hyphens)
     join_over_columns(parts)
-    found = []
+    found: list[tuple[str, str]] = []
     for part in parts:
         if part.kind == "title":
             continue
@@ -87,25 +101,41 @@ def page_blocks(lines: list[Line], title: str | None = None) -> tuple[list[tuple
             found += [("row", " | ".join(cell.text for cell in line.cells)) for line in part.lines]
             continue
         text = hyphens.join(line.text for one in (part, *part.more) for line in one.lines)
+        if part.kind == "paragraph" and text[:1].islower() and found and found[-1][0] == "formula":
+            end = split_sentences(text)[0][1]  # "where c is the cost": the end of what began before the formula
+            found.append(("formula", text[:end]))
+            text = text[end:]
         found.append((part.kind, _MARK.sub("", text, count=1) if part.kind == "item" else text))
     return found, shown
 
 
 def parts_of(lines: list[Line]) -> list[Part]:
     """Group lines that follow each other."""
-    gaps = [
-        (below.base - above.base) / above.size
-        for above, below in pairwise(lines)
-        if above.column == below.column and above.size == below.size and 0 < below.base - above.base < 3 * above.size
-    ]
-    leading = median(gaps) if gaps else 1.2
+    leading = leadings(lines)
     parts = [Part([lines[0]])]
     for above, below in pairwise(lines):
-        if breaks(parts[-1], above, below, leading):
+        if breaks(parts[-1], above, below, leading.get(above.size, leading[0.0])):
             parts.append(Part([below]))
         else:
             parts[-1].lines.append(below)
     return parts
+
+
+def leadings(lines: list[Line]) -> dict[float, float]:
+    """How far lines of one paragraph are apart, in type sizes: by the size, and at 0 for others.
+
+    Of all distances between lines the lower quarter: where paragraphs have a line or two, the middle one is a gap.
+    """
+    found: dict[float, list[float]] = {0.0: []}
+    for above, below in pairwise(lines):
+        gap = (below.base - above.base) / above.size
+        if above.column == below.column and above.size == below.size and 0 < gap < 3:
+            found[0.0].append(gap)
+            if len(above.cells) == len(below.cells) == 1:
+                found.setdefault(above.size, []).append(gap)
+    usual = sorted(found.pop(0.0)) or [1.2]
+    known = {size: sorted(gaps)[len(gaps) // 4] for size, gaps in found.items() if len(gaps) >= FEWEST_GAPS}
+    return {0.0: usual[len(usual) // 2], **known}
 
 
 def breaks(part: Part, above: Line, below: Line, leading: float) -> bool:
@@ -154,16 +184,18 @@ def name_kinds(parts: list[Part], body: float, title: str | None, hyphens: Hyphe
         part.kind = kind_of(part, body, regular, lowest.get(part.first.column, -1e9))
     shown = _title(parts, body, title, hyphens)
     references: float | None = None  # the size of the heading above
+    after = "reference"  # what stands under it
     front = True  # before the text begins: authors, and where they work
     for part in parts:
         if part.kind == "heading":
-            if _REFERENCES.fullmatch(part.text.strip(" .:")):
-                references = part.size
+            said = part.text.strip(" .:")
+            if _REFERENCES.fullmatch(said) or _AFTER_STORY.fullmatch(said):
+                references, after = part.size, "reference" if _REFERENCES.fullmatch(said) else "navigation"
             elif references is not None and part.size >= 0.95 * references:
                 references = None
             front = False
         elif references is not None and part.kind in ("paragraph", "item", "formula", "footnote", "row"):
-            part.kind = "reference"
+            part.kind = after
         elif front and part.kind in ("paragraph", "row") and part.first.page == 0:
             if len(part.text.split()) > 40:
                 front = False
@@ -180,6 +212,8 @@ def kind_of(part: Part, body: float, regular: bool, lowest: float) -> str:
     if _CAPTION.match(text):
         return "caption"
     if all(_LEADERS.search(line.text[-40:]) for line in part.lines):
+        return "navigation"
+    if len(part.lines) == 1 and _PRINTED.match(text):
         return "navigation"
     if is_formula(part):
         return "formula"
@@ -207,6 +241,7 @@ def is_formula(part: Part) -> bool:
 def _title(parts: list[Part], body: float, title: str | None, hyphens: Hyphens) -> str | None:
     """Mark the title on the first page, by what the file says or by its size."""
     heads = [part for part in parts if part.kind == "heading" and part.first.page == parts[0].first.page]
+    heads = [part for part in heads if not _AFTER_STORY.fullmatch(part.text.strip(" .:"))]
     if title is not None:
         said = [part for part in heads if _letters(part.text) == _letters(title)]
         for part in said[:1]:
