@@ -63,7 +63,7 @@ def run(quick: bool = False) -> dict:
     rows = [case(n, r, s, size, repeats) for r, s, size in (cases[:2] if quick else cases)]
     notes = [
         "`sample` goes from chosen item to chosen item; what it prepares once, 0.3 s at rank 100, is not counted.",
-        "A sample of k items costs k² d², whatever n: for sets near the rank elimination is as good.",
+        "A sample of k items costs k² d², whatever n: near the rank the gain is least.",
     ]
     return {"name": "nonsymmetric", "title": "Samples of a nonsymmetric DPP", "rows": rows, "notes": notes}
 

@@ -67,6 +67,17 @@ def test_files_in_all_their_forms(tmp_path):
     assert read_baskets(tmp_path / "long.jsonl", ("order", "what")) == [[10, 12], [10]]
 
 
+def test_a_long_table_read_as_baskets_is_told(tmp_path):
+    (tmp_path / "long.csv").write_text("order,what\n5,a\n5,b\n2,c\n")
+    with pytest.warns(UserWarning, match="columns order, what.*--long"):
+        assert read_baskets(tmp_path / "long.csv")[1] == ["5", "a"]
+    result = run("fit", tmp_path / "long.csv", "--out", tmp_path / "m.json", "--alpha", 1)
+    assert "give --long" in result.output
+    assert result.exit_code == 0
+    (tmp_path / "pairs.csv").write_text("a,b\nb,c\na,c\n")  # pairs, and no table
+    assert len(read_baskets(tmp_path / "pairs.csv")) == 3
+
+
 def test_parquet_files(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -76,6 +87,9 @@ def test_parquet_files(tmp_path):
     assert read_baskets(tmp_path / "long.parquet", ("order", "what")) == [["a", "b"], ["b"]]
     with pytest.raises(ValueError, match="--long"):
         read_baskets(tmp_path / "long.parquet")
+    parquet.write_table(pyarrow.table({"items": ["bib"]}), tmp_path / "text.parquet")
+    with pytest.raises(ValueError, match="row 0: 'items' must be a list"):
+        read_baskets(tmp_path / "text.parquet")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1")
     with pytest.raises(ValueError, match="not a Parquet file"):
         read_baskets(tmp_path / "bad.parquet")

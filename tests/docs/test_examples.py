@@ -61,6 +61,16 @@ def test_albums_show_more_kinds_and_the_price_is_told(run):
     assert sharpest[2] > mmr[2] > dpp[2] > 80
 
 
+def test_the_dpp_of_sensors_is_nearer_than_mean_field(run):
+    text = run("quiet_sensors")
+    (_, truth), dpp, mean = (numbers(text, name) for name in ("log Z of", "DPP ", "mean field"))
+    assert truth - 0.2 < dpp[0] < truth + 0.05
+    assert mean[0] < truth - 1.0
+    assert 3 * dpp[1] < mean[1]
+    assert "DPP-like: True" in text
+    assert numbers(text, "best set")[1] > numbers(text, "all good")[1] + 10
+
+
 def test_meanings_of_a_query_are_shown(run):
     text = run("ambiguous_query")
     by_score, mmr, dpp = (numbers(text, name) for name in ("by score", "MMR", "DPP"))

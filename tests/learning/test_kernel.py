@@ -158,6 +158,39 @@ def test_baskets_in_all_their_forms_are_the_same(draws, fitted):
     assert named.score(called(draws)) == fitted.score(draws)
 
 
+def test_a_catalogue_names_the_columns_of_tables(draws, fitted):
+    named = KernelDPP(nonsymmetric=True, alpha=0.1).fit(draws.to_sparse(), items=NAMES)
+    assert named.items_.tolist() == NAMES
+    assert np.array_equal(named.factors_.W, fitted.factors_.W)
+    assert named.score(draws) == named.score(draws.to_sparse()) == named.score(called(draws))
+    with pytest.raises(ValueError, match="column for each of 5 items, found 6"):
+        KernelDPP(alpha=1.0).fit(draws, items=NAMES[:5])
+    with pytest.raises(ValueError, match="different, found 'bib'"):
+        KernelDPP(alpha=1.0).fit([["bib"]], items=["bib", "bib"])
+    for items in (["a", 1], [1.0, 2.0], []):
+        with pytest.raises(TypeError, match=r"texts"):
+            KernelDPP(alpha=1.0).fit([["a"]], items=items)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_large_baskets_are_inverted_like_small_ones(symmetric):
+    rng = np.random.default_rng(0)
+    M = rng.normal(size=(80, 80)) / 9
+    L = M @ M.T + 0.5 * np.eye(80) + (0.0 if symmetric else 1.0) * (M - M.T)
+    baskets = [rng.choice(80, k, replace=False) for k in (31, 32, 33, 60, 1)]
+    shard = Baskets.read(baskets, range(80)).distinct(np.ones(5))
+    value, (G,) = shard.evaluate(likelihood.Question((L,)))
+    known, sum_of = 0.0, np.zeros_like(L)
+    for Y in Subsets(shard.indptr, shard.indices, 80):
+        known += np.linalg.slogdet(L[np.ix_(Y, Y)])[1]
+        sum_of[np.ix_(Y, Y)] += np.linalg.inv(L[np.ix_(Y, Y)]).T
+    assert value == pytest.approx(known)
+    assert pytest.approx(sum_of, abs=1e-9) == G
+    for bad in (np.zeros((80, 80)), np.diag(np.append(-1.0, np.ones(79)))):  # no minor, and one below 0
+        large = Baskets.read([range(40)], range(80)).distinct(np.ones(1))
+        assert large.evaluate(likelihood.Question((bad,))).value == -np.inf
+
+
 def test_weights_count_like_repetitions(draws):
     some, weights = draws[:200], np.arange(200) % 3
     repeated = [Y for Y, w in zip(some, weights, strict=True) for _ in range(w)]
@@ -271,7 +304,10 @@ def test_completion_is_what_its_definition_says(hold, fitted, draws):
     assert found.precision[2] == found.recall[2] / 2
     assert found.n_baskets + found.n_small == 300
     assert found.mpr_error == pytest.approx(np.std(ranks, ddof=1) / np.sqrt(len(ranks)))
-    assert 0.5 < found.auc < 1
+    real = fitted.dpp_.log_prob(Subsets.from_lists(large, 6))
+    made = np.array([fitted.dpp_.log_prob(rng.choice(6, len(Y), replace=False)) for Y in large])
+    larger, equal = real[:, None] > made + 1e-9, np.abs(real[:, None] - made) <= 1e-9
+    assert found.auc == pytest.approx((larger + equal / 2).mean(), abs=0.02)  # which are equal is rounding's to say
 
 
 def test_models_without_probabilities_can_be_compared(draws):
@@ -324,6 +360,8 @@ def test_odd_baskets_are_counted_and_told():
         ({"solver": "em", "alpha": 1.0}, [[0], [1]], "no prior"),
         ({"rank": 0}, [[0]], "at least 1"),
         ({}, sparse.csr_array([[2, 0], [1, 1]]), "0 and 1"),
+        ({"tol": -1.0}, [["a", "b"], ["c"]], "tol must be"),
+        ({"tol": "small"}, [[0]], "tol must be"),
     ],
 )
 def test_what_cannot_be_is_told(options, baskets, message):
@@ -331,10 +369,18 @@ def test_what_cannot_be_is_told(options, baskets, message):
         KernelDPP(**options).fit(baskets)
 
 
-@pytest.mark.parametrize("baskets", ["file.csv", ["a b"], [1, 2], [["a", 1]], [[1.5]], [[None]], [[True]], 7])
+@pytest.mark.parametrize(
+    "baskets", ["file.csv", ["a b"], [1, 2], [["a", 1]], [[1.5]], [[None]], [[True]], 7, np.eye(3, dtype=np.int64)]
+)
 def test_what_are_no_baskets_is_told(baskets):
     with pytest.raises(TypeError, match=r"basket|Basket|Items"):
         KernelDPP().fit(baskets)
+
+
+def test_a_table_is_told_from_baskets():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="from_long"):
+        KernelDPP().fit(pandas.DataFrame({"order": [1, 1], "item": ["a", "b"]}))
 
 
 def test_a_rank_that_memory_cannot_hold_is_told_before_it_is_tried():

@@ -142,7 +142,6 @@ def test_objects_are_frozen(rng):
 @pytest.mark.parametrize(
     ("w", "W", "options", "message"),
     [
-        (np.zeros(25), np.zeros((25, 25)), {}, r"up to N = 20 items; found 25. Use a DPP"),
         (np.zeros(3), [[0, 0, 0.3], [0, 0, 0], [0.3, 0, 0]], {}, r"items 0 and 2 attract: W\[0, 2\] is 0.3"),
         (np.zeros(2), [[0, -1], [0, 0]], {}, r"triangular.*W \+ W.T"),
         (np.zeros(2), [[0, -1], [-2, 0]], {}, "must be symmetric"),

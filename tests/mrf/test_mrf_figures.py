@@ -1,4 +1,4 @@
-"""Figures 3 and 4 and that of the conjecture show what they say."""
+"""Figures 3 and 4 and those of the two studies show what they say."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpplearn.mrf import PairwiseMRF, fit_dpp_to, ternary_factors, transitivity
-from dpplearn.plots.figures import conjecture, factors, realizable
+from dpplearn.mrf import PairwiseMRF, approximate, fit_dpp_to, ternary_factors, transitivity
+from dpplearn.plots.figures import conjecture, dpp_like, factors, realizable
 
 ROOT = Path(__file__).parents[2]
 
@@ -91,3 +91,36 @@ def test_repulsion_of_one_pair_alone_is_a_dpp(rng):
     mrf = PairwiseMRF(rng.standard_normal(3), W)  # two items that repel and one apart: a DPP
     assert fit_dpp_to(mrf).divergence < 1e-9
     assert transitivity(mrf).mean_angle_violation == 0.0
+
+
+def test_the_points_of_dpp_like_fields_are_those_of_the_study():
+    cells = dpp_like.read_study()["cells"]
+    left, middle, right = dpp_like.draw().axes
+    for ax in (left, middle):
+        assert [len(points.get_offsets()) for points in ax.collections] == [len(cells)] * 4
+    dpp = next(line for line in right.lines if line.get_color() == dpp_like.BLUE)
+    errors = [c["errors"]["dpp"]["marginals"] for c in cells if c["kind"] == "alike"]
+    assert dpp.get_ydata()[0] == pytest.approx(np.median(errors))
+
+
+def test_stored_bounds_are_on_their_sides():
+    """Of every field of the study: lower bounds and upper ones, within what sampling may do."""
+    for cell in dpp_like.read_study()["cells"]:
+        errors, noise = cell["errors"], 4 * cell["spread"]
+        assert errors["mean-field"]["log_z"] < noise + 1e-6
+        assert errors["dpp"]["log_z"] < noise + 4 * errors["dpp"]["standard_error"] + 1e-6
+        assert errors["trw"]["log_z"] > -noise - 1e-6
+
+
+def test_the_study_of_dpp_like_fields_can_be_repeated(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import dpp_like_study
+
+    stored = next(
+        c for c in dpp_like.read_study()["cells"] if (c["kind"], c["n"], c["strength"]) == ("groups", 10, 4.0)
+    )
+    mrf = dpp_like_study.make_mrf("groups", 10, 4.0, 0)
+    assert mrf.log_normalizer == pytest.approx(stored["log_z"], abs=1e-3)
+    for family in ("mean-field", "bp", "trw", "dpp"):
+        found = approximate(mrf, family)
+        assert found.log_normalizer - mrf.log_normalizer == pytest.approx(stored["errors"][family]["log_z"], rel=0.05)

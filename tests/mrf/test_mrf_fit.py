@@ -8,8 +8,9 @@ from brute import pmf, random_kernel, subsets
 from brute_mrf import position, random_mrf
 from dpplearn import DPP, KDPP
 from dpplearn.mrf import PairwiseMRF, fit_dpp_to, fit_mrf_to, kl_divergence, pair_to_dpp, pair_to_mrf
-from dpplearn.mrf.divergence import EDGE, Divergence, branch_masses, expected_log_prob
+from dpplearn.mrf.divergence import Divergence, branch_masses, expected_log_prob
 from dpplearn.mrf.enumeration import inclusion_probs, moments
+from dpplearn.mrf.parameters import EDGE
 from dpplearn.mrf.starts import from_marginals, from_small_sets, tree_signs
 
 

@@ -246,3 +246,12 @@ def test_a_list_of_headlines_offers_those_that_may_state_something(between):
 def test_a_sentence_that_begins_with_code_in_markdown():
     cluster = read("a.md", "Most tools wait for the disk. `knot` never waits. Use `knot` e.g. `twice` a day.")
     assert texts(cluster) == ["Most tools wait for the disk.", "knot never waits.", "Use knot e.g. twice a day."]
+
+
+def test_a_doubtful_piece_stands_where_it_is_one_of_the_sentences_of_a_paragraph():
+    doubtful = "More delays ahead for commuters."
+    alone, among = ([("paragraph", doubtful), ("paragraph", "The boats lie idle in the bay.")],
+                    [("paragraph", f"The boats lie idle in the bay. {doubtful}")])  # fmt: skip
+    assert doubtful not in texts(Cluster([document("a", *alone)]))
+    assert doubtful in texts(Cluster([document("a", *among)]))
+    assert "Patents." not in texts(Cluster([document("a", ("paragraph", "The boats lie idle in the bay. Patents."))]))

@@ -4,10 +4,19 @@ import numpy as np
 
 from dpplearn._loops.jit import jit
 
+LARGE = 32  # items from which LAPACK, which works in blocks, is faster than the loop
+
 
 @jit
 def invert(A, k):
     """Inverse of A[:k, :k] into A[:k, k : 2 k], by Gauss-Jordan with pivots; returns log det, -inf where it is <= 0."""
+    if k >= LARGE:
+        block = A[:k, :k].copy()
+        sign, log_det = np.linalg.slogdet(block)
+        if sign <= 0.0 or not np.isfinite(log_det):
+            return -np.inf
+        A[:k, k : 2 * k] = np.linalg.inv(block)
+        return log_det
     log_det, positive = 0.0, True
     for c in range(k):
         for j in range(k):

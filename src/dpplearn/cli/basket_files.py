@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,23 @@ def read_baskets(path: Path, columns: tuple[str, str] | None = None, encoding: s
         return as_numbers([line.split() for line in lines])
     rows = csv.reader(lines, delimiter=separator)
     try:
-        return as_numbers([[cell.strip() for cell in row if cell.strip()] for row in rows])
+        found = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     except csv.Error as error:
         raise ValueError(f"{path}, line {rows.line_num} cannot be read: {error}.") from None
+    warn_table(path, found)
+    return as_numbers(found)
+
+
+def warn_table(path: Path, rows: list[list[str]]) -> None:
+    """Say so where lines look like rows of a table: as many cells in each, and those of the first in no other."""
+    head = rows[0] if rows else []
+    if len(rows) > 2 and len(head) > 1 and all(len(row) == len(head) and not {*head} & {*row} for row in rows[1:]):
+        warnings.warn(
+            f"{path} looks like a table with the columns {', '.join(head)}, and each of its lines is read as a basket. "
+            "If it has a row for each item, give --long BASKET ITEM.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def from_table(path: Path, columns: tuple[str, str], encoding: str) -> list[list[Any]]:
@@ -85,7 +100,10 @@ def from_parquet(path: Path) -> list[list[Any]]:
             f"{path} must have a column of lists called {' or '.join(map(repr, LISTS[:2]))}, found {', '.join(table)}. "
             "For a row for each item, give --long BASKET ITEM."
         )
-    return [list(one or []) for one in table[name]]
+    bad = [k for k, one in enumerate(table[name]) if not isinstance(one, list | None)]
+    if bad:
+        raise ValueError(f"{path}, row {bad[0]}: {name!r} must be a list of items, found {table[name][bad[0]]!r:.60}.")
+    return [one or [] for one in table[name]]
 
 
 def from_json(where: str, line: str) -> list[Any]:

@@ -138,7 +138,8 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         sample_weight : array, optional
             How often each basket counts.
         items : sequence, optional
-            The catalogue; by default all items that occur, and for Subsets and arrays all their columns.
+            The catalogue; by default all items that occur. For Subsets and sparse arrays, names of their columns; by
+            default their numbers.
         features : mapping of item to vector, or array with a row for each of `items`
             Features of items: factors are then a linear function of them plus a free part, and `with_items` finds a
             place for items that were in no basket.
@@ -164,7 +165,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             shape,
             solver,
             alpha,
-            float(self.tol),
+            check_tol(self.tol),
             default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
             check_int(self.random_state, "random_state"),
             phi,
@@ -263,6 +264,13 @@ def check_alpha(alpha: float | str) -> float | None:
     if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not 0 <= alpha < np.inf:
         raise ValueError(f'alpha must be "cv" or a number that is not negative, found {alpha!r:.40}.')
     return float(alpha)
+
+
+def check_tol(tol: Any) -> float:
+    """A number that is not negative: below 0, nothing would ever be flat."""
+    if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not 0 <= tol < np.inf:
+        raise ValueError(f"tol must be a number that is not negative, found {tol!r:.40}.")
+    return float(tol)
 
 
 def read_features(features: Any, items: np.ndarray) -> tuple[FloatArray | None, FloatArray | None]:

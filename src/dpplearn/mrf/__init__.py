@@ -2,9 +2,12 @@
 
 `PairwiseMRF` is the model (11); `fit_dpp_to` and `fit_mrf_to` find the closest DPP and MRF in KL divergence;
 `pair_to_dpp` and its kin are the equivalence for N = 2 (13); `ternary_factors` and `factor_surface` are Figures 3 and
-4; `triangle_inequality` is (12), and `transitivity` tells how far a distribution is from it.
+4; `triangle_inequality` is (12), and `transitivity` tells how far a distribution is from it. `approximate` is for more
+than 20 items: log Z, marginals and samples by the best DPP, and by the methods it is compared with.
 """
 
+from dpplearn.mrf.approximate import Approximation, approximate
+from dpplearn.mrf.diagnosis import Diagnosis
 from dpplearn.mrf.divergence import kl_divergence
 from dpplearn.mrf.enumeration import SetDistribution
 from dpplearn.mrf.fit import Fit, fit_dpp_to, fit_mrf_to
@@ -24,6 +27,8 @@ from dpplearn.mrf.two_items import (
 )
 
 __all__ = [
+    "Approximation",
+    "Diagnosis",
     "FactorSurface",
     "Fit",
     "PairProbs",
@@ -33,6 +38,7 @@ __all__ = [
     "SetDistribution",
     "TernaryFactors",
     "TriangleCheck",
+    "approximate",
     "dpp_to_mrf",
     "dpp_to_pair",
     "factor_surface",

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._checks import FloatArray
+from dpplearn.mrf.branches import chances
 from dpplearn.mrf.enumeration import SetDistribution, items_in, probabilities_of
-
-EDGE = 1e-10  # eigenvalues of K stay this far from 0 and 1: this much, for each, the divergence may be too large
-LEAST = 1e-15  # a conditional probability below this is rounding: constant there, so that a line search steps back
+from dpplearn.mrf.parameters import Sine
 
 
 def kl_divergence(target: SetDistribution | ArrayLike, model: SetDistribution | ArrayLike) -> float:
@@ -74,11 +73,6 @@ def expected_log_prob(K: FloatArray, masses: list[tuple[FloatArray, FloatArray]]
     return value, G[0]
 
 
-def chances(A: FloatArray) -> FloatArray:
-    """First diagonal entries, kept off 0 and 1."""
-    return np.clip(A[:, 0, 0], LEAST, 1 - LEAST)
-
-
 def branch_masses(p: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
     """For each item i, and each of the 2^i choices on the items before: P(these, and i in Y), P(these, and i not)."""
     out = []
@@ -91,43 +85,27 @@ def branch_masses(p: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
 
 @dataclass(frozen=True)
 class Divergence:
-    """KL(target || DPP) and its gradient, as a function of the upper triangle x of M, where K = sin(M)^2.
+    """KL(target || DPP) and its gradient, as a function of the parameters x of K = sin(M)^2.
 
-    The eigenvalues sin(m)^2 are in [0, 1] for every symmetric M and reach both ends, where the closest DPP often lies,
-    at a finite M. They are kept EDGE away from the ends, so that L exists and no subset is excluded.
+    Eigenvalues of K are kept off 0 and 1, so that no subset is excluded: see `Sine`.
     """
 
     masses: list[tuple[FloatArray, FloatArray]]
     negative_entropy: float
-    n: int
+    kernels: Sine
 
     @classmethod
     def to(cls, p: FloatArray) -> Self:
         """That of the target with these probabilities."""
         seen = p[p > 0.0]
-        return cls(branch_masses(p), float(seen @ np.log(seen)), items_in(p))
+        return cls(branch_masses(p), float(seen @ np.log(seen)), Sine(items_in(p)))
 
     def parameters(self, L: FloatArray) -> FloatArray:
         """x of the DPP with likelihood kernel L."""
         lam, V = linalg.eigh(L)
-        p = np.clip(lam / (1 + lam), EDGE, 1 - EDGE)
-        M = (V * np.arcsin(np.sqrt((p - EDGE) / (1 - 2 * EDGE)))) @ V.T
-        return np.asarray(M[np.triu_indices(self.n)])
-
-    def eigenpairs(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Eigenvalues and eigenvectors of M."""
-        M = np.zeros((self.n, self.n))
-        M[np.triu_indices(self.n)] = x
-        return linalg.eigh(M.T, lower=True)
-
-    def K(self, m: FloatArray, V: FloatArray) -> FloatArray:
-        return (V * (EDGE + (1 - 2 * EDGE) * np.sin(m) ** 2)) @ V.T
+        return self.kernels.start((V * (lam / (1 + lam))) @ V.T)
 
     def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
-        m, V = self.eigenpairs(x)
-        value, G = expected_log_prob(self.K(m, V), self.masses)
-        # dK = V (D o (V^T dM V)) V^T with D_ij = (sin(a)^2 - sin(b)^2) / (a - b) = sin(a + b) sin(a - b) / (a - b)
-        D = (1 - 2 * EDGE) * np.sin(m[:, None] + m) * np.sinc((m[:, None] - m) / np.pi)
-        gradient = V @ (D * (V.T @ G @ V)) @ V.T
-        gradient = 2 * gradient - np.diag(gradient.diagonal())  # an entry off the diagonal is there twice
-        return self.negative_entropy - value, -gradient[np.triu_indices(self.n)]
+        point = self.kernels.at(x)
+        value, G = expected_log_prob(point.K, self.masses)
+        return self.negative_entropy - value, -self.kernels.pull_back(point, G)

@@ -171,7 +171,7 @@ def fit_dpp_to(
     _, before, x = found[0]  # only the best is worth the long way to the tolerance
     x, steps = minimize(loss, x, None, tol, max_iter)
     value, gradient = loss(x)
-    K = loss.K(*loss.eigenpairs(x))
+    K = loss.kernels.at(x).K
     signs = tree_signs(K)
     model = DPP.from_marginal(signs[:, None] * K * signs)
     others = tuple(max(run[0], 0.0) for run in found[1:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self, overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,12 +34,14 @@ from dpplearn.mrf.enumeration import (
 from dpplearn.process import Frozen, check_ground_set, check_remaining, frozen
 from dpplearn.subsets import Subsets
 
+BEYOND = "Use dpplearn.mrf.approximate(mrf), or a DPP, whose probabilities, marginals and samples need no list."
+
 
 class PairwiseMRF(Frozen):
     """Pairwise log-linear model of a subset, with repulsion between items, equation (11).
 
-    A subset Y has probability proportional to exp(sum of w_i over Y + sum of w_ij over the pairs in Y). All answers are
-    sums over the 2^n subsets, so n is at most 20; a `DPP` answers the same questions for thousands of items.
+    A subset Y has probability proportional to exp(sum of w_i over Y + sum of w_ij over the pairs in Y). All answers but
+    `score` are sums over the 2^n subsets, given up to n = 20. Beyond, `approximate` answers nearly.
 
     Parameters
     ----------
@@ -59,6 +61,7 @@ class PairwiseMRF(Frozen):
     See Also
     --------
     fit_dpp_to : the closest DPP.
+    approximate : log Z, marginals and samples of more than 20 items.
 
     Examples
     --------
@@ -105,8 +108,23 @@ class PairwiseMRF(Frozen):
 
     # Probabilities
 
+    def score(self, subset: Items | Subsets) -> Any:
+        """Sum of w_i over the items and of w_ij over the pairs of a subset, for any n; an array for Subsets.
+
+        Examples
+        --------
+        >>> PairwiseMRF([1.0, 2.0], [[0.0, -0.5], [-0.5, 0.0]]).score([0, 1])
+        2.5
+        """
+        if isinstance(subset, Subsets):
+            Y = check_ground_set(subset, self.n).to_sparse().astype(np.float64)
+            return Y @ self.w + np.asarray(Y.multiply(Y @ self.W).sum(axis=1)).ravel() / 2
+        items = check_subset(subset, self.n)
+        return float(self.w[items].sum() + self.W[np.ix_(items, items)].sum() / 2)
+
     @cached_property
     def _weighed(self) -> tuple[FloatArray, float]:
+        check_enumerable(self.n, BEYOND)
         log_p, log_normalizer = log_probs(self.w, self.W)
         return frozen(log_p), log_normalizer
 
@@ -222,13 +240,12 @@ class PairwiseMRF(Frozen):
 
 
 def check_pair_weights(W: ArrayLike) -> FloatArray:
-    """A symmetric matrix of at most 20 items with zeros on its diagonal."""
+    """A symmetric matrix with zeros on its diagonal."""
     pairs = check_array(W, "W", 2)
     triangular = not np.triu(pairs).any() or not np.tril(pairs).any()
     if pairs.shape[0] == pairs.shape[1] and pairs.any() and triangular:
         raise ValueError("W must be symmetric, but holds each pair once (it is triangular). Pass W + W.T.")
     pairs = check_square(pairs, "W")
-    check_enumerable(len(pairs))
     if pairs.diagonal().any():
         i = int(np.flatnonzero(pairs.diagonal())[0])
         raise ValueError(

@@ -17,6 +17,7 @@ from dpplearn._io.encoding import check_charset
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.documents import parse_document
 from dpplearn.summarize.corpora.formats.limits import LIMITS
+from dpplearn.summarize.corpora.given import unlike
 from dpplearn.summarize.corpora.source import SkippedWarning
 from dpplearn.web.problems import Problem, invalid, limited
 from dpplearn.web.schema import Skipped
@@ -83,7 +84,7 @@ def read_form(content_type: str, body: bytes, settings: Settings) -> Form:
         places = [{"pointer": f"/files/{one.file}", "detail": one.detail} for one in skipped]
         raise Problem("unreadable", " ".join(one.detail for one in skipped[:10]), errors=places)
     notes = tuple(str(one.message) for one in said if one.category is SkippedWarning)
-    return Form(unique(documents), model, notes, tuple(skipped))
+    return Form(unlike(documents), model, notes, tuple(skipped))
 
 
 def form_items(content_type: str, body: bytes, limit: int) -> list[tuple[str, File | str]]:
@@ -139,17 +140,3 @@ def label(filename: str, number: int) -> str:
     """
     last = filename.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(c for c in last if c.isprintable())[:LABEL].strip() or f"file {number}"
-
-
-def unique(documents: list[Document]) -> list[Document]:
-    """Documents whose ids differ: a second one of the same name gets a number."""
-    seen: dict[str, int] = {}  # each name, and the number of the latest that was called after it
-    kept = []
-    for document in documents:
-        name, count = document.id, seen.get(document.id, 1)
-        while name in seen:
-            count += 1
-            name = f"{document.id} ({count})"
-        seen |= {document.id: count, name: 1}
-        kept.append(replace(document, id=name))
-    return kept

@@ -7,8 +7,9 @@ import pytest
 from document_files import docx, eml, pdf_article, pdf_scan
 from dpplearn.summarize import Cluster, Document
 from dpplearn.summarize.corpora.documents import suffixes
+from dpplearn.summarize.corpora.given import unlike
 from dpplearn.web import Settings
-from dpplearn.web.forms import label, read_form, unique
+from dpplearn.web.forms import label, read_form
 
 CLUSTERS = "/api/v1/clusters"
 FILES = {
@@ -95,8 +96,8 @@ def test_names_reach_no_file(client):
 
 def test_equal_names_are_numbered_however_many_there_are():
     documents = [Document(name, "Rain fell.") for name in ("a", "a (2)", "a", "a", "b", "a (2)")]
-    assert [one.id for one in unique(documents)] == ["a", "a (2)", "a (3)", "a (4)", "b", "a (2) (2)"]
-    many = unique([Document("a", "Rain fell.")] * 20_000)  # one by one from the start this would be 10^8 names
+    assert [one.id for one in unlike(documents)] == ["a", "a (2)", "a (3)", "a (4)", "b", "a (2) (2)"]
+    many = unlike([Document("a", "Rain fell.")] * 20_000)  # one by one from the start this would be 10^8 names
     assert many[-1].id == "a (20000)"
 
 

@@ -38,8 +38,9 @@ class Completion:
         For each k: how often the held-out item is among the first k, and that divided by k, which is the share of
         the k items that were right.
     auc : float
-        Probability that a basket has a larger log-probability than a random one of the same size, all items alike; nan
-        for models without probabilities.
+        Beside each basket a random one of its size is drawn, all items alike: the probability that a basket has a
+        larger log-probability than a random one, over all pairs of the two, also of different sizes, which is why it
+        is far from 1 where sizes vary. nan for models without probabilities.
     n_baskets, n_small, n_unseen : int
         Baskets used; those left out because fewer than two of their items are known; items left out as unknown.
     """
@@ -108,7 +109,7 @@ def completion(
 
 
 def told_apart(model: Any, baskets: Baskets, rng: np.random.Generator) -> float:
-    """P(log-probability of a basket > that of a random one of its size), ties by half."""
+    """P(log-probability of a basket > that of a random one), over all pairs, ties by half; sizes are the same."""
     if not hasattr(model, "dpp_"):
         return float("nan")
     random = Subsets.from_lists([rng.choice(baskets.n, size, replace=False) for size in baskets.sizes], baskets.n)

@@ -57,7 +57,8 @@ class Baskets:
         Parameters
         ----------
         items : sequence, optional
-            The catalogue, where it is known; by default every item that occurs, sorted.
+            The catalogue, where it is known; by default every item that occurs, sorted. Where items have names, it
+            names the columns of Subsets and sparse arrays.
         unseen : {"error", "drop"}
             What to do with items that are not in it.
         """
@@ -65,17 +66,20 @@ class Baskets:
         indptr, flat = _flatten(baskets)
         if items is None and isinstance(baskets, Baskets):
             return baskets
-        if items is None and isinstance(baskets, Subsets):
-            return cls(indptr, flat, np.arange(baskets.n))
-        if items is None and sparse.issparse(baskets):
-            return cls(indptr, flat, np.arange(baskets.shape[1]))
+        if items is None and (columns := _columns(baskets)) is not None:
+            return cls(indptr, flat, np.arange(columns))
         if items is None:
             if flat.size == 0:
                 raise ValueError("No basket holds an item: at least one is needed, to have a catalogue.")
             names, codes = np.unique(flat, return_inverse=True)
         else:
-            names = np.asarray(items)
-            codes = _codes(flat, names, unseen)
+            names, columns = check_catalogue(items), _columns(baskets)
+            if columns is not None and names.dtype.kind == "U":
+                if columns != names.size:
+                    raise ValueError(f"There must be a column for each of {names.size} items, found {columns}.")
+                codes = flat
+            else:
+                codes = _codes(flat, names, unseen)
         codes, owner = np.asarray(codes, np.int64).ravel(), np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
         known = codes >= 0
         codes, owner, n_unseen = codes[known], owner[known], int((~known).sum())
@@ -218,6 +222,24 @@ def warn_repeated(baskets: Baskets) -> None:
         )
 
 
+def check_catalogue(items: Sequence[Label] | np.ndarray) -> np.ndarray:
+    """What items are called: texts, or whole numbers, none twice."""
+    names = items if isinstance(items, np.ndarray) else _flatten([list(items)])[1]
+    if names.ndim != 1 or names.size == 0 or names.dtype.kind not in "Ui":
+        raise TypeError(f"items must be a list of texts, or of whole numbers, found {items!r:.60}.")
+    known, counts = np.unique(names, return_counts=True)
+    if known.size < names.size:
+        raise ValueError(f"items must be different, found {known[counts.argmax()].item()!r:.60} more than once.")
+    return names
+
+
+def _columns(baskets: Any) -> int | None:
+    """How many columns baskets in the form of a table have; None for other forms."""
+    if isinstance(baskets, Subsets):
+        return int(baskets.n)
+    return int(baskets.shape[1]) if sparse.issparse(baskets) else None
+
+
 def _flatten(baskets: Any) -> tuple[IntArray, np.ndarray]:
     """Where each basket begins, and the items of all, as they are called."""
     if isinstance(baskets, Baskets):
@@ -239,6 +261,10 @@ def _flatten(baskets: Any) -> tuple[IntArray, np.ndarray]:
             "baskets must be a list with a list of items for each basket, Subsets or a scipy sparse array, found "
             f"{type(baskets).__name__}. For a file, see dpplearn baskets fit FILE."
         )
+    if hasattr(baskets, "columns"):
+        raise TypeError("baskets must be lists of items, found a table: use KernelDPP.from_long(table, ...).")
+    if isinstance(baskets, np.ndarray) and baskets.ndim == 2 < baskets.shape[1] and np.isin(baskets, (0, 1)).all():
+        raise TypeError("baskets must be lists of items, found an array of 0 and 1: pass scipy.sparse.csr_array of it.")
     rows = [one.tolist() if isinstance(one, np.ndarray) else one for one in baskets]
     for t, one in enumerate(rows):
         if isinstance(one, str | bytes | int) or not isinstance(one, Iterable):

@@ -108,7 +108,8 @@ class BasketQuestions:
     ) -> list[Label]:
         """The items that make the basket the most probable set, or the most probable one of k more items.
 
-        Found greedily, then improved by swaps (`dpplearn.decoding.local_search`).
+        Fewer than k, where no larger set is possible. Found greedily, then improved by swaps
+        (`dpplearn.decoding.local_search`).
         """
         from dpplearn.decoding import local_search
 

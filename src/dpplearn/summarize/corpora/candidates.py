@@ -79,22 +79,23 @@ class Wanted:
     def __post_init__(self) -> None:
         check_int(self.min_words, "min_words")
 
-    def rank(self, text: str, kind: str) -> tuple[int, str]:
+    def rank(self, text: str, kind: str, among: bool = False) -> tuple[int, str]:
         """How good a candidate a piece is, from `SENTENCE` to `REST`, and the code of the reason if it is none.
 
-        What is too short comes after all that is not, in the same order.
+        `among` says that it is one of the sentences of its block. What is too short comes after all that is not, in the
+        same order.
         """
         if self.min_words > 1 and count_words(text) < self.min_words:
-            return REST + 1 + self._rank(text, kind)[0], "too-short"
-        return self._rank(text, kind)
+            return REST + 1 + self._rank(text, kind, among)[0], "too-short"
+        return self._rank(text, kind, among)
 
-    def _rank(self, text: str, kind: str) -> tuple[int, str]:
+    def _rank(self, text: str, kind: str, among: bool) -> tuple[int, str]:
         if self.keep_all or (self.headings and kind in ("heading", "byline")):
             return SENTENCE, ""
         if kind in RUNNING:
             if is_courtesy(text):
                 return FRAGMENT, "courtesy"
-            if is_standing(text):
+            if is_standing(text, among):
                 return SENTENCE, ""
             return (FRAGMENT if is_wordy(text) else REST), "no-sentence"
         if kind in _LABELS:
@@ -126,7 +127,8 @@ def find_candidates(
     for index, document in enumerate(cluster.documents):
         for piece in _pieces(document, splitter):
             text = one_line(document.text[piece.start : piece.end])
-            rank, code = wanted.rank(text, piece.kind)
+            among = not piece.is_whole and is_closed(text) and count_words(text) > 2
+            rank, code = wanted.rank(text, piece.kind, among)
             found.append(_Found(text, index, piece, rank, code))
             passed += rank == SENTENCE
             if limit is not None and passed > limit:

@@ -113,13 +113,13 @@ def text_document(name: str, text: str) -> Document:
 
 def unlike(documents: list[Document]) -> list[Document]:
     """Documents whose ids differ: a second one of the same name gets a number."""
-    seen: set[str] = set()
+    seen: dict[str, int] = {}  # each name, and the number of the latest that was called after it
     kept = []
     for document in documents:
-        name, count = document.id, 1
+        name, count = document.id, seen.get(document.id, 1)
         while name in seen:
             count += 1
             name = f"{document.id} ({count})"
-        seen.add(name)
+        seen |= {document.id: count, name: 1}
         kept.append(replace(document, id=name))
     return kept

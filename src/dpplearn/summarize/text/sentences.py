@@ -42,6 +42,11 @@ class Piece(NamedTuple):
         """What its block is."""
         return self.block.kind
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing else is in its block, but for a mark or a space."""
+        return self.end - self.start + 3 > self.block.end - self.block.start
+
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """Split a text into sentences, as character offsets.

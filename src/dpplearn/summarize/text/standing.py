@@ -21,6 +21,7 @@ from dpplearn.summarize.text.units import UNSPACED, count_words
 from dpplearn.summarize.text.word_lists import word_lists
 from dpplearn.summarize.text.words import SINGLE
 
+AMONG = 0.05  # the same of a piece in a paragraph with others: the neighbours of a sentence are sentences
 LEAST = 0.4  # of the probability that a piece is a sentence: a lost sentence is worse than a fragment kept
 LONG = 9  # words
 LONGEST = 600  # characters that are looked at, half of them at either end
@@ -59,8 +60,8 @@ _EAST_VERB = re.compile(
 )
 
 
-def is_standing(text: str) -> bool:
-    """Whether a text on one line could stand in a summary.
+def is_standing(text: str, among: bool = False) -> bool:
+    """Whether a text on one line could stand in a summary; `among`: it is not the only one in its paragraph.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def is_standing(text: str) -> bool:
     """
     if "[" in text:
         text = NOTE.sub("", text)
-    return _is_plain(text) or standing(text) >= LEAST
+    return _is_plain(text) or standing(text) >= (AMONG if among else LEAST)
 
 
 def _is_plain(text: str) -> bool:

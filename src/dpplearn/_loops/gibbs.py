@@ -1,0 +1,78 @@
+"""Gibbs sweeps of a pairwise Markov random field, at a temperature that may change from sweep to sweep.
+
+With f_i = sum of w_ij over the chosen j kept up to date, the odds of item i given all others are exp(w_i + f_i), and a
+flip costs one row of W.
+"""
+
+import numpy as np
+
+from dpplearn._loops.jit import jit
+from dpplearn._loops.random import uniform
+
+
+@jit
+def anneal(w, W, base, betas, Y, states, log_weights):
+    """One sweep for each of betas[1:], of every row of Y (chains, n); log_weights gain what annealing weighs.
+
+    The target at beta is exp((1 - beta) base . y + beta score(y)). Before each sweep, a chain's log weight gains
+    (beta - beta before) (score(y) - base . y) (Neal, 2001); with all betas 1 this is plain Gibbs, and gains nothing.
+    """
+    chains, n = Y.shape
+    f = np.empty(n)
+    for c in range(chains):
+        y, state = Y[c], states[c]
+        f[:] = 0.0
+        excess = 0.0  # score(y) - base . y
+        for i in range(n):
+            if y[i]:
+                excess += w[i] - base[i] + f[i]
+                for j in range(n):
+                    f[j] += W[i, j]
+        for t in range(1, betas.size):
+            beta = betas[t]
+            log_weights[c] += (beta - betas[t - 1]) * excess
+            for i in range(n):
+                field = (1.0 - beta) * base[i] + beta * (w[i] + f[i])
+                chosen = uniform(state) * (1.0 + np.exp(-field)) < 1.0
+                if chosen != y[i]:
+                    sign = 1.0 if chosen else -1.0
+                    y[i] = chosen
+                    excess += sign * (w[i] - base[i] + f[i])  # f_i does not count item i itself
+                    for j in range(n):
+                        f[j] += sign * W[i, j]
+
+
+@jit
+def climb(w, W, Y):
+    """Every row of Y to a set that no flip and no swap of two items improves; returns the scores."""
+    chains, n = Y.shape
+    f = np.empty(n)
+    scores = np.zeros(chains)
+    for c in range(chains):
+        y = Y[c]
+        f[:] = 0.0
+        for i in range(n):
+            if y[i]:
+                scores[c] += w[i] + f[i]
+                for j in range(n):
+                    f[j] += W[i, j]
+        while True:
+            gain, first, second = 1e-12, -1, -1
+            for i in range(n):
+                one = -(w[i] + f[i]) if y[i] else w[i] + f[i]
+                if one > gain:
+                    gain, first, second = one, i, -1
+                if y[i]:
+                    for j in range(n):
+                        if not y[j] and one + w[j] + f[j] - W[i, j] > gain:
+                            gain, first, second = one + w[j] + f[j] - W[i, j], i, j
+            if first < 0:
+                break
+            scores[c] += gain
+            for i in (first, second):
+                if i >= 0:
+                    sign = -1.0 if y[i] else 1.0
+                    y[i] = not y[i]
+                    for j in range(n):
+                        f[j] += sign * W[i, j]
+    return scores

@@ -1,0 +1,223 @@
+"""log Z, marginals and samples of a pairwise field too large to enumerate: one record, whatever the method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray, Seed, check_choice, check_int, check_rng, read_only
+from dpplearn.dpp import DPP
+from dpplearn.estimate import Estimate
+from dpplearn.mrf.chains import annealed, as_subsets, conditional_moments, gibbs, propose, weighted_moments
+from dpplearn.mrf.diagnosis import Diagnosis, diagnose
+from dpplearn.mrf.messages import belief_propagation, mean_field, tree_reweighted
+from dpplearn.mrf.pairwise import PairwiseMRF
+from dpplearn.mrf.parameters import Factors, Sine
+from dpplearn.mrf.two_items import check_number
+from dpplearn.mrf.variational import SURE, Process, best_process, lower_bound
+from dpplearn.process import PointProcess
+from dpplearn.subsets import Subsets
+
+FAMILIES = ("dpp", "nonsymmetric", "mean-field", "bp", "trw", "ais", "gibbs", "importance")
+CHUNK, CHUNKS = 5000, 40  # samples of q at a time, and how often, until the bound's error is small enough
+
+
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """What a method says of a pairwise field.
+
+    Attributes
+    ----------
+    mrf : PairwiseMRF
+    family : str
+    log_normalizer : Estimate
+        log Z, with the `standard_error` of sampling; not a number for "gibbs", which does not know it.
+    bound : "lower", "upper" or None
+        Which side of log Z it is on; None where it may be on either.
+    marginals : array of shape (n,)
+    pair_probs : array of shape (n, n)
+        P(i, j in Y), and P(i in Y) on the diagonal.
+    q : DPP, LowRankDPP, NonsymmetricDPP or None
+        The process of "dpp", "nonsymmetric" and "mean-field" (whose K is diagonal), or the one that proposed.
+    diagnosis : Diagnosis
+        Whether the field is DPP-like, and so the answer of a DPP to be trusted.
+    """
+
+    mrf: PairwiseMRF
+    family: str
+    log_normalizer: Estimate
+    bound: str | None
+    marginals: FloatArray
+    pair_probs: FloatArray
+    q: Process | None
+    diagnosis: Diagnosis
+
+    def __repr__(self) -> str:
+        return f"<Approximation of {self.mrf.n} items by {self.family}: log Z {self._sign} {self.log_normalizer!r}>"
+
+    @property
+    def _sign(self) -> str:
+        return {"lower": ">=", "upper": "<=", None: "~"}[self.bound]
+
+    def sample(self, size: int = 1, rng: Seed = None, *, sweeps: int = 100) -> Subsets:
+        """Draw subsets from the field itself, approximately: each is a Markov chain of its own.
+
+        Chains start from q, where there is one, and are offered new samples of it; see `approximate` on "gibbs".
+        """
+        size, generator = check_int(size, "size", low=1), check_rng(rng)
+        Y = gibbs(self.mrf.w, self.mrf.W, size, check_int(sweeps, "sweeps", low=1), generator, self.q)
+        return as_subsets(Y[-size:])
+
+    def best_set(self, starts: int = 200, rng: Seed = 0) -> IntArray:
+        """A set of high score: samples of the field, each improved until no flip and no swap of two items helps."""
+        from dpplearn._loops.gibbs import climb
+
+        Y = self.sample(starts, rng, sweeps=20).to_sparse().toarray().astype(np.bool_)
+        return np.flatnonzero(Y[int(climb(self.mrf.w, self.mrf.W, Y).argmax())])
+
+
+def approximate(
+    mrf: PairwiseMRF,
+    family: str = "dpp",
+    *,
+    rank: int | None = None,
+    q: Process | None = None,
+    error: float = 0.01,
+    neighbours: int = 8,
+    corrections: int = 10,
+    chains: int = 1000,
+    sweeps: int = 1000,
+    rng: Seed = 0,
+) -> Approximation:
+    """log Z, marginals and pair marginals of a pairwise field of up to some 500 items.
+
+    "dpp" finds the determinantal q with the greatest evidence lower bound E_q[score] + H(q) <= log Z. The score's
+    expectation is exact from K. Up to 14 items the entropy is exact as well; beyond, it is maximized through exact
+    entropies of small blocks, corrected by samples, and the bound is then estimated from fresh exact samples of q.
+    "nonsymmetric" does the same with a `NonsymmetricDPP`, for fields in which some pairs attract.
+
+    Beside it: "mean-field" (lower bound), "bp" (loopy belief propagation: no bound), "trw" (tree-reweighted: upper
+    bound), "ais" (annealed importance sampling: log Z with an error), "gibbs" (marginals only) and "importance"
+    (samples of q weighed by exp(score) / q: log Z with an error).
+
+    Parameters
+    ----------
+    mrf : PairwiseMRF
+    family : str
+    rank : int, optional
+        Of L, for "dpp" and "nonsymmetric": a `LowRankDPP`. Subsets with more items have no share in the bound.
+    q : DPP, LowRankDPP or NonsymmetricDPP, optional
+        For "importance", what proposes (default: what "dpp" finds). For "gibbs", where chains start and what they are
+        offered (default: coins, and no offers).
+    error : float
+        Standard error wanted of a lower bound; at most 200,000 samples are drawn for it.
+    neighbours : int
+        Items in the condition of a block's entropy; each one more doubles the time.
+    corrections : int
+        How often the gradient is corrected by samples, where the blocks leave something out.
+    chains, sweeps : int
+        Of "ais" and "gibbs"; `importance` draws `chains` samples times 10.
+    rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
+
+    Returns
+    -------
+    Approximation
+
+    Examples
+    --------
+    >>> W = [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]]  # item 1 repels 0 and 2, which ignore each other
+    >>> mrf = PairwiseMRF([0.0, 0.0, 0.0], W)
+    >>> found = approximate(mrf)
+    >>> found.log_normalizer < mrf.log_normalizer < approximate(mrf, "trw").log_normalizer + 1e-9
+    True
+    >>> found.marginals.round(1), mrf.marginals.round(1)
+    (array([0.4, 0.2, 0.4]), array([0.4, 0.2, 0.4]))
+    >>> approximate(mrf, "mean-field").marginals.round(2)
+    array([0.45, 0.06, 0.45])
+    """
+    if not isinstance(mrf, PairwiseMRF):
+        raise TypeError(f"mrf must be a PairwiseMRF, found a {type(mrf).__name__}. Use PairwiseMRF(w, W).")
+    check_choice(family, "family", FAMILIES)
+    generator = check_rng(rng)
+    chains, sweeps = check_int(chains, "chains", low=2), check_int(sweeps, "sweeps", low=1)
+    neighbours = check_int(neighbours, "neighbours", low=1, high=16)
+    corrections = check_int(corrections, "corrections")
+    if check_number(error, "error", 0.0, np.inf) == 0.0:
+        raise ValueError("error must be positive, found 0: the entropy of more than 14 items is known from samples.")
+    if q is not None and (family not in ("importance", "gibbs") or not isinstance(q, PointProcess) or q.n != mrf.n):
+        raise ValueError(f'q must be a DPP on the {mrf.n} items, and goes with "importance" and "gibbs"; found {q!r}.')
+    if rank is not None:
+        rank = check_int(rank, "rank", low=1, high=mrf.n)
+        if family not in ("dpp", "nonsymmetric"):
+            raise ValueError(f'rank goes with "dpp" and "nonsymmetric", found family={family!r}.')
+    w, W = mrf.w, mrf.W
+    if family in ("dpp", "nonsymmetric"):
+        skew = family == "nonsymmetric"
+        kernels = Factors(mrf.n, rank or mrf.n, skew) if skew or rank is not None else Sine(mrf.n, SURE)
+        return determinantal(mrf, family, kernels, error, neighbours, corrections, generator)
+    if family in BELIEFS:
+        bound, method = BELIEFS[family]
+        beliefs = method(w, W)
+        process = DPP.from_marginal(np.diag(beliefs.pairs.diagonal())) if family == "mean-field" else None
+        weights = propose(w, W, process, CHUNK, generator) if process is not None else None
+        return record(mrf, family, Estimate(beliefs.log_z), bound, beliefs.pairs, process, weights)
+    if family == "ais":
+        log_weights, Y = annealed(w, W, chains, sweeps, generator)
+        log_z, pairs, _ = weighted_moments(log_weights, Y)
+        return record(mrf, family, log_z, None, pairs, None, None)
+    if family == "gibbs":
+        pairs = conditional_moments(w, W, gibbs(w, W, chains, sweeps, generator, q))
+        return record(mrf, family, Estimate(np.nan, np.nan), None, pairs, q, None)
+    if q is None:
+        kernel = Sine(mrf.n, SURE)
+        q = kernel.process(best_process(w, W, kernel, neighbours=neighbours, corrections=corrections, rng=generator).x)
+    Y, log_weights = propose(w, W, q, 10 * chains, generator)
+    log_z, pairs, _ = weighted_moments(log_weights, Y)
+    return record(mrf, family, log_z, None, pairs, q, (Y, log_weights))
+
+
+BELIEFS = {"mean-field": ("lower", mean_field), "bp": (None, belief_propagation), "trw": ("upper", tree_reweighted)}
+
+
+def determinantal(
+    mrf: PairwiseMRF,
+    family: str,
+    kernels: Sine | Factors,
+    error: float,
+    neighbours: int,
+    corrections: int,
+    rng: np.random.Generator,
+) -> Approximation:
+    """The best q of these kernels, and its bound from fresh samples."""
+    found = best_process(mrf.w, mrf.W, kernels, neighbours=neighbours, corrections=corrections, rng=rng)
+    parts = [lower_bound(found, CHUNK, rng)]
+    while (bound := mean_of([part[0] for part in parts])).standard_error > error and len(parts) < CHUNKS:
+        parts.append(lower_bound(found, CHUNK, rng))
+    q = kernels.process(found.x)
+    sampled = np.concatenate([part[2] for part in parts]), np.concatenate([part[1] for part in parts])
+    return record(mrf, family, bound, "lower", q.pair_probs(), q, sampled)
+
+
+def mean_of(parts: list[Estimate]) -> Estimate:
+    """Of independent estimates of the same precision."""
+    errors = np.array([part.standard_error for part in parts])
+    return Estimate(float(np.mean(parts)), float(np.sqrt((errors**2).sum()) / len(parts)))
+
+
+def record(
+    mrf: PairwiseMRF,
+    family: str,
+    log_z: Estimate,
+    bound: str | None,
+    pairs: FloatArray,
+    q: Process | None,
+    sampled: tuple[Any, FloatArray] | None,
+) -> Approximation:
+    """The record, with its diagnosis from weighed samples of q where there are any."""
+    pairs = np.clip(pairs, 0.0, 1.0)
+    marginals = pairs.diagonal().copy()
+    read_only(pairs, marginals)
+    lower = float(log_z) if bound == "lower" else None
+    return Approximation(mrf, family, log_z, bound, marginals, pairs, q, diagnose(mrf, pairs, lower, sampled))

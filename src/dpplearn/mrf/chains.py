@@ -1,0 +1,112 @@
+"""Markov chains for a pairwise field: annealed importance sampling, Gibbs, and proposals by a determinantal q."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logit
+
+from dpplearn._checks import FloatArray
+from dpplearn.estimate import Estimate
+from dpplearn.mrf.messages import mean_field
+from dpplearn.subsets import Subsets
+
+Rows = npt.NDArray[np.bool_]
+
+
+def annealed(
+    w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator
+) -> tuple[FloatArray, Rows]:
+    """Log weights, whose exponentials have mean Z, and the sets they weigh (Neal, 2001).
+
+    From the independent items of mean field to the field itself: half of the sweeps in the last third of the way.
+    """
+    base = logit(mean_field(w, W).pairs.diagonal())
+    Y = rng.random((chains, w.size)) < 1 / (1 + np.exp(-base))
+    log_weights = np.full(chains, float(np.logaddexp(0.0, base).sum()))
+    betas = 1.0 - (1.0 - np.linspace(0.0, 1.0, sweeps + 1)) ** 1.5
+    run_sweeps(w, W, betas, Y, rng, base, log_weights)
+    return log_weights, Y
+
+
+def run_sweeps(
+    w: FloatArray,
+    W: FloatArray,
+    betas: FloatArray,
+    Y: Rows,
+    rng: np.random.Generator,
+    base: FloatArray | None = None,
+    log_weights: FloatArray | None = None,
+) -> None:
+    """Gibbs sweeps of all rows of Y, in place."""
+    from dpplearn._loops.gibbs import anneal
+
+    states = rng.integers(1, 2**63, size=(len(Y), 4)).astype(np.uint64)
+    anneal(
+        w, W, w if base is None else base, betas, Y, states, np.zeros(len(Y)) if log_weights is None else log_weights
+    )
+
+
+def gibbs(w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator, q: Any = None) -> Rows:
+    """States of many chains after `sweeps` sweeps, and four earlier ones of the second half: (5 chains, n).
+
+    Without q, chains start from independent coins. With it they start from exact samples of q, and before every tenth
+    of the sweeps each is offered a new one, accepted with probability min(1, ratio of exp(score) / q) (Metropolis).
+    """
+    Y = rng.random((chains, w.size)) < 0.5 if q is None else propose(w, W, q, chains, rng)[0]
+    kept = []
+    for part in range(10):
+        if q is not None and part:
+            offered, other = propose(w, W, q, chains, rng)
+            weights = scores(w, W, Y) - np.asarray(q.log_prob(as_subsets(Y)))
+            taken = np.log(rng.random(chains)) < other - weights
+            Y[taken] = offered[taken]
+        run_sweeps(w, W, np.ones(max(sweeps // 10, 1) + 1), Y, rng)
+        if part >= 5:
+            kept.append(Y.copy())
+    return np.concatenate(kept)
+
+
+def propose(w: FloatArray, W: FloatArray, q: Any, size: int, rng: np.random.Generator) -> tuple[Rows, FloatArray]:
+    """Exact samples of q and their log weights score - log q."""
+    draws = q.sample(size, rng=rng)
+    Y = draws.to_sparse().toarray().astype(np.bool_)
+    return Y, scores(w, W, Y) - np.asarray(q.log_prob(draws))
+
+
+def scores(w: FloatArray, W: FloatArray, Y: npt.NDArray[Any]) -> FloatArray:
+    """Sum of w_i and w_ij over each row of zeros and ones."""
+    return np.asarray(Y @ w + ((Y @ W) * Y).sum(axis=1) / 2)
+
+
+def as_subsets(Y: Rows) -> Subsets:
+    """Rows of zeros and ones as Subsets."""
+    _, items = np.nonzero(Y)
+    return Subsets._of(np.concatenate([[0], np.cumsum(Y.sum(axis=1))]), items.astype(np.int64), Y.shape[1])
+
+
+def weighted_moments(log_weights: FloatArray, Y: npt.NDArray[Any]) -> tuple[Estimate, FloatArray, float]:
+    """log of the mean weight with its standard error, P(i and j), and the effective share of the samples."""
+    top = float(log_weights.max())
+    weights = np.exp(log_weights - top)
+    mean = float(weights.mean())
+    error = float(weights.std(ddof=1)) / mean / np.sqrt(weights.size) if weights.size > 1 else np.inf
+    rows = Y.astype(np.float64)
+    pairs = rows.T @ (rows * (weights / weights.sum())[:, None])
+    return (
+        Estimate(top + float(np.log(mean)), error),
+        pairs,
+        float(weights.sum() ** 2 / (weights @ weights) / weights.size),
+    )
+
+
+def conditional_moments(w: FloatArray, W: FloatArray, Y: Rows) -> FloatArray:
+    """P(i and j) from samples of the field: the mean of y_i P(y_j = 1 | the others), which varies less than y_i y_j."""
+    rows = Y.astype(np.float64)
+    chance = expit(w + rows @ W)
+    pairs = rows.T @ chance / len(Y)
+    pairs = (pairs + pairs.T) / 2
+    np.fill_diagonal(pairs, chance.mean(axis=0))
+    return np.asarray(pairs)

@@ -1,0 +1,95 @@
+"""Is a pairwise field DPP-like? What its weights say, and what weighed samples of q say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpplearn._checks import FloatArray
+from dpplearn.mrf.chains import weighted_moments
+from dpplearn.mrf.messages import mean_field
+from dpplearn.mrf.pairwise import PairwiseMRF
+from dpplearn.mrf.transitivity import triangle_inequality
+
+MISSED = 0.1  # of mean field's divergence: up to this share of it, q has the dependence between the items
+CLOSE = 0.01  # nats: a divergence of no consequence, whatever its share
+EFFECTIVE = 0.02  # a smaller effective share of samples says that q misses where the field has its mass
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """How DPP-like a field is.
+
+    Attributes
+    ----------
+    dpp_like : bool
+        Whether q misses at most a tenth of the dependence; without q, whether nothing in the weights speaks against it.
+    reason : str
+        Why, in a sentence.
+    violation : float
+        Mean over triples by which the angles of the similarities sqrt(1 - exp(w_ij)) break the triangle inequality.
+    attraction : float
+        Share of the attracting pairs in the sum of all |w_ij|.
+    positive : float
+        The largest correlation between two items that is surely positive (by four standard errors of the samples).
+    divergence : float
+        KL(q || field) = log Z - bound, with log Z from samples of q weighed by exp(score) / q.
+    missed : float
+        The divergence as a share of mean field's: 0 where q has all the dependence between the items, 1 where none.
+    effective : float
+        Effective share of those samples: 1 where q is the field.
+    """
+
+    dpp_like: bool
+    reason: str
+    violation: float
+    attraction: float
+    positive: float
+    divergence: float
+    missed: float
+    effective: float
+
+
+def diagnose(
+    mrf: PairwiseMRF, pairs: FloatArray, lower: float | None, sampled: tuple[Any, FloatArray] | None
+) -> Diagnosis:
+    """From the weights; and from samples of q with their log weights, where `lower` is q's bound."""
+    S = np.sqrt(-np.expm1(np.minimum(mrf.W, 0.0)))
+    np.fill_diagonal(S, 1.0)
+    violation = triangle_inequality(S).mean_angle_violation
+    total = float(np.abs(mrf.W).sum())
+    attraction = float(np.maximum(mrf.W, 0.0).sum()) / total if total else 0.0
+    divergence = missed = effective = np.nan
+    noise = 0.0
+    if sampled is not None:
+        Y, log_weights = sampled
+        log_z, pairs, effective = weighted_moments(log_weights, Y)
+        noise = 4.0 / np.sqrt(effective * len(Y))
+        if lower is not None:
+            divergence = max(float(log_z) - lower, 0.0)
+            missed = divergence / max(float(log_z) - mean_field(mrf.w, mrf.W).log_z, 1e-12)
+    positive = max(largest_correlation(pairs) - noise, 0.0)
+    if lower is None or sampled is None:
+        like = violation < 0.01 and attraction == 0.0
+        reason = "nothing is known but the weights and the pairs"
+    elif effective < EFFECTIVE:
+        like, reason = False, f"only {effective:.1%} of the samples of q count: it misses where the field has its mass"
+    else:
+        like = bool(missed <= MISSED or divergence <= CLOSE)
+        reason = f"q misses {min(missed, 1.0):.0%} of the dependence between the items, {divergence:.2g} nats"
+    if not like or lower is None:
+        reason += (
+            f"; triangle violation {violation:.2g}, attraction {attraction:.2g}, correlation up to +{positive:.2g}"
+        )
+    return Diagnosis(like, reason, violation, attraction, positive, divergence, missed, effective)
+
+
+def largest_correlation(pairs: FloatArray) -> float:
+    """Of the indicators of two items."""
+    d = pairs.diagonal()
+    spread = np.sqrt(np.maximum(d * (1 - d), 1e-12))
+    correlation = (pairs - np.outer(d, d)) / np.outer(spread, spread)
+    np.fill_diagonal(correlation, -1.0)
+    return float(correlation.max(initial=0.0))

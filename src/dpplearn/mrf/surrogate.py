@@ -1,0 +1,157 @@
+"""E_q[score] + H(q) of a determinantal q, without sampling: local entropies that are exact, and what they leave out.
+
+Along an order of the items H(q) = sum of H(y_i | those before). Conditioning on only some of those before, S_i, gives
+more: H(q) = sum of H(y_i | y_S_i) - KL(q || q'), where q'(y) = product of q(y_i | y_S_i). The first sum is exact from
+small blocks of K. For a pair (i, j) that no S_i covers, log q' gains t_ij = log P(y_i, y_j) / (P(y_i) P(y_j)), whose
+mean is the pair's information: the leading term of what is missing. So for log_surrogate(y), called c(y) here,
+
+    H(q) = -E_q[c] - E_q[log q - c],
+
+the first term and its gradient exact, the second with a small variance from exact samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.mrf.branches import LEAST, conditional_entropies
+
+EXACT = 14  # up to so many items the entropy is that of one block: no sampling at all
+
+
+@dataclass(frozen=True)
+class Surrogate:
+    """E_q[score] + local entropies, as a function of K.
+
+    Attributes
+    ----------
+    w, W : arrays
+        Weights of the MRF.
+    first : int array
+        Items of the first block, whose joint entropy is counted.
+    blocks : int array of shape (n - len(first), neighbours + 1)
+        S_i, then i, for every other item.
+    apart : array of shape (n, n)
+        1 for pairs that no block covers.
+    """
+
+    w: FloatArray
+    W: FloatArray
+    first: IntArray
+    blocks: IntArray
+    apart: FloatArray
+
+    @classmethod
+    def of(cls, w: FloatArray, W: FloatArray, dependence: FloatArray, neighbours: int) -> Self:
+        """Blocks of the most dependent items.
+
+        The next item in the order is the one that depends most on those before it; S_i are the `neighbours` items
+        before it on which it depends most.
+        """
+        n = w.size
+        if n <= max(EXACT, neighbours + 1):
+            return cls(w, W, np.arange(n), np.empty((0, 1), np.int64), np.zeros((n, n)))
+        D = dependence - np.diag(dependence.diagonal())
+        order = [int(D.sum(axis=1).argmax())]
+        pull, left = D[order[0]].copy(), np.ones(n, np.bool_)
+        left[order[0]] = False
+        while len(order) < n:
+            i = int(np.where(left, pull, -np.inf).argmax())
+            order.append(i)
+            left[i] = False
+            pull += D[i]
+        place = np.array(order)
+        rows = []
+        for t in range(neighbours + 1, n):
+            before = place[:t]
+            nearest = before[np.argsort(-D[place[t], before], kind="stable")[:neighbours]]
+            rows.append([*nearest, place[t]])
+        first, blocks = place[: neighbours + 1], np.array(rows)
+        apart = 1.0 - np.eye(n)
+        apart[np.ix_(first, first)] = 0.0
+        for row in blocks:
+            apart[row[-1], row] = apart[row, row[-1]] = 0.0
+        return cls(w, W, first, blocks, apart)
+
+    @property
+    def exact(self) -> bool:
+        """Whether one block has all items: the value is the evidence lower bound itself."""
+        return len(self.blocks) == 0
+
+    def __call__(self, K: FloatArray) -> tuple[float, FloatArray]:
+        """The value, and its gradient with respect to all entries of K, which need not be symmetric."""
+        value, G = expected_score(self.w, self.W, K)
+        for rows, free in self._parts():
+            index = (rows[:, :, None], rows[:, None, :])
+            found = conditional_entropies(K[index], free)
+            value += found.value
+            np.add.at(G, index, found.gradient)
+        if not self.exact:
+            information, by_pair, by_item = information_of(*pairs_of(K))
+            value -= float((self.apart * information).sum()) / 2
+            by_pair, by_item = self.apart * by_pair, self.apart * by_item
+            # P_ij = K_ii K_jj - K_ij K_ji
+            d = K.diagonal()
+            G += by_pair * K.T
+            G[np.diag_indices_from(G)] -= by_pair @ d + by_item.sum(axis=1)
+        return value, G
+
+    def log_surrogate(self, K: FloatArray, Y: FloatArray) -> FloatArray:
+        """c(y) for rows y of zeros and ones; its mean is the expected score minus the value."""
+        out = np.zeros(len(Y))
+        chosen = Y.astype(np.bool_)
+        for rows, free in self._parts():
+            for end in range(rows.shape[1] - free + 1, rows.shape[1] + 1):  # one item of the first block at a time
+                part = rows[:, :end]
+                tables = conditional_entropies(K[part[:, :, None], part[:, None, :]], 1).chances
+                state = (Y[:, part[:, :-1]] @ np.left_shift(1, np.arange(end - 1))).astype(np.int64)
+                p = tables[np.arange(len(part)), state]
+                out += np.where(chosen[:, part[:, -1]], np.log(p), np.log1p(-p)).sum(axis=1)
+        if not self.exact:
+            both, d = pairs_of(K)
+            yes, no, table = np.log(d), np.log1p(-d), pair_table(both, d)
+            corner = table[3] - no[:, None] - no
+            line = table[1] - yes[:, None] - no - corner
+            cross = table[0] - yes[:, None] - yes - corner - line - line.T
+            corner, line, cross = self.apart * corner, self.apart * line, self.apart * cross
+            out += corner.sum() / 2 + Y @ line.sum(axis=1) + ((Y @ cross) * Y).sum(axis=1) / 2
+        return out
+
+    def _parts(self) -> list[tuple[IntArray, int]]:
+        return [(self.first[None], self.first.size)] + ([] if self.exact else [(self.blocks, 1)])
+
+
+def expected_score(w: FloatArray, W: FloatArray, K: FloatArray) -> tuple[float, FloatArray]:
+    """Sum of w_i K_ii + sum over pairs of w_ij (K_ii K_jj - K_ij K_ji), and its gradient with respect to K."""
+    d = K.diagonal()
+    value = w @ d + ((d @ W) @ d - (W * K * K.T).sum()) / 2
+    G = -W * K.T
+    G[np.diag_indices_from(G)] += w + W @ d
+    return float(value), G
+
+
+def pair_table(both: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """log of P(i and j), P(i, not j), P(j, not i), P(neither), kept off 0, from P(i and j) and d_i = P(i)."""
+    cells = both, d[:, None] - both, d - both, 1.0 - d[:, None] - d + both
+    one, two, three, four = (np.log(np.maximum(cell, LEAST)) for cell in cells)
+    return one, two, three, four
+
+
+def information_of(both: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """I_ij = KL(P_ij || P_i P_j) of all pairs, and its derivatives by P_ij and, P_ij held, by P_i."""
+    table = pair_table(both, d)
+    yes, no = np.log(d), np.log1p(-d)
+    apart = yes[:, None] + yes, yes[:, None] + no, no[:, None] + yes, no[:, None] + no
+    information = sum(np.exp(cell) * (cell - product) for cell, product in zip(table, apart, strict=True))
+    by_pair = table[0] + table[3] - table[1] - table[2]
+    return np.asarray(information), by_pair, table[1] - table[3] - (yes - no)[:, None]
+
+
+def pairs_of(K: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """P(i and j) of all pairs, and P(i), kept off 0 and 1."""
+    d = np.clip(K.diagonal(), LEAST, 1 - LEAST)
+    return np.outer(d, d) - K * K.T, d

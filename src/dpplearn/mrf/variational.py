@@ -1,0 +1,193 @@
+"""The determinantal q with the greatest evidence lower bound E_q[score] + H(q) on log Z."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from dpplearn._checks import FloatArray
+from dpplearn.determinantal import Determinantal
+from dpplearn.estimate import Estimate
+from dpplearn.mrf.fit import minimize
+from dpplearn.mrf.messages import belief_propagation
+from dpplearn.mrf.parameters import Factors, Sine
+from dpplearn.mrf.surrogate import Surrogate, expected_score
+from dpplearn.nonsymmetric import NonsymmetricDPP
+
+Process = Determinantal | NonsymmetricDPP
+
+SURE = 2e-6  # eigenvalues of K stay this far from 0 and 1: L has no eigenvalue above 1e6, and keeps its digits
+DRAWS = 400  # samples of a correction
+SMALL = 0.1  # deviation of log q - c up to which nothing is left to correct
+NUMBERS = 2_000_000  # of matrices inverted at once
+
+
+@dataclass(frozen=True)
+class Variational:
+    """A determinantal q by its parameters, and the surrogate in which they were sought."""
+
+    kernels: Sine | Factors
+    x: FloatArray
+    surrogate: Surrogate
+
+    @property
+    def K(self) -> FloatArray:
+        return self.kernels.at(self.x).K
+
+
+def best_process(
+    w: FloatArray,
+    W: FloatArray,
+    kernels: Sine | Factors,
+    *,
+    neighbours: int,
+    corrections: int,
+    rng: np.random.Generator,
+    max_iter: int = 300,
+) -> Variational:
+    """Maximize the surrogate by L-BFGS, then correct its gradient by exact samples.
+
+    Blocks are chosen for the start's dependences, and once more for those found. A correction draws from q, estimates
+    the gradient of -E_q[log q - c] (see `surrogate`), averages it with those before, and maximizes the surrogate plus
+    that linear term, near where it was. Kept if the bound, on samples of its own, is the higher one.
+    """
+    found: list[tuple[float, Variational]] = []
+    for K in starts(w, W, rng):
+        surrogate = Surrogate.of(w, W, dependence(K), neighbours)
+        x = kernels.start(K if isinstance(kernels, Sine) else likelihood_kernel(K))
+        x = climb(surrogate, kernels, x, max_iter if surrogate.exact else 40)
+        found.append((surrogate(kernels.at(x).K)[0], Variational(kernels, x, surrogate)))
+    best = max(found, key=lambda pair: pair[0])[1]
+    if best.surrogate.exact:
+        return Variational(kernels, climb(best.surrogate, kernels, best.x, 2000), best.surrogate)
+    for _ in range(2):
+        surrogate = Surrogate.of(w, W, dependence(best.K), neighbours)
+        best = Variational(kernels, climb(surrogate, kernels, best.x, max_iter // 2), surrogate)
+    if corrections == 0 or lower_bound(best, DRAWS, rng)[0].standard_error * np.sqrt(DRAWS) < SMALL:
+        return best
+    other = corrected(best, corrections, rng)
+    return max(best, other, key=lambda v: float(lower_bound(v, 4000, rng)[0]))
+
+
+def climb(
+    surrogate: Surrogate,
+    kernels: Sine | Factors,
+    start: FloatArray,
+    max_iter: int,
+    tilt: FloatArray | None = None,
+    hold: float = 0.0,
+) -> FloatArray:
+    """The maximum of surrogate + tilt . x - hold |x - start|^2 / 2, by L-BFGS."""
+
+    def loss(x: FloatArray) -> tuple[float, FloatArray]:
+        point = kernels.at(x)
+        value, G = surrogate(point.K)
+        g = kernels.pull_back(point, G)
+        if tilt is not None:
+            value, g = value + tilt @ x - hold * ((x - start) ** 2).sum() / 2, g + tilt - hold * (x - start)
+        return -value, -g
+
+    return minimize(loss, start, None, 1e-6, max_iter, least_gain=1e-12 if surrogate.exact else 1e-8)[0]
+
+
+def corrected(found: Variational, rounds: int, rng: np.random.Generator) -> Variational:
+    """The maximum after `rounds` corrections of the gradient."""
+    kernels, surrogate, x = found.kernels, found.surrogate, found.x
+    tilt = np.zeros_like(x)
+    for t in range(rounds):
+        q, point = kernels.process(x), kernels.at(x)
+        draws = q.sample(DRAWS, rng=rng)
+        Y = draws.to_sparse().toarray().astype(np.float64)
+        left = np.asarray(q.log_prob(draws)) - surrogate.log_surrogate(point.K, Y)
+        G = -score_covariance(point.K, Y, left)
+        tilt += (kernels.pull_back(point, G) - tilt) * max(1.0 / (t + 1), 0.25)
+        x = climb(surrogate, kernels, x, 15, tilt, hold=2.0)
+    return Variational(kernels, x, surrogate)
+
+
+def score_covariance(K: FloatArray, Y: FloatArray, values: FloatArray) -> FloatArray:
+    """The covariance of `values` with d log q(y) / dK = (K - diag(1 - y))^-T, over the rows y."""
+    weights = (values - values.mean()) / (len(Y) - 1)
+    G = np.zeros_like(K)
+    for part in batches(len(Y), K.size):
+        A = np.broadcast_to(K, (len(Y[part]), *K.shape)).copy()
+        A[:, np.arange(len(K)), np.arange(len(K))] -= 1 - Y[part]
+        G += np.tensordot(weights[part], np.linalg.inv(A), 1).T
+    return G
+
+
+def batches(count: int, size: int) -> Iterator[slice]:
+    step = max(NUMBERS // size, 1)
+    return (slice(a, a + step) for a in range(0, count, step))
+
+
+def lower_bound(found: Variational, size: int, rng: np.random.Generator) -> tuple[Estimate, FloatArray, FloatArray]:
+    """E_q[score] + H(q) with its standard error; the log weights score - log q of the samples, and the samples.
+
+    The score and c have known means, so that what they explain of score - log q is taken out (control variates).
+    """
+    q, K, surrogate = found.kernels.process(found.x), found.K, found.surrogate
+    draws = q.sample(size, rng=rng)
+    Y = draws.to_sparse().toarray().astype(np.float64)
+    score = Y @ surrogate.w + ((Y @ surrogate.W) * Y).sum(axis=1) / 2
+    log_weights = score - np.asarray(q.log_prob(draws))
+    value = surrogate(K)[0]
+    if surrogate.exact:
+        return Estimate(value, 0.0), log_weights, Y
+    mean = expected_score(surrogate.w, surrogate.W, K)[0]
+    known = np.column_stack([score - mean, surrogate.log_surrogate(K, Y) - (mean - value)])
+    slopes = np.linalg.lstsq(known - known.mean(axis=0), log_weights - log_weights.mean(), rcond=None)[0]
+    left = log_weights - known @ slopes
+    return Estimate(float(left.mean()), float(left.std(ddof=3) / np.sqrt(size))), log_weights, Y
+
+
+def starts(w: FloatArray, W: FloatArray, rng: np.random.Generator) -> list[FloatArray]:
+    """Marginal kernels: with the pairs of belief propagation; with the factors of pairs; for few items two more.
+
+    K_ij K_ji = P_i P_j - P_ij; where a pair attracts, K_ij = -K_ji. From factors, L_ii = exp(w_i) and
+    L_ij L_ji = exp(w_i + w_j) (1 - exp(w_ij)). Items that do not depend on one another would be a stationary point.
+    """
+    pairs = belief_propagation(w, W).pairs
+    d = np.clip(pairs.diagonal(), 1e-3, 1 - 1e-3)
+    known = [inside(skewed(np.outer(d, d) - pairs) + np.diag(d))]
+    quality = np.exp(np.clip(w, -15.0, 15.0) / 2)
+    S = skewed(1.0 - np.exp(np.minimum(W, 5.0)))
+    L = quality[:, None] * (S + np.eye(w.size)) * quality
+    lam, V = linalg.eigh((L + L.T) / 2)
+    L = (V * np.maximum(lam, 1e-3)) @ V.T + (L - L.T) / 2
+    known.append(inside(np.eye(w.size) - linalg.inv(np.eye(w.size) + L)))
+    if w.size <= 14:
+        for K in known[:2]:
+            noise = rng.standard_normal(K.shape) * 0.1
+            signs = np.where(np.triu(rng.random(K.shape) < 0.3, 1), -1.0, 1.0)
+            known.append(inside(K * signs * signs.T + noise + noise.T))
+    return known
+
+
+def skewed(squares: FloatArray) -> FloatArray:
+    """A_ij A_ji = squares_ij: symmetric where it is positive, skew where it is negative; 0 on the diagonal."""
+    root = np.sqrt(np.abs(squares))
+    A = np.where(squares >= 0.0, root, np.triu(root) - np.tril(root))
+    np.fill_diagonal(A, 0.0)
+    return A
+
+
+def inside(K: FloatArray) -> FloatArray:
+    """K with the eigenvalues of its symmetric part forced into [0.001, 0.999]."""
+    p, V = linalg.eigh((K + K.T) / 2)
+    return np.asarray((V * np.clip(p, 1e-3, 1 - 1e-3)) @ V.T + (K - K.T) / 2)
+
+
+def likelihood_kernel(K: FloatArray) -> FloatArray:
+    """L = (I - K)^-1 - I."""
+    return np.asarray(linalg.inv(np.eye(len(K)) - K)) - np.eye(len(K))
+
+
+def dependence(K: FloatArray) -> FloatArray:
+    """Squared correlations of the items."""
+    d = np.clip(K.diagonal(), 1e-9, 1 - 1e-9)
+    spread = d * (1 - d)
+    return np.asarray((K * K.T) ** 2 / np.outer(spread, spread))
