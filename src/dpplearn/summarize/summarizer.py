@@ -237,7 +237,7 @@ class Summarizer(Parameters):
             raise ValueError("min_words and keep_all say how a cluster is read, and this one was read already.")
         cluster = given if isinstance(given, Featurized | Prepared) else as_cluster(given)
         if warn and isinstance(cluster, Cluster):
-            warn_unless_read(cluster, self.language_)
+            warn_unless_read(cluster, self.language_, stacklevel=4)
         if not isinstance(cluster, Prepared):
             options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)

@@ -17,6 +17,9 @@ def test_markup_and_entities_are_shown_and_not_obeyed(seen: Seen) -> None:
     body = seen.find(".source .body")
     assert body.evaluate("(one) => [...one.querySelectorAll('.t, .gap')].map((n) => n.textContent).join('')") == text
     assert seen.find(".source h3").inner_text() == f"Title {SCRIPT} {IMAGE} &amp;"
+    seen.find("#unit").select_option("sentences")
+    seen.find("#budget").fill("2")
+    seen.settle()
     assert " ".join(seen.summary()) == text
     tags = seen.find("#work, .top, #card, #tip").evaluate_all(
         "(all) => all.flatMap((one) => [...one.querySelectorAll('*')].map((e) => e.localName))"
