@@ -22,7 +22,7 @@ ENOUGH, PLENTY, TOO_MANY = 10, 16, 35
 _CONTINUE = word_set("that which who whom whose what")  # a clause that leans on the one before
 _STOP = re.compile(f"[{re.escape(STOPS)}]")
 _TOKEN = re.compile(r"\S+")
-_EAST = re.compile(r"[^，、,;；：]{8,}[，、,;；：]")  # scripts without spaces: at commas
+_EAST = re.compile(r"(?<=[^，、,;；：]{8})[，、,;；：]")  # scripts without spaces: at commas
 
 
 def cut_clauses(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
