@@ -15,7 +15,7 @@ import pytest
 
 from dpplearn.cli.formats import read_items
 from dpplearn.rouge.candidates import read_candidates
-from dpplearn.summarize import read_clusters
+from dpplearn.summarize import Cluster, read_clusters
 from dpplearn.summarize.corpora.documents import DocumentFile, read_document
 from dpplearn.summarize.corpora.duc import read_model
 from dpplearn.summarize.corpora.formats.mail import read_message
@@ -44,6 +44,7 @@ READERS = {
     "select.jsonl": read_items,
     "select.csv": read_items,
     "sentences": lambda path: split_sentences(path.read_text("utf-8")),
+    "candidates": lambda path: Cluster.from_texts([path.read_text("utf-8"), "It rained."]).candidates(),
     "words": lambda path: words(path.read_text("utf-8")),
 }
 OPENINGS = {
