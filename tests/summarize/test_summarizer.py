@@ -1,8 +1,6 @@
 """Training, summaries, explanations, model files."""
 
-import json
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,11 +12,8 @@ from dpplearn.decoding import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.conditional import ConditionalDPP
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.explain.explanation import REDUNDANT
-from dpplearn.summarize.explain.report import html_report
-from dpplearn.summarize.model.choice import Choice
 from dpplearn.summarize.model.training import Trained
-from dpplearn.summarize.text.units import costs, joined_length, length, limit
+from dpplearn.summarize.text.units import costs, length, limit
 
 
 def variations():
@@ -262,129 +257,6 @@ def test_include_and_exclude(bundled):
     assert pinned[0] in bundled.summarize(read, 60, "words", decoder="greedy", include=pinned).subset
 
 
-def test_explanations_add_up(bundled):
-    summary = bundled.summarize(Cluster.example(), 60, "words")
-    explanation = summary.explain()
-    dpp = bundled.dpp(Cluster.example())
-    assert [c.sentence for c in explanation.chosen] == list(summary.sentences)
-    for c, i in zip(explanation.chosen, summary.subset, strict=True):
-        assert c.quality == pytest.approx(np.exp(sum(c.contributions.values()) / 2))
-        assert c.marginal == pytest.approx(dpp.marginals[i])
-    qualities = [x.quality for x in explanation.left_out]
-    assert qualities == sorted(qualities, reverse=True)
-    S = dpp.similarity
-    sentences = list(summary.read.sentences)
-    for x in explanation.left_out:
-        i = sentences.index(x.sentence)
-        L_Y = S[np.ix_(summary.subset, summary.subset)]
-        covered = S[i, summary.subset] @ np.linalg.solve(L_Y, S[summary.subset, i])
-        assert x.redundancy == pytest.approx(covered, abs=1e-9)
-        assert x.similar_to in summary.sentences
-        assert x.similarity == pytest.approx(summary.read.C[i, summary.subset].max())
-    json.dumps(summary.to_dict())
-    assert "Left out" in str(explanation)
-
-
-def reasons_of(bundled, texts, budget, unit="words", **options):
-    summary = bundled.summarize(Cluster.from_texts(texts), budget, unit, **options)
-    explanation = summary.explain()
-    assert [x["reason"] for x in explanation.to_dict()["left_out"]] == [x.reason for x in explanation.left_out]
-    for x in explanation.left_out:
-        assert x.reason in str(explanation)
-        assert x.reason.replace("'", "&#x27;") in html_report(summary)
-    return summary, {x.sentence.text: x.reason for x in explanation.left_out}
-
-
-def test_why_a_sentence_was_left_out(bundled):
-    storm = "The storm closed the bridge over the river on Monday."
-    again = "On Monday the storm closed the bridge over the river."
-    near = "The storm closed the bridge over the river on Monday night."
-    long = "Officials said that " + "the repair of the old stone pillars will take months and " * 9 + "cost millions."
-    other = "A school in the valley opened its hall to families."
-    texts = [storm, again, near, long, other]
-    first, found = reasons_of(bundled, texts, 11, include=[0])
-    assert first.subset.tolist() == [0]
-    assert found[again] == "has the words of 1, sentence 1"
-    assert found[long].startswith("longer than the budget: 104 of 11 words")
-    assert found[near].endswith("% is said already")
-    assert found[other] == "weaker than every chosen sentence"
-    _, found = reasons_of(bundled, texts, 11, include=[4], exclude=[0])
-    assert found[storm] == "excluded"
-    assert found[again] == "does not fit: takes 10, with 1 of 11 words left"
-    _, found = reasons_of(bundled, texts, 1, "sentences", include=[4])
-    assert found[storm] == "does not fit: takes 1, with 0 of 1 sentences left"
-    # as if a decoder had stopped after one sentence, though others fit
-    alone = bundled.summarize(Cluster.from_texts(texts), 1_000, "words", fill=True)
-    for item, other_item in [(4, 0), (0, 4)]:
-        stopped = replace(alone, subset=np.array([item]), worth=Choice(np.array([item])), text=texts[item], length=1)
-        reasons = {x.number: x.reason for x in stopped.explain().left_out}
-        assert reasons[other_item] == "it would fit, but the set is better without it"
-
-
-def test_reasons_count_what_is_left(bundled):
-    """Every reason that names a length is true of it, in each unit and at each budget."""
-    for unit, budget in (("words", 60), ("bytes", 400), ("sentences", 2), ("tokens", 90), (len, 300)):
-        summary = bundled.summarize(Cluster.example(), budget, unit)
-        for x in summary.explain().left_out:
-            longer = joined_length([*(s.text for s in summary.sentences), x.sentence.text], unit)
-            others = [[s.text for s in summary.sentences if s is not one] for one in summary.sentences]
-            replaces = any(joined_length([*texts, x.sentence.text], unit) <= budget for texts in others)
-            weakest = x.quality < min(c.quality for c in summary.explain().chosen)
-            if x.reason.startswith("does not fit"):
-                assert longer > budget
-                assert f"takes {longer - summary.length:g}, with {budget - summary.length:g} of {budget} " in x.reason
-                assert not (weakest and replaces)
-            elif x.reason.startswith("weaker"):
-                assert weakest
-                assert replaces
-                assert longer > budget  # with room it would be no reason
-            elif x.reason.startswith("the decoder preferred"):
-                assert unit == "sentences"
-                assert longer > budget
-                assert not weakest
-            elif "said already" in x.reason:
-                assert x.redundancy >= REDUNDANT
-            else:
-                assert longer <= budget
-
-
-def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
-    """One record: what is listed is a part of it, by one rule."""
-    cluster = Cluster.example()
-    for budget, options in ((60, {}), (200, {"decoder": "greedy"}), (100, {"include": [40], "exclude": [0, 21]})):
-        summary = bundled.summarize(cluster, budget, "words", **options)
-        explanation = summary.explain()
-        numbers = [x.number for x in (*explanation.chosen, *explanation.left_out)]
-        assert sorted(numbers) == list(range(len(summary.read.sentences)))
-        assert all(summary.read.sentences[x.number] is x.sentence for x in explanation.left_out)
-        median = np.median(summary.dpp.quality)
-        said = [x for x in explanation.left_out if x.code in ("redundant", "same-words") and x.redundancy >= REDUNDANT]
-        listed = sorted((x for x in said if x.quality >= median), key=lambda x: -x.redundancy)
-        assert list(explanation.redundant(None)) == listed
-        assert explanation.redundant(2) == tuple(listed[:2])
-        assert explanation.best_left_out(3) == explanation.left_out[:3]
-        assert explanation.to_dict()["left_out"] == [x.to_dict() for x in explanation.best_left_out()]
-        assert len(explanation.to_dict(None)["left_out"]) == len(explanation.left_out)
-        page, table = html_report(summary), str(explanation)
-        for x in explanation.best_left_out():
-            assert x.reason in page
-            assert x.reason in table
-        assert page.count('<mark class="again">') == 1 + len(explanation.redundant())  # one in the legend
-        C = summary.read.C[np.ix_(summary.subset, summary.subset)][np.triu_indices(summary.subset.size, 1)]
-        assert explanation.similarity.mean == pytest.approx(C.mean())
-        assert explanation.similarity.max == C.max()
-
-
-def test_probabilities_are_given_the_pins(bundled):
-    summary = bundled.summarize(Cluster.example(), 100, "words", include=[40], exclude=[0, 21])
-    given = summary.dpp.condition([40], [0, 21])
-    expected = dict(zip(given.items.tolist(), given.marginals, strict=True)) | {40: 1.0, 0: 0.0, 21: 0.0}
-    for x in (*summary.explain().chosen, *summary.explain().left_out):
-        assert x.marginal == pytest.approx(expected[x.number])
-    assert [x.number for x in summary.explain().chosen if x.pinned] == [40]
-    assert {x.number for x in summary.explain().left_out if x.code == "excluded"} == {0, 21}
-
-
 def test_diversity_knob(bundled):
     cluster = Cluster.example()
 
@@ -420,111 +292,3 @@ def test_other_languages_are_compared_by_plain_words():
     summarizer = Summarizer(budget=6, unit="words", language="greek").fit([cluster])
     assert summarizer.match_words("Η ΓΆΤΑ") == ["η", "γάτα"]
     assert "γάτα" in summarizer.summarize(cluster).text
-
-
-def test_model_files_are_exact(trained, tmp_path):
-    path = tmp_path / "model.json"
-    trained.save(path)
-    loaded = Summarizer.load(path)
-    np.testing.assert_array_equal(loaded.theta_, trained.theta_)
-    np.testing.assert_array_equal(loaded.theta_std_, trained.theta_std_)
-    assert loaded.features_.idf == trained.features_.idf
-    assert loaded.rho_ == trained.rho_
-    assert loaded.summarize(Cluster.example()).text == trained.summarize(Cluster.example()).text
-    loaded.save(tmp_path / "again.json")
-    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
-
-
-def test_a_model_file_has_what_was_trained(tmp_path):
-    """Whatever the arguments are by then; and without a prior, where standard errors may be infinite."""
-    path = tmp_path / "model.json"
-    with pytest.warns(UserWarning, match="finite prior_variance"):
-        fitted = Summarizer(budget=60, unit="words", prior_variance=None, decoder="greedy").fit(variations())
-    assert np.isinf(fitted.theta_std_).any()
-    fitted.set_params(features="extended", language="greek", rho=0.9).save(path)
-    loaded = Summarizer.load(path)
-    assert (loaded.features, loaded.language, loaded.language_, loaded.rho_) == ("paper", None, None, 0.3)
-    np.testing.assert_array_equal(loaded.theta_std_, fitted.theta_std_)
-    assert loaded.summarize(Cluster.example()).text == fitted.summarize(Cluster.example()).text
-
-
-def test_model_files_of_version_1(trained, tmp_path):
-    """They call a decoder "sample" and may hold weights of the regression; the one inside is such a file."""
-    path = tmp_path / "old.json"
-    trained.save(path)
-    data = json.loads(path.read_text())
-    assert data["version"] == 2
-    old = {**data, "version": 1, "logistic": {"weights": [0.0] * 39, "mmr_lambda": 0.5}}
-    path.write_text(json.dumps({**old, "settings": {**data["settings"], "decoder": "sample"}}))
-    loaded = Summarizer.load(path)
-    assert loaded.settings.decoder == loaded.decoder == "sampled"
-    few = {"n_samples": 2_000}
-    assert loaded.summarize(Cluster.example(), **few).text == (
-        trained.summarize(Cluster.example(), decoder="sample", **few).text
-    )
-    bundled = Summarizer.load().summarize(Cluster.example(), 100, "words")
-    assert bundled.text.startswith("A section of the spillway of Halvern Dam gave way early Thursday")
-    assert [(s.document, s.position) for s in bundled.sentences] == [(0, 1), (2, 1), (2, 4), (6, 1)]
-
-
-def test_broken_model_files(trained, tmp_path):
-    path = tmp_path / "model.json"
-    trained.save(path)
-    whole = json.loads(path.read_text())
-    with pytest.raises(FileNotFoundError, match="no file"):
-        Summarizer.load(tmp_path / "none.json")
-    path.write_text(path.read_text()[:500])
-    with pytest.raises(ValueError, match="cut short"):
-        Summarizer.load(path)
-    breakages = {
-        "Update dpplearn": {"version": 99},
-        "format": {"format": "something else"},
-        "weights": {"weights": {"constant": [0.0, 1.0]}},
-        r"weights\['constant'\]": {"weights": {**whole["weights"], "constant": ["x", 1.0]}},
-        "edges": {"edges": {}},
-        "ascending": {"edges": {**whole["edges"], "length": [4, 3, 2, 1]}},
-        "idf": {"idf": {"documents": "many", "counts": {}}},
-        "more documents": {"idf": {"documents": 1, "counts": {"a": 2}}},
-        "settings": {"settings": {}},
-        "not those of a Summarizer": {"settings": {**whole["settings"], "decoder": "magic"}},
-        "rho": {"rho": 1e200},
-        "random_state": {"settings": {**whole["settings"], "random_state": "abc"}},
-        "standard errors": {"weights": {**whole["weights"], "constant": [0.0, -1.0]}},
-    }
-    for message, change in breakages.items():
-        path.write_text(json.dumps({**whole, **change}))
-        with pytest.raises(ValueError, match=message):
-            Summarizer.load(path)
-    del whole["idf"]
-    path.write_text(json.dumps(whole))
-    with pytest.raises(ValueError, match="no 'idf'"):
-        Summarizer.load(path)
-    with pytest.raises(ValueError, match="cannot hold a function"):
-        Summarizer(unit=len, budget=300).fit(variations()).save(path)
-
-
-def test_report_is_a_page_that_shows_text_as_text(bundled):
-    nasty = Cluster(
-        [Document("<b>", "A <script>alert(1)</script> & co fell on Monday. Prices rose.", title="<i>x</i>")]
-    )
-    page = html_report(bundled.summarize(nasty, 20, "words"))
-    assert "<script>" not in page
-    assert "&lt;script&gt;" in page
-    assert "&lt;i&gt;x&lt;/i&gt;" in page
-    assert "<mark" in page
-    assert "http" not in page
-
-
-def test_coverage_by_sentences_that_repeat_each_other_is_that_of_one_of_them():
-    cluster = Cluster.from_texts(
-        ["It sank ten boats. Rain fell on the coast.", "It sank ten boats. Ten boats of the coast sank."]
-    )
-    summary = Summarizer.load().summarize(cluster, 3, "sentences")
-    first, second = (i for i, text in enumerate(summary.read.texts) if text == "It sank ten boats.")
-    rest = np.setdiff1d(np.arange(4), [first, second])
-    both, one = (
-        [x.redundancy for x in replace(summary, subset=np.array(subset)).explain().left_out if x.number in rest]
-        for subset in ([first, second], [first])
-    )
-    assert both == pytest.approx(one, abs=1e-9)
-    assert 0.0 < min(both) < max(both) < 1.0

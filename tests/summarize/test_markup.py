@@ -1,0 +1,165 @@
+"""Pages and Markdown: what their blocks are, whatever is broken in them."""
+
+import pytest
+
+from dpplearn.summarize.text.markdown import read_markdown
+from dpplearn.summarize.text.page import read_html
+
+PAGE = """<body class="has-sidebar"><header><h1>Ferry</h1><p>We use cookies to measure visits.</p></header>
+<div id="cookieConsent"><p>We value your privacy. <a href="/x">More</a></p></div>
+<ul class='breadcrumbs'><li><a href=/>Home</a><li>News</ul>
+<article><header><p class="byline">By ANNA OSEI</p><p>The ferry sails again.</p></header><p>It left at nine.</p>
+<h2>Figures</h2><table><caption>Tickets</caption><tr><th>Year<td>Sold<tr><td>2031</td><td>12</td></tr></table>
+<table><tr><td><p>A page made with tables says this.</p></td></tr></table>
+<figure><img alt=x><figcaption>The old pier.</figcaption></figure><blockquote><p>We are glad.</p>
+<footer>The captain</footer></blockquote><pre>a  = 1
+b</pre><ul><li>Bring a coat. <li><a href="b.html">Timetable for the winter</a></ul>
+<div class="share-buttons">Tell your friends about it.</div><p><a href="x">Read the next story on ferries</a></p>
+<p>8 May 2031</p></article><aside><p>Most read.</p></aside><footer>Imprint</footer>"""
+MARKDOWN = """---
+tags: x
+---
+Rain *today*
+============
+
+**Summary**
+
+It **rained** in [Oslo][1], `again`, on snake_case.[^n]
+See ![a map](map.png) and <https://a.example>.
+
+- [Roads](#roads)
+
+## Roads ##
+> Closed.
+
+| Opening | 2031 |
+|---------|:----:|
+| Length  | *3* km |
+
+```python
+code = 1
+```
+***
+* one
+* [ ] two
+
+  still two
+
+![The *old* pier](pier.png)
+
+<p class="newsletter">Join us.</p>
+
+<p>More &amp; <i>more</i>.</p>
+
+!!! note
+
+[^n]: By the gauge.
+
+[1]: https://oslo.example
+"""
+
+
+def kinds(made):
+    return [(block.kind, made.text[block.start : block.end]) for block in made.blocks]
+
+
+def test_html():
+    page = """<!DOCTYPE html><html><head><title>A &amp; B</title><style>p {}</style></head><body><nav><a>Menu</a></nav>
+    <h1>Rain</h1><h2>Today</h2><p>It <b>rain</b>ed<br>here. <!-- not > this --><p>Twice.
+    <script>if (a < b) { "</p>" }</script><ul><li>One</li><li><p>Two</p></ul><div data-x="a > b">5 < 6 &eacute;</div>
+    <SCRIPT>x</SCRIPT><footer>Imprint</footer></body></html>"""
+    made, title = read_html(page)
+    assert title == "A & B"
+    assert made.text.split("\n\n") == [
+        "Menu", "# Today", "It rained here.", "Twice.", "- One", "- Two", "5 < 6 é", "Imprint"
+    ]  # fmt: skip
+    assert kinds(made)[0][0] == kinds(made)[-1][0] == "navigation"
+    assert kinds(read_html("<nav>All that is left")[0]) == [("paragraph", "All that is left")]
+    assert read_html("")[0].text == ""
+    assert read_html("<p>a <!-- open")[0].text == "a"
+
+
+def test_a_page_keeps_what_its_blocks_are():
+    made, title = read_html(PAGE)
+    assert title == "Ferry"
+    assert kinds(made) == [
+        ("banner", "We use cookies to measure visits."),
+        ("banner", "We value your privacy. More"),
+        ("navigation", "Home"),
+        ("navigation", "News"),
+        ("byline", "By ANNA OSEI"),
+        ("paragraph", "The ferry sails again."),
+        ("paragraph", "It left at nine."),
+        ("heading", "Figures"),
+        ("caption", "Tickets"),
+        ("row", "Year | Sold"),
+        ("row", "2031 | 12"),
+        ("paragraph", "A page made with tables says this."),
+        ("caption", "The old pier."),
+        ("quotation", "We are glad."),
+        ("byline", "The captain"),
+        ("code", "a = 1\nb".replace("a =", "a  =")),
+        ("item", "Bring a coat."),
+        ("navigation", "Timetable for the winter"),
+        ("navigation", "Tell your friends about it."),
+        ("navigation", "Read the next story on ferries"),
+        ("byline", "8 May 2031"),
+        ("navigation", "Most read."),
+        ("navigation", "Imprint"),
+    ]
+
+
+@pytest.mark.parametrize("around", ['<div class="related modal">{}</div>', "<aside>{}", "<footer>{}</footer>"])
+def test_a_page_whose_story_is_outside_of_it_is_read_all_the_same(around):
+    story = "<p>The ferry sails again after nine years.</p><p>It left at nine.</p>"
+    assert [kind for kind, _ in kinds(read_html(around.format(story))[0])] == ["paragraph"] * 2
+
+
+@pytest.mark.parametrize(
+    "seed", ["<", "<!--", "<a ", '<a b="', "</", "&", "<script>", "<p>", "<!", '<a b=">'], ids=repr
+)
+def test_broken_html_is_no_trap(seed):
+    made, _ = read_html("<p>Rain fell.</p>" + seed * (300_000 // len(seed)))
+    assert made.text.startswith("Rain fell.")
+
+
+def test_markdown():
+    made, title = read_markdown(MARKDOWN)
+    assert title == "Rain today"
+    assert kinds(made) == [
+        ("heading", "Summary"),
+        ("paragraph", "It rained in Oslo, again, on snake_case. See and https://a.example."),
+        ("navigation", "Roads"),
+        ("heading", "Roads"),
+        ("quotation", "Closed."),
+        ("row", "Opening | 2031"),
+        ("row", "Length | 3 km"),
+        ("code", "code = 1"),
+        ("item", "one"),
+        ("item", "two"),
+        ("item", "still two"),
+        ("caption", "The old pier"),
+        ("banner", "Join us."),
+        ("paragraph", "More & more."),
+        ("code", "!!! note"),
+        ("caption", "By the gauge."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("head", "left"),
+    [
+        ("---\na: b\n---\n", "Rain."),
+        ("---\na: b\n...\n", "Rain."),
+        ("+++\na = 1\n+++\n", "Rain."),
+        ("---\r\na: b\r\n---\r\n", "Rain."),
+        ("---\na: b\n\n", "a: b\n\nRain."),  # never closed: a rule
+    ],
+)
+def test_front_matter_is_no_text(head, left):
+    assert read_markdown(head + "Rain.")[0].text == left
+
+
+def test_deep_markdown_is_no_trap():
+    assert read_markdown("> " * 3_000 + "deep.")[0].text.endswith("deep.")
+    assert read_markdown("- " * 3_000 + "deep.")[0].text.endswith("deep.")

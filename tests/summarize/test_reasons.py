@@ -1,0 +1,168 @@
+"""Why sentences are in a summary, and why others are not."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize.explain.explanation import REDUNDANT
+from dpplearn.summarize.explain.report import html_report
+from dpplearn.summarize.model.choice import Choice
+from dpplearn.summarize.text.units import joined_length
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return Summarizer.load()
+
+
+def test_explanations_add_up(bundled):
+    summary = bundled.summarize(Cluster.example(), 60, "words")
+    explanation = summary.explain()
+    dpp = bundled.dpp(Cluster.example())
+    assert [c.sentence for c in explanation.chosen] == list(summary.sentences)
+    for c, i in zip(explanation.chosen, summary.subset, strict=True):
+        assert c.quality == pytest.approx(np.exp(sum(c.contributions.values()) / 2))
+        assert c.marginal == pytest.approx(dpp.marginals[i])
+    qualities = [x.quality for x in explanation.left_out]
+    assert qualities == sorted(qualities, reverse=True)
+    S = dpp.similarity
+    sentences = list(summary.read.sentences)
+    for x in explanation.left_out:
+        i = sentences.index(x.sentence)
+        L_Y = S[np.ix_(summary.subset, summary.subset)]
+        covered = S[i, summary.subset] @ np.linalg.solve(L_Y, S[summary.subset, i])
+        assert x.redundancy == pytest.approx(covered, abs=1e-9)
+        assert x.similar_to in summary.sentences
+        assert x.similarity == pytest.approx(summary.read.C[i, summary.subset].max())
+    json.dumps(summary.to_dict())
+    assert "Left out" in str(explanation)
+
+
+def reasons_of(bundled, texts, budget, unit="words", **options):
+    summary = bundled.summarize(Cluster.from_texts(texts), budget, unit, **options)
+    explanation = summary.explain()
+    assert [x["reason"] for x in explanation.to_dict()["left_out"]] == [x.reason for x in explanation.left_out]
+    for x in explanation.left_out:
+        assert x.reason in str(explanation)
+        assert x.reason.replace("'", "&#x27;") in html_report(summary)
+    return summary, {x.sentence.text: x.reason for x in explanation.left_out}
+
+
+def test_why_a_sentence_was_left_out(bundled):
+    storm = "The storm closed the bridge over the river on Monday."
+    again = "On Monday the storm closed the bridge over the river."
+    near = "The storm closed the bridge over the river on Monday night."
+    long = "Officials said that " + "the repair of the old stone pillars will take months and " * 9 + "cost millions."
+    other = "A school in the valley opened its hall to families."
+    texts = [storm, again, near, long, other]
+    first, found = reasons_of(bundled, texts, 11, include=[0])
+    assert first.subset.tolist() == [0]
+    assert found[again] == "has the words of 1, sentence 1"
+    assert found[long].startswith("longer than the budget: 104 of 11 words")
+    assert found[near].endswith("% is said already")
+    assert found[other] == "weaker than every chosen sentence"
+    _, found = reasons_of(bundled, texts, 11, include=[4], exclude=[0])
+    assert found[storm] == "excluded"
+    assert found[again] == "does not fit: takes 10, with 1 of 11 words left"
+    _, found = reasons_of(bundled, texts, 1, "sentences", include=[4])
+    assert found[storm] == "does not fit: takes 1, with 0 of 1 sentences left"
+    # as if a decoder had stopped after one sentence, though others fit
+    alone = bundled.summarize(Cluster.from_texts(texts), 1_000, "words", fill=True)
+    for item, other_item in [(4, 0), (0, 4)]:
+        stopped = replace(alone, subset=np.array([item]), worth=Choice(np.array([item])), text=texts[item], length=1)
+        reasons = {x.number: x.reason for x in stopped.explain().left_out}
+        assert reasons[other_item] == "it would fit, but the set is better without it"
+
+
+def test_reasons_count_what_is_left(bundled):
+    """Every reason that names a length is true of it, in each unit and at each budget."""
+    for unit, budget in (("words", 60), ("bytes", 400), ("sentences", 2), ("tokens", 90), (len, 300)):
+        summary = bundled.summarize(Cluster.example(), budget, unit)
+        for x in summary.explain().left_out:
+            longer = joined_length([*(s.text for s in summary.sentences), x.sentence.text], unit)
+            others = [[s.text for s in summary.sentences if s is not one] for one in summary.sentences]
+            replaces = any(joined_length([*texts, x.sentence.text], unit) <= budget for texts in others)
+            weakest = x.quality < min(c.quality for c in summary.explain().chosen)
+            if x.reason.startswith("does not fit"):
+                assert longer > budget
+                assert f"takes {longer - summary.length:g}, with {budget - summary.length:g} of {budget} " in x.reason
+                assert not (weakest and replaces)
+            elif x.reason.startswith("weaker"):
+                assert weakest
+                assert replaces
+                assert longer > budget  # with room it would be no reason
+            elif x.reason.startswith("the decoder preferred"):
+                assert unit == "sentences"
+                assert longer > budget
+                assert not weakest
+            elif "said already" in x.reason:
+                assert x.redundancy >= REDUNDANT
+            else:
+                assert longer <= budget
+
+
+def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
+    """One record: what is listed is a part of it, by one rule."""
+    cluster = Cluster.example()
+    for budget, options in ((60, {}), (200, {"decoder": "greedy"}), (100, {"include": [40], "exclude": [0, 21]})):
+        summary = bundled.summarize(cluster, budget, "words", **options)
+        explanation = summary.explain()
+        numbers = [x.number for x in (*explanation.chosen, *explanation.left_out)]
+        assert sorted(numbers) == list(range(len(summary.read.sentences)))
+        assert all(summary.read.sentences[x.number] is x.sentence for x in explanation.left_out)
+        median = np.median(summary.dpp.quality)
+        said = [x for x in explanation.left_out if x.code in ("redundant", "same-words") and x.redundancy >= REDUNDANT]
+        listed = sorted((x for x in said if x.quality >= median), key=lambda x: -x.redundancy)
+        assert list(explanation.redundant(None)) == listed
+        assert explanation.redundant(2) == tuple(listed[:2])
+        assert explanation.best_left_out(3) == explanation.left_out[:3]
+        assert explanation.to_dict()["left_out"] == [x.to_dict() for x in explanation.best_left_out()]
+        assert len(explanation.to_dict(None)["left_out"]) == len(explanation.left_out)
+        page, table = html_report(summary), str(explanation)
+        for x in explanation.best_left_out():
+            assert x.reason in page
+            assert x.reason in table
+        assert page.count('<mark class="again">') == 1 + len(explanation.redundant())  # one in the legend
+        C = summary.read.C[np.ix_(summary.subset, summary.subset)][np.triu_indices(summary.subset.size, 1)]
+        assert explanation.similarity.mean == pytest.approx(C.mean())
+        assert explanation.similarity.max == C.max()
+
+
+def test_probabilities_are_given_the_pins(bundled):
+    summary = bundled.summarize(Cluster.example(), 100, "words", include=[40], exclude=[0, 21])
+    given = summary.dpp.condition([40], [0, 21])
+    expected = dict(zip(given.items.tolist(), given.marginals, strict=True)) | {40: 1.0, 0: 0.0, 21: 0.0}
+    for x in (*summary.explain().chosen, *summary.explain().left_out):
+        assert x.marginal == pytest.approx(expected[x.number])
+    assert [x.number for x in summary.explain().chosen if x.pinned] == [40]
+    assert {x.number for x in summary.explain().left_out if x.code == "excluded"} == {0, 21}
+
+
+def test_report_is_a_page_that_shows_text_as_text(bundled):
+    nasty = Cluster(
+        [Document("<b>", "A <script>alert(1)</script> & co fell on Monday. Prices rose.", title="<i>x</i>")]
+    )
+    page = html_report(bundled.summarize(nasty, 20, "words"))
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "&lt;i&gt;x&lt;/i&gt;" in page
+    assert "<mark" in page
+    assert "http" not in page
+
+
+def test_coverage_by_sentences_that_repeat_each_other_is_that_of_one_of_them():
+    cluster = Cluster.from_texts(
+        ["It sank ten boats. Rain fell on the coast.", "It sank ten boats. Ten boats of the coast sank."]
+    )
+    summary = Summarizer.load().summarize(cluster, 3, "sentences")
+    first, second = (i for i, text in enumerate(summary.read.texts) if text == "It sank ten boats.")
+    rest = np.setdiff1d(np.arange(4), [first, second])
+    both, one = (
+        [x.redundancy for x in replace(summary, subset=np.array(subset)).explain().left_out if x.number in rest]
+        for subset in ([first, second], [first])
+    )
+    assert both == pytest.approx(one, abs=1e-9)
+    assert 0.0 < min(both) < max(both) < 1.0

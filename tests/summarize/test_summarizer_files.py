@@ -1,0 +1,100 @@
+"""Files of summarizers: exact, of older versions, broken."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dpplearn.summarize import Cluster, Summarizer
+
+
+def variations():
+    """Four small clusters cut from the example, each with a reference."""
+    example = Cluster.example()
+    return [Cluster(example.documents[k : k + 4], example.references[:2], id=f"part{k}") for k in range(4)]
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return Summarizer(budget=60, unit="words", decoder="greedy").fit(variations())
+
+
+def test_model_files_are_exact(trained, tmp_path):
+    path = tmp_path / "model.json"
+    trained.save(path)
+    loaded = Summarizer.load(path)
+    np.testing.assert_array_equal(loaded.theta_, trained.theta_)
+    np.testing.assert_array_equal(loaded.theta_std_, trained.theta_std_)
+    assert loaded.features_.idf == trained.features_.idf
+    assert loaded.rho_ == trained.rho_
+    assert loaded.summarize(Cluster.example()).text == trained.summarize(Cluster.example()).text
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+
+
+def test_a_model_file_has_what_was_trained(tmp_path):
+    """Whatever the arguments are by then; and without a prior, where standard errors may be infinite."""
+    path = tmp_path / "model.json"
+    with pytest.warns(UserWarning, match="finite prior_variance"):
+        fitted = Summarizer(budget=60, unit="words", prior_variance=None, decoder="greedy").fit(variations())
+    assert np.isinf(fitted.theta_std_).any()
+    fitted.set_params(features="extended", language="greek", rho=0.9).save(path)
+    loaded = Summarizer.load(path)
+    assert (loaded.features, loaded.language, loaded.language_, loaded.rho_) == ("paper", None, None, 0.3)
+    np.testing.assert_array_equal(loaded.theta_std_, fitted.theta_std_)
+    assert loaded.summarize(Cluster.example()).text == fitted.summarize(Cluster.example()).text
+
+
+def test_model_files_of_version_1(trained, tmp_path):
+    """They call a decoder "sample" and may hold weights of the regression; the one inside is such a file."""
+    path = tmp_path / "old.json"
+    trained.save(path)
+    data = json.loads(path.read_text())
+    assert data["version"] == 2
+    old = {**data, "version": 1, "logistic": {"weights": [0.0] * 39, "mmr_lambda": 0.5}}
+    path.write_text(json.dumps({**old, "settings": {**data["settings"], "decoder": "sample"}}))
+    loaded = Summarizer.load(path)
+    assert loaded.settings.decoder == loaded.decoder == "sampled"
+    few = {"n_samples": 2_000}
+    assert loaded.summarize(Cluster.example(), **few).text == (
+        trained.summarize(Cluster.example(), decoder="sample", **few).text
+    )
+    bundled = Summarizer.load().summarize(Cluster.example(), 100, "words")
+    assert bundled.text.startswith("A section of the spillway of Halvern Dam gave way early Thursday")
+    assert [(s.document, s.position) for s in bundled.sentences] == [(0, 1), (2, 1), (2, 4), (6, 1)]
+
+
+def test_broken_model_files(trained, tmp_path):
+    path = tmp_path / "model.json"
+    trained.save(path)
+    whole = json.loads(path.read_text())
+    with pytest.raises(FileNotFoundError, match="no file"):
+        Summarizer.load(tmp_path / "none.json")
+    path.write_text(path.read_text()[:500])
+    with pytest.raises(ValueError, match="cut short"):
+        Summarizer.load(path)
+    breakages = {
+        "Update dpplearn": {"version": 99},
+        "format": {"format": "something else"},
+        "weights": {"weights": {"constant": [0.0, 1.0]}},
+        r"weights\['constant'\]": {"weights": {**whole["weights"], "constant": ["x", 1.0]}},
+        "edges": {"edges": {}},
+        "ascending": {"edges": {**whole["edges"], "length": [4, 3, 2, 1]}},
+        "idf": {"idf": {"documents": "many", "counts": {}}},
+        "more documents": {"idf": {"documents": 1, "counts": {"a": 2}}},
+        "settings": {"settings": {}},
+        "not those of a Summarizer": {"settings": {**whole["settings"], "decoder": "magic"}},
+        "rho": {"rho": 1e200},
+        "random_state": {"settings": {**whole["settings"], "random_state": "abc"}},
+        "standard errors": {"weights": {**whole["weights"], "constant": [0.0, -1.0]}},
+    }
+    for message, change in breakages.items():
+        path.write_text(json.dumps({**whole, **change}))
+        with pytest.raises(ValueError, match=message):
+            Summarizer.load(path)
+    del whole["idf"]
+    path.write_text(json.dumps(whole))
+    with pytest.raises(ValueError, match="no 'idf'"):
+        Summarizer.load(path)
+    with pytest.raises(ValueError, match="cannot hold a function"):
+        Summarizer(unit=len, budget=300).fit(variations()).save(path)
