@@ -23,7 +23,7 @@ from dpplearn.learning.baskets.questions import BasketQuestions
 from dpplearn.learning.conditional import ConditionalEstimator
 
 EPOCHS, ITERATIONS = 10, 1000
-FITTED = ("alpha", "log_likelihood", "n_iter", "converged")
+FITTED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty")
 
 
 class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -219,7 +219,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         >>> model.with_items({"flannel": [1.0]}).items_.tolist()
         ['bib', 'cot', 'pram', 'towel', 'flannel']
         """
-        factors, scale = self._fitted, getattr(self, "feature_scale_", None)
+        factors, scale = self._fitted, self.feature_scale_
         if factors.phi is None or scale is None:
             raise ValueError("This model knows no features of items: fit it with features={item: vector, ...}.")
         known = set(self.items_.tolist())
@@ -240,10 +240,9 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, with tables in base64."""
-        fitted = {name: getattr(self, f"{name}_") for name in FITTED if hasattr(self, f"{name}_")}
-        fitted["n_empty"] = self.n_empty_
-        scale = getattr(self, "feature_scale_", None)
-        save_factors(path, self._fitted, self.items_, fitted | ({"scale": scale} if scale is not None else {}))
+        factors, scale = self._fitted, self.feature_scale_
+        fitted = {name: getattr(self, f"{name}_") for name in FITTED}
+        save_factors(path, factors, self.items_, fitted | ({"scale": scale} if scale is not None else {}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
