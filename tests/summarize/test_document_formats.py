@@ -8,12 +8,14 @@ from importlib import import_module
 
 import pytest
 
-from document_files import Pdf, Setter, archive, docx, docx_paragraph, eml, epub, mbox, odt, pdf_article, pdf_scan, rtf
 from dpplearn.summarize import Cluster, SkippedWarning
 from dpplearn.summarize.corpora.documents import DocumentFile, kind_of, parse_document
 from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
 from dpplearn.summarize.corpora.formats.limits import Limits
+from markup_files import eml, mbox, rtf
+from office_files import archive, docx, docx_paragraph, epub, odt
+from pdf_files import Pdf, Setter, pdf_article, pdf_scan
 
 pytest.importorskip("pypdfium2")
 
