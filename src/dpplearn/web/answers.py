@@ -58,7 +58,7 @@ def selection_answer(summary: Summary) -> schema.SelectionAnswer:
 def whole_answer(summary: Summary, notes: Sequence[str]) -> schema.WholeAnswer:
     """A summary of documents that are not kept: sentences with their places."""
     sentences = summary.read.sentences
-    order = {number: k for k, number in enumerate(summary.subset.tolist())}
+    order = {number: k for k, number in enumerate(summary.order.tolist())}
 
     def placed(one: dict[str, Any]) -> dict[str, Any]:
         return {**one, **place(sentences[one["sentence"]])}

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from dpplearn._cached import Latest, cached_property
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
+from dpplearn.summarize.text.leaning import leaning_language, leans
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import words
@@ -41,6 +45,18 @@ class SplitCluster:
     def said(self) -> tuple[str, ...]:
         """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
         return tuple(" ".join(sorted(one)) for one in self.words)
+
+    @cached_property
+    def leaning(self) -> npt.NDArray[np.bool_]:
+        """Which sentences lean on the one before them (`dpplearn.summarize.text.leaning`)."""
+        language = leaning_language(self.cluster.language, (document.text for document in self.cluster.documents))
+        return np.array([leans(text, language) for text in self.texts], np.bool_)
+
+    @cached_property
+    def before(self) -> IntArray:
+        """The number of the sentence before each in its document; -1 where there is none among these."""
+        places = {(one.document, one.position): i for i, one in enumerate(self.sentences)}
+        return np.array([places.get((one.document, one.position - 1), -1) for one in self.sentences], np.int64)
 
     def considered(self, order: Iterable[int]) -> dict[str, int]:
         """Of sentences with the same words, the first in this order, by what is said."""
