@@ -191,6 +191,7 @@ def _fit(
         best.n_iter,
         is_settled(best, std, precision == 0, survey.scale, names, settings),
         names,
+        survey.encoding,
     )
 
 
