@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -57,7 +57,9 @@ def lines_of(table: Table) -> list[str]:
     widths = [max(len(row[j]) for row in grid) for j in range(len(head))]
     rule = tuple("-" * width for width in widths)
     return [
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]).rstrip()
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
+        ).rstrip()
         for row in (head, rule, *table.rows)
     ]
 
@@ -77,13 +79,14 @@ def safe(text: str) -> str:
     return html.escape(text)
 
 
-def weight_table(title: str, names: Iterable[str], weights: Sequence[float], std: Sequence[float]) -> Table:
-    """Weights with standard errors and z = weight / error, to two digits of the error; nothing where it is not known."""
+def weight_table(title: str, names: Iterable[str], weights: Iterable[float], std: Iterable[float]) -> Table:
+    """Weights with standard errors and z = weight / error, to two digits of the error, where it is known."""
     rows = []
     for name, weight, error in zip(names, weights, std, strict=True):
         known = math.isfinite(error) and error > 0
         digits = int(np.clip(1 - math.floor(math.log10(error)), 1, 9)) if known else 3
-        figures = (f"{error:.{digits}f}", f"{weight / error:+.1f}") if known else (f"{error:g}" * (error == math.inf), "")
+        unknown = ("inf" if error == math.inf else "", "")
+        figures = (f"{error:.{digits}f}", f"{weight / error:+.1f}") if known else unknown
         rows.append((str(name), f"{weight:+.{digits}f}", *figures))
     return Table(title, ("weight", "standard error", "z"), tuple(rows))
 

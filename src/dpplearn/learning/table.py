@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, count_of
-from dpplearn.learning.encoding import MOST_LEVELS, Column, Encoding, Levels, is_missing, label
+from dpplearn.learning.columns import MOST_LEVELS, Column, Levels, is_missing, label
+from dpplearn.learning.encoding import Encoding
 
 T = TypeVar("T")
 Drop = Literal["most frequent"] | None
@@ -70,14 +71,17 @@ def names_of(wanted: Wanted | Encoding) -> list[str]:
 
 def learn_encoding(table: Any, wanted: Wanted, n: int) -> Encoding:
     """What the columns are in training."""
-    check_choice(wanted.drop, "drop", ("most frequent", None))
+    if wanted.drop is not None:
+        check_choice(wanted.drop, "drop", ("most frequent",))
     features = [learn_column(table, name, n, MOST_LEVELS) for name in check_names_of(wanted.features, "features")]
     if wanted.drop is None:
         features = [replace(one, base=-1) for one in features]
     phi = wanted.phi if isinstance(wanted.phi, Mapping) else {"": wanted.phi}
     if not phi:
         raise TypeError("phi must be a list of column names, or such lists by name, found an empty mapping.")
-    parts = {part: [learn_column(table, name, n) for name in check_names_of(given, "phi")] for part, given in phi.items()}
+    parts = {
+        part: [learn_column(table, name, n) for name in check_names_of(given, "phi")] for part, given in phi.items()
+    }
     ones = any(one.kind == "number" and (column(table, one.name) == 1).all() for one in features)
     constant = any(one.levels for one in features) and not ones if wanted.constant is None else bool(wanted.constant)
     return Encoding(tuple(features), {part: tuple(columns) for part, columns in parts.items()}, constant)
@@ -90,7 +94,7 @@ def learn_column(table: Any, name: str, n: int, most: int | None = None) -> Colu
 
 def given_levels(series: Any) -> Levels | None:
     """Of a pandas categorical, or of a polars Enum, whose levels are in an order."""
-    dtype = getattr(series, "dtype", None)
+    dtype: Any = getattr(series, "dtype", None)
     if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):  # pandas
         return Levels(tuple(label(x) for x in dtype.categories.tolist()), bool(dtype.ordered))
     if type(dtype).__name__ == "Enum" and hasattr(dtype, "categories"):  # polars
@@ -118,7 +122,7 @@ def raw_columns(table: Any, columns: Sequence[Column], n: int, new: bool) -> Flo
 def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
     """One column as an array, of n entries if that is known."""
     try:
-        found = np.asarray(table[name])
+        found = as_array(table[name])
     except Exception:  # every library has an error of its own for this
         known = list(table) if isinstance(table, Mapping) else list(getattr(table, "columns", ()))
         if name in known:
@@ -131,6 +135,13 @@ def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
             f"The columns of the table must have the same length: the group has {n} entries, {name!r} has {found.size}."
         )
     return found
+
+
+def as_array(values: Any) -> np.ndarray:
+    """An array that keeps None and NaN among texts, which numpy would write as texts too."""
+    if isinstance(values, list | tuple) and any(isinstance(x, str) for x in values):
+        return np.array(values, object)
+    return np.asarray(values)
 
 
 def check_names_of(names: Any, what: Literal["features", "phi"]) -> list[str]:
@@ -159,8 +170,10 @@ def one_group(table: Any, name: str) -> tuple[list[None], list[IntArray]]:
 def group_rows(labels: np.ndarray, name: str) -> tuple[list[Any], list[IntArray]]:
     """The different labels in order of first appearance, and the rows of each in order."""
     rows: dict[Any, list[int]] = {}
-    absent = np.isnat(labels) if labels.dtype.kind in "mM" else np.array(
-        [is_missing(x) and x != "" for x in labels.tolist()], np.bool_
+    absent = (
+        np.isnat(labels)
+        if labels.dtype.kind in "mM"
+        else np.array([is_missing(x) and x != "" for x in labels.tolist()], np.bool_)
     )
     if absent.any():
         raise ValueError(
