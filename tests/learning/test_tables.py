@@ -204,7 +204,7 @@ def test_the_encoding_is_in_the_model_file_and_in_shards(tmp_path):
 def test_impossible_targets_and_their_cures():
     """The error says how many and shows one; following its advice works."""
     X, y = read(frame())
-    with pytest.raises(ValueError, match=r"\d+ of 80 targets .*\(the first is instance \d+: .* duplicates") as caught:
+    with pytest.raises(ValueError, match=r"\d+ of 80 targets .*\(instance \d+: .* duplicates") as caught:
         ConditionalDPP().fit(X, y)
     assert "nugget=0.1" in str(caught.value)
     assert 'similarity="mixture"' in str(caught.value)

@@ -235,10 +235,10 @@ CURE = (
 def check_possible(survey: Survey, on_impossible: str) -> None:
     """Raise, or say what is left out."""
     bad, n = survey.impossible, survey.n_instances
-    first = f"instance {bad[0][0]}: {bad[0][1]}" if bad else ""
+    first = "; ".join(f"instance {t}: {why}" for t, why in bad[:3]) + ("; ..." if len(bad) > 3 else "")
     if bad and on_impossible == "error":
         raise ValueError(
-            f"{len(bad)} of {n} targets have probability 0 whatever the weights are (the first is {first}). {CURE} Or "
+            f"{len(bad)} of {n} targets have probability 0 whatever the weights are ({first}). {CURE} Or "
             'leave these instances out: on_impossible="drop".'
         )
     if survey.weight == 0:
@@ -248,7 +248,7 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
             else "All sample_weight are 0: at least one instance must count."
         )
     if bad:
-        say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 (the first is {first}). {CURE}")
+        say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
 
 
 def warn_about_bounds(profile: Profile, free: Sequence[int]) -> None:
