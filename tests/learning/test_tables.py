@@ -206,9 +206,9 @@ def test_impossible_targets_and_their_cures():
     X, y = read(frame())
     with pytest.raises(ValueError, match=r"\d+ of 80 targets .*\(instance \d+: .* duplicates") as caught:
         ConditionalDPP().fit(X, y)
-    assert "nugget=0.1" in str(caught.value)
+    assert "nugget=0.01" in str(caught.value)
     assert 'similarity="mixture"' in str(caught.value)
-    assert ConditionalDPP(nugget=0.1).fit(X, y).converged_
+    assert ConditionalDPP(nugget=0.01).fit(X, y).converged_
     assert 0 < ConditionalDPP(learn_nugget=True).fit(X, y).nugget_ < 1
 
 
