@@ -63,7 +63,8 @@ class Backend(ABC):
             impossible += [(start + t, why) for t, why in s.impossible]
             start += s.n_instances
         scale, weight = np.max([s.scale for s in surveys], axis=0), sum(s.weight for s in surveys)
-        return Survey(start, m, names, impossible, scale, weight)
+        encoding = next((s.encoding for s in surveys if s.encoding is not None), None)
+        return Survey(start, m, names, impossible, scale, weight, encoding)
 
     def evaluate(self, request: Request[Answer], tick: Tick) -> Answer:
         """The sum over all instances, added in shard order so that it does not depend on who was first."""
