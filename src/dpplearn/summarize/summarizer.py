@@ -303,7 +303,7 @@ class Summarizer(Parameters):
             How much over the budget sampled and consensus sets may be, for a scorer that trims (section 7.3).
         fill : bool
             Whether the decoder fills the budget with whatever fits, as Algorithm 2 and the paper's sampling do, and
-            takes sentences whatever they lean on.
+            opens with any sentence.
         min_words, keep_all
             Which sentences are candidates, as in `Cluster.sentences`.
         about : str, optional
@@ -313,7 +313,7 @@ class Summarizer(Parameters):
             Of the sentences: documents by date where dates are known; as given; or what adds most first.
         with_context : bool
             Whether a sentence that leans on the one before it ("But he ...") brings that along, where both are worth
-            their room. It stays out otherwise, and by default, where others can take its place.
+            their room, and stays out otherwise. By default only the first sentence does not lean so, where that can be.
         """
         self._check_fitted()
         settings, order, about = self.settings, check_order(order), check_about(about)
@@ -327,7 +327,7 @@ class Summarizer(Parameters):
             budget = settled(budget, unit, ready.read.whole, best)
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
             pick = partial(choose, ready, name, budget, unit, fill=fill, diversity=diversity, **options)
-            choice = readable(pick, ready, budget, unit, allowed, pinned, diversity, with_context, as_is=fill)
+            choice = readable(pick, ready, budget, unit, allowed, pinned, diversity, order, with_context, as_is=fill)
             return Summary.of(ready, choice, allowed, budget, unit, order, diversity, pinned=pinned, excluded=excluded)
 
     def summarize_many(

@@ -56,7 +56,7 @@ class Reasons:
         if twin != i:
             return same
         if i in self.leaning:
-            return "leans", "leans on the sentence before it, which is not chosen"
+            return "leans", "leans on the sentence before it"
         if self.less_relevant(i):
             return "less-relevant", "says less about the question than the chosen ones"
         if fits(self.beside[i], self.budget):

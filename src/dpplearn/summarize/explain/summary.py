@@ -120,9 +120,7 @@ class Summary:
         rest = rest[np.argsort(-q[rest], kind="stable")]
         covered = covered_shares(self.dpp.similarity, rest, Y).tolist()
         nearest = Y[read.C[np.ix_(rest, Y)].argmax(axis=1)]
-        why = Reasons(
-            read, q, self.worth, self.excluded, self.budget, self.unit, self.pinned, self.ready.question
-        )
+        why = Reasons(read, q, self.worth, self.excluded, self.budget, self.unit, self.pinned, self.ready.question)
         left_out = [
             LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), read.sentences[j], float(read.C[i, j]), share,
                     *why.of(i, share))

@@ -2,13 +2,13 @@
 
 Directly, a sentence is as relevant as its cosine with the question, words weighed by how few sentences have them. A
 word counts as another by the share of their letters that is the same (three in a row), so that inflected forms do in
-any language. Sentences say the same in other words: relevance r_0 is spread over the cosines C of all sentences, by a walk
-that begins at relevant ones and goes on with probability d (biased LexRank: Otterbacher, Erkan and Radev, 2005),
+any language. Sentences say the same in other words: relevance r_0 is spread over the cosines C of all sentences, by a
+walk that begins at relevant ones and goes on with probability d (biased LexRank: Otterbacher, Erkan and Radev, 2005),
 
     r = (1 - d) r_0 + d C D^-1 r,      D the row sums of C,
 
-and log q_i rises by STRENGTH z_i, where z is log r with mean 0 and standard deviation 1 in the cluster: q is multiplied
-by a power of the relevance. The similarities, and so the diversity, stay as they are.
+and log q_i rises by STRENGTH z_i, where z is log r with mean 0 and standard deviation 1 in the cluster, cut at FAR:
+q is multiplied by a power of the relevance. The similarities, and so the diversity, stay as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from dpplearn.summarize.text.language import small_words
 from dpplearn.summarize.text.word_lists import word_set
 from dpplearn.summarize.text.words import words
 
-STRENGTH = 0.7
+STRENGTH = 0.6
+FAR = 2.5  # standard deviations, beyond which more relevance adds nothing
 ONWARD = 0.7  # d
 STEPS = 30  # 0.7^30 is 2e-5
 FLOOR = 0.1  # of the mean relevance: added to each, so that none is out of reach
@@ -48,7 +49,8 @@ class Question:
         r = relevance(read.words, asked_words(text))
         z = np.log(r + FLOOR * r.mean()) if r.any() else r
         spread = float(z.std())
-        return cls(text, STRENGTH * (z - z.mean()) / spread if spread > 0.0 else np.zeros(r.size))
+        z = np.clip((z - z.mean()) / spread, -FAR, FAR) if spread > 0.0 else np.zeros(r.size)
+        return cls(text, STRENGTH * z)
 
     @property
     def factor(self) -> FloatArray:

@@ -1,8 +1,9 @@
-"""Sets that can be read by themselves: no sentence leans on one that is left out.
+"""Sets that can be read by themselves: no sentence leans on one that is left out, or at least not the first.
 
-A sentence that leans (`dpplearn.summarize.text.leaning`) is *loose* in a set without the sentence before it. A set with
-loose sentences is chosen again without them or, with context, together with what they lean on. Each time one
-sentence at least is out or in for good, so that this ends, as a rule after one or two rounds.
+A sentence that leans (`dpplearn.summarize.text.leaning`) is *loose* in a set without the sentence before it. A set that
+opens with a loose sentence is chosen again without such ones. With context, no sentence is loose: what leans comes
+together with what it leans on, or stays out. Each time one sentence at least is out or in for good, so that this
+ends, as a rule after one or two rounds.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import fits
 from dpplearn.summarize.model.choice import Choice
+from dpplearn.summarize.model.ordering import IMPORTANCE, in_order
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.worth import Mask, Worth
@@ -22,7 +24,7 @@ from dpplearn.summarize.text.units import Unit, limit
 
 Pick: TypeAlias = Callable[[Mask, IntArray], Choice]  # from what is allowed, with what must be in
 Brings: TypeAlias = Callable[[IntArray, IntArray, IntArray], bool]  # a chain into a set, beside what must be in
-SHORTEST = 0.8  # of the length that a set with loose sentences has, below which they are put up with
+SHORTEST = 0.8  # of the length that a set has which opens loose, below which that is put up with
 
 
 def loose(read: SplitCluster, subset: IntArray) -> IntArray:
@@ -57,41 +59,56 @@ def as_likely(p: FloatArray, cost: FloatArray, bound: float) -> Brings:
 
 
 def choose_standing(
-    pick: Pick, read: SplitCluster, allowed: Mask, pinned: IntArray, cost: FloatArray, brings: Brings | None = None
-) -> Choice:
-    """A choice without loose sentences, but for those that must be in; where there is one.
+    pick: Pick, read: SplitCluster, allowed: Mask, pinned: IntArray, cost: FloatArray, place: IntArray,
+    brings: Brings | None = None,
+) -> Choice:  # fmt: skip
+    """A choice that does not open with a loose sentence or, with `brings`, has none; where there is one.
 
-    With `brings`, a loose sentence comes with what it leans on where that says so. Without it, loose sentences stay
-    where a set without them would be much shorter, or in sentences shorter at all: the text has too few others.
+    `place` is that of each sentence in the order in which they are read. With `brings`, a loose sentence comes with
+    what it leans on where that says so. Without it, the sentences that would open the summary loose stay out, unless
+    what is left is much shorter, or in sentences shorter at all. What must be in is in.
     """
     start = choice = pick(allowed, pinned)
+    if np.array_equal(start.subset, np.flatnonzero(allowed)):
+        return start  # there are no others
     may, allowed, inside = allowed, allowed.copy(), pinned
     while (found := np.setdiff1d(loose(read, choice.subset), pinned)).size:
-        for i in found.tolist() if brings is not None else ():
-            chain = leaned_on(read, i)
-            if brings is not None and chain.size and allowed[chain].all() and brings(chain, choice.subset, inside):
-                inside = np.union1d(inside, chain)
-        beside = np.union1d(choice.subset, inside)
-        allowed &= ~read.leaning | np.isin(read.before, beside) | np.isin(np.arange(len(read)), inside)
+        out = read.leaning & ~np.isin(read.before, choice.subset)
+        out[pinned] = False
+        if brings is not None:
+            for i in found.tolist():
+                chain = leaned_on(read, i)
+                if chain.size and allowed[chain].all() and brings(chain, choice.subset, inside):
+                    inside = np.union1d(inside, chain)
+            out[inside] = False
+        else:
+            if choice.subset[place[choice.subset].argmin()] not in found:
+                break
+            stand = np.setdiff1d(choice.subset, found)
+            out &= place < (place[stand].min() if stand.size else len(read))
+        allowed &= ~out
         choice = pick(allowed, inside) if allowed.any() else start
-        enough = SHORTEST if np.ptp(cost) else 1.0
-        if choice is start or not choice.subset.size:
-            return start
-        if brings is None and cost[choice.subset].sum() < enough * cost[start.subset].sum():
+        enough = cost[start.subset].sum() * (1.0 if not np.ptp(cost) else SHORTEST if brings is None else 0.0)
+        if choice is start or not choice.subset.size or cost[choice.subset].sum() < enough:
             return start
     return choice._replace(leaning=np.flatnonzero(may & ~allowed))
 
 
 def readable(
     pick: Pick, ready: Prepared, budget: float, unit: Unit, allowed: Mask, pinned: IntArray, diversity: float,
-    with_context: bool, *, as_is: bool = False,
+    order: str, with_context: bool, *, as_is: bool = False,
 ) -> Choice:  # fmt: skip
-    """A choice that can be read by itself; with `as_is`, what the decoder finds, unless context is asked for."""
-    if as_is and not with_context:
+    """A choice that opens well or, with context, has no loose sentence; else with `as_is` what the decoder finds.
+
+    By importance a sentence that stands comes first anyway.
+    """
+    if not with_context and (as_is or order == IMPORTANCE):
         return pick(allowed, pinned)
-    cost, bound = ready.read.costs(unit), limit(budget, unit)
+    read, cost, bound = ready.read, ready.read.costs(unit), limit(budget, unit)
     brings = None
     if with_context:
         worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, np.flatnonzero(~allowed))
         brings = as_likely(worth.given(np.empty(0, np.int64)), cost, bound)
-    return choose_standing(pick, ready.read, allowed, pinned, cost, brings)
+    every = np.arange(len(read))
+    place = np.argsort(every if order == IMPORTANCE else in_order(read, every, order, ready.kernel(diversity)))
+    return choose_standing(pick, read, allowed, pinned, cost, place, brings)
