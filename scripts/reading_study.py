@@ -85,8 +85,9 @@ def standing(found: Corpus, features: str) -> None:
     for way in ways:
         mean, d = np.array(rows[way]).mean(axis=0), np.array(rows[way])[:, :3] - base[:, :3]
         error = d.reshape(-1, len(SEEDS), 3).mean(axis=1).std(axis=0, ddof=1) / np.sqrt(len(d) / len(SEEDS))
-        print(f"  {way:13s} {figures(mean[:3])}  ({figures(d.mean(axis=0), '+.2f')}, s.e. {figures(error)})"
-              f"  opens {mean[3]:.1%}, leaning {mean[4] / mean[5]:.1%} of {mean[5]:.1f} sentences", flush=True)  # fmt: skip
+        shares = f"opens {mean[3]:.1%}, leaning {mean[4] / mean[5]:.1%} of {mean[5]:.1f} sentences"
+        change = f"({figures(d.mean(axis=0), '+.2f')}, s.e. {figures(error)})"
+        print(f"  {way:13s} {figures(mean[:3])}  {change}  {shares}", flush=True)
 
 
 def asking(found: Corpus, name: str, strengths: list[float]) -> None:

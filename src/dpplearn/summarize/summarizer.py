@@ -248,7 +248,7 @@ class Summarizer(Parameters):
             asked = None if about is None else Question.of(read, about)
             kept = finalists(read, self._predictor, lift=0.0 if asked is None else asked.lift)
             asked = asked if asked is None or kept is read else asked.among(read.sentences, kept.sentences)
-            return Prepared(kept, self._predictor, self.language_, self.settings.bigrams, asked)
+            return Prepared(kept, self._predictor, self.language_, self.settings.bigrams, question=asked)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         return cluster.about(about)

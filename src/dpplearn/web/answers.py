@@ -17,7 +17,7 @@ from dpplearn.web.sentence_map import similarity_map
 
 def shown(documents: Sequence[Document]) -> list[schema.Document]:
     """Documents as an answer has them."""
-    return [schema.Document(id=one.id, title=one.title or "", text=one.text) for one in documents]
+    return [schema.Document(id=one.id, title=one.title or "", text=one.text, date=one.date) for one in documents]
 
 
 def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:

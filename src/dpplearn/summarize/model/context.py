@@ -29,14 +29,14 @@ SHORTEST = 0.8  # of the length that a set has which opens loose, below which th
 
 def loose(read: SplitCluster, subset: IntArray) -> IntArray:
     """Those of a set that lean on a sentence which is not in it."""
-    return subset[read.leaning[subset] & ~np.isin(read.before[subset], subset)]
+    return subset[read.leaning_without(subset)[subset]]
 
 
 def leaned_on(read: SplitCluster, i: int) -> IntArray:
     """A sentence and those before it, back to one that does not lean; empty where the candidates have no such one."""
     found = [i]
     while read.leaning[found[-1]]:
-        found.append(int(read.before[found[-1]]))
+        found.append(read.before(found[-1]))
         if found[-1] < 0:
             return np.empty(0, np.int64)
     return np.array(found[::-1], np.int64)
@@ -73,7 +73,7 @@ def choose_standing(
         return start  # there are no others
     may, allowed, inside = allowed, allowed.copy(), pinned
     while (found := np.setdiff1d(loose(read, choice.subset), pinned)).size:
-        out = read.leaning & ~np.isin(read.before, choice.subset)
+        out = read.leaning_without(choice.subset)
         out[pinned] = False
         if brings is not None:
             for i in found.tolist():

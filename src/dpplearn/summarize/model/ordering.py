@@ -58,9 +58,10 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
     found = greedy_map(DPP(model.block(subset)), k=subset.size, gain="log").subset
     best = subset[[*found, *np.setdiff1d(np.arange(subset.size), found)]].tolist()  # what depends on others comes last
     head = {i: i for i in best}
+    at = {int(read.places[i]): i for i in best}
     for i in sorted(best):  # in their documents' order, so that chains are followed to their heads
-        if read.leaning[i] and int(read.before[i]) in head:
-            head[i] = head[int(read.before[i])]
+        if read.leaning[i]:
+            head[i] = head[at.get(int(read.places[i]) - 1, i)]
     heads = list(dict.fromkeys(head[i] for i in best))
     heads.sort(key=lambda i: read.leaning[i] and not read.leaning[heads].all())  # leaning ones last; stable
     return np.array([i for first in heads for i in sorted(best) if head[i] == first], np.int64)

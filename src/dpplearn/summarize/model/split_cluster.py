@@ -53,10 +53,19 @@ class SplitCluster:
         return np.array([leans(text, language) for text in self.texts], np.bool_)
 
     @cached_property
-    def before(self) -> IntArray:
-        """The number of the sentence before each in its document; -1 where there is none among these."""
-        places = {(one.document, one.position): i for i, one in enumerate(self.sentences)}
-        return np.array([places.get((one.document, one.position - 1), -1) for one in self.sentences], np.int64)
+    def places(self) -> IntArray:
+        """A number for each place in a document: one less for the sentence before, and that of none before the first."""
+        farthest = max((one.position for one in self.sentences), default=0) + 2
+        return np.array([one.document * farthest + one.position for one in self.sentences], np.int64)
+
+    def before(self, i: int) -> int:
+        """The number of the sentence before one in its document; -1 where it is none of these."""
+        found = np.flatnonzero(self.places == self.places[i] - 1)
+        return int(found[0]) if found.size else -1
+
+    def leaning_without(self, subset: IntArray) -> npt.NDArray[np.bool_]:
+        """Which sentences lean on one that is not in a set."""
+        return np.asarray(self.leaning & ~np.isin(self.places - 1, self.places[subset]))
 
     def considered(self, order: Iterable[int]) -> dict[str, int]:
         """Of sentences with the same words, the first in this order, by what is said."""
