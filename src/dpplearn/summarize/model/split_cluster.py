@@ -54,7 +54,7 @@ class SplitCluster:
 
     @cached_property
     def places(self) -> IntArray:
-        """A number for each place in a document: one less for the sentence before, and that of none before the first."""
+        """A number for each place in a document: one less for the sentence before, and of none for the first."""
         farthest = max((one.position for one in self.sentences), default=0) + 2
         return np.array([one.document * farthest + one.position for one in self.sentences], np.int64)
 

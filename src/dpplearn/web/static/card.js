@@ -59,7 +59,7 @@ function fill() {
     h("ul", { class: "facts" }, ...facts()),
     h("h3", {}, `Quality ${quality.toFixed(2)}`, h("small", {}, ` log q² = ${signed(sum)}, made of`)),
     table(contributions),
-    ...glossary(Object.keys(sentence.contributions)),
+    ...glossary(Object.keys(contributions)),
   );
 }
 
