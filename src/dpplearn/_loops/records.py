@@ -9,7 +9,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# What the greedy rule divides by the weight of an item: g - 1, log g, or log g either way
+# What the greedy rule divides by the weight of an item: g - 1, log g, or log g where it is a gain
 PROBABILITY, LOG, SIGNED = 0, 1, 2
 # Why a greedy run ended
 FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE, QUOTA = 0, 1, 2, 3, 4, 5, 6
@@ -21,7 +21,6 @@ class Wanted(NamedTuple):
     cost: Array  # (n,)
     weight: Array  # (n,) what scores are divided by
     rule: int  # PROBABILITY, LOG or SIGNED
-    tilt: float  # added to log g
     floor: float  # candidates whose gain is not above this leave
     room: float  # for the sum of costs
     k: int
