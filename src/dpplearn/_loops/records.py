@@ -67,10 +67,22 @@ class Part(NamedTuple):
     kinds: Array  # those
 
 
+class LevelPart(NamedTuple):
+    """Token counts of items in whole steps, and how probable each level of a token is in a set drawn."""
+
+    indptr: Array  # the items' counts as csr
+    tokens: Array
+    steps: Array
+    starts: Array  # (tokens + 1,) where the levels of each token start
+    chance: Array  # of each level, times the token's unit
+    totals: Array  # (n,) lengths of the items
+    mean: float  # expected length of a set drawn
+
+
 class Agreement(NamedTuple):
     """The sum of weighted parts that a set is to maximize, and what it must satisfy."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Any, ...]  # Part, or LevelPart
     weights: Array
     cost: Array  # (n,)
     room: float  # for the sum of costs
