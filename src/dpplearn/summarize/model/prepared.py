@@ -121,8 +121,7 @@ class Prepared:
         model, pins = self.kernel(diversity), pins | {"diversity": diversity}
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
-            window: dict[str, Any] = {"min_cost": 0.8 * bound, "max_cost": 1.2 * bound}
-            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **window, **pins).subset
+            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **pins).subset
         elif name == "sampled":
             # near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is
             near = bound - overrun / 3 if overrun else 0.97 * bound
