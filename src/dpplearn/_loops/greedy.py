@@ -8,7 +8,7 @@ import numpy as np
 
 from dpplearn._loops.elimination import dot, subtract
 from dpplearn._loops.jit import jit
-from dpplearn._loops.records import DEPENDENT, FULL, IMPOSSIBLE, LOG, NO_GAIN, NO_ROOM, PROBABILITY, SIZE, Run
+from dpplearn._loops.records import DEPENDENT, FULL, IMPOSSIBLE, LOG, NO_GAIN, NO_ROOM, PROBABILITY, QUOTA, SIZE, Run
 from dpplearn._precision import AGAIN, ROUNDING
 
 
@@ -24,14 +24,28 @@ def score(g, wanted, i):
 
 
 @jit
-def why(alive, full, dear, low, dependent):
-    """The reason for an end: who is still a candidate, and how many left as too dear, of low gain or dependent."""
+def bar(alive, group, j):
+    """Take from the candidates those that item j excludes; returns how many."""
+    count = 0
+    for i in range(group.size):
+        if alive[i] and group[i] == group[j]:
+            alive[i] = 0
+            count += 1
+    return count
+
+
+@jit
+def why(alive, full, dear, barred, low, dependent):
+    """The reason for an end: who is still a candidate, and how many left as too dear, excluded by one chosen, of low
+    gain or dependent."""
     if full:
         for i in range(alive.size):
             if alive[i]:
                 return SIZE
     if dear > 0:
         return NO_ROOM
+    if barred > 0:
+        return QUOTA
     if low > 0:
         return NO_GAIN
     return DEPENDENT if dependent > 0 else FULL
@@ -51,7 +65,7 @@ def greedy_kernel(L, wanted, alive):
     for i in range(n):
         g[i] = L[i, i]
     items, gains = np.empty(min(k, n), np.int64), np.empty(min(k, n))
-    spent, t, dear, low, dependent = 0.0, 0, 0, 0, 0
+    spent, t, dear, barred, low, dependent = 0.0, 0, 0, 0, 0, 0
     while t < k:
         j, best = -1, -np.inf
         if t < forced.size:
@@ -78,6 +92,7 @@ def greedy_kernel(L, wanted, alive):
             break
         items[t], gains[t] = j, g[j]
         alive[j] = 0
+        barred += bar(alive, wanted.group, j)
         spent += cost[j]
         if g[j] <= (t + 1) * ROUNDING * L[j, j]:  # only a forced item can be
             return Run(items[: t + 1], gains[: t + 1], IMPOSSIBLE)
@@ -98,7 +113,7 @@ def greedy_kernel(L, wanted, alive):
             C[t, i] = x
             g[i] -= x * x
         t += 1
-    return Run(items[:t], gains[:t], why(alive, t == k, dear, low, dependent))
+    return Run(items[:t], gains[:t], why(alive, t == k, dear, barred, low, dependent))
 
 
 @jit
@@ -219,7 +234,7 @@ def greedy_rows(features, d, wanted, alive):
     tie = g if rule == PROBABILITY else g[:0]
     key, idx = np.empty(n), np.empty(n, np.int64)
     items, gains = np.empty(k, np.int64), np.empty(k)
-    spent, t, size, work, dear, low, dependent = 0.0, 0, -1, 0, 0, 0, 0
+    spent, t, size, work, dear, barred, low, dependent = 0.0, 0, -1, 0, 0, 0, 0, 0
     end, cheapest, last = -1, np.inf, 0
     for i in range(n):
         if alive[i]:
@@ -258,7 +273,9 @@ def greedy_rows(features, d, wanted, alive):
                 break
             i = idx[0]
             gone = True
-            if spent + cost[i] > budget:  # line 4: it will never fit again
+            if not alive[i]:  # excluded by one chosen
+                pass
+            elif spent + cost[i] > budget:  # line 4: it will never fit again
                 dear += 1
             else:
                 if done[i] == t:
@@ -307,10 +324,11 @@ def greedy_rows(features, d, wanted, alive):
         for c in range(d):
             short[t, c] = U[t, c]
         items[t], gains[t] = j, gain
+        barred += bar(alive, wanted.group, j)
         spent += cost[j]
         t += 1
     if end < 0:
-        end = why(alive, t == k, dear, low, dependent)
+        end = why(alive, t == k, dear, barred, low, dependent)
     return Run(items[:t], gains[:t], end)
 
 

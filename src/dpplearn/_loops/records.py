@@ -12,7 +12,7 @@ Array = np.ndarray[Any, Any]
 # What the greedy rule divides by the weight of an item: g - 1, log g, or log g either way
 PROBABILITY, LOG, SIGNED = 0, 1, 2
 # Why a greedy run ended
-FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE = 0, 1, 2, 3, 4, 5
+FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE, QUOTA = 0, 1, 2, 3, 4, 5, 6
 
 
 class Wanted(NamedTuple):
@@ -26,6 +26,7 @@ class Wanted(NamedTuple):
     room: float  # for the sum of costs
     k: int
     forced: Array  # items that come first, in this order
+    group: Array  # (n,) items of the same number exclude each other; empty where none does
 
 
 class FeatureRows(NamedTuple):
@@ -75,6 +76,7 @@ class Agreement(NamedTuple):
     cost: Array  # (n,)
     room: float  # for the sum of costs
     k: int
+    group: Array  # (n,) items of the same number exclude each other
 
 
 class Nodes(NamedTuple):
@@ -92,6 +94,7 @@ class Nodes(NamedTuple):
     value: Array  # log det of what was chosen above
     path: Array  # (depths,) what was chosen
     noise: Array  # (n,) gains that are only rounding
+    group: Array  # (n,) items of the same number exclude each other; empty where none does
 
 
 class Chain(NamedTuple):
@@ -141,6 +144,7 @@ class Window(NamedTuple):
     high: float
     largest: int  # number of items
     m: int  # how many sets to keep
+    group: Array  # (n,) items of the same number exclude each other; empty where none does
 
 
 class Jumps(NamedTuple):

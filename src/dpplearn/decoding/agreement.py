@@ -31,7 +31,8 @@ class CountUtility:
 
         chosen = sparse.csr_array(references.to_sparse(), dtype=np.float32)
         parts = tuple(self._part(C, chosen) for C in self.counts)
-        wanted = Agreement(parts, np.array(self.weights), limits.cost, limits.room, limits.k)
+        group = np.arange(limits.cost.size) if limits.exclusive is None else limits.exclusive
+        wanted = Agreement(parts, np.array(self.weights), limits.cost, limits.room, limits.k, group)
 
         def step(items: IntArray, power: float, passes: int) -> tuple[IntArray, float, bool]:
             check_stop()
@@ -119,6 +120,7 @@ def climb(
 ) -> tuple[IntArray, float]:
     """Add greedily from `start`, by rise for cost^power; then swap, drop and add until none helps."""
     candidates = np.flatnonzero(limits.alive).tolist()
+    group = range(limits.cost.size) if limits.exclusive is None else limits.exclusive.tolist()
 
     def mean(items: list[int]) -> float:
         return value(tuple(sorted(items)))
@@ -128,8 +130,9 @@ def climb(
         spent, now = float(limits.cost[np.array(items, np.int64)].sum()), mean(items)
         best, found = 1e-12, items
         if len(items) < limits.k:
+            taken = {group[i] for i in items}
             for i in candidates:
-                if i not in items and fits(spent + limits.cost[i], limits.budget):
+                if group[i] not in taken and fits(spent + limits.cost[i], limits.budget):
                     rise = (mean([*items, i]) - now) / limits.cost[i] ** r
                     if rise > best:
                         best, found = rise, [*items, i]

@@ -54,6 +54,7 @@ def consensus(
     k: int | None = None,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
+    exclusive: ArrayLike | None = None,
     diversity: float = 0.5,
     rng: Seed = None,
     n_jobs: int | None = None,
@@ -67,7 +68,7 @@ def consensus(
 
     Parameters
     ----------
-    dpp, cost, budget, k, include, exclude, diversity
+    dpp, cost, budget, k, include, exclude, exclusive, diversity
         As in `greedy_map`. A budget or k is needed.
     utility : array, list of (weight, array), or callable, optional
         How well set A agrees with set B. A token-count matrix, one row per item, dense or sparse, means the F1 of the
@@ -101,7 +102,7 @@ def consensus(
     array([2])
     """
     candidates = read_model(dpp, diversity)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
     if not limits.bounded:
         raise ValueError("consensus needs a budget or a size limit k; found neither.")
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
@@ -166,7 +167,10 @@ def draw_between(
         sample_of = np.repeat(np.arange(batch), np.diff(indptr))
         totals = np.bincount(sample_of, source.cost[indices], minlength=batch) + source.base
         away = np.maximum(low - totals, totals - high)
-        for s in np.flatnonzero(reaches(totals, low) & fits(totals, high))[: count - len(kept)]:
+        right = reaches(totals, low) & fits(totals, high)
+        if source.group.size:
+            right[twice(sample_of, source.group[indices])] = False
+        for s in np.flatnonzero(right)[: count - len(kept)]:
             kept.append(np.sort(np.concatenate([source.items[indices[indptr[s] : indptr[s + 1]]], source.include])))
         if away.min() < gap:
             gap, nearest = float(away.min()), float(totals[away.argmin()])
@@ -177,6 +181,13 @@ def draw_between(
         "Widen [min_cost, max_cost]"
     )
     return Subsets._of(*end_to_end(kept), candidates.n), "" if kept else note
+
+
+def twice(sample_of: IntArray, group: IntArray) -> IntArray:
+    """The samples with two items that exclude each other."""
+    order = np.lexsort((group, sample_of))
+    sample_of, group = sample_of[order], group[order]
+    return np.asarray(sample_of[1:][(np.diff(sample_of) == 0) & (np.diff(group) == 0)])
 
 
 def as_greedy(

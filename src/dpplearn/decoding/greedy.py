@@ -17,6 +17,7 @@ from dpplearn._loops.records import (
     NO_GAIN,
     NO_ROOM,
     PROBABILITY,
+    QUOTA,
     SIGNED,
     SIZE,
     FeatureRows,
@@ -45,6 +46,7 @@ def greedy_map(
     stop: str | None = None,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
+    exclusive: ArrayLike | None = None,
     diversity: float = 0.5,
 ) -> Selection:
     """Add the item with the largest gain for its cost, until nothing fits the budget (Algorithm 2).
@@ -80,6 +82,8 @@ def greedy_map(
         items that raise it. Default: "full" where there is a budget or a size limit, else "no-gain".
     include, exclude : arrays of item numbers
         Items that must be in, which come first, and items that must not.
+    exclusive : array of integers, optional
+        One for each item: at most one item of each number is chosen (other forms of the same sentence, say).
     diversity : float
         0 is quality alone, 0.5 the model, 1 similarity alone; the formula is in `dpplearn.decoding.diversity`.
 
@@ -118,7 +122,7 @@ def greedy_map(
     'the budget of 3 is below the cheapest candidate, which costs 4'
     """
     candidates = read_model(dpp, diversity, nonsymmetric=True)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
     check_choice(gain, "gain", ("auto", "probability", "log"))
     if stop is not None:
         check_choice(stop, "stop", ("no-gain", "full"))
@@ -166,7 +170,8 @@ def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, 
     check_stop()
     cost = limits.cost
     weight = np.ones(cost.size) if power == 0.0 else cost if power == 1.0 else cost**power
-    wanted = Wanted(cost, weight, rule, float(tilt), floor, limits.room, limits.k, view(limits.include))
+    forced, group = view(limits.include), limits.group
+    wanted = Wanted(cost, weight, rule, float(tilt), floor, limits.room, limits.k, forced, group)
     return possible(candidates, limits, run_loop(candidates.operand, wanted, limits.alive.copy()))
 
 
@@ -239,7 +244,7 @@ def order(candidates: Candidates, items: IntArray, forced: IntArray) -> Run:
     """A greedy run among a few items, numbered as they are here: those forced in their order, then the others."""
     k, alive = items.size, np.ones(items.size, np.uint8)
     alive[forced] = 0
-    wanted = Wanted(np.ones(k), np.ones(k), LOG, 0.0, -np.inf, np.inf, k, view(forced))
+    wanted = Wanted(np.ones(k), np.ones(k), LOG, 0.0, -np.inf, np.inf, k, view(forced), np.empty(0, np.int64))
     return run_loop(candidates.part(items), wanted, alive)
 
 
@@ -250,6 +255,8 @@ def describe(limits: Limits, run: Run) -> str:
     if run.end == NO_ROOM:
         left = limits.budget - limits.total(run.items)
         return f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g})"
+    if run.end == QUOTA:
+        return "every other candidate is excluded by one that is chosen"
     if run.end == NO_GAIN:
         return "no other candidate has a gain"
     if run.end == DEPENDENT and run.items.size == 0:
