@@ -12,7 +12,6 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from dpplearn.summarize.text.cut_words import any_of, has_any, has_finite, is_clause, is_source, listed, words_in
-from dpplearn.summarize.text.newswire import dateline_end
 
 Found: TypeAlias = re.Match[str]
 Question: TypeAlias = Callable[[Found], bool]
@@ -55,6 +54,8 @@ def is_aside(found: Found) -> bool:
     if noun in listed("governing") or (noun.isalpha() and len(noun) < 3 and noun not in _UNITS):
         return False
     if said[0] in ("or", "and", "but", "plus", "so", "e", "both") or not _PLACES.isdisjoint(said):
+        return False
+    if re.match(r",? (?:and |or )?\(", _after(found)) and re.search(YEAR, inside):  # works that the sentence is about
         return False
     acronym = inside.isupper() and len(inside) > 1
     if acronym and re.search(rf"\b{re.escape(inside)}", _after(found)):
@@ -110,7 +111,7 @@ def drops_that(found: Found) -> bool:
 def closes_before_verb(found: Found) -> bool:
     """Between commas, and the verb of the sentence follows; after no other comma there is one."""
     others = re.findall(r", (?:and |or )?([\w’']+)", _after(found))
-    return has_finite(_next(found)) and is_subject(_before(found)) and not any(map(has_finite, others))
+    return is_clause(_next(found)) and is_subject(_before(found)) and not any(map(has_finite, others))
 
 
 def is_subject(before: str) -> bool:
@@ -143,8 +144,21 @@ def ends_plainly(found: Found) -> bool:
     )
 
 
+def is_second_clause(found: Found) -> bool:
+    """A clause with a subject of its own after one that is whole."""
+    before, cut = _before(found), found["cut"]
+    one = "," not in before or words_in(before)[0] in listed("subordinators")  # not the last of several
+    return one and ends_plainly(found) and has_finite(cut) and not re.search(r"\b(?:others?|latter|second)\b", cut)
+
+
+def leads_in(found: Found) -> bool:
+    """A clause or phrase in front of a main clause, whose subject is not told by it."""
+    first = _next(found)
+    return opens_clause(found) and first not in listed("pointing") and not first.endswith(("ed", "ing"))
+
+
 def is_passing_day(found: Found) -> bool:
-    """A day that says when something was, in a sentence that denies nothing; not one that is the news, nor one of two."""
+    """A day that says when something was, in a sentence that denies nothing; not the news itself, nor one of two."""
     before, whole = _before(found), found.string
     if not before[-1:].isalnum() or has_any(whole, "kept", "coming") or words_in(before)[-1] in listed("dated"):
         return False
@@ -181,10 +195,6 @@ def follows_clause(found: Found) -> bool:
     return is_clause(_before(found))
 
 
-def is_dateline(found: Found) -> bool:
-    return dateline_end(found.string) == found.end("cut")
-
-
 DAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
 MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -217,6 +227,9 @@ CLAUSES = (
     r"|as (?:he|she|it|they|we|the|a|part of))"
 )
 
+SUBJECT = r"the|an?|he|she|it|they|there|we|this|these|his|her|its|their|[A-Z][\w’'-]*"
+FRONT = r"(?:After|Following|While|Although|Though|Even though|Because|Since|As (?:the|he|she|it|they|an?|part of))"
+
 
 @cache
 def english_rules() -> tuple[Rule, ...]:
@@ -224,7 +237,6 @@ def english_rules() -> tuple[Rule, ...]:
     said = any_of("reporting")
     told = rf"told (?:reporters|journalists|(?:the )?{NAME}(?: {NAME}){{0,2}})"
     light: list[tuple[str, str, Question]] = [
-        ("dateline", r"^(?P<cut>[A-Z][^a-z]{2,40}[^.]{0,60}?(?:\s(?:--|–|—|_|-)\s|\)\s))(?=[A-Z“\"])", is_dateline),
         ("parentheses", r"(?P<cut>\s\((?P<inside>[^()]{2,160})\))(?=[\s,.;:!?]|$)", is_aside),
         ("dashes", r"(?P<cut>\s(?P<dash>--|–|—)\s[a-z][^–—;:]{2,140}?\s(?P=dash))(?=\s[a-z])", is_between_dashes),
         ("attribution", rf"(?P<cut>\s?,\s{WHO} {said}{WHEN}?{STATED}?{WHEN}?){END}", is_reported),
@@ -240,10 +252,10 @@ def english_rules() -> tuple[Rule, ...]:
             rf"(?P<cut>,\s(?:however|though|too|as well|of course|in fact|for example)){END}",
             follows_clause,
         ),
-        ("note that", r"^(?P<cut>(?:Note|Notice|Recall|Observe|We (?:also )?note) that )", opens_clause),
-        ("note that", rf"^(?P<cut>It (?:should (?:also )?be {NOTED}|is worth noting|turns out) that )", opens_clause),
-        ("as shown", rf"^(?P<cut>As (?:(?:can be |is |was |we have )?{SEEN})(?: [\w.]+){{0,5}}, )", opens_clause),
-        ("in this paper", r"^(?P<cut>In this (?:paper|work|article|section|study|report|chapter), )", opens_clause),
+        ("signpost", r"^(?P<cut>(?:Note|Notice|Recall|Observe|We (?:also )?note) that )", opens_clause),
+        ("signpost", rf"^(?P<cut>It (?:should (?:also )?be {NOTED}|is worth noting|turns out) that )", opens_clause),
+        ("signpost", rf"^(?P<cut>As (?:(?:can be |is |was |we have )?{SEEN})(?: [\w.]+){{0,5}}, )", opens_clause),
+        ("signpost", r"^(?P<cut>In this (?:paper|work|article|section|study|report|chapter), )", opens_clause),
         ("time in front", rf"^(?P<cut>(?:{'|'.join(TIMES)}), )", opens_clause),
         ("day", rf"(?P<cut> (?:late |early )?on (?:(?:late |early )?{DAY}|{DATE})){FREE}", is_passing_day),
         ("day", rf"(?<= (?:said|told|died|left))(?P<cut> (?:late |early )?{DAY}){FREE}", is_passing_day),
@@ -284,6 +296,8 @@ def english_rules() -> tuple[Rule, ...]:
             rf"(?P<cut>\s?,\s(?:thus |thereby |also |then )?{any_of('participles')}\s[^;:()]{{3,200}}?){END}",
             ends_plainly,
         ),
+        ("second clause", rf"(?P<cut>(?:\s?,\sand\s(?:{SUBJECT})\s|;\s)[^;:()]{{3,200}}?){END}", is_second_clause),
+        ("in front", rf"^(?P<cut>{FRONT}\s[^,;:()]{{3,120}}, )", leads_in),
         ("clause", rf"(?P<cut>\s?,\s{CLAUSES}\s[^;:()]{{3,200}}?){END}", ends_plainly),
     ]
     return tuple(
