@@ -73,6 +73,9 @@ class Summarizer(Parameters):
     similarity : str
         Kind of similarity, "fixed" (with `rho`) or another that `dpplearn.learning.similarity` knows, whose parameters
         are learned.
+    compress : bool
+        Learn with shorter forms of sentences beside them, which extracts may then have; what `summarize` does, its own
+        `compress` says.
 
     Attributes
     ----------
@@ -113,6 +116,7 @@ class Summarizer(Parameters):
         splitter: Any = None,
         random_state: int = 0,
         similarity: str = "fixed",
+        compress: bool = False,
     ) -> None:
         self.features = features
         self.decoder = decoder
@@ -127,6 +131,7 @@ class Summarizer(Parameters):
         self.splitter = splitter
         self.random_state = random_state
         self.similarity = similarity
+        self.compress = compress
 
     @property
     def settings(self) -> SummarizerSettings:
@@ -212,10 +217,13 @@ class Summarizer(Parameters):
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
         return self._prepared(cluster).dpp
 
-    def prepare(self, cluster: Given | Featurized, *, min_words: int = 1, keep_all: bool = False) -> Prepared:
+    def prepare(
+        self, cluster: Given | Featurized, *, min_words: int = 1, keep_all: bool = False, compress: bool = False
+    ) -> Prepared:
         """All that summaries of a cluster have in common, so that many of them take one reading.
 
-        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`. Of more than
+        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`; with `compress`, so are
+        their shorter forms, each after its sentence. Of more than
         3,000 sentences, the 3,000 are kept that a first choice by the model, part by part, finds best:
         `.read.sentences` of what is returned.
 
@@ -227,10 +235,16 @@ class Summarizer(Parameters):
         >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
-        return self._prepared(cluster, min_words, keep_all, warn=True)
+        return self._prepared(cluster, min_words, keep_all, compress, warn=True)
 
     def _prepared(
-        self, given: Given | Featurized | Prepared, min_words: int = 1, keep_all: bool = False, warn: bool = False
+        self,
+        given: Given | Featurized | Prepared,
+        min_words: int = 1,
+        keep_all: bool = False,
+        compress: bool = False,
+        *,
+        warn: bool = False,
     ) -> Prepared:
         self._check_fitted()
         if isinstance(given, Featurized | Prepared) and (min_words != 1 or keep_all):
@@ -241,9 +255,13 @@ class Summarizer(Parameters):
         if not isinstance(cluster, Prepared):
             options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)
-            return Prepared(finalists(read, self._predictor), self._predictor, self.language_, self.settings.bigrams)
+            read = self.features_.with_forms(read, self.language_) if compress and read.forms is None else read
+            kept: tuple[Any, ...] = self._predictor, self.language_, self.settings.bigrams, compress
+            return Prepared(finalists(read, self._predictor), *kept)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
+        if compress and not cluster.compressed:
+            raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
         return cluster
 
     def summarize(
@@ -261,6 +279,7 @@ class Summarizer(Parameters):
         fill: bool = False,
         min_words: int = 1,
         keep_all: bool = False,
+        compress: bool = False,
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
@@ -295,17 +314,21 @@ class Summarizer(Parameters):
             Whether the decoder fills the budget with whatever fits, as Algorithm 2 and the paper's sampling do.
         min_words, keep_all
             Which sentences are candidates, as in `Cluster.sentences`.
+        compress : bool
+            Whether shorter forms of sentences are candidates, too, made by dropping spans
+            (`dpplearn.summarize.text.short_forms`); at most one form of each is chosen. Of those chosen, `full` is the
+            sentence and `dropped` the spans.
         """
         self._check_fitted()
         settings = self.settings
         name = settings.decoder if decoder is None else normal_name(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = self._prepared(cluster, min_words, keep_all, warn=True)
+            ready = self._prepared(cluster, min_words, keep_all, compress, warn=True)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
-            budget = settled(budget, unit, ready.read.whole, best)
+            budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
             choice = choose(ready, name, budget, unit, allowed, pinned, fill=fill, diversity=diversity, **options)
         texts, note = ready.read.texts, ""

@@ -193,7 +193,7 @@ class Engine:
 
 def length_in(ready: Prepared, budget: Budget, unit: str) -> float:
     """A budget as a number in the unit, whatever it was given as."""
-    return settled(budget, unit, ready.read.whole, int(ready.dpp.quality.argmax()))
+    return settled(budget, unit, ready.read.whole, ready.read.texts[int(ready.dpp.quality.argmax())])
 
 
 def offered(model: Summarizer) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from dpplearn._cached import Latest, cached_property
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
 from dpplearn.summarize.text.matching import match_words
@@ -49,6 +51,13 @@ class SplitCluster:
             found.setdefault(self.said[i], i)
         return found
 
+    @cached_property
+    def forms(self) -> IntArray | None:
+        """Which sentence each is a form of, by number; None where each has only one."""
+        number: dict[tuple[int, int], int] = {}
+        found = np.array([number.setdefault(place_of(one), len(number)) for one in self.sentences], np.int64)
+        return found if len(number) < len(self) else None
+
     def matched(self, language: str | None) -> Sequence[Sequence[str]]:
         """The words by which each sentence is compared with other texts."""
         return self._matched.get(language, lambda: [match_words(text, language) for text in self.texts])
@@ -56,6 +65,11 @@ class SplitCluster:
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""
         return self._costs.get(unit, lambda: costs(self.texts, unit))
+
+
+def place_of(sentence: Sentence) -> tuple[int, int]:
+    """Where it begins: the same for all forms of a sentence, and for no other."""
+    return sentence.document, sentence.start
 
 
 def check_cluster(given: object) -> None:
