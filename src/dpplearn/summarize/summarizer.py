@@ -222,9 +222,9 @@ class Summarizer(Parameters):
     ) -> Prepared:
         """All that summaries of a cluster have in common, so that many of them take one reading.
 
-        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`; with `compress`, so are
-        their shorter forms, each after its sentence. Of more than
-        3,000 sentences, the 3,000 are kept that a first choice by the model, part by part, finds best:
+        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`; with `compress` their
+        shorter forms are, too, each after its sentence. Of more than 3,000 candidates, the 3,000 are kept that a first
+        choice by the model, part by part, finds best:
         `.read.sentences` of what is returned.
 
         Examples
@@ -256,7 +256,12 @@ class Summarizer(Parameters):
             options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)
             read = self.features_.with_forms(read, self.language_) if compress and read.forms is None else read
-            kept: tuple[Any, ...] = self._predictor, self.language_, self.settings.bigrams, compress
+            kept: tuple[Any, ...] = (
+                self._predictor,
+                self.language_,
+                self.settings.bigrams,
+                compress or read.forms is not None,
+            )
             return Prepared(finalists(read, self._predictor), *kept)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")

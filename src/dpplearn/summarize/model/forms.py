@@ -41,8 +41,8 @@ class Forms(NamedTuple):
     def replaced(self, read: SplitCluster) -> Iterator[SplitCluster]:
         """The cluster with every sentence in its first form, where it has one, and with every one in its last."""
         for kind in range(1, 1 + max(kind for _, kind in self.order)):
-            chosen = [self._form(read, i, kind) for i in range(len(read))]
-            yield SplitCluster(read.cluster, *map(tuple, zip(*chosen, strict=True)), read.set_aside)  # type: ignore[arg-type]
+            sentences, tokens = zip(*(self._form(read, i, kind) for i in range(len(read))), strict=True)
+            yield SplitCluster(read.cluster, sentences, tokens, read.set_aside)
 
     def _form(self, read: SplitCluster, i: int, kind: int) -> tuple[Sentence, Words]:
         whole = read.sentences[i], read.words[i]
