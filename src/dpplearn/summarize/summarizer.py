@@ -256,13 +256,9 @@ class Summarizer(Parameters):
             options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)
             read = self.features_.with_forms(read, self.language_) if compress and read.forms is None else read
-            kept: tuple[Any, ...] = (
-                self._predictor,
-                self.language_,
-                self.settings.bigrams,
-                compress or read.forms is not None,
-            )
-            return Prepared(finalists(read, self._predictor), *kept)
+            compress = compress or read.forms is not None
+            read = finalists(read, self._predictor)
+            return Prepared(read, self._predictor, self.language_, self.settings.bigrams, compress)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         if compress and not cluster.compressed:

@@ -36,13 +36,10 @@ class Reasons:
         self.alone, self.beside = lengths_with([], others, unit), lengths_with(chosen, others, unit)
         self.instead = lengths_with(chosen[:longest] + chosen[longest + 1 :], others, unit)
         if read.forms is not None:  # what holds of a sentence holds of all its forms: of the shortest, of the best
-            for name, of_forms in (
-                ("q", np.maximum),
-                ("alone", np.minimum),
-                ("beside", np.minimum),
-                ("instead", np.minimum),
-            ):
-                setattr(self, name, over_forms(of_forms, getattr(self, name), read.forms))
+            self.q = over_forms(np.maximum, q, read.forms)
+            self.alone, self.beside, self.instead = (
+                over_forms(np.minimum, sizes, read.forms) for sizes in (self.alone, self.beside, self.instead)
+            )
         # of sentences with the same words, the one that was considered: a chosen one, or the first that may be
         self.considered = read.considered([*subset, *np.setdiff1d(np.arange(q.size), excluded)])
 

@@ -111,7 +111,7 @@ class Summary:
 
 
 def left_out(forms: IntArray | None, n: int, Y: IntArray) -> IntArray:
-    """The items that are not in Y; of sentences with shorter forms only those of which no form is, each as it stands."""
+    """The items that are not in Y; where sentences have shorter forms, the sentences of which no form is."""
     if forms is None:
         return np.setdiff1d(np.arange(n), Y)
     first = np.unique(forms, return_index=True)[1]
