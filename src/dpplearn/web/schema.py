@@ -134,6 +134,9 @@ class Options(Strict):
     )
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
     decoder: GivenDecoder | None = Field(None, description="How the set is found; by default as the model has it.")
+    compress: bool = Field(
+        False, description="Choose from shorter forms of sentences, too, with spans dropped and no word changed."
+    )
 
 
 class Selection(Options):
@@ -249,6 +252,9 @@ class Chosen(Judged):
     order: int = Field(description="Its place in the summary, from 1.")
     pinned: bool
     marginal: Marginal
+    dropped: list[tuple[int, int]] = Field(
+        description="Spans of the sentence's text that the summary does without; none unless `compress` was asked for."
+    )
 
 
 class Redundant(Judged):
@@ -291,7 +297,9 @@ class SelectionAnswer(SummaryHead):
 
 
 class PlacedChosen(Chosen, Place):
-    """A sentence of the summary, why, and where it stands."""
+    """A sentence of the summary, why, and where it stands; `text` is what the summary has of it."""
+
+    full: str = Field(description="The whole sentence, of which `dropped` are spans.")
 
 
 class PlacedRedundant(Redundant, Place):

@@ -1,4 +1,4 @@
-// Budget, unit, diversity and decoder. A slider and a number show the same value.
+// Budget, unit, diversity, decoder, and whether sentences may be shortened. A slider and a number show the same value.
 
 import { $ } from "./dom.js";
 import { state } from "./state.js";
@@ -39,7 +39,7 @@ export function buildControls(before = {}) {
 }
 
 function showControls() {
-  const { unit, diversity, decoder } = state.options;
+  const { unit, diversity, decoder, compress } = state.options;
   $("budget-range").max = reach[unit];
   const said = { budget: ` ${unit}`, diversity: `: ${weighs(diversity)}` };
   for (const name of Object.keys(NUMBERS)) {
@@ -51,6 +51,7 @@ function showControls() {
   }
   $("unit").value = unit;
   $("decoder").value = decoder;
+  $("compress").checked = Boolean(compress);
   $("decoder-about").textContent = state.offered.decoders[decoder] ?? "";
 }
 
@@ -112,6 +113,10 @@ export function listenControls(changed) {
     const budget = convert(state.options.budget, state.options.unit, target.value);
     state.options.unit = target.value;
     set("budget", budget);
+  });
+  $("compress").addEventListener("change", ({ target }) => {
+    state.options.compress = target.checked;
+    changed();
   });
   $("decoder").addEventListener("change", ({ target }) => {
     state.options.decoder = target.value;
