@@ -191,9 +191,9 @@ def test_the_default_suits_the_text_and_cuts_nothing(bundled):
 
 
 def test_settled_in_a_unit_of_ones_own():
-    assert settled("50%", len, ["Rain.", "Snow."], 0) == 5.0
-    assert settled("auto", len, ["Rain.", "Snow."], 0) == 5.0  # room for one
-    assert settled(7, len, [], 0) == 7.0
+    assert settled("50%", len, ["Rain.", "Snow."], "Rain.") == 5.0
+    assert settled("auto", len, ["Rain.", "Snow."], "Rain.") == 5.0  # room for one
+    assert settled(7, len, [], "") == 7.0
 
 
 @pytest.mark.parametrize("budget", [10, 10.2, 10.5, 10.75, 11])

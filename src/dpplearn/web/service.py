@@ -105,6 +105,13 @@ class Service:
         self.clusters.put(name, Kept(reading, answer), reading.nbytes + len(answer))
         return name, answer
 
+    def keep_forms(self, name: str, kept: Kept) -> Reading:
+        """A cluster with shorter forms of its sentences, which take room from now on."""
+        reading = self.engine.with_forms(kept.reading)
+        if reading is not kept.reading and self.clusters.get(name) is kept:
+            self.clusters.put(name, Kept(reading, kept.answer), reading.nbytes + len(kept.answer))
+        return reading
+
     def held(self, name: str) -> Kept:
         """A cluster that is still there."""
         kept = self.clusters.get(name)
@@ -130,7 +137,8 @@ class Service:
             if body:
                 check_type(request, JSON)  # of a length that was not announced
             options = parse(schema.Selection, body or b"{}")
-            reading = self.held(id).reading  # now, so that what waits keeps no cluster that made room
+            kept = self.held(id)  # now, so that what waits keeps no cluster that made room
+            reading = self.keep_forms(id, kept) if options.compress else kept.reading
             return selection_answer(self.engine.find(reading, options, deadline)).model_dump_json().encode()
 
         return Response(await self.work(request, task), media_type=JSON)

@@ -93,7 +93,7 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
 
 def read_settings(settings: Any, path: Path) -> SummarizerSettings:
     if isinstance(settings, dict):
-        settings = {"similarity": Fixed.kind} | settings  # files from before there were others
+        settings = {"similarity": Fixed.kind, "compress": False} | settings  # files from before there were others
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
     seed = settings["random_state"]

@@ -35,6 +35,7 @@ class Prepared:
     language: str | None
     bigrams: float
     question: Question | None = None
+    compressed: bool = False  # with shorter forms of sentences, where there are any
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
@@ -99,7 +100,11 @@ class Prepared:
         return self.read.said
 
     def allowed(self, pinned: IntArray, excluded: IntArray) -> npt.NDArray[np.bool_]:
-        """Which sentences may be chosen: not the excluded, and of those with the same words only one."""
+        """Which sentences may be chosen: not the excluded, and of those with the same words only one.
+
+        With a sentence its shorter forms are excluded, and with a form that is pinned all others of its sentence.
+        """
+        excluded = self._with_forms(pinned, excluded)
         others = np.setdiff1d(np.arange(self.n), [*pinned, *excluded])
         allowed = np.zeros(self.n, np.bool_)
         allowed[[*pinned, *self.read.considered([*pinned, *others]).values()]] = True
@@ -107,6 +112,15 @@ class Prepared:
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
         return allowed
+
+    def _with_forms(self, pinned: IntArray, excluded: IntArray) -> IntArray:
+        """What is out: the excluded, and forms of theirs and of the pinned."""
+        forms = self.read.forms
+        if forms is None:
+            return excluded
+        whole = [i for i in excluded if not self.read.sentences[i].dropped]
+        out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*pinned, *whole]])), pinned)
+        return np.union1d(out, excluded)
 
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
@@ -134,7 +148,7 @@ class Prepared:
 
         Sampled and consensus sets may cost `overrun` more than the bound.
         """
-        model, pins = self.kernel(diversity), pins | {"diversity": diversity}
+        model, pins = self.kernel(diversity), pins | {"diversity": diversity, "exclusive": self.read.forms}
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
             items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **pins).subset
