@@ -18,7 +18,7 @@ from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, SOURCE
 from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
-from dpplearn.summarize.experiments.systems import LEARNED, Models
+from dpplearn.summarize.experiments.systems import LEARNED, PAPER, Models
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.words import words
@@ -147,7 +147,7 @@ class Experiment:
 
     def by_decoder(self) -> dict[str, tuple[str, ...]]:
         """Systems by the decoder that their model is trained for: the decoders of the paper learn from its targets."""
-        paper = [name for name in self.systems if name in ("dpp-sample", "dpp-greedy")]
+        paper = [name for name in self.systems if name in PAPER]
         if self.summarizer.targets is not None or not paper:
             return {"consensus": tuple(self.systems)}
         rest = tuple(name for name in self.systems if name not in paper)
