@@ -48,7 +48,7 @@ class Summarizer(Parameters):
     ----------
     features : {"paper", "extended"}
         Quality features of sentences, see `SentenceFeatures`.
-    decoder : {"consensus", "greedy", "sampled", "local", "exact"}
+    decoder : {"consensus", "greedy", "sampled", "typical", "local", "exact"}
         How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
         the most probable of 10^6 samples; or another of `dpplearn.decoding`.
     budget, unit : float and str or callable
