@@ -23,7 +23,7 @@ _QUOTED = re.compile(
     r"“[^”]*”|\"[^\"]*\"|``.*?''|(?<![\w’'])[‘'](?=\w)[^’']*(?:['’]\w[^’']*)*['’](?!\w)|«[^»]*»|„[^“”]*[“”]"
 )
 _MARK = re.compile(r"[\"“”«»„]|``|''|(?<!\w)['‘](?=\w{3})")
-_BRACKETS = re.compile(r"(?P<cut>\s?[(（][^()（）]{2,160}[)）])(?=[\s,.;:!?।。،؟·；、，」]|$)")
+_BRACKETS = re.compile(r"\s\([^()]{2,160}\)(?=[\s,.;:!?।،؟·]|$)|（[^（）]{2,160}）")
 
 
 class ShortForm(NamedTuple):
@@ -92,9 +92,8 @@ def quotations(text: str) -> list[Span] | None:
 
 def _cut(text: str, dropped: tuple[Span, ...], quoted: list[Span], heavy: bool) -> tuple[Span, ...]:
     """The spans to drop, with those dropped already: rule after rule, each on what the last ones left."""
-    for rule in english_rules():
-        if rule.heavy != heavy:
-            continue
+    rules = [rule for rule in english_rules() if heavy or not rule.heavy]
+    for rule in sorted(rules, key=lambda rule: not rule.heavy):  # what a heavy one cuts may free a light one
         start = 0
         while True:
             now, origin = _kept(text, dropped)
@@ -146,8 +145,8 @@ def _without_brackets(text: str, quoted: list[Span]) -> tuple[Span, ...]:
     """Parentheses, of a text in any language."""
     dropped: tuple[Span, ...] = ()
     for found in _BRACKETS.finditer(text):
-        start, end = found.span("cut")
-        letters = sum(map(str.isalpha, found["cut"]))
+        start, end = found.span()
+        letters = sum(map(str.isalpha, found[0]))
         inside = any(start < b and a < end for a, b in quoted)
         before = text[:start].rstrip()[-1:]
         if letters > 2 and before.isalnum() and not inside:
