@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dpplearn.summarize.text.cut_rules import english_rules
 from dpplearn.summarize.text.cut_words import has_any, is_clause
 from dpplearn.summarize.text.matching import ENGLISH
-from dpplearn.summarize.text.units import count_words
+from dpplearn.summarize.text.units import UNSPACED, count_words
 
 Span = tuple[int, int]
 LEAST = 6  # words of a short form
@@ -74,7 +74,8 @@ def without(text: str, dropped: tuple[Span, ...]) -> str:
     out, end = "", 0
     for start, stop in (*dropped, (len(text), len(text))):
         part = text[end:start]
-        out += " " + part if out[-1:].isalnum() and part[:1].isalnum() else part
+        meet = out[-1:].isalnum() and part[:1].isalnum() and not UNSPACED.match(part)
+        out += " " + part if meet else part
         end = stop
     out = out.strip()
     return out[:1].upper() + out[1:] if dropped and dropped[0][0] == 0 else out
