@@ -258,7 +258,8 @@ class Summarizer(Parameters):
             read = self.features_.with_forms(read, self.language_) if compress and read.forms is None else read
             compress = compress or read.forms is not None
             read = finalists(read, self._predictor)
-            return Prepared(read, self._predictor, self.language_, self.settings.bigrams, compress)
+            own = self.settings
+            return Prepared(read, self._predictor, self.language_, own.bigrams, compress, own.compress)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         if compress and not cluster.compressed:

@@ -34,15 +34,23 @@ class Prepared:
     language: str | None
     bigrams: float
     compressed: bool = False  # with shorter forms of sentences, where there are any
+    knows_forms: bool = False  # whether the model has learned with such forms
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
 
     @cached_property
     def dpp(self) -> DPP:
-        """The DPP over the cluster's sentences."""
+        """The DPP over the cluster's sentences.
+
+        A model that has learned without shorter forms does not know that a sentence may come in several: each of k has
+        q^2 / k, so that it is in a set about as often as it would be in one form.
+        """
         dpp = self.model.dpp(self.read.items)
         assert isinstance(dpp, DPP)  # the items have their cosines
-        return dpp
+        forms = self.read.forms
+        if forms is None or self.knows_forms:
+            return dpp
+        return DPP.from_quality(dpp.quality / np.sqrt(np.bincount(forms)[forms]), dpp.similarity)
 
     @cached_property
     def contributions(self) -> FloatArray:

@@ -121,7 +121,8 @@ def closes_before_verb(found: Found) -> bool:
 def is_subject(before: str) -> bool:
     """Whether a text ends with a subject and no verb: of the sentence, after "In May,", or of what is said."""
     opening, *rest = before.split(",")
-    if len(rest) > 1 or (rest and words_in(opening)[:1] != [] and words_in(opening)[0] not in listed("subordinators")):
+    leads = opening.lower() in listed("connectives") or not listed("subordinators").isdisjoint(words_in(opening)[:1])
+    if len(rest) > 1 or (rest and not leads):
         return False
     part = re.split(r"\b(?:that|said|says)\b", (rest or [opening])[-1])[-1]
     return bool(part.strip()) and not has_finite(part)
@@ -144,15 +145,20 @@ def ends_plainly(found: Found) -> bool:
     if re.search(r"\b(?:between|both|either|not only|such|so|too|from|and|or|that|more|less|than)$", before.rstrip()):
         return False
     return not any(
-        has_finite(one) or re.match(r" (?:that|who|which|but|so|or|where|when|as|while)\b", one) for one in others
+        has_finite(one) or re.match(r" (?:that|who|which|but|so|or|to|where|when|as|while)\b", one) for one in others
     )
 
 
 def is_second_clause(found: Found) -> bool:
-    """A clause with a subject of its own after one that is whole."""
+    """A clause with a subject of its own after one that is whole; not the last of several, nor the one of two."""
     before, cut = _before(found), found["cut"]
-    one = "," not in before or words_in(before)[0] in listed("subordinators")  # not the last of several
-    return one and ends_plainly(found) and is_clause(cut) and not re.search(r"\b(?:others?|latter|second)\b", cut)
+    if ("," in before and words_in(before)[0] not in listed("subordinators")) or re.search(r"[;:]", before):
+        return False
+    if re.search(r"\b(?:between|both|one)\b", before) or re.search(
+        r"\b(?:others?|latter|second|and so)\b|^; and\b", cut
+    ):
+        return False
+    return ends_plainly(found) and is_clause(cut)
 
 
 def leads_in(found: Found) -> bool:
