@@ -158,7 +158,7 @@ def is_second_clause(found: Found) -> bool:
         r"\b(?:others?|latter|second|and so)\b|^; and\b", cut
     ):
         return False
-    return ends_plainly(found) and is_clause(cut)
+    return ends_plainly(found) and has_finite(cut)
 
 
 def leads_in(found: Found) -> bool:
@@ -219,7 +219,7 @@ STATED = r"(?: in a (?:\w+ )?(?:statement|report|release)| in (?:its|their) (?:\
 END = r"(?=\s?[.!]$)"  # the end of the sentence, whose stop stays
 # after a day that may go: not the first of two, nor a part of "on Friday night", "on Friday the 13th"
 FREE = (
-    r"(?=\s?[.!]$|\s[a-z]|, [a-z])(?! (?:morning|afternoon|evening|night|and|or|to|through|until|of|at)\b)"
+    r"(?=\s?[.!]$|\s[a-z]|, [a-z])(?! (?:early|late|morning|afternoon|evening|night|and|or|to|through|until|of|at)\b)"
     r"(?!, (?:and|or) (?:on )?[A-Z])(?! the [0-9])"
 )
 TIMES = (
