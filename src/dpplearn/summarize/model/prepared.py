@@ -39,16 +39,24 @@ class Prepared:
     bigrams: float
     question: Question | None = None
     compressed: bool = False  # with shorter forms of sentences, where there are any
+    knows_forms: bool = False  # whether the model has learned with such forms
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
 
     @cached_property
     def dpp(self) -> DPP:
-        """The DPP over the cluster's sentences."""
+        """The DPP over the cluster's sentences.
+
+        A model that has learned without shorter forms does not know that a sentence may come in several: each of k has
+        q^2 / k, so that it is in a set about as often as it would be in one form.
+        """
         dpp = self.model.dpp(self.read.items)
         assert isinstance(dpp, DPP)  # the items have their cosines
-        return dpp if self.question is None else DPP.from_quality(dpp.quality * self.question.factor, dpp.similarity)
+        forms, factor = self.read.forms, 1.0 if self.question is None else self.question.factor
+        if forms is not None and not self.knows_forms:
+            factor = factor / np.sqrt(np.bincount(forms)[forms])
+        return dpp if np.ndim(factor) == 0 else DPP.from_quality(dpp.quality * factor, dpp.similarity)
 
     def about(self, question: str | None) -> Prepared:
         """The same sentences, with qualities for a question; the latest is kept."""
