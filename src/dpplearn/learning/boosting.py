@@ -51,19 +51,21 @@ class Columns(NamedTuple):
     instance: IntArray
 
     @property
-    def n_instances(self) -> int:
-        return int(self.instance[-1]) + 1
+    def groups(self) -> IntArray:
+        """A number for each instance: those with the same items, of which several sets were chosen, have the same."""
+        ends = np.flatnonzero(np.diff(self.instance)) + 1
+        known: dict[bytes, int] = {}
+        return np.array([known.setdefault(rows.tobytes(), len(known)) for rows in np.split(self.raw, ends)])
 
 
 def boost(
     evaluate: Evaluate, start: Boosted, columns: Columns, growth: Growth, settings: Boosting, say: Report
 ) -> Boosted:
     """The start with trees: as many as settings say, or fewer where held-out instances gain nothing from more."""
-    n = columns.n_instances
-    best = settings.n_trees
-    if settings.early_stopping and n >= 2:
+    best, groups = settings.n_trees, columns.groups
+    if settings.early_stopping and groups.max() > 0:
         curves = []
-        for held in held_out(n, settings.random_state):
+        for held in held_out(groups, settings.random_state):
             curve = grown(evaluate, start, columns, growth, settings.n_trees, say, held)[1]
             curves.append(np.append(curve, np.full(settings.n_trees + 1 - len(curve), curve[-1])))
         best = int(np.sum(curves, axis=0).argmax())
@@ -71,10 +73,11 @@ def boost(
     return with_importance(quality, columns)
 
 
-def held_out(n: int, seed: int) -> list[np.ndarray]:
-    """Which instances are held out, by fold: all folds where there are few instances, else one."""
+def held_out(groups: IntArray, seed: int) -> list[np.ndarray]:
+    """Which instances are held out, by fold: all folds where there are few groups of them, else one."""
+    n = int(groups.max()) + 1
     folds = min(FOLDS, n)
-    fold = np.random.default_rng(seed).permutation(n) % folds
+    fold = (np.random.default_rng(seed).permutation(n) % folds)[groups]
     return [fold == f for f in range(folds if n < MANY else 1)]
 
 

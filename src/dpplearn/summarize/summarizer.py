@@ -16,6 +16,7 @@ from dpplearn._run.progress import Progress
 from dpplearn.decoding.limits import fits
 from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
+from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.parameters import Parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
@@ -73,6 +74,8 @@ class Summarizer(Parameters):
     similarity : str
         Kind of similarity, "fixed" (with `rho`) or another that `dpplearn.learning.similarity` knows, whose parameters
         are learned.
+    quality : {"log-linear", "boosted"}
+        The paper's weights of features in bins, or trees on the numbers themselves and their ranks in the cluster.
 
     Attributes
     ----------
@@ -113,6 +116,7 @@ class Summarizer(Parameters):
         splitter: Any = None,
         random_state: int = 0,
         similarity: str = "fixed",
+        quality: str = "log-linear",
     ) -> None:
         self.features = features
         self.decoder = decoder
@@ -127,6 +131,7 @@ class Summarizer(Parameters):
         self.splitter = splitter
         self.random_state = random_state
         self.similarity = similarity
+        self.quality = quality
 
     @property
     def settings(self) -> SummarizerSettings:
@@ -150,6 +155,14 @@ class Summarizer(Parameters):
     def theta_(self) -> FloatArray:
         """Weights of the quality features."""
         return self._predictor.theta_
+
+    @property
+    def learned_(self) -> FloatArray:
+        """All numbers that the quality learned: weights, or values of trees."""
+        quality = self._predictor.quality_
+        return (
+            np.concatenate([quality.trees.value, quality.parameters]) if isinstance(quality, Boosted) else self.theta_
+        )
 
     @property
     def theta_std_(self) -> FloatArray:
@@ -326,7 +339,7 @@ class Summarizer(Parameters):
             note=note,
             subset=subset,
             ready=ready,
-            names=self.features_.names,
+            names=self._predictor.quality_.names,
             pinned=pinned,
             excluded=excluded,
             worth=choice._replace(subset=subset),
