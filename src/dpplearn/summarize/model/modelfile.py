@@ -110,10 +110,8 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
 
 def read_settings(settings: Any, path: Path) -> SummarizerSettings:
     if isinstance(settings, dict):
-        settings = {
-            "similarity": Fixed.kind,
-            "quality": LogLinear.kind,
-        } | settings  # files from before there were others
+        # files from before there were others
+        settings = {"similarity": Fixed.kind, "quality": LogLinear.kind, "compress": False} | settings
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
     seed = settings["random_state"]

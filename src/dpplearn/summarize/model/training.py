@@ -73,7 +73,8 @@ def train(
     features = SentenceFeatures(settings.features, splitter=settings.splitter, unit=settings.unit, binned=binned)
     with blas_threads(0):
         examples = []
-        for read in features.fit_read(clusters):
+        for whole in features.fit_read(clusters):
+            read = features.with_forms(whole, settings.language) if settings.compress else whole
             examples.append(Example(read, read.item_set(settings.unit), training_targets(read, settings)))
             progress.stage("Reading clusters", len(examples), len(clusters))
     check_targets(examples, settings)
@@ -150,7 +151,7 @@ def extract(found: SplitCluster, settings: SummarizerSettings, references: Seque
     cost = np.full(len(found), np.inf)
     cost[first] = found.costs(unit)[first]
     wanted = [match_words(cut(reference, budget, unit), language) for reference in references]
-    return ORACLES[settings.oracle](found.matched(language), wanted, cost, limit(budget, unit))
+    return ORACLES[settings.oracle](found.matched(language), wanted, cost, limit(budget, unit), found.forms)
 
 
 def check_targets(examples: Sequence[Example], settings: SummarizerSettings) -> None:
