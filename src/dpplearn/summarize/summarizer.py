@@ -16,6 +16,7 @@ from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
+from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.parameters import Parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
@@ -76,6 +77,8 @@ class Summarizer(Parameters):
     similarity : str
         Kind of similarity, "fixed" (with `rho`) or another that `dpplearn.learning.similarity` knows, whose parameters
         are learned.
+    quality : {"log-linear", "boosted"}
+        The paper's weights of features in bins, or trees on the numbers themselves and their ranks in the cluster.
     compress : bool
         Learn with shorter forms of sentences beside them, which extracts may then have; what `summarize` does, its own
         `compress` says.
@@ -119,6 +122,7 @@ class Summarizer(Parameters):
         splitter: Any = None,
         random_state: int = 0,
         similarity: str = "fixed",
+        quality: str = "log-linear",
         compress: bool = False,
     ) -> None:
         self.features = features
@@ -134,6 +138,7 @@ class Summarizer(Parameters):
         self.splitter = splitter
         self.random_state = random_state
         self.similarity = similarity
+        self.quality = quality
         self.compress = compress
 
     @property
@@ -158,6 +163,14 @@ class Summarizer(Parameters):
     def theta_(self) -> FloatArray:
         """Weights of the quality features."""
         return self._predictor.theta_
+
+    @property
+    def learned_(self) -> FloatArray:
+        """All numbers that the quality learned: weights, or values of trees."""
+        quality = self._predictor.quality_
+        return (
+            np.concatenate([quality.trees.value, quality.parameters]) if isinstance(quality, Boosted) else self.theta_
+        )
 
     @property
     def theta_std_(self) -> FloatArray:

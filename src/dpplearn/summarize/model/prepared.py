@@ -73,7 +73,7 @@ class Prepared:
     @property
     def names(self) -> tuple[str, ...]:
         """What these are called."""
-        names = tuple(map(str, self.model.feature_names_in_))
+        names = self.model.quality_.names
         return names if self.question is None else (*names, REASON)
 
     def kernel(self, diversity: float) -> Candidates:
