@@ -71,7 +71,7 @@ def diversify(
         Positive; 1 each by default.
     diversity : float
         0 ranks by score alone, 1 by similarity alone. From 1/2 up, and at 0, the weights are those of pyversity.
-    method : {"greedy", "sampled", "consensus", "exact", "local"}
+    method : {"greedy", "sampled", "consensus", "exact", "local", "typical"}
         The decoder of `dpplearn.decoding`. All but "greedy" are for a few thousand items at most.
     strategy : {"dpp"}
         So that calls written for pyversity work.
@@ -221,7 +221,7 @@ def fill(candidates: Candidates, limits: Limits, found: Selection) -> Selection:
             if not free.any():
                 break
             after = replace(limits, include=items, exclude=np.flatnonzero(~free))
-            items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
+            items = greedy_run(near, after, SIGNED, 0.0, -np.inf).items.copy()
     extra = items.size - found.subset.size
     if extra == 0:
         return found

@@ -10,12 +10,17 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from dpplearn._checks import check_choice
 from dpplearn._run.progress import Progress
+from dpplearn.learning.boosted import Boosted
+from dpplearn.learning.boosted_fit import fit_boosted
+from dpplearn.learning.boosting import Boosting
 from dpplearn.learning.evaluators import Evaluator
 from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.posterior import Settings, fit_weights, free_parameters
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.quality import QUALITIES
 from dpplearn.learning.similarity import Similarity, make_similarity
 from dpplearn.learning.training_set import training_data
 
@@ -67,6 +72,17 @@ class ConditionalDPP(ConditionalEstimator):
         Maximize over the nugget too, as over rho; with `learn_rho` over both together.
     similarity : "fixed", or a Similarity
         "fixed" is S with `rho` and `nugget`; of another kind, all parameters are learned.
+    quality : {"log-linear", "boosted"}
+        "log-linear" is q = exp(theta . f / 2); "boosted" a sum of small trees on raw columns (numbers, categories and
+        what is not known, as `ItemSet.from_long` reads them, or else the features), grown on the same likelihood.
+        It finds thresholds and interactions; its leaves have the prior variance of weights.
+    n_trees, depth, learning_rate : int, int and float
+        Of quality="boosted": trees at most, splits on a path at most, and the part of a Newton step that a tree takes.
+    early_stopping : bool
+        Whether there are only as many trees as raise the likelihood of held-out instances: a fifth of them, or where
+        there are less than 100 each fifth in turn. All are learned from in the end.
+    random_state : int
+        Seed of what is held out.
     evaluator : "numpy", or an Evaluator
         How instances are evaluated where they live: "numpy" one by one. See CONTRIBUTING.md for your own.
     on_impossible : {"error", "drop"}
@@ -129,6 +145,12 @@ class ConditionalDPP(ConditionalEstimator):
         nugget: float = 0.0,
         learn_nugget: bool = False,
         similarity: str | Similarity = "fixed",
+        quality: str = "log-linear",
+        n_trees: int = 60,
+        depth: int = 4,
+        learning_rate: float = 0.1,
+        early_stopping: bool = True,
+        random_state: int = 0,
         evaluator: str | Evaluator = "numpy",
         on_impossible: str = "error",
         backend: Any = None,
@@ -146,6 +168,12 @@ class ConditionalDPP(ConditionalEstimator):
         self.nugget = nugget
         self.learn_nugget = learn_nugget
         self.similarity = similarity
+        self.quality = quality
+        self.n_trees = n_trees
+        self.depth = depth
+        self.learning_rate = learning_rate
+        self.early_stopping = early_stopping
+        self.random_state = random_state
         self.evaluator = evaluator
         self.on_impossible = on_impossible
         self.backend = backend
@@ -175,15 +203,21 @@ class ConditionalDPP(ConditionalEstimator):
         settings = Settings(
             self.prior_variance, self.solver, self.tol, self.max_iter, similarity, free, self.on_impossible
         )
+        check_choice(self.quality, "quality", QUALITIES)
+        data = training_data(X, y, sample_weight)
+        where = {"backend": self.backend, "n_jobs": self.n_jobs, "evaluator": self.evaluator, "verbose": self.verbose}
+        if self.quality == Boosted.kind:
+            if self.warm_start or self.checkpoint is not None:
+                raise ValueError('warm_start and checkpoint are for quality="log-linear". Leave them out.')
+            early = bool(self.early_stopping)
+            boosting = Boosting(self.n_trees, self.depth, self.learning_rate, early, self.random_state)
+            return self._keep(fit_boosted(data, settings, boosting, **where))
         fitted = fit_weights(
-            training_data(X, y, sample_weight),
+            data,
             settings,
             start=self.quality_.parameters if self.warm_start and hasattr(self, "quality_") else None,
-            backend=self.backend,
-            n_jobs=self.n_jobs,
-            evaluator=self.evaluator,
-            verbose=self.verbose,
             checkpoint=self.checkpoint,
+            **where,
         )
         return self._keep(fitted)
 

@@ -29,6 +29,14 @@ from dpplearn.learning.quality import MAX_ETA, LogLinear, Quality, check_eta
 from dpplearn.learning.similarity import Fixed, Similarity
 
 
+class Slopes(NamedTuple):
+    """The value of each instance, and of each item the derivative in eta_i and minus the second one."""
+
+    values: FloatArray
+    slope: FloatArray
+    curvature: FloatArray
+
+
 class Terms(NamedTuple):
     """Value, gradient and Hessian of a log-likelihood in the quality's parameters, and its gradient in S's own."""
 
@@ -36,6 +44,7 @@ class Terms(NamedTuple):
     gradient: FloatArray
     hessian: FloatArray | None = None
     similarity_gradient: FloatArray | None = None
+    items: Slopes | None = None
 
 
 class Request(NamedTuple):
@@ -45,6 +54,7 @@ class Request(NamedTuple):
     similarity: Similarity
     order: int = 2  # 1 leaves out the Hessian
     with_similarity: bool = False
+    per_item: bool = False  # what trees are grown on
 
     def total(self, weighted: Iterable[tuple[float, Terms]]) -> Terms:
         """The sum of w times the terms, in the order given: the same sums whoever made them."""
@@ -52,6 +62,7 @@ class Request(NamedTuple):
         value, gradient = 0.0, np.zeros(m)
         hessian = np.zeros((m, m)) if self.order == 2 else None
         slopes = np.zeros(p) if self.with_similarity else None
+        each: list[Slopes] = []
         for w, terms in weighted:
             value += w * terms.value
             gradient += w * terms.gradient
@@ -59,7 +70,10 @@ class Request(NamedTuple):
                 hessian += w * terms.hessian
             if slopes is not None and terms.similarity_gradient is not None:
                 slopes += w * terms.similarity_gradient
-        return Terms(value, gradient, hessian, slopes)
+            if terms.items is not None:
+                each.append(Slopes(*(w * x for x in terms.items)))
+        items = Slopes(*map(np.concatenate, zip(*each, strict=True))) if each else None
+        return Terms(value, gradient, hessian, slopes, items)
 
 
 class Example:
@@ -92,7 +106,7 @@ class Example:
 
     def evaluate(self, request: Request) -> Terms:
         """The terms at a quality and a similarity."""
-        quality, similarity, order, with_similarity = request
+        quality, similarity, order, with_similarity, per_item = request
         if not same(similarity, self.S.similarity):
             self._prepare(similarity)
         m, p = quality.parameters.size, similarity.parameters.size
@@ -111,7 +125,8 @@ class Example:
         elif z.G is not None:
             slopes = self._block_slopes() - similarity.pull_back(self.items, z.G)
         hessian = None if z.covariance is None else -z.covariance
-        return Terms(value, quality.pull_back(self.items, d_eta), hessian, slopes)
+        each = Slopes(np.array([value]), d_eta, z.marginals * (1 - z.marginals)) if per_item else None
+        return Terms(value, quality.pull_back(self.items, d_eta), hessian, slopes, each)
 
     def normalizer(self, eta: FloatArray, J: FloatArray | None = None, with_G: bool = False) -> Normalizer:
         """log det(I + L), the marginals, and with J = d eta / d parameters the covariance."""

@@ -19,7 +19,7 @@ from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.profile import Known, Profile, maximize_profile
-from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.quality import LogLinear, Quality
 from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.solvers import RUNAWAY, Objective, Optimum, largest, lbfgs, newton, standard_errors
 from dpplearn.learning.storage.checkpoint import Checkpoint
@@ -105,7 +105,7 @@ def fit_weights(
     prepare = partial(Part.of, evaluator=make_evaluator(evaluator), similarity=settings.possible)
     try:
         with make_backend(backend, n_jobs, data, prepare) as engine:
-            return _fit(engine, settings, start, progress, checkpoint)
+            return maximize_posterior(engine, settings, start, progress, checkpoint)
     except KeyboardInterrupt:
         stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
@@ -113,25 +113,31 @@ def fit_weights(
         raise KeyboardInterrupt(stopped + kept) from None
 
 
-def _fit(
+def maximize_posterior(
     engine: Backend,
     settings: Settings,
     start: FloatArray | None,
     progress: Progress,
     checkpoint: str | os.PathLike[str] | None,
+    quality: Quality | None = None,
 ) -> Fitted:
+    """Over the parameters of a quality, by default the weights of all features, and of the similarity."""
     survey = engine.survey()
     check_possible(survey, settings.on_impossible)
-    m = survey.n_features
-    names = survey.names or default_names(m)
+    names = survey.names or default_names(survey.n_features)
+    if quality is None:
+        quality = LogLinear(np.zeros(survey.n_features), names)
+    m = quality.parameters.size
+    if not isinstance(quality, LogLinear):
+        survey, names = survey._replace(scale=np.ones(m)), tuple(quality.names[:m])
     precision = check_precision(settings.prior_variance, m)
-    quality, similarity, free = LogLinear(np.zeros(m), names), settings.similarity, settings.free
+    similarity, free = settings.similarity, settings.free
     if start is not None and start.size != m:
         raise ValueError(
             f"warm_start=True goes on from {start.size} weights, and these data have {m} features. Fit a new "
             "estimator, or set warm_start=False."
         )
-    theta, done, known = quality.theta if start is None else start.copy(), 0, Known()
+    theta, done, known = quality.parameters if start is None else start.copy(), 0, Known()
     state = Checkpoint(checkpoint, problem_of(survey, names, precision, settings))
     if (saved := state.load(similarity)) is not None:
         theta, done, known = saved
@@ -190,7 +196,7 @@ def _fit(
         largest(best.terms.gradient),
         best.n_iter,
         is_settled(best, std, precision == 0, survey.scale, names, settings),
-        names,
+        survey.names or default_names(survey.n_features),
         survey.encoding,
     )
 
@@ -222,13 +228,13 @@ def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, sett
 
 
 def say(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning at the line that called `fit`: through `fit`, `fit_weights`, `_fit` and the function that says it."""
+    """A warning at the line that called `fit`, through two functions and the one that says it."""
     warnings.warn(message, category, stacklevel=6)
 
 
 CURE = (
-    "What is particular to each item makes every target possible: fit with nugget=0.01, say, with learn_nugget=True, or "
-    'with similarity="mixture", which learn how much of it there is.'
+    "What is particular to each item makes every target possible: fit with nugget=0.01, say, with learn_nugget=True, "
+    'or with similarity="mixture", which learn how much of it there is.'
 )
 
 

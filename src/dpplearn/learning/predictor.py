@@ -51,7 +51,9 @@ class ConditionalPredictor:
     @property
     def theta_(self) -> FloatArray:
         """The weights of a log-linear quality."""
-        return self.quality_.theta  # type: ignore[attr-defined]  # other qualities have none
+        if not isinstance(self.quality_, LogLinear):
+            raise AttributeError(f"A quality of kind {self.quality_.kind!r} has no weights theta: see summary().")
+        return self.quality_.theta
 
     @theta_.setter
     def theta_(self, theta: FloatArray) -> None:
@@ -71,7 +73,7 @@ class ConditionalPredictor:
         """What of S is particular to each item."""
         return self.similarity_.own
 
-    def quality(self, x: ItemSet) -> FloatArray:
+    def qualities(self, x: ItemSet) -> FloatArray:
         """q_i of every item: exp(theta . f_i / 2), equation (16)."""
         return np.exp(self._eta(x) / 2)
 
@@ -107,7 +109,7 @@ class ConditionalPredictor:
         x : ItemSet
             Its `cost` counts against the budget; 1 for each item where it has none.
         budget : float, optional
-        decoder : {"greedy", "sampled", "consensus", "exact", "local"} or callable
+        decoder : {"greedy", "sampled", "consensus", "exact", "local", "typical"} or callable
             `greedy_map` (Algorithm 2), `sampled_map` (the best of many samples) and the others of
             `dpplearn.decoding`, or any function with the same signature.
         **options

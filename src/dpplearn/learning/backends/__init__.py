@@ -64,7 +64,10 @@ class Backend(ABC):
             start += s.n_instances
         scale, weight = np.max([s.scale for s in surveys], axis=0), sum(s.weight for s in surveys)
         encoding = next((s.encoding for s in surveys if s.encoding is not None), None)
-        return Survey(start, m, names, impossible, scale, weight, encoding)
+        raw = [s.raw for s in surveys if s.raw is not None]
+        sizes = np.concatenate([s.sizes for s in surveys])
+        columns = np.concatenate(raw) if raw else None
+        return Survey(start, m, names, impossible, scale, weight, encoding, columns, sizes)
 
     def evaluate(self, request: Request[Answer], tick: Tick) -> Answer:
         """The sum over all instances, added in shard order so that it does not depend on who was first."""

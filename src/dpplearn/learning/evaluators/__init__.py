@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, check_choice
+from dpplearn._checks import FloatArray, IntArray, check_choice
 from dpplearn._linalg import logdet
 from dpplearn._precision import rounding
 from dpplearn.learning.encoding import Encoding
@@ -30,6 +30,8 @@ class Survey(NamedTuple):
     scale: FloatArray  # largest |f_ij| of each feature
     weight: float  # sum of the weights of the possible ones
     encoding: Encoding | None = None  # how the features were made of a table
+    raw: FloatArray | None = None  # the columns of all items that count, where trees are grown on them,
+    sizes: IntArray = np.empty(0, np.int64)  # and how many items each instance has
 
 
 class Evaluated(Protocol):
@@ -54,12 +56,15 @@ class Part:
     ready: Evaluated | None
 
     @classmethod
-    def of(cls, shard: Shard, evaluator: Evaluator, similarity: Similarity) -> Part:
+    def of(cls, shard: Shard, evaluator: Evaluator, similarity: Similarity, with_columns: bool = False) -> Part:
         """Survey a shard and leave out what does not count, the same for all evaluators."""
         survey = survey_of(shard, similarity)
         skip = {t for t, _ in survey.impossible}
         keep = [t for t, w in enumerate(shard.weights.tolist()) if w > 0 and t not in skip]
         pick = Shard([shard.item_sets[t] for t in keep], [shard.subsets[t] for t in keep], shard.weights[keep])
+        if with_columns and keep:
+            sizes = np.array([items.n for items in pick.item_sets], np.int64)
+            survey = survey._replace(raw=np.concatenate([items.columns for items in pick.item_sets]), sizes=sizes)
         return cls(survey, evaluator.prepare(pick, similarity) if keep else None)
 
     def evaluate(self, request: Request) -> Terms:

@@ -14,7 +14,11 @@ Tokens = Sequence[str]
 
 
 def rouge_oracle(
-    sentences: Sequence[Tokens], references: Sequence[Tokens], cost: FloatArray, budget: float
+    sentences: Sequence[Tokens],
+    references: Sequence[Tokens],
+    cost: FloatArray,
+    budget: float,
+    exclusive: IntArray | None = None,
 ) -> IntArray:
     """Add the sentence that raises the extract's own ROUGE-1 F most, while one does and fits.
 
@@ -40,11 +44,15 @@ def rouge_oracle(
         then, now = f(have + C, length + size), f(have, length)
         return np.where(then > now + 1e-12, then, -np.inf)
 
-    return fill(cost, budget, score)
+    return fill(cost, budget, score, exclusive)
 
 
 def paper_oracle(
-    sentences: Sequence[Tokens], references: Sequence[Tokens], cost: FloatArray, budget: float
+    sentences: Sequence[Tokens],
+    references: Sequence[Tokens],
+    cost: FloatArray,
+    budget: float,
+    exclusive: IntArray | None = None,
 ) -> IntArray:
     """Add the sentence with the best mean unigram F to the references, then remove the words it covers from them.
 
@@ -64,11 +72,15 @@ def paper_oracle(
         F = np.divide(2 * hits, lengths, out=np.zeros_like(hits), where=lengths > 0).mean(axis=0)
         return np.where(F > 0.0, F, -np.inf)
 
-    return fill(cost, budget, score)
+    return fill(cost, budget, score, exclusive)
 
 
-def fill(cost: FloatArray, budget: float, score: Callable[[list[int]], FloatArray]) -> IntArray:
+def fill(
+    cost: FloatArray, budget: float, score: Callable[[list[int]], FloatArray], exclusive: IntArray | None = None
+) -> IntArray:
     """Add the item that scores highest beside those chosen, of those that still fit, until none is above -inf.
+
+    Of items that have the same number in `exclusive`, forms of one sentence, only one is added.
 
     Examples
     --------
@@ -82,7 +94,7 @@ def fill(cost: FloatArray, budget: float, score: Callable[[list[int]], FloatArra
         if value[best] == -np.inf:
             break
         chosen.append(best)
-        free[best] = False
+        free[[best] if exclusive is None else exclusive == exclusive[best]] = False
         budget -= cost[best]
     return np.sort(np.array(chosen, np.int64))
 
@@ -93,7 +105,7 @@ def shared_counts(references: Sequence[Tokens], sentences: Sequence[Tokens]) -> 
     return R.toarray(), word_counts(sentences, vocabulary)[0].toarray()
 
 
-ORACLES: dict[str, Callable[[Sequence[Tokens], Sequence[Tokens], FloatArray, float], IntArray]] = {
+ORACLES: dict[str, Callable[[Sequence[Tokens], Sequence[Tokens], FloatArray, float, IntArray | None], IntArray]] = {
     "rouge": rouge_oracle,
     "paper": paper_oracle,
 }

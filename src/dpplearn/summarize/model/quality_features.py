@@ -131,6 +131,16 @@ class Feature:
             *(f"{self.name} {level}" for level in self.levels),
         )
 
+    @property
+    def plain_columns(self) -> tuple[str, ...]:
+        """Names of what trees split: the number, and its rank in the cluster where other columns are made of such."""
+        return (self.name, *[f"{self.name} rank"] * bool(self.rank or self.bins or self.local_bins))
+
+    def plain_blocks(self, values: FloatArray) -> list[FloatArray]:
+        """The columns that `plain_columns` names."""
+        ranks = (local_bins(values, RANKS)[:, None] + 0.5) / RANKS
+        return [values[:, None], ranks][: len(self.plain_columns)]
+
     def blocks(self, values: FloatArray, edges: FloatArray | None) -> list[FloatArray]:
         """Its columns, side by side; `edges` are the inner ends of the global bins, if it has any."""
         parts = [values[:, None]] if self.raw else []

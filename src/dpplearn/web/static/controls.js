@@ -1,4 +1,5 @@
-// Budget, unit, diversity, question, order and decoder. A slider and a number show the same value.
+// Budget, unit, diversity, question, order, decoder, and whether sentences may be shortened. A slider and a number show
+// the same value.
 
 import { $ } from "./dom.js";
 import { state } from "./state.js";
@@ -42,7 +43,7 @@ export function buildControls(before = {}) {
 }
 
 function showControls() {
-  const { unit, diversity, decoder } = state.options;
+  const { unit, diversity, decoder, compress } = state.options;
   const { about = "", order = Object.keys(state.offered.orders)[0], with_context = false } = state.options; // once changed
   $("budget-range").max = reach[unit];
   const said = { budget: ` ${unit}`, diversity: `: ${weighs(diversity)}` };
@@ -59,6 +60,7 @@ function showControls() {
   $("order-about").textContent = sentence(state.offered.orders[order] ?? "");
   $("context").checked = with_context;
   if (document.activeElement !== $("about")) $("about").value = about;
+  $("compress").checked = Boolean(compress);
   $("decoder-about").textContent = state.offered.decoders[decoder] ?? "";
 }
 
@@ -135,6 +137,10 @@ export function listenControls(changed) {
     const budget = convert(state.options.budget, state.options.unit, target.value);
     state.options.unit = target.value;
     set("budget", budget);
+  });
+  $("compress").addEventListener("change", ({ target }) => {
+    state.options.compress = target.checked;
+    changed();
   });
   $("decoder").addEventListener("change", ({ target }) => {
     state.options.decoder = target.value;
