@@ -67,8 +67,11 @@ class ConditionalDPP(ConditionalEstimator):
         Maximize over the nugget too, as over rho; with `learn_rho` over both together.
     similarity : "fixed", or a Similarity
         "fixed" is S with `rho` and `nugget`; of another kind, all parameters are learned.
-    evaluator : "numpy", or an Evaluator
-        How instances are evaluated where they live: "numpy" one by one. See CONTRIBUTING.md for your own.
+    evaluator : {"numpy", "torch"}, or an Evaluator
+        How instances are evaluated where they live: "numpy" one by one, "torch" (`pip install dpplearn[torch]`) in
+        batches, with the same result. See CONTRIBUTING.md for your own.
+    device : str, optional
+        Where "torch" works: "cuda", "cuda:1", "cpu"; by default a GPU where there is one.
     on_impossible : {"error", "drop"}
         What to do with targets that have probability 0 whatever theta is, such as two duplicates.
     backend : {None, "serial", "processes", "dask"} or distributed.Client
@@ -130,6 +133,7 @@ class ConditionalDPP(ConditionalEstimator):
         learn_nugget: bool = False,
         similarity: str | Similarity = "fixed",
         evaluator: str | Evaluator = "numpy",
+        device: Any = None,
         on_impossible: str = "error",
         backend: Any = None,
         verbose: bool | Progress = False,
@@ -147,6 +151,7 @@ class ConditionalDPP(ConditionalEstimator):
         self.learn_nugget = learn_nugget
         self.similarity = similarity
         self.evaluator = evaluator
+        self.device = device
         self.on_impossible = on_impossible
         self.backend = backend
         self.verbose = verbose
@@ -182,6 +187,7 @@ class ConditionalDPP(ConditionalEstimator):
             backend=self.backend,
             n_jobs=self.n_jobs,
             evaluator=self.evaluator,
+            device=self.device,
             verbose=self.verbose,
             checkpoint=self.checkpoint,
         )
