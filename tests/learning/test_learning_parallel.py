@@ -29,6 +29,7 @@ from dpplearn.learning.likelihood import Request
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.training_set import Shard
+from installed import HERE
 
 THETA = [-1.0, 0.8, -0.5]
 

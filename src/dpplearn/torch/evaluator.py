@@ -1,8 +1,8 @@
 """The torch evaluator: instances of about the same size in one tensor, on any device, in float64.
 
 The formulas are those of `dpplearn.learning.normalizer`, with one triangular inverse for a batch in place of LAPACK's.
-Where that file finds a Cholesky factor too inaccurate (items too alike, qualities too large), the instance goes the numpy
-way.
+Where that file finds a Cholesky factor too inaccurate (items too alike, qualities too large), the instance goes the
+numpy way.
 """
 
 from __future__ import annotations

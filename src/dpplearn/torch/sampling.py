@@ -1,8 +1,8 @@
 """Exact draws of batches of DPPs, symmetric or not, without eigenvectors.
 
-One item after the other is taken with its conditional probability, the pivot of an elimination of K (Poulson 2020): what
-is left of K after row i was eliminated with the pivot K_ii, or K_ii - 1 where i stays out, is the marginal kernel of the
-rest.
+One item after the other is taken with its conditional probability, the pivot of an elimination of K (Poulson 2020):
+what is left of K after row i was eliminated with the pivot K_ii, or K_ii - 1 where i stays out, is the marginal kernel
+of the rest.
 """
 
 from __future__ import annotations
