@@ -186,7 +186,7 @@ def kernel_of(L: Tensor, items: Tensor | None, sym: bool) -> Tensor:
 
 def symmetrized(L: Tensor) -> Tensor:
     """(L + L^T) / 2, for kernels that are symmetric but for rounding."""
-    if not (cannot_ask() or transformed(L)):
+    if not (cannot_ask() or transformed(L) or L.numel() == 0):
         with torch.no_grad():
             gap = (L - L.mT).abs().amax()
             if bool(gap > ASYMMETRY * torch.finfo(L.dtype).eps * L.abs().amax()):  # false for NaN, which is told later
