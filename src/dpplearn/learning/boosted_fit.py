@@ -29,6 +29,7 @@ def fit_boosted(
     backend: Any = None,
     n_jobs: int | None = 1,
     evaluator: Any = "numpy",
+    device: Any = None,
     verbose: bool | Progress = False,
 ) -> Fitted:
     """Trees on the likelihood, given the similarity; one that is learned is that of a log-linear quality at first.
@@ -37,7 +38,7 @@ def fit_boosted(
     """
     progress = as_progress(verbose)
     similarity = settings.possible
-    prepare = partial(Part.of, evaluator=make_evaluator(evaluator), similarity=similarity, with_columns=True)
+    prepare = partial(Part.of, evaluator=make_evaluator(evaluator, device), similarity=similarity, with_columns=True)
     with make_backend(backend, n_jobs, data, prepare) as engine:
         survey = engine.survey()
         check_possible(survey, settings.on_impossible)

@@ -47,7 +47,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         result, with `references` in `fit` where that needs more than y.
     nuggets : sequence of float
         The nuggets to compare, each with every rho.
-    solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, verbose
+    solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, device, verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
         With on_impossible="drop", all settings are compared on the targets that each rho and nugget makes possible.
 
@@ -84,6 +84,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         on_impossible: str = "error",
         backend: Any = None,
         evaluator: Any = "numpy",
+        device: Any = None,
         verbose: bool = False,
     ) -> None:
         self.prior_variances = prior_variances
@@ -98,6 +99,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         self.on_impossible = on_impossible
         self.backend = backend
         self.evaluator = evaluator
+        self.device = device
         self.verbose = verbose
 
     def fit(
@@ -189,7 +191,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         return list(splitter.split(np.empty((n, 0)), groups=groups))
 
     def _model(self, **params: Any) -> ConditionalDPP:
-        common = ("solver", "tol", "max_iter", "n_jobs", "on_impossible", "backend", "evaluator", "verbose")
+        common = ("solver", "tol", "max_iter", "n_jobs", "on_impossible", "backend", "evaluator", "device", "verbose")
         return ConditionalDPP(**{name: getattr(self, name) for name in common}, **params)
 
     def _score(self, model: ConditionalDPP, X: list[Any], truth: list[Any], counts: FloatArray) -> float:

@@ -123,7 +123,7 @@ class Example:
         if with_similarity and self.log_det_Y == -np.inf:
             slopes = np.full(p, np.inf)  # impossible here, and perhaps not for larger parameters
         elif z.G is not None:
-            slopes = self._block_slopes() - similarity.pull_back(self.items, z.G)
+            slopes = self.block_slopes() - similarity.pull_back(self.items, z.G)
         hessian = None if z.covariance is None else -z.covariance
         each = Slopes(np.array([value]), d_eta, z.marginals * (1 - z.marginals)) if per_item else None
         return Terms(value, quality.pull_back(self.items, d_eta), hessian, slopes, each)
@@ -132,7 +132,7 @@ class Example:
         """log det(I + L), the marginals, and with J = d eta / d parameters the covariance."""
         return normalize(eta, self.S, J, with_G, self.dual)
 
-    def _block_slopes(self) -> FloatArray:
+    def block_slopes(self) -> FloatArray:
         """d log det S_Y = <S_Y^-1, dS_Y>, pulled back."""
         if self._block is None:
             S = self.S.similarity
