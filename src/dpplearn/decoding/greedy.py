@@ -161,7 +161,7 @@ def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, 
     """One greedy pass with gains divided by cost^power."""
     check_stop()
     if not candidates.here:
-        return possible(candidates, limits, candidates.greedy_run(limits, rule, power, tilt, floor))
+        return possible(candidates, limits, candidates.greedy_run(limits, rule, power, floor))
     cost = limits.cost
     weight = np.ones(cost.size) if power == 0.0 else cost if power == 1.0 else cost**power
     forced, group = view(limits.include), limits.group

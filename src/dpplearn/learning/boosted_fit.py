@@ -51,7 +51,7 @@ def fit_boosted(
         columns = columns_of(survey)
 
         def evaluate(quality: Boosted) -> Slopes:
-            request = Request(quality, settings.similarity, 1, per_item=True)
+            request = Request(quality, settings.similarity, 1, given_size=settings.given_size, per_item=True)
             found = engine.evaluate(request, progress.tick).items
             if found is None:
                 raise TypeError(f"The evaluator {evaluator!r} says nothing of single items, on which trees are grown.")
