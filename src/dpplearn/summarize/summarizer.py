@@ -58,8 +58,9 @@ class Summarizer(Parameters):
     language : str, optional
         English by default: words are stemmed as ROUGE does it where summaries are compared. For any other language
         they are not.
-    oracle : {"rouge", "paper"}
-        Which extracts to learn from, see `rouge_oracle` and `paper_oracle`.
+    oracle : {"pairs", "rouge", "paper"}
+        Which extracts to learn from: those of large ROUGE-1 and ROUGE-2 F together, of large ROUGE-1 F alone, or the
+        paper's; see `dpplearn.summarize.model.oracle`.
     targets : {"each", "all"}, optional
         One extract for each reference, all of a cluster together counting as one example, or one extract for all
         references together, as in the paper. Default: "each" for the consensus decoder, which averages over sets, and
@@ -107,7 +108,7 @@ class Summarizer(Parameters):
         rho: float = 0.3,
         prior_variance: float = 1.0,
         language: str | None = None,
-        oracle: str = "rouge",
+        oracle: str = "pairs",
         targets: str | None = None,
         bigrams: float = 0.3,
         splitter: Any = None,
