@@ -12,7 +12,7 @@ from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot, quantile_edges
 from dpplearn.summarize.model.centrality import lexrank, mean_similarity
 from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.oracle import paper_oracle, pairs_oracle, rouge_oracle
+from dpplearn.summarize.model.oracle import pairs_oracle, paper_oracle, rouge_oracle
 from dpplearn.summarize.model.quality_features import EXTENDED_NAMES, PAPER_NAMES
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import costs, cut, length, limit
@@ -163,9 +163,7 @@ def brute_oracle(texts, references, cost, budget, metrics):
         chosen.append(-i)
 
 
-@pytest.mark.parametrize(
-    ("oracle", "metrics"), [(rouge_oracle, ["rouge-1"]), (pairs_oracle, ["rouge-1", "rouge-2"])]
-)
+@pytest.mark.parametrize(("oracle", "metrics"), [(rouge_oracle, ["rouge-1"]), (pairs_oracle, ["rouge-1", "rouge-2"])])
 def test_oracles_are_greedy_in_rouge(cluster, oracle, metrics):
     from dpplearn.rouge import tokenize
 

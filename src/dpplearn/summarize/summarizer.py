@@ -20,7 +20,7 @@ from dpplearn.learning.parameters import Parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
-from dpplearn.summarize.corpora.mismatch import warn_unless_read
+from dpplearn.summarize.corpora.mismatch import read_as, warn_unless_read
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.choice import choose
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
@@ -31,7 +31,7 @@ from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
-from dpplearn.summarize.text.matching import match_words
+from dpplearn.summarize.text.matching import ANY, match_words
 from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class Summarizer(Parameters):
 
     Parameters
     ----------
-    features : {"paper", "extended"}
-        Quality features of sentences, see `SentenceFeatures`.
+    features : {"paper", "extended", "general"}
+        Quality features of sentences, see `SentenceFeatures`. "general" is for any kind of text and language.
     decoder : {"consensus", "greedy", "sampled", "local", "exact"}
         How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
         the most probable of 10^6 samples; or another of `dpplearn.decoding`.
@@ -57,7 +57,7 @@ class Summarizer(Parameters):
         Of the Gaussian prior on the weights.
     language : str, optional
         English by default: words are stemmed as ROUGE does it where summaries are compared. For any other language
-        they are not.
+        they are not. "any" goes by each cluster's own, as the model that comes with dpplearn does.
     oracle : {"pairs", "rouge", "paper"}
         Which extracts to learn from: those of large ROUGE-1 and ROUGE-2 F together, of large ROUGE-1 F alone, or the
         paper's; see `dpplearn.summarize.model.oracle`.
@@ -205,7 +205,7 @@ class Summarizer(Parameters):
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
         self._check_fitted()
-        return match_words(text, self.language_)
+        return match_words(text, None if self.language_ == ANY else self.language_)
 
     # Summaries
 
@@ -242,7 +242,8 @@ class Summarizer(Parameters):
         if not isinstance(cluster, Prepared):
             options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)
-            return Prepared(finalists(read, self._predictor), self._predictor, self.language_, self.settings.bigrams)
+            language = read_as(read.cluster, self.language_)
+            return Prepared(finalists(read, self._predictor), self._predictor, language, self.settings.bigrams)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         return cluster
@@ -367,7 +368,7 @@ class Summarizer(Parameters):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
-        """Read a model that `save` wrote; without a path, the English one that comes with dpplearn."""
+        """Read a model that `save` wrote; without a path, the one for any text that comes with dpplearn."""
         settings, trained = load_summarizer(path)
         found = cls(**vars(settings))._keep(trained)
         found._bundled = path is None
