@@ -1,6 +1,7 @@
 """The 39 features of section 7.2, tf-idf, centrality, bins and the oracles, against their definitions."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -81,6 +82,52 @@ def test_extended_features(cluster):
     assert read.F.shape[1] == 39 + len(EXTENDED_NAMES) == len(features.names)
     assert (read.F[:, 39:] >= 0).all()
     assert (read.F[:, 39:] <= 1).all()
+
+
+def test_general_features_by_their_definitions(cluster):
+    features = SentenceFeatures("general").fit([cluster])
+    read = features.read(cluster)
+    F = dict(zip(features.names, read.F.T, strict=True))
+    assert features.priors.shape == (read.F.shape[1],)
+    assert not features.edges
+    assert features.idf.documents == 0  # words are weighed by the cluster's own sentences
+    assert ((read.F >= 0) & (read.F <= 1)).all()
+    document = np.array([sentence.document for sentence in read.sentences])
+    pairs = [list(pairwise(tokens)) for tokens in read.words]
+    shares = [sum(any(p in q for j, q in enumerate(pairs) if j != i) for p in own) for i, own in enumerate(pairs)]
+    shares = np.array([s / (len(own) + 5) for s, own in zip(shares, pairs, strict=True)])
+    order = np.argsort(F["repeated word pairs"], kind="stable")
+    assert (np.diff(shares[order]) >= -1e-12).all()
+    for own in set(document):
+        inside = np.flatnonzero(document == own)
+        likeness = read.C[np.ix_(inside, document != own)].mean(axis=1)
+        by_rank = np.argsort(F["like other documents"][inside], kind="stable")
+        assert (np.diff(likeness[by_rank]) >= -1e-9).all()
+    first = np.array([sentence.position == 1 for sentence in read.sentences])
+    assert (F["toward the beginning"][first] == 1).all()
+    assert (F["among the first"][~first] < 1).all()
+    assert (F["end of a long document"] == 0).all()  # articles are short
+
+
+def test_where_position_means_nothing_it_counts_nothing():
+    lines = [f"The room number {k} was clean and the staff was kind." for k in range(60)]
+    features = SentenceFeatures("general").fit([Cluster.example()])
+    places = [features.names.index(name) for name in ("toward the beginning", "among the first")]
+    end = features.names.index("end of a long document")
+    for text, ordered in (("\n".join(lines), False), ("\n\n".join(lines), True), (" ".join(lines), True)):
+        F = features.read(Cluster.from_texts([text])).F
+        assert (F[:, places] > 0).all() == ordered
+        assert (F[:, places] == 0).all() != ordered
+        assert (F[-1, end] > 0.1) == ordered
+    alone = features.read(Cluster.from_texts(["One review is short.", "Another one says more."])).F
+    assert (alone[:, places] == 0).all()
+
+
+def test_words_of_a_text_are_weighed_by_its_own_sentences():
+    idf = Idf.of_sentences([["a", "b"], ["a", "a"], ["c"]])
+    assert idf.weight("a") == pytest.approx(math.log((1 + 3 + 10) / (1 + 2)))
+    rows = idf.vectors([["a", "b"], ["a", "c"]]).toarray()
+    assert rows[0] @ rows[1] > 0.2  # two sentences of two are still alike
 
 
 @pytest.mark.parametrize("count", range(1, 11))

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -105,8 +106,6 @@ class Reading(SplitCluster):
         gaps = [text[a.end : b.start] for a, b in pairwise(self.sentences)]
         lines = [text[one.start : one.end] for one in self.sentences[1:]]
         alone = sum("\n" in gap and "\n" not in line for gap, line in zip(gaps, lines, strict=True))
-            "\n" in gap and "\n" not in text[s.start : s.end] for gap, s in zip(gaps, self.sentences, strict=False)
-        )
         return alone >= LINES * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
 
     @property
@@ -114,10 +113,14 @@ class Reading(SplitCluster):
         """Documents beside a sentence's own; 1 where there is none."""
         return max(len(self.by_document) - 1, 1)
 
-    def share(self, holds: Callable[[str], float]) -> FloatArray:
-        """The share of each sentence's words, weighed by idf, for which something holds."""
-        both = zip(self.weights, self.words, strict=True)
-        return np.array([weight @ [holds(word) for word in tokens] / weight.sum() for weight, tokens in both])
+    def share(self, holds: Callable[[str], float], beside: int = 0) -> FloatArray:
+        """The share of each sentence's words, weighed by idf, for which something holds, and of some for which not.
+
+        With these words `beside` its own, each of mean weight, a sentence of two words is not the best for these two.
+        """
+        both = list(zip(self.weights, self.words, strict=True))
+        more = beside * float(np.concatenate(self.weights).mean()) if beside else 0.0
+        return np.array([weight @ [holds(word) for word in tokens] / (weight.sum() + more) for weight, tokens in both])
 
 
 @dataclass(frozen=True)
@@ -190,10 +193,10 @@ def ranks(values: FloatArray) -> FloatArray:
     return (local_bins(values, RANKS) + 0.5) / RANKS
 
 
-def words_elsewhere(read: Reading) -> FloatArray:
+def words_elsewhere(read: Reading, beside: int = 0) -> FloatArray:
     has = Counter(word for own in read.by_document.values() for word in {word for tokens in own for word in tokens})
     others = read.others
-    return read.share(lambda word: (has[word] - 1) / others)
+    return read.share(lambda word: (has[word] - 1) / others, beside)
 
 
 def pairs_elsewhere(read: Reading) -> list[float]:
@@ -202,9 +205,9 @@ def pairs_elsewhere(read: Reading) -> list[float]:
     return [sum(has[pair] - 1 for pair in pairs) / others / max(len(pairs), 1) for pairs in found]
 
 
-def words_of_titles(read: Reading) -> FloatArray:
+def words_of_titles(read: Reading, beside: int = 0) -> FloatArray:
     titles = {word for document in read.cluster.documents for word in words(document.title or "")}
-    return read.share(titles.__contains__)
+    return read.share(titles.__contains__, beside)
 
 
 def words_of_leads(read: Reading) -> FloatArray:
@@ -223,7 +226,7 @@ def early_in_document(read: Reading) -> list[float]:
 def repeated_pairs(read: Reading) -> list[float]:
     found = [list(pairwise(tokens)) for tokens in read.words]
     has = Counter(pair for pairs in found for pair in set(pairs))
-    return [sum(has[pair] > 1 for pair in pairs) / max(len(pairs), 1) for pairs in found]
+    return [sum(has[pair] > 1 for pair in pairs) / (len(pairs) + BESIDE) for pairs in found]
 
 
 def like_other_documents(read: Reading) -> FloatArray:
@@ -238,7 +241,9 @@ def like_other_documents(read: Reading) -> FloatArray:
 
 
 def letters_per_word(read: Reading) -> list[float]:
-    return [sum(map(len, tokens)) / len(tokens) for tokens in read.words]
+    """Drawn to the mean where words are few."""
+    mean = sum(len(word) for tokens in read.words for word in tokens) / sum(map(len, read.words))
+    return [(sum(map(len, tokens)) + BESIDE * mean) / (len(tokens) + BESIDE) for tokens in read.words]
 
 
 def has_brackets(read: Reading) -> list[bool]:
@@ -265,6 +270,7 @@ def end_of_a_long_document(read: Reading) -> FloatArray:
 
 
 FIRST = 15.0  # sentences, over which what stands at the beginning counts e times less
+BESIDE = 5  # words that a sentence is thought to have beside its own where shares of them are compared
 LONG = 50  # sentences from which on a document is long: its end may be a conclusion
 LINES = 0.9  # share of the sentences with a line of their own, from which on a document is a list of lines
 QUOTES = ('"', "“", "``", "«")
@@ -298,8 +304,8 @@ FEATURES: list[Feature] = [
     Feature("toward the beginning", toward_the_beginning, raw=True, sets=OURS, prior=0.3),
     Feature("among the first", among_the_first, raw=True, sets=OURS, prior=0.3),
     Feature("end of a long document", end_of_a_long_document, raw=True, sets=OURS, prior=0.3),
-    Feature("words of titles", words_of_titles, rank=True, sets=OURS, prior=0.3),
-    Feature("words in other documents", words_elsewhere, rank=True, sets=OURS, prior=0.1),
+    Feature("words of titles", partial(words_of_titles, beside=BESIDE), rank=True, sets=OURS, prior=0.3),
+    Feature("words in other documents", partial(words_elsewhere, beside=BESIDE), rank=True, sets=OURS, prior=0.1),
     Feature("repeated word pairs", repeated_pairs, rank=True, sets=OURS, prior=0.1),
     Feature("like other documents", like_other_documents, raw=True, sets=OURS, prior=0.1),
     Feature("length", lambda read: [len(tokens) for tokens in read.words], rank=True, sets=OURS, prior=0.1),
