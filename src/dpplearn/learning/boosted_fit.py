@@ -29,6 +29,7 @@ def fit_boosted(
     backend: Any = None,
     n_jobs: int | None = 1,
     evaluator: Any = "numpy",
+    device: Any = None,
     verbose: bool | Progress = False,
 ) -> Fitted:
     """Trees on the likelihood, given the similarity; one that is learned is that of a log-linear quality at first.
@@ -37,7 +38,7 @@ def fit_boosted(
     """
     progress = as_progress(verbose)
     similarity = settings.possible
-    prepare = partial(Part.of, evaluator=make_evaluator(evaluator), similarity=similarity, with_columns=True)
+    prepare = partial(Part.of, evaluator=make_evaluator(evaluator, device), similarity=similarity, with_columns=True)
     with make_backend(backend, n_jobs, data, prepare) as engine:
         survey = engine.survey()
         check_possible(survey, settings.on_impossible)
@@ -50,7 +51,7 @@ def fit_boosted(
         columns = columns_of(survey)
 
         def evaluate(quality: Boosted) -> Slopes:
-            request = Request(quality, settings.similarity, 1, per_item=True)
+            request = Request(quality, settings.similarity, 1, given_size=settings.given_size, per_item=True)
             found = engine.evaluate(request, progress.tick).items
             if found is None:
                 raise TypeError(f"The evaluator {evaluator!r} says nothing of single items, on which trees are grown.")
