@@ -144,6 +144,21 @@ class Work(NamedTuple):
     waiting: Array  # (BATCH, m + 1) rows proposed but not yet looked at, and their items
 
 
+class Unless(NamedTuple):
+    """Samples that need not be finished: of another size, or of costs that cannot come to be from low to high."""
+
+    cost: Array  # (n,); empty where all are finished
+    low: float
+    high: float
+    cheapest: float  # of an item
+    dearest: float
+    smallest: int  # number of items
+    largest: int
+
+
+NEVER = Unless(np.empty(0), 0.0, 0.0, 0.0, 0.0, 0, 0)
+
+
 class Window(NamedTuple):
     """Which samples count, and how they are scored."""
 
