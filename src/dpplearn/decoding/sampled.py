@@ -236,7 +236,9 @@ class Source:
             entries, gram = dpp._need_L().entries()
         if fill:
             entries = entries * np.exp(fill / 2 if gram else fill)
-        group = limits.group if limits.exclusive is None else limits.exclusive[items]
+        group = limits.group  # numbered again, so that none is past the number of items
+        if limits.exclusive is not None:
+            group = np.unique(limits.exclusive[items], return_inverse=True)[1].astype(np.int64)
         return cls(tables, size, items, limits.include, cost, view(entries), gram, base, group)
 
     def draw(
