@@ -118,4 +118,5 @@ def test_numbers_past_those_of_the_items_left(rng):
     dpp = DPP(np.eye(n) * 2.0)
     group = np.repeat(np.arange(n // 2), 2)
     found = sampled_map(dpp, np.ones(n), 3.0, exclude=np.arange(34), exclusive=group, n_samples=5_000, rng=rng)
-    assert found.subset.min() >= 34 and np.unique(group[found.subset]).size == found.subset.size == 3
+    assert found.subset.min() >= 34
+    assert np.unique(group[found.subset]).size == found.subset.size == 3
