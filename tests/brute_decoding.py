@@ -54,6 +54,8 @@ def algorithm_2(L, cost, budget, rule, power, k=None, include=(), exclude=(), on
         if not gain:
             break
         value = {i: (np.expm1(x) if rule == "probability" else x) / cost[i] ** power for i, x in gain.items()}
+        if rule == "signed":  # only gains are divided
+            value = {i: x / cost[i] ** power if x >= 0 else x for i, x in gain.items()}
         best = max(value, key=value.get)
         Y.append(best)
         U.remove(best)

@@ -16,11 +16,17 @@ from dpplearn._precision import AGAIN, ROUNDING
 def score(g, wanted, i):
     """What the greedy rule compares; grows with g, so that an old gain gives an upper bound."""
     if wanted.rule == PROBABILITY:
-        return (g * np.exp(wanted.tilt) - 1.0) / wanted.weight[i]
-    x = np.log(g) + wanted.tilt
+        return (g - 1.0) / wanted.weight[i]
+    x = np.log(g)
     if wanted.rule == LOG or x >= 0.0:
         return x / wanted.weight[i]
-    return x * wanted.weight[i]  # a loss: the cheaper item loses less
+    return x  # a loss, of which a costly item has no smaller a share
+
+
+@jit
+def preferred(g, wanted, i, j):
+    """Whether i goes before j where scores are equal: g - 1 is the same float for all small g; else the cheaper."""
+    return g[i] > g[j] if wanted.rule == PROBABILITY else wanted.cost[i] < wanted.cost[j]
 
 
 @jit
@@ -84,9 +90,7 @@ def greedy_kernel(L, wanted, alive):
                         low += 1
                     elif bound[i] >= best or j < 0:
                         bound[i] = score(g[i], wanted, i)
-                        # g - 1 is the same float for all small g: then g decides
-                        same = wanted.rule == PROBABILITY and bound[i] == best
-                        if bound[i] > best or j < 0 or (same and g[i] > g[j]):
+                        if bound[i] > best or j < 0 or (bound[i] == best and preferred(g, wanted, i, j)):
                             j, best = i, bound[i]
         if j < 0:
             break
@@ -168,7 +172,8 @@ def residual(features, i, U, done, t, g):
 def before(key, idx, tie, a, b):
     """Whether place a of the heap goes before place b: larger key, then larger tie, then smaller item number.
 
-    `tie` (n,) are the gains for the rule of probabilities, where g - 1 is the same float for all small g; else empty.
+    `tie` (n,) are the gains for the rule of probabilities, where g - 1 is the same float for all small g; else what
+    prefers the cheaper, or empty where costs are equal.
     """
     if key[a] != key[b]:
         return key[a] > key[b]
@@ -231,7 +236,7 @@ def greedy_rows(features, d, wanted, alive):
     short = np.empty((room, d), features.data.dtype)  # U in the type of the rows, which the passes over them read
     v = np.zeros(d + extra)
     g, done = diag.copy(), np.zeros(n, np.int32)
-    tie = g if rule == PROBABILITY else g[:0]
+    tie = g if rule == PROBABILITY else -cost if cost.min() < cost.max() else g[:0]
     key, idx = np.empty(n), np.empty(n, np.int64)
     items, gains = np.empty(k, np.int64), np.empty(k)
     spent, t, size, work, dear, barred, low, dependent = 0.0, 0, -1, 0, 0, 0, 0, 0

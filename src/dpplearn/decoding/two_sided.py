@@ -99,12 +99,13 @@ def best(g: FloatArray, wanted: Wanted, who: IntArray) -> int:
     """The candidate with the highest score: see `score` of `_loops/greedy.py`."""
     gain, weight = g[who], wanted.weight[who]
     if wanted.rule == PROBABILITY:
-        score = (gain * np.exp(wanted.tilt) - 1.0) / weight
+        score = (gain - 1.0) / weight
     else:
-        x = np.log(gain) + wanted.tilt
-        score = np.where((x >= 0.0) | (wanted.rule == LOG), x / weight, x * weight)
+        x = np.log(gain)
+        score = np.where((x >= 0.0) | (wanted.rule == LOG), x / weight, x)
     first = np.flatnonzero(score == score.max())
-    return int(who[first[gain[first].argmax()]])
+    tie = gain if wanted.rule == PROBABILITY else -wanted.cost[who]
+    return int(who[first[tie[first].argmax()]])
 
 
 def log_factors(operand: TwoSided, Y: IntArray) -> FloatArray:

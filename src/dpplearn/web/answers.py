@@ -20,7 +20,7 @@ from dpplearn.web.sentence_map import similarity_map
 
 def shown(documents: Sequence[Document]) -> list[schema.Document]:
     """Documents as an answer has them."""
-    return [schema.Document(id=one.id, title=one.title or "", text=one.text) for one in documents]
+    return [schema.Document(id=one.id, title=one.title or "", text=one.text, date=one.date) for one in documents]
 
 
 def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
@@ -68,7 +68,7 @@ def numbers(summary: Summary) -> IntArray:
 
 def whole_answer(summary: Summary, notes: Sequence[str]) -> schema.WholeAnswer:
     """A summary of documents that are not kept: sentences with their places."""
-    order = {number: k for k, number in enumerate(numbers(summary)[summary.subset].tolist())}
+    order = {number: k for k, number in enumerate(numbers(summary)[summary.order].tolist())}
 
     def placed(one: dict[str, Any]) -> dict[str, Any]:
         return {"full": one["place"].full, **one, **place(one["place"])}

@@ -94,7 +94,7 @@ class Service:
             model=reading.model,
             expires_in=self.settings.cluster_seconds,
             documents=shown(ready.read.cluster.documents),
-            sentences=described(ready, reading.summarizer.features_.names),
+            sentences=described(ready, ready.names),
             set_aside=passed_over(ready),
             defaults=reading.defaults,
             notes=list(reading.notes),

@@ -165,7 +165,7 @@ def evaluation_record(
         "command": "evaluate",
         **names,
         "corpus_hash": corpus_fingerprint(clusters),
-        "model_hash": fingerprint([summarizer.theta_, summarizer.rho_, features.idf.counts, features.edges, own]),
+        "model_hash": fingerprint([summarizer.learned_, summarizer.rho_, features.idf.counts, features.edges, own]),
         "clusters": len(clusters),
         "compress": compress,
         **scoring.record,

@@ -97,6 +97,9 @@ class SentenceFeatures:
         Text to a list of (start, end) offsets; default: the rule-based splitter.
     unit : str or callable
         Of the costs in `transform`.
+    binned : bool
+        Whether columns are those of a linear score, with bins. For trees, which find thresholds, they are the numbers
+        themselves and their ranks in the cluster.
 
     Examples
     --------
@@ -110,20 +113,28 @@ class SentenceFeatures:
     idf: Idf
     edges: dict[str, FloatArray]
 
-    def __init__(self, features: str = "paper", *, splitter: Any = None, unit: Unit = "bytes") -> None:
+    def __init__(
+        self, features: str = "paper", *, splitter: Any = None, unit: Unit = "bytes", binned: bool = True
+    ) -> None:
+        self.binned = binned
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
         self.known: Collection[str] | None = None  # columns of the model file it was read from; later ones are newer
 
     @property
     def entries(self) -> tuple[Feature, ...]:
         """The features of the set, in the order of their columns."""
-        entries = features_of(self.features)
-        return entries if self.known is None else tuple(one for one in entries if {*one.columns} <= {*self.known})
+        entries = tuple(one for one in features_of(self.features) if self.binned or one.name != "constant")
+        return (
+            entries if self.known is None else tuple(one for one in entries if {*self._columns(one)} <= {*self.known})
+        )
+
+    def _columns(self, entry: Feature) -> tuple[str, ...]:
+        return entry.columns if self.binned else entry.plain_columns
 
     @property
     def names(self) -> tuple[str, ...]:
         """Name of each column of F."""
-        return tuple(column for entry in self.entries for column in entry.columns)
+        return tuple(column for entry in self.entries for column in self._columns(entry))
 
     def fit(self, clusters: Sequence[Cluster]) -> Self:
         """Learn idf from all documents of the clusters, and global bins from all their sentences."""
@@ -140,7 +151,7 @@ class SentenceFeatures:
         self.edges = {
             entry.name: quantile_edges(np.concatenate([one[entry.name] for one in values]), entry.bins)
             for entry in self.entries
-            if entry.bins
+            if entry.bins and self.binned
         }
         return [self._featurized(reading, one) for reading, one in zip(readings, values, strict=True)]
 
@@ -163,7 +174,7 @@ class SentenceFeatures:
         blocks = [read.F]
         for found in forms.replaced(read):
             reading = self._reading(found)
-            blocks.append(self._columns(self._values(reading)))
+            blocks.append(self._made(self._values(reading)))
         found = forms.all(read)
         phi = self.idf.vectors(found.words)
         reading = Reading(found.cluster, found.sentences, found.words, found.set_aside, self.idf, phi)
@@ -183,8 +194,9 @@ class SentenceFeatures:
         return {entry.name: np.asarray(entry.values(reading), np.float64) for entry in self.entries}
 
     def _featurized(self, reading: Reading, values: dict[str, FloatArray]) -> Featurized:
-        return featurized(reading, self._columns(values), self.names)
+        return featurized(reading, self._made(values), self.names)
 
-    def _columns(self, values: dict[str, FloatArray]) -> FloatArray:
-        parts = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)
+    def _made(self, values: dict[str, FloatArray]) -> FloatArray:
+        made = [(entry, values[entry.name]) for entry in self.entries]
+        parts = (e.blocks(x, self.edges.get(e.name)) if self.binned else e.plain_blocks(x) for e, x in made)
         return np.hstack([*chain.from_iterable(parts)])

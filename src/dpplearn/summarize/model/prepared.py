@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -11,15 +12,18 @@ import numpy.typing as npt
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.decoding import consensus, greedy_map, sampled_map
+from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.registry import DECODERS, decoder
+from dpplearn.decoding.typical import NEAR
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.tfidf import word_counts
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
+TYPICAL = 200_000  # and "typical" at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +37,10 @@ class Prepared:
     model: ConditionalPredictor
     language: str | None
     bigrams: float
+    question: Question | None = None
     compressed: bool = False  # with shorter forms of sentences, where there are any
     knows_forms: bool = False  # whether the model has learned with such forms
+    _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
 
@@ -47,15 +53,28 @@ class Prepared:
         """
         dpp = self.model.dpp(self.read.items)
         assert isinstance(dpp, DPP)  # the items have their cosines
-        forms = self.read.forms
-        if forms is None or self.knows_forms:
-            return dpp
-        return DPP.from_quality(dpp.quality / np.sqrt(np.bincount(forms)[forms]), dpp.similarity)
+        forms, factor = self.read.forms, 1.0 if self.question is None else self.question.factor
+        if forms is not None and not self.knows_forms:
+            factor = factor / np.sqrt(np.bincount(forms)[forms])
+        return dpp if np.ndim(factor) == 0 else DPP.from_quality(dpp.quality * factor, dpp.similarity)
+
+    def about(self, question: str | None) -> Prepared:
+        """The same sentences, with qualities for a question; the latest is kept."""
+        if question is None or (self.question is not None and self.question.text == question):
+            return self
+        return self._asked.get(question, lambda: replace(self, question=Question.of(self.read, question)))
 
     @cached_property
     def contributions(self) -> FloatArray:
-        """What each feature adds to 2 log q of each sentence, a row for each."""
-        return self.model.quality_.contributions(self.read.items)
+        """What each feature, and the question, adds to 2 log q of each sentence, a row for each."""
+        terms = self.model.quality_.contributions(self.read.items)
+        return terms if self.question is None else np.column_stack([terms, 2.0 * self.question.lift])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What these are called."""
+        names = self.model.quality_.names
+        return names if self.question is None else (*names, REASON)
 
     def kernel(self, diversity: float) -> Candidates:
         """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
@@ -143,17 +162,39 @@ class Prepared:
         model, pins = self.kernel(diversity), pins | {"diversity": diversity, "exclusive": self.read.forms}
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
-            window: dict[str, Any] = {"min_cost": 0.8 * bound, "max_cost": 1.2 * bound}
-            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **window, **pins).subset
-        elif name == "sampled":
-            # near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is
-            near = bound - overrun / 3 if overrun else 0.97 * bound
-            drawn = {"tilt": True, "n_samples": n_samples, "rng": rng, **pins}
-            for low in (near, 0.85 * bound, 0.0):
-                items = sampled_map(model, cost, bound + overrun, min_cost=low, **drawn).subset
-                if items.size:
-                    break
+            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **pins).subset
+        elif name in ("sampled", "typical"):
+            items = self._sampled(name, cost, bound, overrun, n_samples, rng=rng, model=model, **pins)
         elif name != "greedy":
             seed = {"rng": rng} if DECODERS[name].random else {}
             items = decoder(name)(model, cost, bound, **pins, **seed).subset
         return items if items.size else greedy_map(model, cost, bound, **pins).subset
+
+    def _sampled(
+        self,
+        name: str,
+        cost: FloatArray,
+        bound: float,
+        overrun: float,
+        n_samples: int,
+        *,
+        model: Candidates,
+        **given: Any,
+    ) -> IntArray:
+        """Near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is.
+
+        The paper's samples are those of the model; another length than it was trained for needs them tilted.
+        """
+        near, found = bound - overrun / 3 if overrun else NEAR * bound, np.empty(0, np.int64)
+        if name == "typical":
+            draw = partial(typical_map, model, cost, bound + overrun, n_samples=min(n_samples, TYPICAL), **given)
+            tries = [partial(draw, min_cost=low) for low in (near, 0.85 * bound, 0.0)]
+        else:
+            draw = partial(sampled_map, model, cost, bound + overrun, n_samples=n_samples, **given)
+            tries = [partial(draw, min_cost=near)]
+            tries += [partial(draw, min_cost=low, tilt=True) for low in (near, 0.85 * bound, 0.0)]
+        for one in tries:
+            found = one().subset
+            if found.size:
+                break
+        return found

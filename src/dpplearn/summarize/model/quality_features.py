@@ -13,7 +13,7 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray
 from dpplearn._loops.gram import gram
-from dpplearn.learning.itemset import shared_columns
+from dpplearn.learning.parts import shared_columns
 from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot
 from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
 from dpplearn.summarize.model.split_cluster import EXACT, MAX_COMPARED, SplitCluster
@@ -131,6 +131,16 @@ class Feature:
             *(f"{self.name} {level}" for level in self.levels),
         )
 
+    @property
+    def plain_columns(self) -> tuple[str, ...]:
+        """Names of what trees split: the number, and its rank in the cluster where other columns are made of such."""
+        return (self.name, *[f"{self.name} rank"] * bool(self.rank or self.bins or self.local_bins))
+
+    def plain_blocks(self, values: FloatArray) -> list[FloatArray]:
+        """The columns that `plain_columns` names."""
+        ranks = (local_bins(values, RANKS)[:, None] + 0.5) / RANKS
+        return [values[:, None], ranks][: len(self.plain_columns)]
+
     def blocks(self, values: FloatArray, edges: FloatArray | None) -> list[FloatArray]:
         """Its columns, side by side; `edges` are the inner ends of the global bins, if it has any."""
         parts = [values[:, None]] if self.raw else []
@@ -197,6 +207,7 @@ FEATURES: list[Feature] = [
     Feature("numbers", lambda read: [any(map(str.isdigit, text)) for text in read.texts], raw=True, sets=MORE),
     Feature("quotes", lambda read: [any(q in text for q in QUOTES) for text in read.texts], raw=True, sets=MORE),
     Feature("begins with a pronoun", lambda read: [t[0] in PRONOUNS for t in read.words], raw=True, sets=MORE),
+    Feature("leans on the sentence before", lambda read: read.leaning, raw=True, sets=MORE),
     Feature("question", lambda read: [text.rstrip("\"”' ").endswith("?") for text in read.texts], raw=True, sets=MORE),
     Feature("early in document", early_in_document, raw=True, sets=MORE),
 ]

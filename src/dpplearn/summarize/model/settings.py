@@ -10,6 +10,7 @@ import numpy as np
 from dpplearn._checks import check_choice, check_int, check_rho
 from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import normal_name
+from dpplearn.learning.quality import QUALITIES, LogLinear
 from dpplearn.learning.similarity import SIMILARITIES, Fixed
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
@@ -36,6 +37,7 @@ class SummarizerSettings:
     splitter: Any
     random_state: int
     similarity: str = Fixed.kind
+    quality: str = LogLinear.kind
     compress: bool = False
 
     def __post_init__(self) -> None:
@@ -61,6 +63,7 @@ class SummarizerSettings:
             "targets": check_choice(usual if self.targets is None else self.targets, "targets", TARGETS),
             "bigrams": bigrams,
             "similarity": check_choice(self.similarity, "similarity", tuple(SIMILARITIES)),
+            "quality": check_choice(self.quality, "quality", QUALITIES),
             "compress": bool(self.compress),
             "random_state": check_int(self.random_state, "random_state"),
         }

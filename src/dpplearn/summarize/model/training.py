@@ -14,6 +14,7 @@ from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
@@ -61,12 +62,15 @@ def train(
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
 
     fixed = settings.similarity == Fixed.kind
+    if tune and settings.quality != LogLinear.kind:
+        raise ValueError(f"tune=True chooses the variance of weights, which quality={settings.quality!r} has not.")
     if tune and not fixed:
         raise ValueError(f"tune=True chooses rho, which similarity={settings.similarity!r} has not. Leave it out.")
     check_references(clusters)
     settings = replace(settings, language=settled_language(settings.language, clusters, stacklevel=4))
     progress = as_progress(verbose)
-    features = SentenceFeatures(settings.features, splitter=settings.splitter, unit=settings.unit)
+    binned = settings.quality == LogLinear.kind
+    features = SentenceFeatures(settings.features, splitter=settings.splitter, unit=settings.unit, binned=binned)
     with blas_threads(0):
         examples = []
         for whole in features.fit_read(clusters):
@@ -78,6 +82,7 @@ def train(
     # targets that cannot be (sentences repeated word for word) are left out
     options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
     options |= {"rho": rho} if fixed else {"similarity": settings.similarity}
+    options |= {"quality": settings.quality, "random_state": settings.random_state}
     model = ConditionalDPP(variance, evaluator=evaluator, **options).fit(*flat(examples))
     model.set_params(
         n_jobs=1, backend=None, evaluator="numpy", verbose=False
