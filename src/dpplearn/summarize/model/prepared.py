@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.oracle import in_pairs
 from dpplearn.summarize.model.tfidf import word_counts
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
@@ -139,8 +139,7 @@ class Prepared:
         said = self.read.matched(self.language)
         parts = [(1.0 - self.bigrams, word_counts(said)[0])]
         if self.bigrams > 0.0:
-            pairs = [[f"{a} {b}" for a, b in pairwise(one)] for one in said]
-            parts.append((self.bigrams, word_counts(pairs)[0]))
+            parts.append((self.bigrams, word_counts([in_pairs(one) for one in said])[0]))
         return parts
 
     def decode(
