@@ -38,7 +38,6 @@ class Prepared:
     bigrams: float
     question: Question | None = None
     compressed: bool = False  # with shorter forms of sentences, where there are any
-    knows_forms: bool = False  # whether the model has learned with such forms
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
@@ -47,13 +46,12 @@ class Prepared:
     def dpp(self) -> DPP:
         """The DPP over the cluster's sentences.
 
-        A model that has learned without shorter forms does not know that a sentence may come in several: each of k has
-        q^2 / k, so that it is in a set about as often as it would be in one form.
+        Of a sentence in k forms each has q^2 / k, so that it is in a set about as often as it would be in one.
         """
         dpp = self.model.dpp(self.read.items)
         assert isinstance(dpp, DPP)  # the items have their cosines
         forms, factor = self.read.forms, 1.0 if self.question is None else self.question.factor
-        if forms is not None and not self.knows_forms:
+        if forms is not None:
             factor = factor / np.sqrt(np.bincount(forms)[forms])
         return dpp if np.ndim(factor) == 0 else DPP.from_quality(dpp.quality * factor, dpp.similarity)
 
