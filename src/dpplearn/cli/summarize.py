@@ -29,6 +29,17 @@ if TYPE_CHECKING:
 @MODEL
 @click.option("--min-words", type=WholeNumber(0), default=1, help="Fewest words of a sentence.")
 @click.option("--keep-all", is_flag=True, help="Choose from headings, tables, code, fragments and repeats, too.")
+@click.option("--about", metavar="QUESTION", help="What the summary is to be about: a question, or a few words.")
+@click.option(
+    "--order",
+    type=click.Choice(["chronological", "source", "importance"]),
+    default="chronological",
+    show_default=True,
+    help="Documents by date where they have one, as given, or what adds most first.",
+)
+@click.option(
+    "--with-context", is_flag=True, help='A sentence such as "But he ..." brings the one before it, or is out.'
+)
 @click.option("--explain", is_flag=True, help="Say why, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and its reasons as JSON.")
 @click.option("--html", type=FILE, help="Also write a page with the sources marked.")
@@ -42,6 +53,9 @@ def command(
     model: Path | None,
     min_words: int,
     keep_all: bool,
+    about: str | None,
+    order: str,
+    with_context: bool,
     explain: bool,
     as_json: bool,
     html: Path | None,
@@ -61,6 +75,7 @@ def command(
         summarizer = Summarizer.load(model)
         kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
         unit = "words" if unit is None and budget is not None else unit
+        kept |= {"about": about, "order": order, "with_context": with_context}
         summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity, **kept)
         if html is not None:
             from dpplearn._io.atomic import replace_file

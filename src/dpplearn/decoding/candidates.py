@@ -67,7 +67,7 @@ class Candidates:
     tilt: float = 0.0
     here: ClassVar[bool] = True  # in arrays; those of a device have a `greedy_run` of their own
 
-    def greedy_run(self, limits: Any, rule: int, power: float, tilt: float, floor: float) -> Any:
+    def greedy_run(self, limits: Any, rule: int, power: float, floor: float) -> Any:
         """One greedy pass where the items are."""
         raise NotImplementedError  # asked where they are not here
 

@@ -238,7 +238,7 @@ def fill(candidates: Candidates, limits: Limits, found: Selection) -> Selection:
             if not free.any():
                 break
             after = replace(limits, include=items, exclude=np.flatnonzero(~free))
-            items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
+            items = greedy_run(near, after, SIGNED, 0.0, -np.inf).items.copy()
     extra = items.size - found.subset.size
     if extra == 0:
         return found

@@ -31,7 +31,7 @@ class SampledSelection(Selection):
     Attributes
     ----------
     n_samples, n_feasible : int
-        Samples drawn, and those whose cost was in the window.
+        Samples drawn, and those that count: their cost is in the window, and no two items exclude each other.
     best : tuple of Selection
         The best distinct sets, most probable first; the first is this one.
     """
@@ -54,6 +54,7 @@ def sampled_map(
     tilt: bool = False,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
+    exclusive: ArrayLike | None = None,
     diversity: float = 0.5,
     rng: Seed = None,
     n_jobs: int | None = None,
@@ -65,7 +66,7 @@ def sampled_map(
 
     Parameters
     ----------
-    dpp, cost, budget, k, include, exclude, diversity
+    dpp, cost, budget, k, include, exclude, exclusive, diversity
         As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     n_samples : int
         How many sets to draw.
@@ -99,7 +100,7 @@ def sampled_map(
     'none of 1000 samples cost between 7 and 9; the nearest cost 4. All candidates together cost 4: lower min_cost'
     """
     candidates = read_model(dpp, diversity)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
     low, high = check_window(limits, min_cost, max_cost)
     if not isinstance(tilt, bool | np.bool_):
         raise TypeError(f"tilt must be True or False, found {tilt!r:.60}.")
@@ -191,6 +192,7 @@ class Source:
     entries: FloatArray  # L of these items given include, or B with L = B B^T
     gram: bool
     base: float  # cost of the items to include
+    group: IntArray  # items of the same number exclude each other; empty where none does
 
     @classmethod
     def of(cls, candidates: Candidates, limits: Limits, target: float | None, fill: float = 0.0) -> Source:
@@ -214,7 +216,8 @@ class Source:
             entries, gram = dpp._need_L().entries()
         if fill:
             entries = entries * np.exp(fill / 2 if gram else fill)
-        return cls(tables, size, items, limits.include, cost, view(entries), gram, base)
+        group = limits.group if limits.exclusive is None else limits.exclusive[items]
+        return cls(tables, size, items, limits.include, cost, view(entries), gram, base, group)
 
     def best(self, size: int, low: float, high: float, k: int, m: int, rng: np.random.Generator, n_jobs: int) -> Found:
         """The m most probable distinct sets of `size` samples; block by block, so that threads change nothing."""
@@ -225,7 +228,8 @@ class Source:
         diag = np.einsum("ij,ij->i", self.entries, self.entries) if self.gram else self.entries.diagonal()
         log_diag = safe_log(np.maximum(diag, 0.0)) + 1e-12  # a bound that rounding does not break
         bottom, top = at_least(low) - self.base, roomy(high) - self.base
-        window = Window(self.entries, self.gram, log_diag, self.cost, bottom, top, k - self.include.size, m)
+        most = k - self.include.size
+        window = Window(self.entries, self.gram, log_diag, self.cost, bottom, top, most, m, self.group)
 
         def task(b: int) -> tuple[dict[tuple[int, ...], float], int, float]:
             count = int(starts[b + 1] - starts[b])

@@ -21,7 +21,9 @@ from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.training_set import check_examples
 
-KEPT = "quality similarity theta_std log_likelihood gradient_norm n_iter converged feature_names_in n_features_in"
+KEPT = (
+    "quality similarity theta_std log_likelihood gradient_norm n_iter converged feature_names_in n_features_in encoding"
+)
 Scorer = Callable[[ConditionalPredictor, Sequence[ItemSet], Sequence[Any]], float]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, check_array, check_vector
+from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.quality import LogLinear, Quality
 from dpplearn.learning.similarity import Fixed, Similarity
@@ -26,6 +27,7 @@ class Fitted:
     n_iter: int
     converged: bool
     names: tuple[str, ...]
+    encoding: Encoding | None = None
 
 
 def known_weights(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,9 @@ from dpplearn.learning.similarity import Fixed, Similarity
 from dpplearn.learning.storage.shards import load_shard
 from dpplearn.learning.training_set import Shard, check_examples, check_item_set, check_item_sets, training_data
 from dpplearn.lowrank import LowRankDPP
+
+if TYPE_CHECKING:
+    from dpplearn.learning.summary import Summary
 
 
 class ConditionalPredictor:
@@ -42,6 +45,7 @@ class ConditionalPredictor:
         self.n_iter_, self.converged_ = fitted.n_iter, fitted.converged
         self.feature_names_in_ = np.array(fitted.names, dtype=object)
         self.n_features_in_ = len(fitted.names)
+        self.encoding_ = fitted.encoding
         return self
 
     @property
@@ -162,6 +166,13 @@ class ConditionalPredictor:
 
         half = ndtri((1 + level) / 2) * self.theta_std_
         return np.column_stack([self.theta_ - half, self.theta_ + half])
+
+    def summary(self) -> Summary:
+        """Tables of the weights with standard errors and z, and of the similarity's: to print, or for a notebook."""
+        from dpplearn.learning.summary import conditional_summary
+
+        self._check_fitted()
+        return conditional_summary(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the weights to a JSON file, exact to the bit; `ConditionalDPP.load` reads it."""

@@ -24,6 +24,8 @@ class Quality(Protocol):
     kind: ClassVar[str]
 
     @property
+    def names(self) -> tuple[str, ...]: ...  # of what `contributions` has a column for
+    @property
     def parameters(self) -> FloatArray: ...
     @property
     def n_features(self) -> int: ...  # columns that item sets must have

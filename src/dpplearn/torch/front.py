@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from dpplearn._checks import FloatArray
-from dpplearn._loops.records import DEPENDENT, FULL, IMPOSSIBLE, LOG, NO_GAIN, NO_ROOM, PROBABILITY, SIZE, Run
+from dpplearn._loops.records import DEPENDENT, FULL, IMPOSSIBLE, LOG, NO_GAIN, NO_ROOM, PROBABILITY, QUOTA, SIZE, Run
 from dpplearn._precision import EPS, EPS32, ROUNDING, row_rounding
 from dpplearn.decoding.candidates import some
 from dpplearn.decoding.diversity import exponents
@@ -181,8 +181,8 @@ class KernelGains:
 class GreedyRun:
     """Algorithm 2 with the gains of a device."""
 
-    def __init__(self, gains: Any, limits: Limits, rule: int, power: float, tilt: float, floor: float) -> None:
-        self.gains, self.limits, self.rule, self.tilt, self.floor = gains, limits, rule, tilt, floor
+    def __init__(self, gains: Any, limits: Limits, rule: int, power: float, floor: float) -> None:
+        self.gains, self.limits, self.rule, self.floor = gains, limits, rule, floor
         device = gains.diag.device
         self.alive = torch.ones(len(gains.diag), dtype=torch.bool, device=device)
         for gone in (limits.include, limits.exclude):
@@ -191,15 +191,16 @@ class GreedyRun:
         self.cost = None if free and (power == 0.0 or limits.equal) else torch.tensor(limits.cost, device=device)
         self.weight = None if self.cost is None or power == 0.0 else self.cost**power
         self.room, self.spent, self.wide = limits.room, 0.0, FRONT
-        self.dear = self.low = self.dependent = 0
+        self.dear = self.barred = self.low = self.dependent = 0
+        self.group = torch.tensor(limits.group, device=device) if limits.group.size else None
 
     def score(self, g: Tensor, idx: Tensor | None = None) -> Tensor:
         """What the rule compares; grows with g."""
         w: Any = 1.0 if self.weight is None else self.weight if idx is None else self.weight[idx]
         if self.rule == PROBABILITY:
-            return (g * np.exp(self.tilt) - 1.0) / w
-        x = g.clamp(min=1e-300).log() + self.tilt
-        return x / w if self.rule == LOG else torch.where(x >= 0.0, x / w, x * w)
+            return (g - 1.0) / w
+        x = g.clamp(min=1e-300).log()
+        return x / w if self.rule == LOG else torch.where(x >= 0.0, x / w, x)
 
     def leave(self, alive: Tensor, g: Tensor, idx: Tensor | None = None) -> Tensor:
         """Who stays: what is too dear, depends on the chosen ones, or gains too little, leaves and is counted."""
@@ -241,9 +242,7 @@ class GreedyRun:
                     self.wide = FRONT if gains.refresh() else 2 * self.wide  # none is new: more must be exact
                     front = None
                     continue
-                place = int(torch.nonzero(score == best)[0])
-                if self.rule == PROBABILITY:  # g - 1 is the same float for all small g: then g decides
-                    place = int(torch.where(score == best, g, -torch.inf).argmax())
+                place = self.preferred(score == best, g, front)
                 j = int(front[place])
                 alive[place] = False
             gain = gains.take(j)
@@ -258,10 +257,25 @@ class GreedyRun:
             self.spent += float(limits.cost[j])
             if front is not None:
                 g = g - gains.lower()
+            if self.group is not None:
+                if front is not None:
+                    self.alive[front] = alive
+                rivals = self.alive & (self.group == self.group[j])
+                self.barred += int(rivals.sum())
+                self.alive &= ~rivals
+                alive = self.alive if front is None else self.alive[front]
         if front is not None:
             self.alive[front] = alive
         end = self.why(len(items) == k)
         return Run(np.array(items, np.int64), np.array(found), end)
+
+    def preferred(self, equal: Tensor, g: Tensor, front: Tensor) -> int:
+        """Of equal scores the larger g (g - 1 is the same float for all small g), or the cheaper; then the first."""
+        if self.rule == PROBABILITY or self.cost is not None:
+            x = g if self.rule == PROBABILITY or self.cost is None else -self.cost[front]
+            x = torch.where(equal, x, -torch.inf)
+            equal = x == x.max()
+        return int(torch.nonzero(equal)[0])
 
     def build(self) -> tuple[Tensor, Tensor, Tensor, float] | None:
         """The front in the order of item numbers, its gains, who is alive in it, and the best score outside."""
@@ -291,6 +305,8 @@ class GreedyRun:
             return SIZE
         if self.dear:
             return NO_ROOM
+        if self.barred:
+            return QUOTA
         if self.low:
             return NO_GAIN
         return DEPENDENT if self.dependent else FULL

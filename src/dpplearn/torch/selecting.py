@@ -83,12 +83,12 @@ class DeviceCandidates(Candidates):
     def _rows(self) -> bool:
         return isinstance(self.model, DeviceRows)
 
-    def greedy_run(self, limits: Limits, rule: int, power: float, tilt: float, floor: float) -> Run:
+    def greedy_run(self, limits: Limits, rule: int, power: float, floor: float) -> Run:
         """One greedy pass, as `dpplearn.decoding.greedy.greedy_run` makes it of arrays."""
         gains: Any = (
             RowGains(self.model, self.diversity, limits.k) if self._rows else KernelGains(self.kernel, limits.k)
         )
-        return GreedyRun(gains, limits, rule, power, tilt, floor).run()
+        return GreedyRun(gains, limits, rule, power, floor).run()
 
 
 class OnDevice:

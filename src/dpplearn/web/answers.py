@@ -17,7 +17,7 @@ from dpplearn.web.sentence_map import similarity_map
 
 def shown(documents: Sequence[Document]) -> list[schema.Document]:
     """Documents as an answer has them."""
-    return [schema.Document(id=one.id, title=one.title or "", text=one.text) for one in documents]
+    return [schema.Document(id=one.id, title=one.title or "", text=one.text, date=one.date) for one in documents]
 
 
 def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
@@ -58,7 +58,7 @@ def selection_answer(summary: Summary) -> schema.SelectionAnswer:
 def whole_answer(summary: Summary, notes: Sequence[str]) -> schema.WholeAnswer:
     """A summary of documents that are not kept: sentences with their places."""
     sentences = summary.read.sentences
-    order = {number: k for k, number in enumerate(summary.subset.tolist())}
+    order = {number: k for k, number in enumerate(summary.order.tolist())}
 
     def placed(one: dict[str, Any]) -> dict[str, Any]:
         return {**one, **place(sentences[one["sentence"]])}

@@ -12,6 +12,7 @@ from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.model.about import check_about
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
@@ -116,7 +117,9 @@ class Engine:
             )
             for name, model in self.models.items()
         ]
-        return schema.Models(models=models, decoders=schema.DECODERS, units=schema.UNITS, files=suffixes())
+        return schema.Models(
+            models=models, decoders=schema.DECODERS, units=schema.UNITS, orders=schema.ORDERS, files=suffixes()
+        )
 
     def documents(self, given: Sequence[schema.GivenDocument]) -> list[Document]:
         """The documents of a request, numbered where they have no id."""
@@ -127,7 +130,7 @@ class Engine:
                 raise invalid(
                     [(("documents", i, "id"), f"the id {name!r} occurs twice; ids of documents must differ.")]
                 )
-            documents[name] = Document(name, one.text, one.title or None)
+            documents[name] = Document(name, one.text, one.title or None, one.date or None)
         return list(documents.values())
 
     def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> Read:
@@ -186,6 +189,9 @@ class Engine:
             include=pins.include,
             exclude=pins.exclude,
             n_samples=samples or self.settings.samples,
+            about=asked(options.about),
+            order=options.order,
+            with_context=options.with_context,
         )
         deadline.check()
         return summary
@@ -194,6 +200,14 @@ class Engine:
 def length_in(ready: Prepared, budget: Budget, unit: str) -> float:
     """A budget as a number in the unit, whatever it was given as."""
     return settled(budget, unit, ready.read.whole, int(ready.dpp.quality.argmax()))
+
+
+def asked(about: str | None) -> str | None:
+    """A question with a word in it; none where it is blank, as an empty field is."""
+    try:
+        return check_about(about) if about is not None and about.strip() else None
+    except ValueError:
+        raise invalid([(("about",), f"must have a word in it, found {about!r:.60}.")]) from None
 
 
 def offered(model: Summarizer) -> str:

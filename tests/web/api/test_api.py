@@ -154,7 +154,9 @@ def test_summarize_is_both_in_one(client, example, select):
 
 
 def test_offsets_count_code_points_and_texts_come_back_unchanged(client):
-    answer = client.post("/api/v1/clusters", json={"documents": [{"id": "<i>", "title": "&amp;", "text": RTL}]}).json()
+    answer = client.post(
+        "/api/v1/clusters", json={"documents": [{"id": "<i>", "title": "&amp;", "text": RTL, "date": None}]}
+    ).json()
     assert answer["documents"] == [{"id": "<i>", "title": "&amp;", "text": RTL}]
     for sentence in answer["sentences"]:
         assert one_line(RTL[sentence["start"] : sentence["end"]]) == sentence["text"]

@@ -13,6 +13,7 @@ import numpy as np
 from dpplearn._checks import FloatArray, check_choice
 from dpplearn._linalg import logdet
 from dpplearn._precision import rounding
+from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.similarity import Similarity
@@ -28,6 +29,7 @@ class Survey(NamedTuple):
     impossible: list[tuple[int, str]]  # instances whose target has probability 0, and why
     scale: FloatArray  # largest |f_ij| of each feature
     weight: float  # sum of the weights of the possible ones
+    encoding: Encoding | None = None  # how the features were made of a table
 
 
 class Evaluated(Protocol):
@@ -106,7 +108,8 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
             weight += w
     scale = np.max([np.abs(items.features).max(axis=0) for items in shard.item_sets], axis=0)
     names = next((items.names for items in shard.item_sets if items.names is not None), None)
-    return Survey(len(shard), scale.size, names, impossible, scale, weight)
+    encoding = next((items.encoding for items in shard.item_sets if items.encoding is not None), None)
+    return Survey(len(shard), scale.size, names, impossible, scale, weight, encoding)
 
 
 def why_impossible(items: ItemSet, Y: np.ndarray, similarity: Similarity) -> str | None:

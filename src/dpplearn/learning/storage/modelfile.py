@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
+from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.fitted import Fitted
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.posterior import Settings, check_precision
@@ -40,7 +41,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
     records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
     fitted = {name: getattr(model, f"{name}_") for name in FITTED}
-    write_json(path, {**head, "feature_names": list(model.feature_names_in_), **records, **fitted})
+    table = {} if model.encoding_ is None else {"encoding": model.encoding_.state()}
+    write_json(path, {**head, "feature_names": list(model.feature_names_in_), **records, **fitted, **table})
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
@@ -63,7 +65,10 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
         raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {std.tolist()}.")
     value, norm = (number(data.get(name), name, path) for name in FITTED[1:3])
     similarity = read_similarity(data["similarity"], path)
-    fitted = Fitted(quality, std, similarity, value, norm, n_iter, converged, quality.names)
+    encoding = Encoding.from_state(data["encoding"], path) if "encoding" in data else None
+    if encoding is not None and tuple(encoding.names) != quality.names:
+        raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
+    fitted = Fitted(quality, std, similarity, value, norm, n_iter, converged, quality.names, encoding)
     return read_params(data["params"], path, quality.theta.size), fitted
 
 

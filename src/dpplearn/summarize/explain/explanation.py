@@ -91,7 +91,8 @@ class Explanation:
         `redundancy` the share of the sentence that the summary as a whole already covers:
         1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a few words why it was left out, `code` in one, the first
         that holds: "excluded", "same-words" (as a chosen one), "too-long", "redundant", "same-words" (as one that was
-        considered in its place); where there is room for it, "adds-nothing" (it is not worth having) or
+        considered in its place); "leans" (on the sentence before it); "less-relevant" (weaker only
+        because of the question); where there is room for it, "adds-nothing" (it is not worth having) or
         "better-without"; where there is none, "weaker", in sentences "better-without" (another was preferred in its
         place), or "does-not-fit".
     similarity : Alike or None

@@ -7,6 +7,7 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import fits
 from dpplearn.summarize.explain.explanation import REDUNDANT, NoCandidate
+from dpplearn.summarize.model.about import Question
 from dpplearn.summarize.model.choice import Choice
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.split_cluster import SplitCluster
@@ -25,12 +26,14 @@ class Reasons:
         budget: float,
         unit: Unit,
         pinned: IntArray | None = None,
+        question: Question | None = None,
     ) -> None:
         others, subset = read.texts, choice.subset
         chosen = [others[i] for i in subset]
         longest = int(lengths_with([], chosen, unit).argmax())
         self.read, self.q, self.choice, self.budget, self.unit = read, q, choice, budget, unit
         self.subset, self.excluded = set(subset.tolist()), set(excluded.tolist())
+        self.leaning, self.question = set(() if choice.leaning is None else choice.leaning.tolist()), question
         self.free = bool(self.subset.difference(() if pinned is None else pinned.tolist()))  # to choose others
         self.weakest, self.size = q[subset].min(), joined_length(chosen, unit)
         self.alone, self.beside = lengths_with([], others, unit), lengths_with(chosen, others, unit)
@@ -52,6 +55,10 @@ class Reasons:
             return "redundant", f"{redundancy:.0%} is said already"
         if twin != i:
             return same
+        if i in self.leaning:
+            return "leans", "leans on the sentence before it"
+        if self.less_relevant(i):
+            return "less-relevant", "says less about the question than the chosen ones"
         if fits(self.beside[i], self.budget):
             return self.with_room(i)
         replaces = fits(self.instead[i], self.budget)  # short enough for the place of one
@@ -63,6 +70,13 @@ class Reasons:
         left = max(self.budget - self.size, 0.0)
         needs = f"takes {self.beside[i] - self.size:g}, with {left:g} of {self.budget:g} {unit_name(self.unit)} left"
         return "does-not-fit", f"does not fit: {needs}"
+
+    def less_relevant(self, i: int) -> bool:
+        """Whether it is weaker than every chosen sentence because of the question alone."""
+        if self.question is None or not self.choice.quality or self.q[i] >= self.weakest:
+            return False
+        q = self.q / self.question.factor
+        return bool(q[i] >= q[self.choice.subset].min())
 
     def with_room(self, i: int) -> tuple[str, str]:
         """Why it was left out though it would fit: not worth its words, or the decoder's set is better without it."""

@@ -20,6 +20,7 @@ class Choice(NamedTuple):
 
     That is their probability beside those chosen, and for a consensus beside what had to be in. Both are None where the
     budget was to be filled. Whether quality counted, and whether likeness to others did, depends on the diversity.
+    `leaning` are sentences that stayed out because they lean on others.
     """
 
     subset: IntArray
@@ -27,6 +28,7 @@ class Choice(NamedTuple):
     least: float | None = None
     quality: bool = True
     likeness: bool = True
+    leaning: IntArray | None = None
 
 
 def choose(

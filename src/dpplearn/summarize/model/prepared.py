@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +16,7 @@ from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.tfidf import word_counts
 
@@ -33,6 +34,8 @@ class Prepared:
     model: ConditionalPredictor
     language: str | None
     bigrams: float
+    question: Question | None = None
+    _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
 
@@ -41,12 +44,25 @@ class Prepared:
         """The DPP over the cluster's sentences."""
         dpp = self.model.dpp(self.read.items)
         assert isinstance(dpp, DPP)  # the items have their cosines
-        return dpp
+        return dpp if self.question is None else DPP.from_quality(dpp.quality * self.question.factor, dpp.similarity)
+
+    def about(self, question: str | None) -> Prepared:
+        """The same sentences, with qualities for a question; the latest is kept."""
+        if question is None or (self.question is not None and self.question.text == question):
+            return self
+        return self._asked.get(question, lambda: replace(self, question=Question.of(self.read, question)))
 
     @cached_property
     def contributions(self) -> FloatArray:
-        """What each feature adds to 2 log q of each sentence, a row for each."""
-        return self.model.quality_.contributions(self.read.items)
+        """What each feature, and the question, adds to 2 log q of each sentence, a row for each."""
+        terms = self.model.quality_.contributions(self.read.items)
+        return terms if self.question is None else np.column_stack([terms, 2.0 * self.question.lift])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What these are called."""
+        names = tuple(map(str, self.model.feature_names_in_))
+        return names if self.question is None else (*names, REASON)
 
     def kernel(self, diversity: float) -> Candidates:
         """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
@@ -121,8 +137,7 @@ class Prepared:
         model, pins = self.kernel(diversity), pins | {"diversity": diversity}
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
-            window: dict[str, Any] = {"min_cost": 0.8 * bound, "max_cost": 1.2 * bound}
-            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **window, **pins).subset
+            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **pins).subset
         elif name == "sampled":
             # near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is
             near = bound - overrun / 3 if overrun else 0.97 * bound

@@ -197,6 +197,7 @@ FEATURES: list[Feature] = [
     Feature("numbers", lambda read: [any(map(str.isdigit, text)) for text in read.texts], raw=True, sets=MORE),
     Feature("quotes", lambda read: [any(q in text for q in QUOTES) for text in read.texts], raw=True, sets=MORE),
     Feature("begins with a pronoun", lambda read: [t[0] in PRONOUNS for t in read.words], raw=True, sets=MORE),
+    Feature("leans on the sentence before", lambda read: read.leaning, raw=True, sets=MORE),
     Feature("question", lambda read: [text.rstrip("\"”' ").endswith("?") for text in read.texts], raw=True, sets=MORE),
     Feature("early in document", early_in_document, raw=True, sets=MORE),
 ]

@@ -56,6 +56,10 @@ export function updateLists() {
       show(button, line);
       button.append(hint);
     }
+    if (item.dataset.quality !== String(x.quality)) { // a question changes it
+      item.dataset.quality = x.quality;
+      item.querySelector(".bar").replaceWith(bar(x.quality, x.contributions, scale, (box) => actions.open(x.sentence, box)));
+    }
     item.dataset.order = x.order;
     item.toggleAttribute("data-pinned", state.pins.has(x.sentence));
     const chance = state.pins.has(x.sentence) ? "pinned" : `${percent(x.marginal)} likely`;
