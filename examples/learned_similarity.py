@@ -1,19 +1,21 @@
 """Quality and similarity from one small network, learned end to end from chosen subsets (needs the extra `torch`).
 
-First on made-up sets, of which the truth is known: quality is no linear function of what is seen of an item, and items
-are alike where an angle is. Then, with `--corpus multiling2011.jsonl`, on the sentences of ten English topics, of which
-seven are learned from.
+On made-up sets, of which the truth is known: quality is no linear function of what is seen, and items are alike where
+an angle is. With `--corpus multiling2011.jsonl` also on sentences of ten English topics, seven of them to learn from.
 """
 
 import sys
 
 import numpy as np
 import torch
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
 from torch import nn
 
 from dpplearn import ConditionalDPP, ItemSet
-from dpplearn.torch import DPPLoss, log_prob_quality, sample, subset_masks
-from dpplearn.torch.loss import cosines
+from dpplearn.summarize import SentenceFeatures, Summarizer, read_clusters
+from dpplearn.summarize.model.training import training_targets
+from dpplearn.torch import DPPLoss, cosines, log_prob_quality, sample, subset_masks
 
 LOSS = DPPLoss(nugget=0.1)
 
@@ -50,31 +52,32 @@ def made_up(T, n=16):
 
 def english(path):
     """What is seen of sentences, their topics, and three extracts of each cluster, made with the references in hand."""
-    from sklearn.decomposition import TruncatedSVD
-
-    from dpplearn.summarize import SentenceFeatures, Summarizer, read_clusters
-    from dpplearn.summarize.model.training import training_targets
-
-    reads = SentenceFeatures().fit_read([one for one in read_clusters(path) if one.language == "english"])
     settings = Summarizer(budget=250, unit="words", targets="each", language="english").settings
-    topics = [TruncatedSVD(50, random_state=0).fit_transform(read.phi) for read in reads]
+    reads = SentenceFeatures().fit_read([one for one in read_clusters(path) if one.language == "english"])
+    words = TfidfVectorizer(stop_words="english").fit_transform(one.text for read in reads for one in read.sentences)
+    topics = np.split(0.01 + TruncatedSVD(50, random_state=0).fit_transform(words), np.cumsum([*map(len, reads)])[:-1])
     rows = [(read.F, V, Y) for read, V in zip(reads, topics, strict=True) for Y in training_targets(read, settings)]
     x, v = (nn.utils.rnn.pad_sequence([torch.tensor(row[c]) for row in rows], batch_first=True) for c in (0, 1))
-    items = torch.arange(x.shape[1]) < torch.tensor([len(F) for F, _, _ in rows])[:, None]
-    return x, v, subset_masks([Y.tolist() for _, _, Y in rows], x.shape[1]), items
+    return (
+        x,
+        v,
+        subset_masks([Y.tolist() for _, _, Y in rows], x.shape[1]),
+        x.any(-1),
+    )  # padding has no constant feature
 
 
 def main(sets=600, steps=400, corpus=None):
     x, log_q, S, chosen = made_up(sets + 200)
     linear, found, network = compare(x, x, chosen, torch.ones_like(chosen), sets, steps, 0.01)
     truth = log_prob_quality(log_q, S, chosen, nugget=LOSS.nugget)[sets:].mean().item()
-    seen = [y.detach()[sets:].flatten() for y in (network(x, x)[0], cosines(network(x, x)[1]))]
-    r = [np.corrcoef(a, b[sets:].flatten())[0, 1] for a, b in zip(seen, (log_q, S), strict=True)]
+    pair = ~torch.eye(16, dtype=torch.bool)  # P(i, j) depends on the square of S_ij
+    pairs = (network(x, x)[0], log_q), (cosines(network(x, x)[1])[:, pair] ** 2, S[:, pair] ** 2)
+    r = [np.corrcoef(a.detach()[sets:].flatten(), b[sets:].flatten())[0, 1] for a, b in pairs]
     print(f"log P of a held-out set: {linear:.2f} linear, {found:.2f} network, {truth:.2f} the truth")
-    print(f"The network's log q and similarities have correlations of {r[0]:.2f} and {r[1]:.2f} with the true ones.")
+    print(f"correlation of the network's with the true log q {r[0]:.2f}, with the true squared similarities {r[1]:.2f}")
     if corpus:
-        linear, found, _ = compare(*english(corpus), T=21, steps=100, weight_decay=1.0)
-        print(f"log P of an extract of a held-out English topic: {linear:.2f} linear, {found:.2f} network")
+        values = compare(*english(corpus), T=21, steps=100, weight_decay=1.0)[:2]
+        print("log P of an extract of a held-out English topic: {:.2f} linear, {:.2f} network".format(*values))
 
 
 if __name__ == "__main__":
