@@ -25,14 +25,14 @@ def compare(x, v, chosen, items, T, steps, weight_decay):
     sets = [ItemSet(a[i].numpy(), phi=b[i].numpy()) for a, b, i in zip(x, v, items, strict=True)]
     y = [np.flatnonzero(c[i]) for c, i in zip(chosen.numpy(), items, strict=True)]
     linear = ConditionalDPP(nugget=LOSS.nugget).fit(sets[:T], y[:T]).score(sets[T:], y[T:])
-    torch.manual_seed(0)
     p, d = x.shape[-1], v.shape[-1]
-    bent = [nn.Sequential(nn.Linear(a, 32), nn.Tanh(), nn.Linear(32, b)) for a, b in ((p, 1), (d, d))]
-    parts = nn.ModuleList([nn.Linear(p, 1), *bent]).double()
+    torch.manual_seed(0)
+    bent = [nn.Sequential(nn.Linear(a, 64), nn.Tanh(), nn.Linear(64, b)) for a, b in ((p, 1), (d, d))]
+    parts = nn.ModuleList([nn.Linear(p, 1), nn.Linear(d, d), *bent]).double()
     optimizer = torch.optim.AdamW(parts.parameters(), lr=0.01, weight_decay=weight_decay)
 
-    def network(x, v):  # log q, and the embedding: the given one, bent
-        return (parts[0](x) + parts[1](x)).squeeze(-1), v + parts[2](v)
+    def network(x, v):  # log q and an embedding: each a linear function and one that is not
+        return (parts[0](x) + parts[2](x)).squeeze(-1), parts[1](v) + parts[3](v)
 
     for _ in range(steps):
         optimizer.zero_grad()
@@ -58,12 +58,8 @@ def english(path):
     topics = np.split(0.01 + TruncatedSVD(50, random_state=0).fit_transform(words), np.cumsum([*map(len, reads)])[:-1])
     rows = [(read.F, V, Y) for read, V in zip(reads, topics, strict=True) for Y in training_targets(read, settings)]
     x, v = (nn.utils.rnn.pad_sequence([torch.tensor(row[c]) for row in rows], batch_first=True) for c in (0, 1))
-    return (
-        x,
-        v,
-        subset_masks([Y.tolist() for _, _, Y in rows], x.shape[1]),
-        x.any(-1),
-    )  # padding has no constant feature
+    there = x.any(-1)  # all but the padding has a constant feature
+    return x, v, subset_masks([Y.tolist() for _, _, Y in rows], x.shape[1]), there
 
 
 def main(sets=600, steps=400, corpus=None):

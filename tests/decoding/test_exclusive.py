@@ -110,3 +110,13 @@ def test_the_reason_says_that_others_are_excluded():
     found = greedy_map(DPP(3.0 * np.eye(4)), k=4, exclusive=[0, 0, 1, 1])
     assert found.sorted_subset.tolist() == [0, 2]
     assert "excluded by one that is chosen" in found.reason
+
+
+def test_numbers_past_those_of_the_items_left(rng):
+    """With most items excluded, the numbers of the others are larger than there are items."""
+    n = 40
+    dpp = DPP(np.eye(n) * 2.0)
+    group = np.repeat(np.arange(n // 2), 2)
+    found = sampled_map(dpp, np.ones(n), 3.0, exclude=np.arange(34), exclusive=group, n_samples=5_000, rng=rng)
+    assert found.subset.min() >= 34
+    assert np.unique(group[found.subset]).size == found.subset.size == 3

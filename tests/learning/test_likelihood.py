@@ -285,7 +285,7 @@ def test_weights_beyond_every_float(rng):
     asks = (
         lambda: log_likelihood([1e9, 0.0], items, [0]),
         lambda: model.marginals(items),
-        lambda: model.quality(items),
+        lambda: model.qualities(items),
         lambda: model.dpp(items),
         lambda: model.log_prob([items], [[0]]),
     )

@@ -72,7 +72,7 @@ def diversify(
         Positive; 1 each by default.
     diversity : float
         0 ranks by score alone, 1 by similarity alone. From 1/2 up, and at 0, the weights are those of pyversity.
-    method : {"greedy", "sampled", "consensus", "exact", "local"}
+    method : {"greedy", "sampled", "consensus", "exact", "local", "typical"}
         The decoder of `dpplearn.decoding`. All but "greedy" are for a few thousand items at most.
     strategy : {"dpp"}
         So that calls written for pyversity work.

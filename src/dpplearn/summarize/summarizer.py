@@ -16,11 +16,12 @@ from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
+from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.parameters import Parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
-from dpplearn.summarize.corpora.mismatch import warn_unless_read
+from dpplearn.summarize.corpora.mismatch import read_as, warn_unless_read
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import choose
@@ -34,7 +35,7 @@ from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
-from dpplearn.summarize.text.matching import match_words
+from dpplearn.summarize.text.matching import ANY, match_words
 from dpplearn.summarize.text.units import Unit
 
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ class Summarizer(Parameters):
 
     Parameters
     ----------
-    features : {"paper", "extended"}
-        Quality features of sentences, see `SentenceFeatures`.
-    decoder : {"consensus", "greedy", "sampled", "local", "exact"}
+    features : {"paper", "extended", "general"}
+        Quality features of sentences, see `SentenceFeatures`. "general" is for any kind of text and language.
+    decoder : {"consensus", "greedy", "sampled", "typical", "local", "exact"}
         How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
         the most probable of 10^6 samples; or another of `dpplearn.decoding`.
     budget, unit : float and str or callable
@@ -60,9 +61,10 @@ class Summarizer(Parameters):
         Of the Gaussian prior on the weights.
     language : str, optional
         English by default: words are stemmed as ROUGE does it where summaries are compared. For any other language
-        they are not.
-    oracle : {"rouge", "paper"}
-        Which extracts to learn from, see `rouge_oracle` and `paper_oracle`.
+        they are not. "any" goes by each cluster's own, as the model that comes with dpplearn does.
+    oracle : {"pairs", "rouge", "paper"}
+        Which extracts to learn from: those of large ROUGE-1 and ROUGE-2 F together, of large ROUGE-1 F alone, or the
+        paper's; see `dpplearn.summarize.model.oracle`.
     targets : {"each", "all"}, optional
         One extract for each reference, all of a cluster together counting as one example, or one extract for all
         references together, as in the paper. Default: "each" for the consensus decoder, which averages over sets, and
@@ -76,6 +78,11 @@ class Summarizer(Parameters):
     similarity : str
         Kind of similarity, "fixed" (with `rho`) or another that `dpplearn.learning.similarity` knows, whose parameters
         are learned.
+    quality : {"log-linear", "boosted"}
+        The paper's weights of features in bins, or trees on the numbers themselves and their ranks in the cluster.
+    compress : bool
+        Learn with shorter forms of sentences beside them, which extracts may then have; what `summarize` does, its own
+        `compress` says.
 
     Attributes
     ----------
@@ -110,12 +117,14 @@ class Summarizer(Parameters):
         rho: float = 0.3,
         prior_variance: float = 1.0,
         language: str | None = None,
-        oracle: str = "rouge",
+        oracle: str = "pairs",
         targets: str | None = None,
         bigrams: float = 0.3,
         splitter: Any = None,
         random_state: int = 0,
         similarity: str = "fixed",
+        quality: str = "log-linear",
+        compress: bool = False,
     ) -> None:
         self.features = features
         self.decoder = decoder
@@ -130,6 +139,8 @@ class Summarizer(Parameters):
         self.splitter = splitter
         self.random_state = random_state
         self.similarity = similarity
+        self.quality = quality
+        self.compress = compress
 
     @property
     def settings(self) -> SummarizerSettings:
@@ -153,6 +164,14 @@ class Summarizer(Parameters):
     def theta_(self) -> FloatArray:
         """Weights of the quality features."""
         return self._predictor.theta_
+
+    @property
+    def learned_(self) -> FloatArray:
+        """All numbers that the quality learned: weights, or values of trees."""
+        quality = self._predictor.quality_
+        return (
+            np.concatenate([quality.trees.value, quality.parameters]) if isinstance(quality, Boosted) else self.theta_
+        )
 
     @property
     def theta_std_(self) -> FloatArray:
@@ -207,7 +226,7 @@ class Summarizer(Parameters):
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
         self._check_fitted()
-        return match_words(text, self.language_)
+        return match_words(text, None if self.language_ == ANY else self.language_)
 
     # Summaries
 
@@ -215,11 +234,14 @@ class Summarizer(Parameters):
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
         return self._prepared(cluster).dpp
 
-    def prepare(self, cluster: Given | Featurized, *, min_words: int = 1, keep_all: bool = False) -> Prepared:
+    def prepare(
+        self, cluster: Given | Featurized, *, min_words: int = 1, keep_all: bool = False, compress: bool = False
+    ) -> Prepared:
         """All that summaries of a cluster have in common, so that many of them take one reading.
 
-        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`. Of more than
-        3,000 sentences, the 3,000 are kept that a first choice by the model, part by part, finds best:
+        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`; with `compress` their
+        shorter forms are, too, each after its sentence. Of more than 3,000 candidates, the 3,000 are kept that a first
+        choice by the model, part by part, finds best:
         `.read.sentences` of what is returned.
 
         Examples
@@ -230,12 +252,18 @@ class Summarizer(Parameters):
         >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
-        return self._prepared(cluster, min_words, keep_all, warn=True)
+        return self._prepared(cluster, min_words, keep_all, compress, warn=True)
 
     def _prepared(
-        self, given: Given | Featurized | Prepared, min_words: int = 1, keep_all: bool = False,
-        about: str | None = None, warn: bool = False,
-    ) -> Prepared:  # fmt: skip
+        self,
+        given: Given | Featurized | Prepared,
+        min_words: int = 1,
+        keep_all: bool = False,
+        compress: bool = False,
+        about: str | None = None,
+        *,
+        warn: bool = False,
+    ) -> Prepared:
         self._check_fitted()
         if isinstance(given, Featurized | Prepared) and (min_words != 1 or keep_all):
             raise ValueError("min_words and keep_all say how a cluster is read, and this one was read already.")
@@ -245,12 +273,18 @@ class Summarizer(Parameters):
         if not isinstance(cluster, Prepared):
             options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)
+            language = read_as(read.cluster, self.language_)
+            read = self.features_.with_forms(read, language) if compress and read.forms is None else read
             asked = None if about is None else Question.of(read, about)
             kept = finalists(read, self._predictor, lift=0.0 if asked is None else asked.lift)
             asked = asked if asked is None or kept is read else asked.among(read.sentences, kept.sentences)
-            return Prepared(kept, self._predictor, self.language_, self.settings.bigrams, question=asked)
+            forms = compress or read.forms is not None
+            own = self.settings
+            return Prepared(kept, self._predictor, language, own.bigrams, asked, forms, own.compress)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
+        if compress and not cluster.compressed:
+            raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
         return cluster.about(about)
 
     def summarize(
@@ -271,6 +305,7 @@ class Summarizer(Parameters):
         about: str | None = None,
         order: str = CHRONOLOGICAL,
         with_context: bool = False,
+        compress: bool = False,
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
@@ -314,17 +349,21 @@ class Summarizer(Parameters):
         with_context : bool
             Whether a sentence that leans on the one before it ("But he ...") brings that along, where both are worth
             their room, and stays out otherwise. By default only the first sentence does not lean so, where that can be.
+        compress : bool
+            Whether shorter forms of sentences are candidates, too, made by dropping spans
+            (`dpplearn.summarize.text.short_forms`); at most one form of each is chosen. Of those chosen, `full` is the
+            sentence and `dropped` the spans.
         """
         self._check_fitted()
         settings, order, about = self.settings, check_order(order), check_about(about)
         name = settings.decoder if decoder is None else normal_name(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = self._prepared(cluster, min_words, keep_all, about, warn=True)
+            ready = self._prepared(cluster, min_words, keep_all, compress, about, warn=True)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
-            budget = settled(budget, unit, ready.read.whole, best)
+            budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
             pick = partial(choose, ready, name, budget, unit, fill=fill, diversity=diversity, **options)
             choice = readable(pick, ready, budget, unit, allowed, pinned, diversity, order, with_context, as_is=fill)
@@ -364,7 +403,7 @@ class Summarizer(Parameters):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
-        """Read a model that `save` wrote; without a path, the English one that comes with dpplearn."""
+        """Read a model that `save` wrote; without a path, the one for any text that comes with dpplearn."""
         settings, trained = load_summarizer(path)
         found = cls(**vars(settings))._keep(trained)
         found._bundled = path is None

@@ -20,7 +20,7 @@ from dpplearn._precision import MIN_PIVOT
 from dpplearn.learning.likelihood import Example, Request, Terms, same
 from dpplearn.learning.normalizer import LOG_WIDE
 from dpplearn.learning.quality import MAX_ETA, LogLinear
-from dpplearn.learning.similarity import Derivative, Similarity
+from dpplearn.learning.similarity import Derivative, Learned, Similarity
 from dpplearn.learning.training_set import Shard
 from dpplearn.torch.determinants import inverse_lower
 from dpplearn.torch.memory import SHARE, free_bytes, in_batches
@@ -178,7 +178,11 @@ def evaluate_batch(
     bucket: Bucket, request: Request, device: torch.device, low: int, high: int
 ) -> list[tuple[float, Terms]]:
     """The sum over a batch, weighted, and beside it the instances that went the numpy way."""
-    quality, similarity, order, with_similarity = request
+    quality, similarity, order, with_similarity = request[:4]
+    if request.given_size or request.per_item or (with_similarity and isinstance(similarity, Learned)):
+        return [
+            (w, e.evaluate(request)) for w, e in zip(bucket.weights[low:high], bucket.examples[low:high], strict=True)
+        ]
     examples, data = bucket.examples[low:high], bucket.tensors(low, high, device)
     linear = isinstance(quality, LogLinear)
     if linear:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sys import getsizeof
 from typing import Any, NamedTuple
 
@@ -62,6 +62,7 @@ class Reading:
     notes: tuple[str, ...]
     defaults: schema.Defaults
     skipped: tuple[schema.Skipped, ...] = ()
+    forms: Prepared | None = None  # with shorter forms of the sentences, once that was asked for
 
     @property
     def nbytes(self) -> int:
@@ -72,10 +73,10 @@ class Reading:
         sentences; and the objects that hold them, which are most of it where a cluster is a word.
         """
         read, n = self.ready.read, self.ready.n
+        more = 0 if self.forms is None else self.forms.n  # the same again, of all forms
         words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
-        return (
-            8 * (10 * n**2 + 2 * read.F.size) + 17_000 + 3_300 * n + 190 * words + 4 * text + 400 * len(read.set_aside)
-        )
+        own = 17_000 + 3_300 * n + 190 * words + 4 * text + 400 * len(read.set_aside)
+        return 8 * (10 * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
 
 
 class Engine:
@@ -170,6 +171,14 @@ class Engine:
         defaults = schema.Defaults(budget=budget, unit=str(unit), diversity=0.5, decoder=decoder)
         return Reading(read.model, summarizer, ready, read.notes, defaults, read.skipped)
 
+    def with_forms(self, reading: Reading) -> Reading:
+        """A cluster with the shorter forms of its sentences, if they are not there yet."""
+        if reading.forms is not None:
+            return reading
+        features, ready = reading.summarizer.features_, reading.ready
+        read = features.with_forms(ready.read, reading.summarizer.language_)
+        return replace(reading, forms=ready if read is ready.read else replace(ready, read=read, compressed=True))
+
     def find(
         self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None
     ) -> Summary:
@@ -180,6 +189,9 @@ class Engine:
         budget = length_in(ready, own if options.budget is None else options.budget, unit)
         include, exclude = (list(getattr(options, name, ())) for name in ("include", "exclude"))
         pins = Pins.of(ready, include, exclude, budget, unit)
+        if options.compress:
+            ready = self.with_forms(reading).forms or ready
+            pins = pins.among(ready)
         summary = reading.summarizer.summarize(
             ready,
             budget,
@@ -199,7 +211,7 @@ class Engine:
 
 def length_in(ready: Prepared, budget: Budget, unit: str) -> float:
     """A budget as a number in the unit, whatever it was given as."""
-    return settled(budget, unit, ready.read.whole, int(ready.dpp.quality.argmax()))
+    return settled(budget, unit, ready.read.whole, ready.read.texts[int(ready.dpp.quality.argmax())])
 
 
 def asked(about: str | None) -> str | None:

@@ -122,6 +122,9 @@ class Options(Strict):
     with_context: bool = Field(
         False, description="A sentence that leans on the one before it comes with that, or not at all."
     )
+    compress: bool = Field(
+        False, description="Choose from shorter forms of sentences, too, with spans dropped and no word changed."
+    )
 
 
 class Selection(Options):
@@ -238,6 +241,9 @@ class Chosen(Judged):
     order: int = Field(description="Its place in the summary, from 1.")
     pinned: bool
     marginal: Marginal
+    dropped: list[tuple[int, int]] = Field(
+        description="Spans of the sentence's text that the summary does without; none unless `compress` was asked for."
+    )
 
 
 class Redundant(Judged):
@@ -280,7 +286,9 @@ class SelectionAnswer(SummaryHead):
 
 
 class PlacedChosen(Chosen, Place):
-    """A sentence of the summary, why, and where it stands."""
+    """A sentence of the summary, why, and where it stands; `text` is what the summary has of it."""
+
+    full: str = Field(description="The whole sentence, of which `dropped` are spans.")
 
 
 class PlacedRedundant(Redundant, Place):

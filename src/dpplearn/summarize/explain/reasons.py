@@ -38,6 +38,11 @@ class Reasons:
         self.weakest, self.size = q[subset].min(), joined_length(chosen, unit)
         self.alone, self.beside = lengths_with([], others, unit), lengths_with(chosen, others, unit)
         self.instead = lengths_with(chosen[:longest] + chosen[longest + 1 :], others, unit)
+        if read.forms is not None:  # what holds of a sentence holds of all its forms: of the shortest, of the best
+            self.q = over_forms(np.maximum, q, read.forms)
+            self.alone, self.beside, self.instead = (
+                over_forms(np.minimum, sizes, read.forms) for sizes in (self.alone, self.beside, self.instead)
+            )
         # of sentences with the same words, the one that was considered: a chosen one, or the first that may be
         self.considered = read.considered([*subset, *np.setdiff1d(np.arange(q.size), excluded)])
 
@@ -90,6 +95,19 @@ class Reasons:
         """The document of a sentence, and its place there."""
         sentence = self.read.sentences[i]
         return f"{self.read.cluster.documents[sentence.document].id}, sentence {sentence.position}"
+
+
+def over_forms(of_forms: np.ufunc, values: FloatArray, forms: IntArray) -> FloatArray:
+    """The largest or least of the values of all forms of a sentence, for each of them.
+
+    Examples
+    --------
+    >>> over_forms(np.minimum, np.array([3.0, 2.0, 5.0]), np.array([0, 0, 1]))
+    array([2., 2., 5.])
+    """
+    order = np.argsort(forms, kind="stable")
+    first = np.unique(forms[order], return_index=True)[1]
+    return np.asarray(of_forms.reduceat(values[order], first)[np.unique(forms, return_inverse=True)[1]])
 
 
 KINDS = {

@@ -32,7 +32,8 @@ class Summary:
     text : str
         The sentences, one per line, in the order that was asked for.
     sentences : tuple of Sentence
-        In the same order.
+        In the same order. Where sentences were to be compressed, `text` of each is what the summary has of it, `full`
+        the sentence, and `dropped` the spans of it that were left out.
     length, budget, unit
         How long the text is, and how long it might have been.
     note : str
@@ -116,12 +117,12 @@ class Summary:
             Chosen(read.sentences[i], i, float(q[i]), float(p[i]), contributions(self.names, terms[k]), i in pinned)
             for k, i in enumerate(self.order.tolist())
         ]
-        rest = np.setdiff1d(np.arange(q.size), Y)
+        rest = left_out(read.forms, q.size, Y)
         rest = rest[np.argsort(-q[rest], kind="stable")]
         covered = covered_shares(self.dpp.similarity, rest, Y).tolist()
         nearest = Y[read.C[np.ix_(rest, Y)].argmax(axis=1)]
         why = Reasons(read, q, self.worth, self.excluded, self.budget, self.unit, self.pinned, self.ready.question)
-        left_out = [
+        others = [
             LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), read.sentences[j], float(read.C[i, j]), share,
                     *why.of(i, share))
             for i, j, share in zip(rest.tolist(), nearest.tolist(), covered, strict=True)
@@ -129,7 +130,7 @@ class Summary:
         between = read.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
         alike = Alike(float(between.mean()), float(between.max())) if between.size else None
         documents = tuple(document.id for document in read.cluster.documents)
-        return Explanation(tuple(chosen), tuple(left_out), alike, documents, set_aside(read), read.passed)
+        return Explanation(tuple(chosen), tuple(others), alike, documents, set_aside(read), read.passed)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as data for JSON."""
@@ -142,6 +143,14 @@ class Summary:
             "sentences": [place(sentence) for sentence in self.sentences],
             "explanation": self.explain().to_dict(),
         }
+
+
+def left_out(forms: IntArray | None, n: int, Y: IntArray) -> IntArray:
+    """The items that are not in Y; where sentences have shorter forms, the sentences of which no form is."""
+    if forms is None:
+        return np.setdiff1d(np.arange(n), Y)
+    first = np.unique(forms, return_index=True)[1]
+    return first[~np.isin(forms[first], forms[Y])]
 
 
 def covered_shares(S: FloatArray, items: IntArray, Y: IntArray) -> FloatArray:

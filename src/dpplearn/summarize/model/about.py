@@ -26,12 +26,12 @@ from dpplearn.summarize.text.language import small_words
 from dpplearn.summarize.text.word_lists import word_set
 from dpplearn.summarize.text.words import words
 
-STRENGTH = 0.6
-FAR = 2.5  # standard deviations, beyond which more relevance adds nothing
+STRENGTH = 0.7
+FAR = 5.0  # standard deviations, beyond which more relevance adds nothing
 ONWARD = 0.7  # d
 STEPS = 30  # 0.7^30 is 2e-5
 FLOOR = 0.1  # of the mean relevance: added to each, so that none is out of reach
-ALIKE = 0.5  # of their letters, below which words are different ones
+ALIKE = 0.55  # of their letters, below which words are different ones
 ASKING = word_set("a an as at be by did do does how i in is it many me much on or tell to we where why")
 REASON = "relevance to the question"
 
@@ -125,6 +125,8 @@ def relevance(sentences: Sequence[Sequence[str]], question: Sequence[str]) -> Fl
 def matching(vocabulary: Sequence[str], question: Sequence[str]) -> FloatArray:
     """How much each word is one of the question's: 1 for the same, else the square of the share of letters in common.
 
+    Endings differ, and so may a letter or two in front (as in Hebrew and Arabic); other beginnings are other words.
+
     Examples
     --------
     >>> matching(["costs", "cost", "coast", "dam"], ["cost"]).round(2)
@@ -136,8 +138,16 @@ def matching(vocabulary: Sequence[str], question: Sequence[str]) -> FloatArray:
     sizes = np.diff(rows.indptr)[common.row] + np.array([len(one) for one in asked])[common.col]
     alike = 2.0 * common.data / sizes
     found = np.zeros(len(vocabulary))
-    np.maximum.at(found, common.row, np.where(alike >= ALIKE, alike**2, 0.0))
+    for k in np.flatnonzero(alike >= ALIKE):
+        i, j = common.row[k], common.col[k]
+        if _begins_in(vocabulary[i], question[j]) or _begins_in(question[j], vocabulary[i]):
+            found[i] = max(found[i], alike[k] ** 2)
     return found
+
+
+def _begins_in(word: str, other: str) -> bool:
+    """Whether a word begins where another does, or after a letter or two that are put before words."""
+    return word[:2] in other[:4]
 
 
 def _triples(word: str) -> list[str]:

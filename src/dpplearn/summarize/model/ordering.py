@@ -63,5 +63,5 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
         if read.leaning[i]:
             head[i] = head[at.get(int(read.places[i]) - 1, i)]
     heads = list(dict.fromkeys(head[i] for i in best))
-    heads.sort(key=lambda i: read.leaning[i] and not read.leaning[heads].all())  # leaning ones last; stable
+    heads = sorted(heads, key=lambda i: bool(read.leaning[i]))  # leaning ones last, in the same order
     return np.array([i for first in heads for i in sorted(best) if head[i] == first], np.int64)

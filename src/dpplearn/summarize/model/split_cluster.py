@@ -74,6 +74,13 @@ class SplitCluster:
             found.setdefault(self.said[i], i)
         return found
 
+    @cached_property
+    def forms(self) -> IntArray | None:
+        """Which sentence each is a form of, by number; None where each has only one."""
+        number: dict[tuple[int, int], int] = {}
+        found = np.array([number.setdefault(place_of(one), len(number)) for one in self.sentences], np.int64)
+        return found if len(number) < len(self) else None
+
     def matched(self, language: str | None) -> Sequence[Sequence[str]]:
         """The words by which each sentence is compared with other texts."""
         return self._matched.get(language, lambda: [match_words(text, language) for text in self.texts])
@@ -81,6 +88,11 @@ class SplitCluster:
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""
         return self._costs.get(unit, lambda: costs(self.texts, unit))
+
+
+def place_of(sentence: Sentence) -> tuple[int, int]:
+    """Where it begins: the same for all forms of a sentence, and for no other."""
+    return sentence.document, sentence.start
 
 
 def check_cluster(given: object) -> None:

@@ -40,9 +40,9 @@ def parse_date(text: str | None) -> datetime | None:
     if not text or len(text) > LONGEST:
         return None
     text = "".join(str(int(c)) if c.isdecimal() else c for c in text)  # figures of any script
-    with suppress(ValueError):
+    with suppress(ValueError, OverflowError):
         return _plain(datetime.fromisoformat(text))
-    with suppress(ValueError, TypeError, IndexError):
+    with suppress(ValueError, OverflowError, TypeError, IndexError):
         return _plain(parsedate_to_datetime(text))
     day = _day_in_figures(text) or _day_in_words(text)
     return None if day is None else day + _clock(text)

@@ -1,4 +1,5 @@
-// Budget, unit, diversity, question, order and decoder. A slider and a number show the same value.
+// Budget, unit, diversity, question, order, decoder, and whether sentences may be shortened. A slider and a number show
+// the same value.
 
 import { $ } from "./dom.js";
 import { state } from "./state.js";
@@ -42,7 +43,7 @@ export function buildControls(before = {}) {
 }
 
 function showControls() {
-  const { unit, diversity, decoder, about, order, with_context } = state.options;
+  const { unit, diversity, decoder, about, order, with_context, compress } = state.options;
   $("budget-range").max = reach[unit];
   const said = { budget: ` ${unit}`, diversity: `: ${weighs(diversity)}` };
   for (const name of Object.keys(NUMBERS)) {
@@ -58,6 +59,7 @@ function showControls() {
   $("order-about").textContent = sentence(state.offered.orders[order] ?? "");
   $("context").checked = with_context;
   if (document.activeElement !== $("about")) $("about").value = about;
+  $("compress").checked = Boolean(compress);
   $("decoder-about").textContent = state.offered.decoders[decoder] ?? "";
 }
 
@@ -134,6 +136,10 @@ export function listenControls(changed) {
     const budget = convert(state.options.budget, state.options.unit, target.value);
     state.options.unit = target.value;
     set("budget", budget);
+  });
+  $("compress").addEventListener("change", ({ target }) => {
+    state.options.compress = target.checked;
+    changed();
   });
   $("decoder").addEventListener("change", ({ target }) => {
     state.options.decoder = target.value;

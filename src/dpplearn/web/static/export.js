@@ -35,7 +35,7 @@ function asJson() {
   const { text, length, budget, unit, note, similarity } = selection;
   const located = (x) => {
     const { document, position, start, end, text } = cluster.sentences[x.sentence];
-    return { ...x, document, position, start, end, text };
+    return { ...x, document, position, start, end, text }; // the whole sentence, of which `dropped` are spans
   };
   return `${JSON.stringify({
     model: cluster.model,
