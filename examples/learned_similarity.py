@@ -44,7 +44,7 @@ def compare(x, v, chosen, items, T, steps, weight_decay):
 def made_up(T, n=16):
     """Items with a constant and five numbers: quality from the first two, an angle from the third."""
     x = torch.randn(T, n, 6, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    x[..., 5], angle = 1.0, 2 * x[..., 2]
+    x[..., 5], angle = 1.0, x[..., 2]
     log_q, S = torch.sin(2 * x[..., 0]) + x[..., 1].abs() - 1, cosines(torch.stack([angle.cos(), angle.sin()], -1))
     L = torch.exp(log_q[..., None] + log_q[..., None, :]) * torch.lerp(S, torch.eye(n).double(), LOSS.nugget)
     return x, log_q, S, sample(L, generator=torch.Generator().manual_seed(2))

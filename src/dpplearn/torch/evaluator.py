@@ -186,7 +186,7 @@ def evaluate_batch(
     examples, data = bucket.examples[low:high], bucket.tensors(low, high, device)
     linear = isinstance(quality, LogLinear)
     if linear:
-        eta = data.F @ torch.as_tensor(quality.parameters, device=device)
+        eta = data.F @ torch.tensor(quality.parameters, device=device)
     else:
         eta = padded([quality.eta(e.items) for e in examples], bucket.n, device)
     fine = (torch.isfinite(eta) & (eta <= MAX_ETA) | ~data.there).all(-1)
