@@ -118,6 +118,7 @@ def greedy_map(
     """
     if is_tensor(dpp) or (isinstance(dpp, tuple) and len(dpp) == 2 and is_tensor(dpp[1])):
         asked = {"k": k, "gain": gain, "cost_power": cost_power, "stop": stop, "include": include, "exclude": exclude}
+        asked |= {"exclusive": exclusive}
         found: Selection = resolve_name(ON_DEVICE)(dpp, cost, budget, diversity, **asked)
         return found
     candidates = read_model(dpp, diversity, nonsymmetric=True)
