@@ -21,7 +21,7 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.posterior import Settings, fit_weights, free_parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import QUALITIES
-from dpplearn.learning.similarity import Similarity, make_similarity
+from dpplearn.learning.similarity import Learned, Similarity, make_similarity
 from dpplearn.learning.training_set import training_data
 
 
@@ -70,8 +70,20 @@ class ConditionalDPP(ConditionalEstimator):
         every target is possible: duplicates, and more items than there are similarity features.
     learn_nugget : bool
         Maximize over the nugget too, as over rho; with `learn_rho` over both together.
-    similarity : "fixed", or a Similarity
-        "fixed" is S with `rho` and `nugget`; of another kind, all parameters are learned.
+    similarity : {"fixed", "mixture", "scaled", "projected"} or a Similarity
+        "fixed" is S with `rho` and `nugget`. The others are learned together with theta, all with weights of what is
+        particular to an item and of a constant: "mixture" the weights of the named parts of the item sets, "scaled" a
+        weight for each similarity feature, "projected" a linear map of them to `n_components`.
+    n_components : int
+        Of similarity="projected".
+    similarity_prior : float
+        Strength a of the prior on a learned similarity: Dirichlet(1 + a) on weights, and on a projection a Gaussian
+        around the features' principal components with variance 1 / (a d), d the number of similarity features.
+    n_starts : int
+        How often a similarity is learned, from different starts; the best is kept.
+    given_size : bool
+        Learn from P(Y | |Y|), the likelihood given the size (a k-DPP), which is concave in theta too. For tasks where
+        the size is fixed by design, and to learn similarity without the size in the way.
     quality : {"log-linear", "boosted"}
         "log-linear" is q = exp(theta . f / 2); "boosted" a sum of small trees on raw columns (numbers, categories and
         what is not known, as `ItemSet.from_long` reads them, or else the features), grown on the same likelihood.
@@ -102,14 +114,18 @@ class ConditionalDPP(ConditionalEstimator):
     theta_ : array of shape (m,)
     theta_std_ : array of shape (m,)
         Standard errors by Laplace's method: square roots of the diagonal of the inverse Hessian.
-        Where the similarity is learned they are those for `similarity_` as if it were known.
+        With a learned kind of similarity they are joint with its own. With `learn_rho` or `learn_nugget` they are
+        those for `similarity_` as if it were known.
     log_likelihood_ : float
         Sum of log P(Y_t | X_t) at theta_, without the prior.
     n_iter_ : int
     converged_ : bool
     rho_, nugget_ : float
     similarity_ : Similarity
-        A record: `parameters`, `weights` by name, the matrix of an item set.
+        A record: `parameters`, `weights` by name and their `std`, the matrix of an item set.
+    starts_ : array
+        The log-posterior that each start reached, where the similarity is learned: their spread says whether there
+        are several maxima.
     quality_ : Quality
         A record: `log_q(items)`, and `contributions(items)`, what each feature adds to log q^2.
     gradient_norm_ : float
@@ -145,6 +161,10 @@ class ConditionalDPP(ConditionalEstimator):
         nugget: float = 0.0,
         learn_nugget: bool = False,
         similarity: str | Similarity = "fixed",
+        n_components: int = 2,
+        similarity_prior: float = 0.1,
+        n_starts: int = 3,
+        given_size: bool = False,
         quality: str = "log-linear",
         n_trees: int = 60,
         depth: int = 4,
@@ -168,6 +188,10 @@ class ConditionalDPP(ConditionalEstimator):
         self.nugget = nugget
         self.learn_nugget = learn_nugget
         self.similarity = similarity
+        self.n_components = n_components
+        self.similarity_prior = similarity_prior
+        self.n_starts = n_starts
+        self.given_size = given_size
         self.quality = quality
         self.n_trees = n_trees
         self.depth = depth
@@ -198,10 +222,22 @@ class ConditionalDPP(ConditionalEstimator):
         sample_weight : array, optional
             How often each instance counts.
         """
-        similarity = make_similarity(self.similarity, self.rho, self.nugget)
+        similarity = make_similarity(self.similarity, self.rho, self.nugget, self.n_components)
         free = free_parameters(similarity, self.learn_rho, self.learn_nugget)
+        before = getattr(self, "similarity_", None)
+        warm = bool(self.warm_start) and isinstance(similarity, Learned) and type(before) is type(similarity)
         settings = Settings(
-            self.prior_variance, self.solver, self.tol, self.max_iter, similarity, free, self.on_impossible
+            self.prior_variance,
+            self.solver,
+            self.tol,
+            self.max_iter,
+            before if warm and before is not None else similarity,
+            free,
+            self.on_impossible,
+            bool(self.given_size),
+            self.similarity_prior,
+            self.n_starts,
+            warm,
         )
         check_choice(self.quality, "quality", QUALITIES)
         data = training_data(X, y, sample_weight)

@@ -11,12 +11,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, check_choice
-from dpplearn._linalg import logdet
+from dpplearn._linalg import logdet, to_dense
 from dpplearn._precision import rounding
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Request, Terms
-from dpplearn.learning.similarity import Similarity
+from dpplearn.learning.parts import Shape, shared_shapes
+from dpplearn.learning.similarity.learned import Learned
+from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.training_set import Shard
 
 
@@ -29,6 +31,8 @@ class Survey(NamedTuple):
     impossible: list[tuple[int, str]]  # instances whose target has probability 0, and why
     scale: FloatArray  # largest |f_ij| of each feature
     weight: float  # sum of the weights of the possible ones
+    parts: tuple[Shape, ...] = ()  # what similarities are made of
+    moment: FloatArray | None = None  # sum of phi^T phi, for kinds that start from it
     encoding: Encoding | None = None  # how the features were made of a table
     raw: FloatArray | None = None  # the columns of all items that count, where trees are grown on them,
     sizes: IntArray = np.empty(0, np.int64)  # and how many items each instance has
@@ -59,6 +63,8 @@ class Part:
     def of(cls, shard: Shard, evaluator: Evaluator, similarity: Similarity, with_columns: bool = False) -> Part:
         """Survey a shard and leave out what does not count, the same for all evaluators."""
         survey = survey_of(shard, similarity)
+        if isinstance(similarity, Learned):
+            similarity = similarity.bound(survey.parts)
         skip = {t for t, _ in survey.impossible}
         keep = [t for t, w in enumerate(shard.weights.tolist()) if w > 0 and t not in skip]
         pick = Shard([shard.item_sets[t] for t in keep], [shard.subsets[t] for t in keep], shard.weights[keep])
@@ -98,16 +104,22 @@ def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
 
 def survey_of(shard: Shard, similarity: Similarity) -> Survey:
     """The survey of a shard, the same for all evaluators."""
+    learned = isinstance(similarity, Learned)  # what is particular to an item is never 0: all is possible
     impossible, weight = [], 0.0
     for t, (items, Y, w) in enumerate(zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
-        if w > 0 and (why := why_impossible(items, Y, similarity)):
+        if w > 0 and not learned and (why := why_impossible(items, Y, similarity)):
             impossible.append((t, why))
         else:
             weight += w
     scale = np.max([np.abs(items.features).max(axis=0) for items in shard.item_sets], axis=0)
     names = next((items.names for items in shard.item_sets if items.names is not None), None)
     encoding = next((items.encoding for items in shard.item_sets if items.encoding is not None), None)
-    return Survey(len(shard), scale.size, names, impossible, scale, weight, encoding)
+    parts, moment = (), None
+    if isinstance(similarity, Learned):
+        parts = shared_shapes([tuple(part.shape for part in items.parts) for items in shard.item_sets])
+        if similarity.bound(parts).needs_moment:
+            moment = np.sum([to_dense(items.phi.T @ items.phi) for items in shard.item_sets], axis=0)  # type: ignore[union-attr]
+    return Survey(len(shard), scale.size, names, impossible, scale, weight, parts, moment, encoding)
 
 
 def why_impossible(items: ItemSet, Y: np.ndarray, similarity: Similarity) -> str | None:

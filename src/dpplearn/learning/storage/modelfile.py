@@ -1,7 +1,7 @@
 """Model files: quality and similarity as records, in JSON. Reading one can run no code.
 
-Version 2 has a record of the quality and one of the similarity, version 3 trees and encodings of tables; version 1,
-which is read for ever as 2 is, has theta and rho.
+Version 2 has a record of the quality and one of the similarity, version 3 learned similarities, `given_size`, trees and
+encodings of tables; version 1, which is read for ever as 2 is, has theta and rho.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ from dpplearn.learning.storage import whole_number
 FORMAT, VERSION = "dpplearn.ConditionalDPP", 3
 ADDED: dict[int, dict[str, Any]] = {  # parameters that each version added, and what they were before
     2: {"nugget": 0.0, "learn_nugget": False, "similarity": Fixed.kind},
-    3: {"quality": LogLinear.kind} | {one.name: one.default for one in fields(Boosting)},
+    3: {"n_components": 2, "similarity_prior": 0.1, "n_starts": 3, "given_size": False}
+    | {"quality": LogLinear.kind}
+    | {one.name: one.default for one in fields(Boosting)},
 }
 PARAMS = ("prior_variance", "solver", "tol", "max_iter", "rho", "learn_rho", "on_impossible", *ADDED[2], *ADDED[3])
 TYPES: dict[str, type] = dict.fromkeys(("solver", "on_impossible", "similarity", "quality"), str)
-TYPES |= {"n_trees": int, "depth": int, "early_stopping": bool, "random_state": int}
-TYPES |= {"learn_rho": bool, "learn_nugget": bool, "max_iter": int}
+TYPES |= dict.fromkeys(("learn_rho", "learn_nugget", "given_size", "early_stopping"), bool)
+TYPES |= dict.fromkeys(("max_iter", "n_components", "n_starts", "n_trees", "depth", "random_state"), int)
 FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged")
 
 
@@ -44,11 +46,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     params = {name: getattr(model, name) for name in PARAMS}
     if isinstance(given, Fixed):  # its own, which count, and not the model's
         params |= {"rho": given.rho, "nugget": given.nugget}
-    params |= {name: bool(params[name]) for name in ("learn_rho", "learn_nugget", "early_stopping")}
+    params |= {name: bool(params[name]) for name in ("learn_rho", "learn_nugget", "given_size", "early_stopping")}
     params["similarity"] = getattr(given, "kind", given)
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
     records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
-    fitted = {name: getattr(model, f"{name}_") for name in FITTED}
+    fitted = {name: getattr(model, f"{name}_") for name in FITTED} | {"starts": getattr(model, "starts_", ())}
     table = {} if model.encoding_ is None else {"encoding": model.encoding_.state()}
     write_json(path, {**head, "feature_names": list(model.feature_names_in_), **records, **fitted, **table})
 
@@ -81,7 +83,8 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
         raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
     if encoding is not None and len(encoding.features) != len(quality.names) - 1 and isinstance(quality, Boosted):
         raise ValueError(f"encoding in {path} has other columns than its trees. Save the model again.")
-    fitted = Fitted(quality, std, similarity, value, norm, n_iter, converged, names, encoding)
+    starts = numbers(data.get("starts", []), "starts", path)
+    fitted = Fitted(quality, std, similarity, value, norm, n_iter, converged, names, starts, encoding)
     return read_params(data["params"], path, quality.n_features), fitted
 
 
@@ -113,12 +116,22 @@ def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
         raise ValueError(
             f"similarity in {path} must be an object of a known kind ({', '.join(SIMILARITIES)}), found {record!r:.80}."
         )
-    given = [(field.name, record.get(field.name)) for field in fields(kind)]
     try:
-        made: Similarity = kind(*((numbers if isinstance(x, list) else number)(x, name, path) for name, x in given))
+        made: Similarity = kind(*(read_field(record.get(field.name), field.name, path) for field in fields(kind)))
     except (TypeError, ValueError) as error:
         raise ValueError(f"similarity in {path} is none: {error}") from None
     return made
+
+
+def read_field(x: Any, name: str, path: str | os.PathLike[str]) -> Any:
+    """A number, a list of numbers or of rows of them, or a list of names."""
+    if not isinstance(x, list):
+        return number(x, name, path)
+    if name == "names":
+        return tuple(check_names(x, len(x)) or ())
+    if x and isinstance(x[0], list):
+        return np.array([numbers(row, name, path, len(x[0])) for row in x])
+    return numbers(x, name, path)
 
 
 def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, Any]:
@@ -126,7 +139,7 @@ def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, 
     if not isinstance(params, dict) or set(params) != set(PARAMS):
         raise ValueError(f"params in {path} must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
     out = dict(params)
-    for name in ("tol", "rho", "nugget", "learning_rate"):
+    for name in ("tol", "rho", "nugget", "similarity_prior", "learning_rate"):
         out[name] = number(params[name], name, path)
     if (variance := params["prior_variance"]) is not None:
         out["prior_variance"] = (numbers if isinstance(variance, list) else number)(variance, "prior_variance", path)
@@ -134,10 +147,9 @@ def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, 
         if type(params[name]) is not kind:  # True is no number of iterations
             raise ValueError(f"{name} in {path} must be of type {kind.__name__}, found {params[name]!r}.")
     try:
-        similarity = make_similarity(out["similarity"], out["rho"], out["nugget"])
-        Settings(
-            out["prior_variance"], out["solver"], out["tol"], out["max_iter"], similarity, (), out["on_impossible"]
-        )
+        similarity = make_similarity(out["similarity"], out["rho"], out["nugget"], out["n_components"])
+        names = ("prior_variance", "solver", "tol", "max_iter", "on_impossible", "similarity_prior", "n_starts")
+        Settings(**{name: out[name] for name in names}, similarity=similarity, free=())
         check_precision(out["prior_variance"], m)
         Boosting(**{one.name: out[one.name] for one in fields(Boosting)})
         check_choice(out["quality"], "quality", QUALITIES)
