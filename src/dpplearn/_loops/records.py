@@ -153,7 +153,8 @@ class Window(NamedTuple):
     cost: Array  # (n,)
     low: float
     high: float
-    largest: int  # number of items
+    smallest: int  # number of items
+    largest: int
     m: int  # how many sets to keep
     group: Array  # (n,) items of the same number exclude each other; empty where none does
 

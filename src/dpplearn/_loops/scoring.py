@@ -51,9 +51,9 @@ def best_of_block(tables, state, size, window):
         for c in range(k):
             total += cost[items[c]]
             bound += log_diag[items[c]]
-        if total < low or total > high or k > window.largest:
+        if total < low or total > high or k < window.smallest or k > window.largest:
             away = max(low - total, total - high)
-            if away < gap and k <= window.largest:
+            if away < gap and window.smallest <= k <= window.largest:
                 gap, nearest = away, total
             continue
         if window.group.size > 0 and clash(items, k, window.group, mark, sample):

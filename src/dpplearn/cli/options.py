@@ -103,8 +103,14 @@ def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 learning_options = several(
     click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries."),
     click.option("--unit", type=UNIT, default="bytes", show_default=True),
-    click.option("--features", type=click.Choice(["paper", "extended"]), default="paper", show_default=True),
-    click.option("--oracle", type=click.Choice(["rouge", "paper"]), default="rouge", show_default=True),
+    click.option("--features", type=click.Choice(["paper", "extended", "general"]), default="paper", show_default=True),
+    click.option(
+        "--oracle",
+        type=click.Choice(["pairs", "rouge", "paper"]),
+        default="pairs",
+        show_default=True,
+        help="Extracts to learn from: by words and word pairs, by words alone, or the paper's.",
+    ),
     click.option(
         "--targets",
         type=click.Choice(["each", "all"]),

@@ -15,13 +15,12 @@ from dpplearn._checks import IntArray, Seed, check_int, check_jobs, check_rng
 from dpplearn.decoding.agreement import CountUtility, check_utility
 from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
 from dpplearn.decoding.greedy import as_selection, gains_in_order, greedy_auto
-from dpplearn.decoding.limits import Limits, check_budget, check_limits, fits, reaches
+from dpplearn.decoding.limits import Limits, check_budget, check_limits
 from dpplearn.decoding.sampled import Source
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import find_tilt, tilted
 from dpplearn.process import remaining
 from dpplearn.sampling import end_to_end
-from dpplearn.sampling.spectral import sample_spectral
 from dpplearn.subsets import Subsets
 
 Utility: TypeAlias = Callable[[IntArray, IntArray], float] | ArrayLike | sparse.sparray | Sequence[tuple[float, Any]]
@@ -222,13 +221,8 @@ def draw_between(
     nearest, gap = np.nan, np.inf
     drawn, batch = 0, 2 * count
     while len(kept) < count and drawn < EFFORT * count:
-        indptr, indices = sample_spectral(source.tables, batch, rng, expected_size=source.expected_size, n_jobs=n_jobs)
-        sample_of = np.repeat(np.arange(batch), np.diff(indptr))
-        totals = np.bincount(sample_of, source.cost[indices], minlength=batch) + source.base
+        indptr, indices, totals, right = source.draw(batch, low, high, rng, n_jobs)
         away = np.maximum(low - totals, totals - high)
-        right = reaches(totals, low) & fits(totals, high)
-        if source.group.size:
-            right[twice(sample_of, source.group[indices])] = False
         for s in np.flatnonzero(right)[: count - len(kept)]:
             kept.append(np.sort(np.concatenate([source.items[indices[indptr[s] : indptr[s + 1]]], source.include])))
         if away.min() < gap:
@@ -240,13 +234,6 @@ def draw_between(
         "Widen [min_cost, max_cost]"
     )
     return Subsets._of(*end_to_end(kept), candidates.n), "" if kept else note
-
-
-def twice(sample_of: IntArray, group: IntArray) -> IntArray:
-    """The samples with two items that exclude each other."""
-    order = np.lexsort((group, sample_of))
-    sample_of, group = sample_of[order], group[order]
-    return np.asarray(sample_of[1:][(np.diff(sample_of) == 0) & (np.diff(group) == 0)])
 
 
 def as_greedy(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray, check_choice, count_of, view
+from dpplearn._checks import FloatArray, IntArray, check_choice, count_of, is_tensor, view
 from dpplearn._loops.records import (
     DEPENDENT,
     IMPOSSIBLE,
@@ -31,6 +32,8 @@ from dpplearn.decoding.limits import Limits, check_limits, check_number
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.two_sided import greedy_two_sided
 from dpplearn.operand import Dense, Operand, Rows, TwoSided
+
+ON_DEVICE = "dpplearn.torch.selecting:greedy_map"  # for tensors; imported with the first of them
 
 
 def greedy_map(
@@ -61,7 +64,7 @@ def greedy_map(
 
     Parameters
     ----------
-    dpp : DPP, LowRankDPP, NonsymmetricDPP or tuple (q, phi)
+    dpp : DPP, LowRankDPP, NonsymmetricDPP or tuple (q, phi); or torch tensors: a kernel (n, n), or (q, phi)
         With qualities q (n,) and features phi (n, d), a dense or scipy sparse array, L_ij = q_i q_j cos(phi_i, phi_j);
         no n x n array is formed, and float32 features are read in place.
     cost : array of shape (n,), optional
@@ -113,6 +116,10 @@ def greedy_map(
     >>> greedy_map(dpp, cost=[4, 5, 4], budget=3).reason
     'the budget of 3 is below the cheapest candidate, which costs 4'
     """
+    if is_tensor(dpp) or (isinstance(dpp, tuple) and len(dpp) == 2 and is_tensor(dpp[1])):
+        asked = {"k": k, "gain": gain, "cost_power": cost_power, "stop": stop, "include": include, "exclude": exclude}
+        found: Selection = resolve_name(ON_DEVICE)(dpp, cost, budget, diversity, **asked)
+        return found
     candidates = read_model(dpp, diversity, nonsymmetric=True)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
     check_choice(gain, "gain", ("auto", "probability", "log"))
@@ -153,6 +160,8 @@ def greedy_auto(candidates: Candidates, limits: Limits, power: float | None, flo
 def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, floor: float) -> Run:
     """One greedy pass with gains divided by cost^power."""
     check_stop()
+    if not candidates.here:
+        return possible(candidates, limits, candidates.greedy_run(limits, rule, power, floor))
     cost = limits.cost
     weight = np.ones(cost.size) if power == 0.0 else cost if power == 1.0 else cost**power
     forced, group = view(limits.include), limits.group

@@ -31,6 +31,7 @@ def fit_boosted(
     backend: Any = None,
     n_jobs: int | None = 1,
     evaluator: Any = "numpy",
+    device: Any = None,
     verbose: bool | Progress = False,
 ) -> Fitted:
     """Trees on the likelihood, given the similarity; one that is learned is that of a log-linear quality at first.
@@ -38,7 +39,8 @@ def fit_boosted(
     It is learned again, with the constant, when the trees are there.
     """
     progress = as_progress(verbose)
-    prepare = partial(Part.of, evaluator=make_evaluator(evaluator), similarity=settings.possible, with_columns=True)
+    evaluated = make_evaluator(evaluator, device)
+    prepare = partial(Part.of, evaluator=evaluated, similarity=settings.possible, with_columns=True)
     with make_backend(backend, n_jobs, data, prepare) as engine:
         survey = engine.survey()
         check_possible(survey, settings.on_impossible)

@@ -95,8 +95,11 @@ class ConditionalDPP(ConditionalEstimator):
         there are less than 100 each fifth in turn. All are learned from in the end.
     random_state : int
         Seed of what is held out.
-    evaluator : "numpy", or an Evaluator
-        How instances are evaluated where they live: "numpy" one by one. See CONTRIBUTING.md for your own.
+    evaluator : {"numpy", "torch"}, or an Evaluator
+        How instances are evaluated where they live: "numpy" one by one, "torch" (`pip install dpplearn[torch]`) in
+        batches, with the same result. See CONTRIBUTING.md for your own.
+    device : str, optional
+        Where "torch" works: "cuda", "cuda:1", "cpu"; by default a GPU where there is one.
     on_impossible : {"error", "drop"}
         What to do with targets that have probability 0 whatever theta is, such as two duplicates.
     backend : {None, "serial", "processes", "dask"} or distributed.Client
@@ -172,6 +175,7 @@ class ConditionalDPP(ConditionalEstimator):
         early_stopping: bool = True,
         random_state: int = 0,
         evaluator: str | Evaluator = "numpy",
+        device: Any = None,
         on_impossible: str = "error",
         backend: Any = None,
         verbose: bool | Progress = False,
@@ -199,6 +203,7 @@ class ConditionalDPP(ConditionalEstimator):
         self.early_stopping = early_stopping
         self.random_state = random_state
         self.evaluator = evaluator
+        self.device = device
         self.on_impossible = on_impossible
         self.backend = backend
         self.verbose = verbose
@@ -241,7 +246,8 @@ class ConditionalDPP(ConditionalEstimator):
         )
         check_choice(self.quality, "quality", QUALITIES)
         data = training_data(X, y, sample_weight)
-        where = {"backend": self.backend, "n_jobs": self.n_jobs, "evaluator": self.evaluator, "verbose": self.verbose}
+        where = {"backend": self.backend, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        where |= {"evaluator": self.evaluator, "device": self.device}
         if self.quality == Boosted.kind:
             if self.warm_start or self.checkpoint is not None:
                 raise ValueError('warm_start and checkpoint are for quality="log-linear". Leave them out.')

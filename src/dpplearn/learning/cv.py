@@ -50,7 +50,8 @@ class ConditionalDPPCV(ConditionalEstimator):
         The nuggets to compare, each with every rho.
     similarity : str, or a list
         The kinds to compare by held-out likelihood, such as ["fixed", "mixture"]; "fixed" with every rho and nugget.
-    n_components, similarity_prior, n_starts, given_size, solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, verbose
+    n_components, similarity_prior, n_starts, given_size, solver, tol, max_iter, n_jobs, on_impossible, backend,
+    evaluator, device, verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
         With on_impossible="drop", all settings are compared on the targets that each rho and nugget makes possible.
 
@@ -93,6 +94,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         on_impossible: str = "error",
         backend: Any = None,
         evaluator: Any = "numpy",
+        device: Any = None,
         verbose: bool = False,
     ) -> None:
         self.prior_variances = prior_variances
@@ -112,6 +114,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         self.on_impossible = on_impossible
         self.backend = backend
         self.evaluator = evaluator
+        self.device = device
         self.verbose = verbose
 
     def fit(
@@ -225,6 +228,7 @@ class ConditionalDPPCV(ConditionalEstimator):
             "on_impossible",
             "backend",
             "evaluator",
+            "device",
             "verbose",
         )
         return ConditionalDPP(**{name: getattr(self, name) for name in common}, **params)

@@ -68,9 +68,9 @@ class Request(NamedTuple):
         value, gradient = 0.0, np.zeros(m)
         hessian = np.zeros((m, m)) if self.order == 2 else None
         slopes = np.zeros(p) if self.with_similarity else None
+        each: list[Slopes] = []
         bends: FloatArray | None = None
         cross: FloatArray | None = None
-        each: list[Slopes] = []
         for w, terms in weighted:
             value += w * terms.value
             gradient += w * terms.gradient
@@ -136,7 +136,7 @@ class Example:
         if with_similarity and self.log_det_Y == -np.inf:
             slopes = np.full(p, np.inf)  # impossible here, and perhaps not for larger parameters
         elif z.G is not None:
-            slopes = self._block_slopes() - similarity.pull_back(self.items, z.G)
+            slopes = self.block_slopes() - similarity.pull_back(self.items, z.G)
             if J is not None and isinstance(similarity, Learned):
                 bends, cross = self._bends(similarity, z.G, eta, J)
         hessian = None if z.covariance is None else -z.covariance
@@ -162,7 +162,7 @@ class Example:
             X, _ = lapack.dpotri(lapack.dpotrf(X, lower=1)[0], lower=1)
         return Inverse(X, np.ones(k), k - S.own * float(X.trace()))
 
-    def _block_slopes(self) -> FloatArray:
+    def block_slopes(self) -> FloatArray:
         """d log det S_Y = <S_Y^-1, dS_Y>, pulled back."""
         if self._block is None:
             S = self.S.similarity

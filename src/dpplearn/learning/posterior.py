@@ -108,12 +108,13 @@ def fit_weights(
     backend: Any = None,
     n_jobs: int | None = 1,
     evaluator: Any = "numpy",
+    device: Any = None,
     verbose: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Fitted:
     """Maximize sum of w_t log P(Y_t | X_t) - sum of theta_j^2 / (2 variance_j), over the similarity too if asked to."""
     progress = as_progress(verbose)
-    prepare = partial(Part.of, evaluator=make_evaluator(evaluator), similarity=settings.possible)
+    prepare = partial(Part.of, evaluator=make_evaluator(evaluator, device), similarity=settings.possible)
     try:
         with make_backend(backend, n_jobs, data, prepare) as engine:
             return maximize_posterior(engine, settings, start, progress, checkpoint)

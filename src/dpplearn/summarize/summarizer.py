@@ -21,7 +21,7 @@ from dpplearn.learning.parameters import Parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
-from dpplearn.summarize.corpora.mismatch import warn_unless_read
+from dpplearn.summarize.corpora.mismatch import read_as, warn_unless_read
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import choose
@@ -35,7 +35,7 @@ from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
-from dpplearn.summarize.text.matching import match_words
+from dpplearn.summarize.text.matching import ANY, match_words
 from dpplearn.summarize.text.units import Unit
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class Summarizer(Parameters):
 
     Parameters
     ----------
-    features : {"paper", "extended"}
-        Quality features of sentences, see `SentenceFeatures`.
-    decoder : {"consensus", "greedy", "sampled", "local", "exact"}
+    features : {"paper", "extended", "general"}
+        Quality features of sentences, see `SentenceFeatures`. "general" is for any kind of text and language.
+    decoder : {"consensus", "greedy", "sampled", "typical", "local", "exact"}
         How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
         the most probable of 10^6 samples; or another of `dpplearn.decoding`.
     budget, unit : float and str or callable
@@ -61,9 +61,10 @@ class Summarizer(Parameters):
         Of the Gaussian prior on the weights.
     language : str, optional
         English by default: words are stemmed as ROUGE does it where summaries are compared. For any other language
-        they are not.
-    oracle : {"rouge", "paper"}
-        Which extracts to learn from, see `rouge_oracle` and `paper_oracle`.
+        they are not. "any" goes by each cluster's own, as the model that comes with dpplearn does.
+    oracle : {"pairs", "rouge", "paper"}
+        Which extracts to learn from: those of large ROUGE-1 and ROUGE-2 F together, of large ROUGE-1 F alone, or the
+        paper's; see `dpplearn.summarize.model.oracle`.
     targets : {"each", "all"}, optional
         One extract for each reference, all of a cluster together counting as one example, or one extract for all
         references together, as in the paper. Default: "each" for the consensus decoder, which averages over sets, and
@@ -116,7 +117,7 @@ class Summarizer(Parameters):
         rho: float = 0.3,
         prior_variance: float = 1.0,
         language: str | None = None,
-        oracle: str = "rouge",
+        oracle: str = "pairs",
         targets: str | None = None,
         bigrams: float = 0.3,
         splitter: Any = None,
@@ -225,7 +226,7 @@ class Summarizer(Parameters):
     def match_words(self, text: str) -> list[str]:
         """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
         self._check_fitted()
-        return match_words(text, self.language_)
+        return match_words(text, None if self.language_ == ANY else self.language_)
 
     # Summaries
 
@@ -272,12 +273,14 @@ class Summarizer(Parameters):
         if not isinstance(cluster, Prepared):
             options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)
-            read = self.features_.with_forms(read, self.language_) if compress and read.forms is None else read
+            language = read_as(read.cluster, self.language_)
+            read = self.features_.with_forms(read, language) if compress and read.forms is None else read
             asked = None if about is None else Question.of(read, about)
             kept = finalists(read, self._predictor, lift=0.0 if asked is None else asked.lift)
             asked = asked if asked is None or kept is read else asked.among(read.sentences, kept.sentences)
             forms = compress or read.forms is not None
-            return Prepared(kept, self._predictor, self.language_, self.settings.bigrams, asked, forms)
+            own = self.settings
+            return Prepared(kept, self._predictor, language, own.bigrams, asked, forms, own.compress)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         if compress and not cluster.compressed:
@@ -400,7 +403,7 @@ class Summarizer(Parameters):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
-        """Read a model that `save` wrote; without a path, the English one that comes with dpplearn."""
+        """Read a model that `save` wrote; without a path, the one for any text that comes with dpplearn."""
         settings, trained = load_summarizer(path)
         found = cls(**vars(settings))._keep(trained)
         found._bundled = path is None

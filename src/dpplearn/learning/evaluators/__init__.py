@@ -82,18 +82,25 @@ class Part:
 
 
 # Where each is found when first asked for ("module:class"), or what makes it.
-EVALUATORS: dict[str, str | Callable[[], Evaluator]] = {"numpy": "dpplearn.learning.evaluators.one_by_one:OneByOne"}
+EVALUATORS: dict[str, str | Callable[..., Evaluator]] = {
+    "numpy": "dpplearn.learning.evaluators.one_by_one:OneByOne",
+    "torch": "dpplearn.torch.evaluator:Batches",
+}
+ON_DEVICES = ("torch",)  # those that are made for a device
 
 
-def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
-    """The evaluator of a name, or the one given."""
+def make_evaluator(evaluator: str | Evaluator, device: Any = None) -> Evaluator:
+    """The evaluator of a name, or the one given; of a name that works on devices, for this one."""
     made: Any = evaluator
+    placed = isinstance(evaluator, str) and evaluator in ON_DEVICES
+    if device is not None and not placed:
+        raise ValueError(f'device={device!r} is for evaluator="torch"; found evaluator={evaluator!r}. Leave it out.')
     if isinstance(evaluator, str):
         made = EVALUATORS[check_choice(evaluator, "evaluator", tuple(EVALUATORS))]
         if isinstance(made, str):
             module, _, name = made.partition(":")
             made = getattr(import_module(module), name)
-        made = made()
+        made = made(device) if placed else made()
     if not callable(getattr(made, "prepare", None)):
         raise TypeError(
             f"evaluator must be one of {', '.join(map(repr, EVALUATORS))}, or an object with "

@@ -27,14 +27,13 @@ from dpplearn.learning.storage import whole_number
 FORMAT, VERSION = "dpplearn.ConditionalDPP", 3
 ADDED: dict[int, dict[str, Any]] = {  # parameters that each version added, and what they were before
     2: {"nugget": 0.0, "learn_nugget": False, "similarity": Fixed.kind},
-    3: {"n_components": 2, "similarity_prior": 0.1, "n_starts": 3, "given_size": False}
-    | {"quality": LogLinear.kind}
+    3: {"n_components": 2, "similarity_prior": 0.1, "n_starts": 3, "given_size": False, "quality": LogLinear.kind}
     | {one.name: one.default for one in fields(Boosting)},
 }
 PARAMS = ("prior_variance", "solver", "tol", "max_iter", "rho", "learn_rho", "on_impossible", *ADDED[2], *ADDED[3])
 TYPES: dict[str, type] = dict.fromkeys(("solver", "on_impossible", "similarity", "quality"), str)
-TYPES |= dict.fromkeys(("learn_rho", "learn_nugget", "given_size", "early_stopping"), bool)
 TYPES |= dict.fromkeys(("max_iter", "n_components", "n_starts", "n_trees", "depth", "random_state"), int)
+TYPES |= dict.fromkeys(("learn_rho", "learn_nugget", "given_size", "early_stopping"), bool)
 FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged")
 
 
@@ -77,13 +76,13 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
         raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {std.tolist()}.")
     value, norm = (number(data.get(name), name, path) for name in FITTED[1:3])
     similarity = read_similarity(data["similarity"], path)
+    starts = numbers(data.get("starts", []), "starts", path)
     encoding = Encoding.from_state(data["encoding"], path) if "encoding" in data else None
     names = read_names(data["feature_names"], quality.n_features, path)
     if encoding is not None and tuple(encoding.names) != names:
         raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
     if encoding is not None and len(encoding.features) != len(quality.names) - 1 and isinstance(quality, Boosted):
         raise ValueError(f"encoding in {path} has other columns than its trees. Save the model again.")
-    starts = numbers(data.get("starts", []), "starts", path)
     fitted = Fitted(quality, std, similarity, value, norm, n_iter, converged, names, starts, encoding)
     return read_params(data["params"], path, quality.n_features), fitted
 
@@ -139,7 +138,7 @@ def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, 
     if not isinstance(params, dict) or set(params) != set(PARAMS):
         raise ValueError(f"params in {path} must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
     out = dict(params)
-    for name in ("tol", "rho", "nugget", "similarity_prior", "learning_rate"):
+    for name in ("tol", "rho", "nugget", "learning_rate", "similarity_prior"):
         out[name] = number(params[name], name, path)
     if (variance := params["prior_variance"]) is not None:
         out["prior_variance"] = (numbers if isinstance(variance, list) else number)(variance, "prior_variance", path)

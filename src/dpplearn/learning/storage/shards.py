@@ -165,9 +165,9 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
             else:
                 parts.append(Part(name or "phi", phi=phi, columns=columns))
         c = None if cost is None or np.isnan(cost[a]) else cost[a:b]
-        k = None if size < 0 else int(size)
         if table:
             table["raw"] = raw[a:b]
+        k = None if size < 0 else int(size)
         item_sets.append(ItemSet._of(features=F_all[a:b], parts=tuple(parts), cost=c, names=names, k=k, **table))
     targets = arrays["targets"]
     subsets = [targets[a:b] for a, b in spans(arrays["target_ptr"], targets.size)]

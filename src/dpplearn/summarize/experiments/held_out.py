@@ -18,7 +18,7 @@ from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, SOURCE
 from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
-from dpplearn.summarize.experiments.systems import COMPRESSED, LEARNED, Models
+from dpplearn.summarize.experiments.systems import COMPRESSED, LEARNED, PAPER, Models
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.words import words
@@ -153,7 +153,7 @@ class Experiment:
         The one with shorter sentences learns with these; where all do, it needs no model of its own.
         """
         apart = [COMPRESSED] if COMPRESSED in self.systems and not self.summarizer.compress else []
-        paper = [name for name in self.systems if name in ("dpp-sample", "dpp-greedy")]
+        paper = [name for name in self.systems if name in PAPER]
         if self.summarizer.targets is not None:
             paper = []
         rest = [name for name in self.systems if name not in paper + apart]

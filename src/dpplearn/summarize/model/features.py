@@ -14,7 +14,7 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.bins import quantile_edges
 from dpplearn.summarize.model.forms import Forms
-from dpplearn.summarize.model.quality_features import FEATURE_SETS, Feature, Reading, features_of
+from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, Reading, features_of
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit
@@ -91,8 +91,10 @@ class SentenceFeatures:
 
     Parameters
     ----------
-    features : {"paper", "extended"}
-        "paper" is the set above; "extended" adds what `EXTENDED_NAMES` lists.
+    features : {"paper", "extended", "general"}
+        "paper" is the set above; "extended" adds what `EXTENDED_NAMES` lists. "general" is a set of its own, for any
+        kind of text: ten numbers that learn no bins, with words weighed by how many of the cluster's own sentences have
+        them, so that it knows no language.
     splitter : callable, optional
         Text to a list of (start, end) offsets; default: the rule-based splitter.
     unit : str or callable
@@ -132,6 +134,11 @@ class SentenceFeatures:
         return entry.columns if self.binned else entry.plain_columns
 
     @property
+    def priors(self) -> FloatArray:
+        """For each column of F, how many times wider than usual the prior of its weight is."""
+        return np.array([entry.prior for entry in self.entries for _ in entry.columns])
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Name of each column of F."""
         return tuple(column for entry in self.entries for column in self._columns(entry))
@@ -145,7 +152,10 @@ class SentenceFeatures:
         """Learn idf and bins from clusters, and return what `read` would of each, all in one reading."""
         if not clusters:
             raise ValueError("Features are learned from at least one training cluster; found none.")
-        self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
+        if self.features == GENERAL:
+            self.idf = Idf(0, {})
+        else:
+            self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
         readings = [self._reading(split_cluster(cluster, self.splitter, MAX_COMPARED)) for cluster in clusters]
         values = [self._values(reading) for reading in readings]
         self.edges = {
@@ -186,8 +196,8 @@ class SentenceFeatures:
 
     def _reading(self, found: SplitCluster) -> Reading:
         """With tf-idf rows."""
-        phi = self.idf.vectors(found.words)
-        return Reading(found.cluster, found.sentences, found.words, found.set_aside, self.idf, phi)
+        idf = Idf.of_sentences(found.words) if self.features == GENERAL else self.idf
+        return Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, idf.vectors(found.words))
 
     def _values(self, reading: Reading) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""

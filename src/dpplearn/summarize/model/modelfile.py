@@ -60,10 +60,10 @@ def quality_record(model: ConditionalPredictor, features: SentenceFeatures) -> d
 
 
 def read_model(path: Path | None) -> tuple[Path, dict[str, Any]]:
-    """What a model file holds, and where it is; without a path, that of the English model inside."""
+    """What a model file holds, and where it is; without a path, that of the model inside."""
     if path is not None:
         return path, read_json(path, FORMAT, VERSION)
-    with resources.as_file(resources.files("dpplearn.summarize") / "data" / "english.json") as bundled:
+    with resources.as_file(resources.files("dpplearn.summarize") / "data" / "general.json") as bundled:
         return bundled, read_json(bundled, FORMAT, VERSION)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,19 @@ import numpy.typing as npt
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.decoding import consensus, greedy_map, sampled_map
+from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.registry import DECODERS, decoder
+from dpplearn.decoding.typical import NEAR
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.oracle import in_pairs
 from dpplearn.summarize.model.tfidf import word_counts
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
+TYPICAL = 200_000  # and "typical" at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,16 +39,24 @@ class Prepared:
     bigrams: float
     question: Question | None = None
     compressed: bool = False  # with shorter forms of sentences, where there are any
+    knows_forms: bool = False  # whether the model has learned with such forms
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
 
     @cached_property
     def dpp(self) -> DPP:
-        """The DPP over the cluster's sentences."""
+        """The DPP over the cluster's sentences.
+
+        A model that has learned without shorter forms does not know that a sentence may come in several: each of k has
+        q^2 / k, so that it is in a set about as often as it would be in one form.
+        """
         dpp = self.model.dpp(self.read.items)
         assert isinstance(dpp, DPP)  # the items have their cosines
-        return dpp if self.question is None else DPP.from_quality(dpp.quality * self.question.factor, dpp.similarity)
+        forms, factor = self.read.forms, 1.0 if self.question is None else self.question.factor
+        if forms is not None and not self.knows_forms:
+            factor = factor / np.sqrt(np.bincount(forms)[forms])
+        return dpp if np.ndim(factor) == 0 else DPP.from_quality(dpp.quality * factor, dpp.similarity)
 
     def about(self, question: str | None) -> Prepared:
         """The same sentences, with qualities for a question; the latest is kept."""
@@ -128,8 +139,7 @@ class Prepared:
         said = self.read.matched(self.language)
         parts = [(1.0 - self.bigrams, word_counts(said)[0])]
         if self.bigrams > 0.0:
-            pairs = [[f"{a} {b}" for a, b in pairwise(one)] for one in said]
-            parts.append((self.bigrams, word_counts(pairs)[0]))
+            parts.append((self.bigrams, word_counts([in_pairs(one) for one in said])[0]))
         return parts
 
     def decode(
@@ -152,15 +162,38 @@ class Prepared:
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
             items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **pins).subset
-        elif name == "sampled":
-            # near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is
-            near = bound - overrun / 3 if overrun else 0.97 * bound
-            drawn = {"tilt": True, "n_samples": n_samples, "rng": rng, **pins}
-            for low in (near, 0.85 * bound, 0.0):
-                items = sampled_map(model, cost, bound + overrun, min_cost=low, **drawn).subset
-                if items.size:
-                    break
+        elif name in ("sampled", "typical"):
+            items = self._sampled(name, cost, bound, overrun, n_samples, rng=rng, model=model, **pins)
         elif name != "greedy":
             seed = {"rng": rng} if DECODERS[name].random else {}
             items = decoder(name)(model, cost, bound, **pins, **seed).subset
         return items if items.size else greedy_map(model, cost, bound, **pins).subset
+
+    def _sampled(
+        self,
+        name: str,
+        cost: FloatArray,
+        bound: float,
+        overrun: float,
+        n_samples: int,
+        *,
+        model: Candidates,
+        **given: Any,
+    ) -> IntArray:
+        """Near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is.
+
+        The paper's samples are those of the model; another length than it was trained for needs them tilted.
+        """
+        near, found = bound - overrun / 3 if overrun else NEAR * bound, np.empty(0, np.int64)
+        if name == "typical":
+            draw = partial(typical_map, model, cost, bound + overrun, n_samples=min(n_samples, TYPICAL), **given)
+            tries = [partial(draw, min_cost=low) for low in (near, 0.85 * bound, 0.0)]
+        else:
+            draw = partial(sampled_map, model, cost, bound + overrun, n_samples=n_samples, **given)
+            tries = [partial(draw, min_cost=near)]
+            tries += [partial(draw, min_cost=low, tilt=True) for low in (near, 0.85 * bound, 0.0)]
+        for one in tries:
+            found = one().subset
+            if found.size:
+                break
+        return found

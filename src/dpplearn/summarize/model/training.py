@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import IntArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.itemset import ItemSet
@@ -18,7 +18,8 @@ from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures
+from dpplearn.summarize.corpora.mismatch import read_as
+from dpplearn.summarize.model.features import Featurized, SentenceFeatures, items_of
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster, check_cluster
@@ -46,6 +47,10 @@ class Example(NamedTuple):
     read: Featurized
     items: ItemSet
     targets: list[IntArray]
+
+    def scaled(self, priors: FloatArray) -> Example:
+        """With features times the roots of these: one prior for all their weights is then theirs for each."""
+        return self._replace(items=items_of(self.read, self.items.features * np.sqrt(priors), None, self.items.cost))
 
 
 def train(
@@ -78,18 +83,21 @@ def train(
             examples.append(Example(read, read.item_set(settings.unit), training_targets(read, settings)))
             progress.stage("Reading clusters", len(examples), len(clusters))
     check_targets(examples, settings)
-    rho, variance = choose(examples, settings, progress) if tune else (settings.rho, settings.prior_variance)
+    rho, variance = settings.rho, settings.prior_variance
+    if tune:
+        rho, variance = choose([one.scaled(features.priors) for one in examples], settings, progress)
     # targets that cannot be (sentences repeated word for word) are left out
     options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
     options |= {"rho": rho} if fixed else {"similarity": settings.similarity}
     options |= {"quality": settings.quality, "random_state": settings.random_state}
-    model = ConditionalDPP(variance, evaluator=evaluator, **options).fit(*flat(examples))
+    prior = variance * features.priors if binned else variance  # trees have one for all leaves
+    model = ConditionalDPP(prior, evaluator=evaluator, **options).fit(*flat(examples))
     model.set_params(
         n_jobs=1, backend=None, evaluator="numpy", verbose=False
     )  # what is kept travels, and holds no client and no stream
     training = {
         "clusters": len(clusters),
-        "documents": features.idf.documents,
+        "documents": sum(len(cluster.documents) for cluster in clusters),
         "sentences": sum(len(example.read) for example in examples),
         "prior_variance": variance,
         "log_likelihood": float(model.log_likelihood_),
@@ -145,7 +153,7 @@ def training_targets(found: SplitCluster, settings: SummarizerSettings) -> list[
 
 def extract(found: SplitCluster, settings: SummarizerSettings, references: Sequence[str]) -> IntArray:
     """The sentences of a cluster that come nearest to the references within the budget, by the oracle's rule."""
-    budget, unit, language = settings.budget, settings.unit, settings.language
+    budget, unit, language = settings.budget, settings.unit, read_as(found.cluster, settings.language)
     # of sentences with the same words only the first: a set with two of them has probability 0
     first = [*found.considered(range(len(found))).values()]
     cost = np.full(len(found), np.inf)
@@ -214,7 +222,7 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
 
 def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
     """ROUGE-1 F of a summary against a cluster's references, at the budget that is trained for."""
-    options = rouge_options(settings.budget, settings.unit, settings.language)
+    options = rouge_options(settings.budget, settings.unit, read_as(cluster, settings.language))
     rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
     return lambda lines: rouge.score(lines)["rouge-1"].f
 

@@ -77,7 +77,11 @@ def is_report(statement: str) -> bool:
 def opens_clause(found: Found) -> bool:
     """What follows stands alone: it has a verb before its next comma, and begins as clauses do."""
     first = _BREAK.split(_after(found), maxsplit=1)[0]
-    if not is_clause(first) or _next(found) in listed("subordinators") | listed("finite"):
+    if (
+        not is_clause(first)
+        or re.match(rf"{DAY}|{MONTH}", first)
+        or _next(found) in listed("subordinators") | listed("finite")
+    ):
         return False
     return _next(found) not in (
         "and",
@@ -117,7 +121,8 @@ def closes_before_verb(found: Found) -> bool:
 def is_subject(before: str) -> bool:
     """Whether a text ends with a subject and no verb: of the sentence, after "In May,", or of what is said."""
     opening, *rest = before.split(",")
-    if len(rest) > 1 or (rest and words_in(opening)[:1] != [] and words_in(opening)[0] not in listed("subordinators")):
+    leads = opening.lower() in listed("connectives") or not listed("subordinators").isdisjoint(words_in(opening)[:1])
+    if len(rest) > 1 or (rest and not leads):
         return False
     part = re.split(r"\b(?:that|said|says)\b", (rest or [opening])[-1])[-1]
     return bool(part.strip()) and not has_finite(part)
@@ -140,15 +145,20 @@ def ends_plainly(found: Found) -> bool:
     if re.search(r"\b(?:between|both|either|not only|such|so|too|from|and|or|that|more|less|than)$", before.rstrip()):
         return False
     return not any(
-        has_finite(one) or re.match(r" (?:that|who|which|but|so|or|where|when|as|while)\b", one) for one in others
+        has_finite(one) or re.match(r" (?:that|who|which|but|so|or|to|where|when|as|while)\b", one) for one in others
     )
 
 
 def is_second_clause(found: Found) -> bool:
-    """A clause with a subject of its own after one that is whole."""
+    """A clause with a subject of its own after one that is whole; not the last of several, nor the one of two."""
     before, cut = _before(found), found["cut"]
-    one = "," not in before or words_in(before)[0] in listed("subordinators")  # not the last of several
-    return one and ends_plainly(found) and has_finite(cut) and not re.search(r"\b(?:others?|latter|second)\b", cut)
+    if ("," in before and words_in(before)[0] not in listed("subordinators")) or re.search(r"[;:]", before):
+        return False
+    if re.search(r"\b(?:between|both|one)\b", before) or re.search(
+        r"\b(?:others?|latter|second|and so)\b|^; and\b", cut
+    ):
+        return False
+    return ends_plainly(found) and has_finite(cut)
 
 
 def leads_in(found: Found) -> bool:
@@ -207,7 +217,11 @@ WHO = r"(?P<who>(?:[^\s,;:()\"“”]+ ){0,5}[^\s,;:()\"“”]+)"
 WHEN = rf"(?:(?: on| late| early| late on| earlier)? (?:{DAY}|today|yesterday)| on {DATE})"
 STATED = r"(?: in a (?:\w+ )?(?:statement|report|release)| in (?:its|their) (?:\w+ )?report)"
 END = r"(?=\s?[.!]$)"  # the end of the sentence, whose stop stays
-FREE = r"(?=\s?[.!]$|\s[a-z]|, [a-z])(?!,?\s(?:and|or|to|through|until|of|the|at|in)\b)"  # after a day that may go
+# after a day that may go: not the first of two, nor a part of "on Friday night", "on Friday the 13th"
+FREE = (
+    r"(?=\s?[.!]$|\s[a-z]|, [a-z])(?! (?:early|late|morning|afternoon|evening|night|and|or|to|through|until|of|at)\b)"
+    r"(?!, (?:and|or) (?:on )?[A-Z])(?! the [0-9])"
+)
 TIMES = (
     rf"(?:On|Late on|Early on|Earlier on|Late|Early) {DAY}(?:, {DATE})?",
     rf"On {DATE}",
@@ -221,7 +235,7 @@ NOTED = r"(?:noted|pointed out)"
 SEEN = rf"(?:shown|seen|mentioned|discussed|described|illustrated|stated|explained|reported|expected|{NOTED})"
 RELATIVES = r"(?:who|which|whose)"
 OF_THEM = r"(?:many|most|some|all|both|one|two|three|several|half|part|each) of (?:whom|which)"
-MORE = r"(?:including|such as|especially|particularly"
+MORE = r"(?:including|such as(?! they\b)|especially|particularly"
 CLAUSES = (
     r"(?:while|although|though|even though|whereas|because|since|with|amid|after|before|compared (?:to|with)"
     r"|as (?:he|she|it|they|we|the|a|part of))"
@@ -264,11 +278,12 @@ def english_rules() -> tuple[Rule, ...]:
             rf"(?P<cut>(?: earlier| later)? (?:today|yesterday|(?:this|last) (?:week|month|year))){END}",
             is_passing_day,
         ),
+        ("small words", rf"\b{any_of('auxiliaries')}(?P<cut> also)(?= [a-z]+\b)", is_also),
         ("small words", r"(?P<cut> also)(?= (?:be|been|have|had|has|[a-z]+(?:ed|ing|es))\b)", is_also),
         (
             "small words",
             r"(?P<cut> in order)(?= to [a-z]+)",
-            lambda found: not re.search(r"\b(?:not|is|are|was)$", _before(found)),
+            lambda found: not re.search(r"\b(?:not|is|are|was|put|kept|set|brought)$", _before(found)),
         ),
         ("age", rf"(?P<name>{NAME})(?P<cut>, (?:aged )?[1-9][0-9],)(?=\s[a-z])", is_age),
         (

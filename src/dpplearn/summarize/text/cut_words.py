@@ -9,7 +9,7 @@ from dpplearn.summarize.text.word_lists import word_lists
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _VERB = re.compile(  # what may well be a finite verb: attended, occurs to nobody else; we use, they also say
-    r"\b[a-z]{2,}[^\Weu]ed\b|\b(?:[Ww]e|[Tt]hey|I|[Yy]ou) (?:also )?[a-z]{2,}|\b[a-z]{3,}(?:ies|ates|izes|ifies)\b"
+    r"\b[a-z]{2,}[^\Weu]ed\b|\b(?:[Ww]e|[Tt]hey|I|[Yy]ou) (?:also )?[a-z]{2,}|\b[a-z]{3,}(?:izes|ifies)\b"
 )
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dpplearn.summarize.text.cut_rules import english_rules
 from dpplearn.summarize.text.cut_words import has_any, is_clause
 from dpplearn.summarize.text.matching import ENGLISH
-from dpplearn.summarize.text.units import count_words
+from dpplearn.summarize.text.units import UNSPACED, count_words
 
 Span = tuple[int, int]
 LEAST = 6  # words of a short form
@@ -23,7 +23,7 @@ _QUOTED = re.compile(
     r"“[^”]*”|\"[^\"]*\"|``.*?''|(?<![\w’'])[‘'](?=\w)[^’']*(?:['’]\w[^’']*)*['’](?!\w)|«[^»]*»|„[^“”]*[“”]"
 )
 _MARK = re.compile(r"[\"“”«»„]|``|''|(?<!\w)['‘](?=\w{3})")
-_BRACKETS = re.compile(r"(?P<cut>\s?[(（][^()（）]{2,160}[)）])(?=[\s,.;:!?।。،؟·；、，」]|$)")
+_BRACKETS = re.compile(r"\s\([^()]{2,160}\)(?=[\s,.;:!?।،؟·]|$)|（[^（）]{2,160}）")
 
 
 class ShortForm(NamedTuple):
@@ -74,7 +74,8 @@ def without(text: str, dropped: tuple[Span, ...]) -> str:
     out, end = "", 0
     for start, stop in (*dropped, (len(text), len(text))):
         part = text[end:start]
-        out += " " + part if out[-1:].isalnum() and part[:1].isalnum() else part
+        meet = out[-1:].isalnum() and part[:1].isalnum() and not UNSPACED.match(part)
+        out += " " + part if meet else part
         end = stop
     out = out.strip()
     return out[:1].upper() + out[1:] if dropped and dropped[0][0] == 0 else out
@@ -92,9 +93,8 @@ def quotations(text: str) -> list[Span] | None:
 
 def _cut(text: str, dropped: tuple[Span, ...], quoted: list[Span], heavy: bool) -> tuple[Span, ...]:
     """The spans to drop, with those dropped already: rule after rule, each on what the last ones left."""
-    for rule in english_rules():
-        if rule.heavy != heavy:
-            continue
+    rules = [rule for rule in english_rules() if heavy or not rule.heavy]
+    for rule in sorted(rules, key=lambda rule: not rule.heavy):  # what a heavy one cuts may free a light one
         start = 0
         while True:
             now, origin = _kept(text, dropped)
@@ -146,8 +146,8 @@ def _without_brackets(text: str, quoted: list[Span]) -> tuple[Span, ...]:
     """Parentheses, of a text in any language."""
     dropped: tuple[Span, ...] = ()
     for found in _BRACKETS.finditer(text):
-        start, end = found.span("cut")
-        letters = sum(map(str.isalpha, found["cut"]))
+        start, end = found.span()
+        letters = sum(map(str.isalpha, found[0]))
         inside = any(start < b and a < end for a, b in quoted)
         before = text[:start].rstrip()[-1:]
         if letters > 2 and before.isalnum() and not inside:
