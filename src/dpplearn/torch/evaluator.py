@@ -138,6 +138,7 @@ class Prepared:
     def _place(self, similarity: Similarity) -> None:
         """Into buckets: the rank, and so the route, may be another for another S."""
         self.similarity, self.buckets = similarity, list[Bucket]()
+        self.ordered: list[tuple[float, Example]] = []  # as the shard has them
         found: dict[tuple[int, ...], Bucket] = {}
         for w, items, Y in zip(self.shard.weights.tolist(), self.shard.item_sets, self.shard.subsets, strict=True):
             example = Example(items, Y, similarity)
@@ -146,6 +147,7 @@ class Prepared:
             bucket = found.setdefault((example.dual, n, d), Bucket(example.dual, n, d))
             bucket.weights.append(w)
             bucket.examples.append(example)
+            self.ordered.append((w, example))
         self.buckets = [found[key] for key in sorted(found)]
         for bucket in self.buckets:
             bucket.keep(self.device)
@@ -153,6 +155,8 @@ class Prepared:
     def evaluate(self, request: Request) -> Terms:
         if not same(request.similarity, self.similarity):
             self._place(request.similarity)
+        if request.per_item:  # in the order of the shard, one by one
+            return request.total((w, example.evaluate(request)) for w, example in self.ordered)
         parts: list[tuple[float, Terms]] = []
         for bucket in self.buckets:
             work = partial(evaluate_batch, bucket, request, self.device)
@@ -179,7 +183,7 @@ def evaluate_batch(
 ) -> list[tuple[float, Terms]]:
     """The sum over a batch, weighted, and beside it the instances that went the numpy way."""
     quality, similarity, order, with_similarity = request[:4]
-    if request.given_size or request.per_item or (with_similarity and isinstance(similarity, Learned)):
+    if request.given_size or (with_similarity and isinstance(similarity, Learned)):
         return [
             (w, e.evaluate(request)) for w, e in zip(bucket.weights[low:high], bucket.examples[low:high], strict=True)
         ]
