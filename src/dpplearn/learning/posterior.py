@@ -207,7 +207,7 @@ def maximize_posterior(
             largest(found.optimum.terms.gradient),
             found.optimum.n_iter,
             is_settled(found.optimum, found.std, precision == 0, survey.scale, names, settings),
-            names,
+            survey.names or default_names(survey.n_features),
             found.starts,
             survey.encoding,
         )
