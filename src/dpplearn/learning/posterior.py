@@ -145,7 +145,7 @@ def _fit(
     theta, done, known = quality.theta if start is None else start.copy(), 0, Known()
     if isinstance(similarity, Learned):
         similarity = similarity.bound(survey.parts)
-        if survey.moment is not None and isinstance(similarity, Projected) and not settings.similarity.names:
+        if survey.moment is not None and isinstance(similarity, Projected) and not settings.warm:
             similarity = similarity.centred(survey.moment)
     state = Checkpoint(checkpoint, problem_of(survey, names, precision, settings))
     where: FloatArray | None = None  # of the similarity's parameters, in a fit that goes on
@@ -208,9 +208,9 @@ def _fit(
             at = similarity.with_parameters(np.array(w))
             here = posterior(at)(point.parameters, 1).value
             if not np.isclose(here, point.value, rtol=1e-6, atol=1e-6):
-                where = ", ".join(f"{name}={x:g}" for name, x in at.named().items())
+                there = ", ".join(f"{name}={x:g}" for name, x in at.named().items())
                 raise ValueError(
-                    f"The checkpoint {checkpoint} is of another fit: at {where} it has the value {point.value:.8g}, "
+                    f"The checkpoint {checkpoint} is of another fit: at {there} it has the value {point.value:.8g}, "
                     f"here it is {here:.8g}. Delete the file to start anew, or pass another path."
                 )
         profile = Profile(maximize, similarity, theta, done, known)
@@ -267,7 +267,8 @@ def climb_all(
         x = np.concatenate([theta, vector if where is None else where])
         where = None
         last = settings.max_iter + n_iter
-        found = climb(problem, x, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter)
+        best = max((ascent.point.value for ascent in ascents), default=-np.inf)
+        found = climb(problem, x, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, beat=best)
         n_iter, theta = found.n_iter, found.x[:m]
         ascents.append(found)
         known[tuple(found.x[m:].tolist())] = Done(theta, found.point.value, found.point.gradient[m:], found.converged)

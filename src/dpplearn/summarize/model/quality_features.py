@@ -13,7 +13,7 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray
 from dpplearn._loops.gram import gram
-from dpplearn.learning.itemset import shared_columns
+from dpplearn.learning.parts import shared_columns
 from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot
 from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
 from dpplearn.summarize.model.split_cluster import EXACT, MAX_COMPARED, SplitCluster
