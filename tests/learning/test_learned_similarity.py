@@ -1,6 +1,7 @@
 """Learned similarities: derivatives by finite differences, values by enumeration, known weights recovered."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -140,23 +141,23 @@ def made_up(T, n, seed, weights=TRUE, k=None):
 def test_known_weights_are_recovered_within_their_standard_errors(given_size):
     """Of 2-sigma intervals of theta and w over repeated data sets, about 95 % hold the truth: here at least 85 %."""
     z = []
-    for seed in range(8):
-        X, y = made_up(100, 10, seed)
-        model = ConditionalDPP(100.0, similarity="mixture", given_size=given_size).fit(X, y)
+    for seed in range(6):
+        X, y = made_up(80, 8, seed)
+        model = ConditionalDPP(100.0, similarity="mixture", given_size=given_size, n_starts=2).fit(X, y)
         weights, std = (
             np.array(list(model.similarity_.weights.values())),
             np.array(list(model.similarity_.std.values())),
         )
         z += ((weights - TRUE) / std)[np.isfinite(std)].tolist()
         z += ((model.theta_ - THETA) / model.theta_std_)[1 if given_size else 0 :].tolist()
-    assert len(z) > 40
+    assert len(z) > 24
     assert np.mean(np.abs(z) < 2) >= 0.85
     assert np.mean(np.square(z)) < 2.0
 
 
 @quiet
 def test_joint_standard_errors_are_those_of_the_whole_posterior():
-    X, y = made_up(60, 8, 1)
+    X, y = made_up(12, 6, 1)
     model = ConditionalDPP(100.0, similarity="mixture", tol=1e-8).fit(X, y)
     S, m = model.similarity_, 3
 
@@ -184,7 +185,7 @@ def test_joint_standard_errors_are_those_of_the_whole_posterior():
 @quiet
 @pytest.mark.parametrize("kind", ["mixture", "scaled", "projected"])
 def test_fit_is_a_maximum_and_its_file_gives_it_back(kind, tmp_path):
-    X, y = made_up(40, 8, 2)
+    X, y = made_up(20, 6, 2)
     model = ConditionalDPP(10.0, similarity=kind, n_starts=2).fit(X, y)
     assert model.converged_
     assert model.starts_.size == 2
@@ -210,11 +211,11 @@ def test_fit_is_a_maximum_and_its_file_gives_it_back(kind, tmp_path):
 @quiet
 @pytest.mark.parametrize("backend", ["processes", "dask", "shards", "checkpoint"])
 def test_wherever_it_is_computed_it_is_the_same(backend, tmp_path):
-    X, y = made_up(30, 8, 4)
+    X, y = made_up(16, 6, 4)
     expected = ConditionalDPP(similarity="mixture", n_starts=2).fit(X, y)
     if backend == "shards":
-        save_shard(tmp_path / "0.npz", X[:16], y[:16])
-        save_shard(tmp_path / "1.npz", X[16:], y[16:])
+        save_shard(tmp_path / "0.npz", X[:9], y[:9])
+        save_shard(tmp_path / "1.npz", X[9:], y[9:])
         assert [part.name for part in load_shard(tmp_path / "1.npz").item_sets[0].parts] == ["a", "b"]
         model = ConditionalDPP(similarity="mixture", n_starts=2).fit([tmp_path / "0.npz", tmp_path / "1.npz"])
     elif backend == "checkpoint":
@@ -241,9 +242,9 @@ def test_the_size_given_is_the_k_dpp():
     np.testing.assert_allclose(model.marginals(x, k=3), kdpp.marginals)
     assert model.theta_[0] == pytest.approx(0.0, abs=1e-8)  # the constant says nothing of sets of one size
     assert model.theta_std_[0] == pytest.approx(np.sqrt(10.0))
-    with pytest.raises(ValueError, match="given_size=True.*pass k="):
+    with pytest.raises(ValueError, match=r"given_size=True.*pass k="):
         model.predict([x])
-    with pytest.raises(ValueError, match="given_size=True.*pass k="):
+    with pytest.raises(ValueError, match=r"given_size=True.*pass k="):
         model.marginals(x)
     sized = ItemSet(x.features, phi={part.name: part.phi for part in x.parts}, k=4)
     for decoder in ("greedy", "exact", "sampled", "local"):
@@ -257,7 +258,7 @@ def test_the_size_given_is_the_k_dpp():
 
 @quiet
 def test_cross_validation_compares_kinds():
-    X, y = made_up(30, 8, 7, weights=np.array([0.05, 0.05, 0.85, 0.05]))
+    X, y = made_up(18, 7, 7, weights=np.array([0.05, 0.05, 0.85, 0.05]))
     search = ConditionalDPPCV([1.0, 10.0], nuggets=[0.05], similarity=["fixed", "mixture"], n_starts=1, cv=3).fit(X, y)
     assert search.cv_scores_.shape == (2, 2, 3)
     assert [S.kind for S in search.similarities_] == ["fixed", "mixture"]
@@ -268,12 +269,17 @@ def test_cross_validation_compares_kinds():
 
 def test_starts_that_disagree_and_weights_at_0_are_said():
     rng = np.random.default_rng(0)
-    X = [items_with(8, rng, "features") for _ in range(60)]
+    X = [items_with(8, rng, "features") for _ in range(40)]
     S = Mixture(("a", "b"), np.array([0.02, 0.02, 0.94, 0.02]))
     y = [DPP.from_quality(np.exp(x.features @ THETA / 2), S.matrix(x)).sample(1, rng=rng)[0] for x in X]
-    with pytest.warns(UserWarning, match="lower bound 0 in the weights of") as said:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         model = ConditionalDPP(similarity="mixture").fit(X, y)
-    named = str(said[0].message)
+    messages = [str(w.message) for w in said]
+    named = next(message for message in messages if "lower bound 0 in the weights of" in message)
+    lower = model.starts_.max() - model.starts_ > 0.1
+    told = [message for message in messages if f"{lower.sum()} of 3 starts end in a lower maximum" in message]
+    assert len(told) == lower.any()
     low = [name for name, s in model.similarity_.std.items() if np.isnan(s)]
     assert low
     assert all(name in named for name in low)
@@ -297,7 +303,7 @@ def test_bad_parts():
         ItemSet(F, phi={"a": A}, similarity={"a": A})
     with pytest.raises(ValueError, match="found both"):
         ItemSet(F, phi=A, similarity=A)
-    with pytest.raises(ValueError, match="X\\[1\\] has the similarity parts b"):
+    with pytest.raises(ValueError, match=r"X\[1\] has the similarity parts b"):
         ConditionalDPP(similarity="mixture").fit([ItemSet(F, phi={"a": A}), ItemSet(F, phi={"b": A})], [[0], [1]])
     with pytest.raises(ValueError, match="is a matrix"):
         ConditionalDPP(similarity="scaled").fit([ItemSet(F, similarity=A)], [[0]])
@@ -322,7 +328,7 @@ def test_one_part_a_constant_column_and_duplicates():
     assert np.isfinite(model.log_prob(X, y)).all()
     same = [ItemSet(np.ones((5, 1)), phi={"c": np.ones((5, 1)), "a": rng.standard_normal((5, 2))}) for _ in range(12)]
     assert ConditionalDPP(similarity="mixture").fit(same, y).converged_
-    with pytest.raises(ValueError, match="a part 'a', and this ItemSet has phi"):
+    with pytest.raises(ValueError, match="a part 'c', and this ItemSet has phi"):
         ConditionalDPP(similarity="mixture").fit(same, y).log_prob(X, y)
 
 
