@@ -50,7 +50,7 @@ def agreement(model, X, y):
 
 
 def main(quick=False):
-    T, n = (60, 10) if quick else (200, 14)
+    T, n = (60, 9) if quick else (200, 14)
     print("| truth | likelihood | " + " | ".join(KINDS) + " |")
     print("|---" * (2 + len(KINDS)) + "|")
     for name, truth in truths([part.shape for part in item_set(3, np.random.default_rng(0)).parts]).items():

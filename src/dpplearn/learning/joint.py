@@ -255,7 +255,8 @@ class Outcome(NamedTuple):
 
 def outcome(problem: Problem, ascents: Sequence[Ascent]) -> Outcome:
     """What the ascents of all starts amount to."""
-    m, best = problem.m, max(ascents, key=lambda a: a.point.value)
+    # one that was left half-way is no better by SAME, and has no Hessian
+    m, best = problem.m, max(ascents, key=lambda a: a.point.value - (SAME if a.point.hessian is None else 0.0))
     S, point = problem.similarity.with_parameters(best.x[m:]), best.point
     weights = np.array(list(S.weights.values()))
     std, errors, at_bound = np.full(m, np.nan), np.full(weights.size, np.nan), []
