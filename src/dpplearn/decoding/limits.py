@@ -139,3 +139,11 @@ def check_budget(budget: Any, name: str = "budget") -> float:
     if not value >= 0.0:
         raise ValueError(f"{name} must be a number that is not negative, found {value}.")
     return value
+
+
+def check_share(share: Any) -> float:
+    """A number between 0 and 1."""
+    value = check_number(share, "share")
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"share must be a number between 0 and 1, found {value}.")
+    return value
