@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from brute_decoding import nugget_kernel
 from dpplearn import DPP, LowRankDPP, NonsymmetricDPP, diversify
 from dpplearn.decoding import greedy_map, lazy
 
@@ -15,13 +16,6 @@ def problem(rng, n=80, d=6, spread=0.4):
     centers = rng.standard_normal((7, d))
     phi = centers[rng.integers(0, 7, n)] + 0.5 * rng.standard_normal((n, d))
     return np.exp(spread * rng.standard_normal(n)), phi
-
-
-def kernel(q, phi, nugget):
-    """q_i q_j S_ij with S = (1 - nugget) cosines + nugget I."""
-    phi = np.asarray(phi, np.float64)
-    unit = phi / np.linalg.norm(phi, axis=1, keepdims=True)
-    return q[:, None] * ((1 - nugget) * unit @ unit.T + nugget * np.eye(len(q))) * q
 
 
 def plain_greedy(L, k, cost=None, budget=np.inf):
@@ -54,12 +48,12 @@ def plain_greedy(L, k, cost=None, budget=np.inf):
 def test_equals_plain_greedy_on_the_dense_kernel(k, make, nugget, rng):
     q, phi = problem(rng)
     rows = make(phi)
-    L = kernel(q, rows.toarray() if sparse.issparse(rows) else rows, nugget)
+    L = nugget_kernel(q, rows.toarray() if sparse.issparse(rows) else rows, nugget)
     expected, gains = plain_greedy(L, k)
     found = greedy_map((q, rows), k=k, nugget=nugget)
     assert found.subset.tolist() == expected
     np.testing.assert_allclose(found.gains, gains, rtol=1e-5, atol=1e-5)
-    dense = greedy_map(DPP(kernel(q, phi, 0.0)), k=k, nugget=nugget)
+    dense = greedy_map(DPP(nugget_kernel(q, phi, 0.0)), k=k, nugget=nugget)
     if rows is phi:
         assert dense.subset.tolist() == expected
         assert found.log_prob == pytest.approx(DPP(L).log_prob(found.sorted_subset))
@@ -74,7 +68,7 @@ def test_blocks_threads_and_passes_change_nothing(dtype, rng, monkeypatch):
     """Small blocks and few recent directions, so that all ways to bring a gain up to date are taken."""
     q, phi = problem(rng, n=400, d=10, spread=0.05)
     phi = phi.astype(dtype)
-    expected = greedy_map(DPP(kernel(q, phi, 1e-3)), k=120)
+    expected = greedy_map(DPP(nugget_kernel(q, phi, 1e-3)), k=120)
     few = dict(zip(("SMALL", "RECENT", "BLOCK", "CHUNK"), (700, 3, 20, 8), strict=True))
     results = []
     for change, jobs in ((few, 1), (few, 2), (few, 3), ({"BLOCK": 1}, 1), ({}, 2)):
@@ -93,7 +87,7 @@ def test_blocks_threads_and_passes_change_nothing(dtype, rng, monkeypatch):
 def test_with_costs_and_a_budget(rng):
     q, phi = problem(rng, n=60, d=4)
     cost = rng.integers(1, 9, 60).astype(float)
-    L = kernel(q, phi, 0.01)
+    L = nugget_kernel(q, phi, 0.01)
     expected, _ = plain_greedy(L, 99, cost, 60.0)
     found = greedy_map((q, phi), cost, 60.0, nugget=0.01, cost_power=0.0)
     assert found.subset.tolist() == expected
@@ -149,7 +143,7 @@ def test_other_decoders_take_it(method, rng):
     _, phi = problem(rng, n=8, d=2)
     s = rng.standard_normal(8)
     q = np.sqrt(2) * np.exp(0.5 * (s - s.mean()) / s.std())
-    L = kernel(q, phi, 0.3)
+    L = nugget_kernel(q, phi, 0.3)
     best = max(combinations(range(8), 4), key=lambda Y: np.linalg.slogdet(L[np.ix_(Y, Y)])[1])
     found = diversify(phi, s, k=4, method=method, nugget=0.3, **({"min_cost": 4} if method == "local" else {}))
     if method == "local" or len(found) == 4:

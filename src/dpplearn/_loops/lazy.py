@@ -4,7 +4,7 @@ L = B B^T + diag(own) with b_i = scale_i rows_i. Given the items Y chosen so far
 
     g_i = own_i + b_i^T P b_i,    P = (I + B_Y^T diag(own_Y)^-1 B_Y)^-1,    P <- P - v v^T / g_j,    v = P b_j,
 
-so that with the directions u_t = v / sqrt(g_j), g_i = L_ii - sum of <b_i, u_t>^2: no row of a Cholesky factor is stored.
+so that with the directions u_t = v / sqrt(g_j), g_i = L_ii - sum of <b_i, u_t>^2: no Cholesky row is stored.
 Where nothing is an item's own, this is Gram-Schmidt in feature space, and ends at the rank.
 
 Up to d items all directions are kept. For more, the *dual form* keeps P, of d x d numbers, and the last directions

@@ -55,6 +55,9 @@ class Quota(NamedTuple):
     starts: Array  # (groups + 1,) where each group starts there
 
 
+NO_QUOTA = Quota(*(np.empty(0, kind) for kind in (np.int64, np.int64, np.int64, np.float64, np.int64, np.int64)))
+
+
 class Lazy(NamedTuple):
     """A lazy run over rows, which can stop and go on."""
 

@@ -54,6 +54,7 @@ class Candidates:
     diversity: float
     tilt: float = 0.0
     nugget: float = 0.0
+    prior: FloatArray | None = None  # P of `_loops/lazy.py`, where items were chosen before
 
     @cached_property
     def operand(self) -> Operand | TwoSided:

@@ -13,7 +13,9 @@ from dpplearn._checks import FloatArray, check_vector
 from dpplearn._loops.records import DEPENDENT, NO_GAIN
 from dpplearn.decoding.candidates import Candidates, Directed, check_nugget, read_features, some
 from dpplearn.decoding.diversity import check_diversity
+from dpplearn.decoding.given import prior, read_given
 from dpplearn.decoding.greedy import as_selection, greedy_auto
+from dpplearn.decoding.groups import Bound, Groups, read_groups
 from dpplearn.decoding.limits import Limits, check_limits, check_share
 from dpplearn.decoding.registry import decoder, normal_name
 from dpplearn.decoding.selection import Known, Selection
@@ -39,6 +41,12 @@ def diversify(
     scale: float = 1.0,
     nugget: float | None = None,
     share: float = 0.01,
+    include: ArrayLike = (),
+    exclude: ArrayLike = (),
+    groups: ArrayLike | None = None,
+    max_per_group: Bound | None = None,
+    min_per_group: Bound | None = None,
+    given: Any = None,
     **options: Any,
 ) -> DiverseSelection:
     """Choose items that score high and differ from each other, by a DPP.
@@ -83,8 +91,18 @@ def diversify(
         combinations of others. What was taken is in `parameters`.
     share : float
         Of what the first item adds, for k="auto".
+    include, exclude : arrays of item numbers
+        Items that must be in, which come first, and items that must not.
+    groups : array of shape (n,), optional
+        The source, class or language of each item, as texts or numbers.
+    max_per_group, min_per_group : int or dict, optional
+        How many items of each group may and must be chosen; a dict names the groups that are limited. What is owed to
+        a group is kept free of `k` and of the budget.
+    given : array, optional
+        Items chosen earlier: rows like the embeddings, which need not be among them, or item numbers. What repeats
+        them adds little; none is chosen again by number. Limits and `log_prob` do not count them.
     **options
-        For the decoder: include, exclude, n_samples, rng, ...
+        For the decoder: n_samples, rng, ...
 
     Returns
     -------
@@ -115,7 +133,8 @@ def diversify(
     if not (np.isfinite(strength) and strength >= 0.0):
         raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
     rows, lengths, z = read_candidates(embeddings, scores)
-    parameters = {"scale": scale, "method": method, "nugget": 0.0 if nugget is None else check_nugget(nugget)}
+    own = 0.0 if nugget is None else check_nugget(nugget)
+    parameters = {"scale": scale, "method": method, "nugget": own}
     if z.size == 0:
         limits = Limits(z, np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
         nothing = Directed(np.empty((0, 1)), z, z)
@@ -128,24 +147,43 @@ def diversify(
     q *= np.sqrt(2.0)
     directed = Directed(rows, lengths, q)
     size = None if isinstance(k, str) else k
-    limits = check_limits(q.size, cost, budget, size, options.get("include", ()), options.get("exclude", ()))
-    candidates = Candidates(directed, min(d, 0.5), nugget=parameters["nugget"])  # above 1/2 the knob is in q, else in S
-    if method == "greedy" and not options.keys() - {"include", "exclude"}:
-        least = check_share(share) if auto else None
+    knob = min(d, 0.5)  # above 1/2 it is in q, else in S
+    candidates = Candidates(directed, knob, nugget=own)
+    earlier = None
+    if given is not None:
+        *earlier, known = read_given(given, directed)
+        exclude = np.union1d(exclude, known) if np.size(exclude) else known
+        if nugget is None:
+            candidates = replace(candidates, nugget=NUGGET)
+        candidates = replace(candidates, prior=prior(earlier[0], earlier[1], 2.0 * knob * (1.0 - candidates.nugget)))
+    limits = check_limits(q.size, cost, budget, size, include, exclude)
+    limited = groups is not None or max_per_group is not None or min_per_group is not None
+    if limited:
+        limits = replace(limits, groups=check_groups(groups, max_per_group, min_per_group, limits))
+    if method == "greedy" and not options:
         tries = [candidates]
-        if nugget is None and size is not None and d >= 0.5:  # below, similarities are less than 1 anyway
+        if nugget is None and earlier is None and size is not None and d >= 0.5:  # below 1/2 S is regular anyway
             tries.append(replace(candidates, nugget=NUGGET))
             if limits.k > rows.shape[1] + np.count_nonzero(lengths == 0.0):
                 del tries[0]
-        found, used = greedy(tries, limits, least)
+        found, used = greedy(tries, limits, check_share(share) if auto else None)
         parameters["nugget"] = used.nugget
-    elif auto:
-        raise ValueError(
-            f'k="auto" is for method="greedy" without options of its own, found {method!r}. Pass a number.'
-        )
+    elif auto or limited or earlier is not None:
+        what = 'k="auto"' if auto else "groups" if limited else "given"
+        raise ValueError(f'{what} is for method="greedy" without other options, found {method!r}, {sorted(options)}.')
     else:
-        found = decoder(method)(candidates, cost, budget, k=size, diversity=candidates.diversity, **options)
+        call = {"k": size, "include": include, "exclude": exclude, "diversity": knob}
+        found = decoder(method)(candidates, cost, budget, **call, **options)
     return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
+
+
+def check_groups(groups: Any, most: Bound | None, least: Bound | None, limits: Limits) -> Groups:
+    """Groups with their limits, in a call that says how many items there are to be."""
+    if groups is None:
+        raise ValueError("max_per_group and min_per_group need groups, the group of each item.")
+    if least is not None and not limits.bounded:
+        raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
+    return read_groups(groups, most, least, limits)
 
 
 def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
@@ -208,8 +246,8 @@ def standardize(s: FloatArray, eps: float) -> FloatArray:
 def greedy(tries: list[Candidates], limits: Limits, share: float | None) -> tuple[Selection, Candidates]:
     """greedy_map with its defaults, on inputs that were checked before: for few items that is most of the time.
 
-    From the first of several that has k independent items, or the last. With `share`, until no gain is above that share
-    of the largest.
+    From the first of several that has k independent items, and enough of each group, or the last. With `share`, until
+    no gain is above that share of the largest.
     """
     reason = limits.empty_reason()
     if reason:
@@ -219,9 +257,14 @@ def greedy(tries: list[Candidates], limits: Limits, share: float | None) -> tupl
         floor = share * float(tries[0].diag.max())
     for candidates in tries:
         run = greedy_auto(candidates, limits, None, floor)
-        if run.end != DEPENDENT:
+        short = limits.groups is not None and limits.groups.unmet(run.items)
+        if run.end != DEPENDENT and not short:
             break
     found = as_selection(candidates, limits, run)
+    if short:
+        found = Selection.of(
+            found, f"{found.reason}; min_per_group is not met for {short[0]!r}, whose items add nothing"
+        )
     if share is not None and run.end == NO_GAIN:
         reason = f"every other candidate would add less than {share:g} of what the first added"
         found = Selection.of(found, reason)

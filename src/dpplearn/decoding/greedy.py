@@ -14,11 +14,13 @@ from dpplearn._loops.records import (
     IMPOSSIBLE,
     LOG,
     NO_GAIN,
+    NO_QUOTA,
     NO_ROOM,
     PROBABILITY,
     QUOTA,
     SIGNED,
     SIZE,
+    Quota,
     Run,
     Wanted,
 )
@@ -172,10 +174,14 @@ def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, 
     plain = power == 1.0 or (limits.equal and limits.cheapest == 1.0)
     weight = cost if plain else np.ones(cost.size) if power == 0.0 else cost**power
     wanted = Wanted(cost, weight, rule, float(tilt), floor, limits.room, limits.k, view(limits.include))
-    return possible(candidates, limits, run_loop(candidates.operand, wanted, limits.alive.copy()))
+    quota = NO_QUOTA if limits.groups is None else limits.groups.quota
+    run = run_loop(candidates.operand, wanted, limits.alive.copy(), quota, candidates.prior)
+    return possible(candidates, limits, run)
 
 
-def run_loop(operand: Operand | TwoSided, wanted: Wanted, alive: Any) -> Run:
+def run_loop(
+    operand: Operand | TwoSided, wanted: Wanted, alive: Any, quota: Quota = NO_QUOTA, prior: FloatArray | None = None
+) -> Run:
     """A greedy run over a kernel, or over rows of which it is never formed."""
     from dpplearn._loops.greedy import greedy_kernel
 
@@ -184,7 +190,7 @@ def run_loop(operand: Operand | TwoSided, wanted: Wanted, alive: Any) -> Run:
     if isinstance(operand, Dense):
         run: Run = greedy_kernel(view(operand.L), wanted, alive)
         return run
-    return greedy_rows(operand, wanted, alive)
+    return greedy_rows(operand, wanted, alive, quota, prior)
 
 
 def possible(candidates: Candidates, limits: Limits, run: Run) -> Run:

@@ -1,4 +1,4 @@
-"""Greedy choice among rows, for as many items as there are: the loop of `_loops/lazy.py`, and what threads do for it."""
+"""Greedy choice among rows, of any number of items: the loop of `_loops/lazy.py`, and what threads do for it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_jobs, view
 from dpplearn._linalg import to_dense
-from dpplearn._loops.records import EVALUATE, GROW, REFRESH, FeatureRows, Lazy, Quota, Run, Wanted
+from dpplearn._loops.records import EVALUATE, GROW, NO_QUOTA, REFRESH, FeatureRows, Lazy, Quota, Run, Wanted
 from dpplearn._precision import row_rounding
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.stop import check_stop
 from dpplearn.operand import Rows
 
-NO_QUOTA = Quota(*(np.empty(0, kind) for kind in (np.int64, np.int64, np.int64, np.float64, np.int64, np.int64)))
 SMALL = 4_000_000  # entries of rows up to which one thread makes a pass over all
 ROOM = 2**22  # entries of directions that are made room for at the start
 RECENT = 64  # directions kept beside P: to make up for as many costs less than P, one item at a time
@@ -114,7 +113,8 @@ class Workers:
     """Threads that are started with the first work for several, and kept for the next."""
 
     def __init__(self) -> None:
-        self.jobs, self.pool = check_jobs(None), None
+        self.jobs = check_jobs(None)
+        self.pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Workers:
         return self

@@ -120,6 +120,7 @@ class DiverseSelection(Selection):
         items, similarity = self.nearest
         barred = set(self.limits.exclude.tolist())
         chosen = set(self.subset.tolist())
+        full = None if self.limits.groups is None else self.limits.groups.full(self.subset)
         found = []
         for i in range(self.limits.cost.size):
             if i not in chosen:
@@ -127,6 +128,8 @@ class DiverseSelection(Selection):
                 close = f"{s:.2f} similar to item {j}"
                 if i in barred:
                     reason = "excluded"
+                elif full is not None and full[i]:
+                    reason = f"as many as may be of its group were chosen; {close}"
                 elif self.limits.cost[i] > left:
                     reason = f"costs {self.limits.cost[i]:g}, more than the {left:g} left of the budget"
                     reason += f"; {close}" if j >= 0 else ""
