@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -190,6 +191,8 @@ def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, Floa
     """Rows, their lengths and standardized scores, one for each item; or what is wrong with them."""
     if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
         raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
+    if isinstance(embeddings, np.memmap):
+        check_whole(embeddings)
     if not sparse.issparse(embeddings):
         embeddings = as_rows(embeddings)
     s = np.asarray(scores)
@@ -210,6 +213,16 @@ def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, Floa
     values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", n)
     z = standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
     return *read_features(embeddings, "embeddings"), z
+
+
+def check_whole(rows: np.memmap[Any, Any]) -> None:
+    """A memory map whose file became shorter would end the process where it is read."""
+    name, need = rows.filename, rows.offset + rows.nbytes
+    if name is not None and Path(name).stat().st_size < need:
+        raise ValueError(
+            f"embeddings are a memory map of {need} bytes of {name}, which has only {Path(name).stat().st_size} now. "
+            "Write the file anew, and map it again."
+        )
 
 
 def as_rows(embeddings: Any) -> Any:
