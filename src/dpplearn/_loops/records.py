@@ -12,7 +12,9 @@ Array = np.ndarray[Any, Any]
 # What the greedy rule divides by the weight of an item: g - 1, log g, or log g either way
 PROBABILITY, LOG, SIGNED = 0, 1, 2
 # Why a greedy run ended
-FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE = 0, 1, 2, 3, 4, 5
+FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE, QUOTA = 0, 1, 2, 3, 4, 5, 6
+# Why a lazy run stopped before its end: for work that Python shares among threads, or for room
+REFRESH, EVALUATE, GROW = 10, 11, 12
 
 
 class Wanted(NamedTuple):
@@ -31,7 +33,8 @@ class Wanted(NamedTuple):
 class FeatureRows(NamedTuple):
     """L_ij = scale_i scale_j <rows_i, rows_j> off the diagonal, from dense rows or csr arrays; the other is empty."""
 
-    rows: Array  # (n, d)
+    rows: Array  # (n, d); of float16 the bits as uint16
+    half: Array  # what each of the 65536 float16 is, where rows are such; else empty
     indptr: Array
     indices: Array
     data: Array
@@ -39,6 +42,39 @@ class FeatureRows(NamedTuple):
     diag: Array  # (n,) L_ii
     own: Array  # (n,) the part of L_ii that is in no other item's row
     noise: float  # share of L_ii that is only rounding
+
+
+class Quota(NamedTuple):
+    """Groups of items, each with limits on how many are chosen; all empty where there are none."""
+
+    group: Array  # (n,) the group of each item
+    most: Array  # (groups,) how many more may be chosen
+    need: Array  # (groups,) how many more must be
+    mark: Array  # (groups,) the dearest of the cheapest that would do for that
+    order: Array  # (n,) items by group, and in each by cost
+    starts: Array  # (groups + 1,) where each group starts there
+
+
+NO_QUOTA = Quota(*(np.empty(0, kind) for kind in (np.int64, np.int64, np.int64, np.float64, np.int64, np.int64)))
+
+
+class Lazy(NamedTuple):
+    """A lazy run over rows, which can stop and go on."""
+
+    g: Array  # (n,) gains when last computed: upper bounds
+    done: Array  # (n,) how many directions they know of
+    key: Array  # (n,) a heap of scores, and whose they are
+    idx: Array
+    items: Array  # (k,) chosen, with their gains
+    gains: Array
+    U: Array  # directions taken so far; none in the dual form
+    short: Array  # those that passes over rows read: U in the type of the rows, or the last ones, twice
+    P: Array  # (d, d) the dual form: g_i = own_i + b_i^T P b_i; else empty
+    b: Array  # (d,) work space
+    v: Array
+    block: Array  # items to be evaluated by P at once
+    at: Array  # counts: see `_loops/lazy.py`
+    spent: Array  # sums of costs: see there
 
 
 class Run(NamedTuple):

@@ -1,4 +1,4 @@
-"""Items as files, read and written: JSON Lines, CSV, Parquet and NumPy arrays."""
+"""Items as files, read and written: JSON Lines and arrays, CSV, TSV, Parquet and NumPy arrays."""
 
 from __future__ import annotations
 
@@ -71,18 +71,49 @@ def write_jsonl(items: Items, subset: IntArray, records: Records) -> bytes:
     return "".join(line + "\n" for line in lines).encode()
 
 
-def read_csv(source: Source, name: str, encoding: str) -> Items:
+def read_json(source: Source, name: str, encoding: str) -> Items:
+    """A list of objects."""
+    data = source.read_bytes() if isinstance(source, Path) else source.read()
+    try:
+        found = json.loads(data.decode(encoding))
+    except (ValueError, LookupError) as error:
+        raise ValueError(
+            f"{name} cannot be read as JSON: {error}. For an object in each line, name it .jsonl."
+        ) from None
+    if not isinstance(found, list):
+        raise ValueError(f"{name} must be a JSON list of objects, found {type(found).__name__}.")
+    places = [f"{name}, entry {i} (from 0)" for i in range(len(found))]
+    for record, place in zip(found, places, strict=True):
+        if not isinstance(record, dict):
+            raise ValueError(f"{place} must be an object, found {record!r:.40}.")
+    return Items(name, "json", found, places)
+
+
+def write_json(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001  # the table's signature
+    return ("[\n" + ",\n".join(map(as_json, records)) + "\n]\n").encode()
+
+
+def read_tsv(source: Source, name: str, encoding: str) -> Items:
+    return read_csv(source, name, encoding, "\t")
+
+
+def write_tsv(items: Items, subset: IntArray, records: Records) -> bytes:
+    return write_csv(items, subset, records, "\t")
+
+
+def read_csv(source: Source, name: str, encoding: str, delimiter: str = ",") -> Items:
     csv.field_size_limit(MAX_LINE)  # a cell may hold an embedding
     # line feeds end lines; so do carriage returns
     parts = (io.StringIO(line.text(), newline="") for line in read_lines(source, name, encoding))
-    reader = csv.reader(chain.from_iterable(parts))
+    reader = csv.reader(chain.from_iterable(parts), delimiter=delimiter)
+    kind = "csv" if delimiter == "," else "tsv"
     try:
-        return _csv_items(reader, name)
+        return _csv_items(reader, name, kind)
     except csv.Error as error:
-        raise ValueError(f"{name}, line {reader.line_num} cannot be read as CSV: {error}.") from error
+        raise ValueError(f"{name}, line {reader.line_num} cannot be read as {kind.upper()}: {error}.") from error
 
 
-def _csv_items(reader: Any, name: str) -> Items:
+def _csv_items(reader: Any, name: str, kind: str) -> Items:
     names = next(reader, None)
     if names is not None and len(set(names)) < len(names):
         raise ValueError(f"{name}, line 1: a name occurs twice among {', '.join(names)}. Rename one.")
@@ -95,14 +126,14 @@ def _csv_items(reader: Any, name: str) -> Items:
             found.append(dict(zip(names, cells, strict=True)))
             places.append(f"{name}, line {start}")
         start = reader.line_num + 1
-    return Items(name, "csv", found, places, names)
+    return Items(name, kind, found, places, names)
 
 
-def write_csv(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001  # the table's signature
+def write_csv(items: Items, subset: IntArray, records: Records, delimiter: str = ",") -> bytes:  # noqa: ARG001
     names = items.names if items.names is not None else names_of(records)
     out = io.StringIO()
     rows = ([cell(record.get(name)) for name in names] for record in records)
-    csv.writer(out, lineterminator="\n").writerows([names, *rows] if names else [])
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([names, *rows] if names else [])
     return out.getvalue().encode()
 
 
@@ -180,6 +211,30 @@ def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001
     return Items(name, "npz", found, [f"{name}, row {i} (from 0)" for i in range(n)], origin=arrays)
 
 
+def read_npy(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
+    """One array of embeddings, a row for each item; of a file, read where it lies."""
+    try:
+        if isinstance(source, Path):
+            array = np.load(source, mmap_mode="r", allow_pickle=False)
+        else:
+            array = np.load(seekable(source, name, b"\x93NUM"), allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{name} is not a NumPy array that can be read without pickle: {error}.") from None
+    if not isinstance(array, np.ndarray) or array.ndim != 2:
+        shape = getattr(array, "shape", "several arrays")
+        raise ValueError(f"{name} must hold one array with a row of numbers for each item, found {shape}.")
+    found = [{"item": i, "embedding": row} for i, row in enumerate(array)]
+    places = [f"{name}, row {i} (from 0)" for i in range(len(found))]
+    return Items(name, "npz", found, places, origin={"embedding": array})
+
+
+def write_npy(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001  # the table's signature
+    """The embeddings of the items."""
+    out = io.BytesIO()
+    np.save(out, array_of([as_list(record.get("embedding")) for record in records], "embedding"), allow_pickle=False)
+    return out.getvalue()
+
+
 def write_npz(items: Items, subset: IntArray, records: Records) -> bytes:
     if items.format == "npz":
         arrays = {"item": subset} | {name: array[subset] for name, array in items.origin.items()}
@@ -220,4 +275,7 @@ FORMATS = {
     "csv": Format(read_csv, write_csv),
     "parquet": Format(read_parquet, write_parquet),
     "npz": Format(read_npz, write_npz),
+    "tsv": Format(read_tsv, write_tsv),
+    "json": Format(read_json, write_json),
+    "npy": Format(read_npy, write_npy),
 }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -29,17 +31,36 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
     "--format", "given", type=click.Choice(FORMATS), help="Of ITEMS.  [default: as its name says; jsonl for -]"
 )
 @click.option("--score", metavar="FIELD", help="Relevance, in any unit.  [default: score, if there is such a field]")
-@click.option("--embedding", metavar="FIELD", help="List of numbers.  [default: embedding, if there is such a field]")
+@click.option(
+    "--embedding",
+    metavar="FIELD",
+    help="List of numbers, or fields of one each: e0:e15, or 'e*'.  [default: embedding, if there is such a field]",
+)
 @click.option("--text", metavar="FIELD", help="Text, compared by tf-idf.  [default: text, if there are no embeddings]")
+@click.option("--encoder", metavar="MODULE:OBJECT", help="Makes embeddings of a list of texts, itself or by .encode.")
+@click.option("--dimensions", type=WholeNumber(1), metavar="D", help="Reduce tf-idf to so many numbers, by an SVD.")
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
-@click.option("-k", type=WholeNumber(0), metavar="N", help="Number of items.")
+@click.option("-k", "--k", type=WholeNumber(0), metavar="N", help="Number of items.")
+@click.option("--nugget", type=float, metavar="X", help="Of each item that is its own.  [default: 0.001 past the rank]")
+@click.option("--group", metavar="FIELD", help="Source, class or language of an item.")
+@click.option("--max-per-group", type=WholeNumber(0), metavar="N", help="Largest number of items of a group.")
+@click.option("--min-per-group", type=WholeNumber(0), metavar="N", help="Smallest number of items of a group.")
+@click.option("--id", "id_", metavar="FIELD", help="Name of an item, for --explain; no two may have the same.")
+@click.option("--title", metavar="FIELD", help="Title of an item, for --explain.")
 @DIVERSITY
 @click.option(
     "--method", type=DecoderName(), metavar="NAME", default="greedy", show_default=True, help=f"{DECODERS_HELP}."
 )
 @click.option(
     "--explain", is_flag=True, help="Say what each item that was kept is most like, and why the others were skipped."
+)
+@click.option(
+    "--lines",
+    type=WholeNumber(0),
+    default=20,
+    show_default=True,
+    help="Of --explain, at most; 0 for all of them.",
 )
 @click.option(
     "--out",
@@ -54,23 +75,32 @@ def command(
     score: str | None,
     embedding: str | None,
     text: str | None,
+    encoder: str | None,
+    dimensions: int | None,
     cost: str | None,
     budget: float | None,
     k: int | None,
+    nugget: float | None,
+    group: str | None,
+    max_per_group: int | None,
+    min_per_group: int | None,
+    id_: str | None,
+    title: str | None,
     diversity: float,
     method: str,
     explain: bool,
+    lines: int,
     out: Path | None,
     as_json: bool,
     encoding: str,
 ) -> None:
     """Choose from ITEMS those that score high and differ from each other.
 
-    ITEMS is a file of JSON Lines (.jsonl), .csv with names in its first line, .parquet (needs pyarrow), or .npz
-    with arrays of one row per item; or - for standard input, read as JSON Lines unless --format says otherwise.
-    Prints the chosen items as they came (Parquet and arrays as JSON Lines), in the order of selection; --out FILE
-    takes the same four formats, and .json with --json. Without -k and --budget, items are taken while they add
-    something.
+    ITEMS is a file of JSON Lines (.jsonl), a .json list of objects, .csv or .tsv with names in its first line,
+    .parquet (needs pyarrow), .npz with arrays of one row per item, or one .npy array of embeddings; or - for standard
+    input, read as JSON Lines unless --format says otherwise. Prints the chosen items as they came (lists, Parquet and
+    arrays as JSON Lines), in the order of selection; --out FILE takes the same formats but lists, and .json with
+    --json. Without -k and --budget, items are taken while they add something.
     """
     if embedding is not None and text is not None:
         raise click.UsageError("Give --embedding or --text, not both.")
@@ -84,14 +114,21 @@ def command(
     found = read_items(items, encoding, given)
     if not found.records and str(items) != "-":
         raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
-    scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
+    scores = read_scores(found, score)
+    vectors = read_vectors(found, embedding, text, lambda texts: embed(texts, encoder, dimensions))
+    names = labels(found, id_, title)
     costs = None if cost is None else read_costs(found, cost)
     seed: dict[str, Any] = {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
-    chosen = diversify(vectors, scores, k, budget, costs, diversity, method, **seed)
+    limits: dict[str, Any] = {"nugget": nugget, "max_per_group": max_per_group, "min_per_group": min_per_group}
+    if group is not None:
+        limits["groups"] = found.groups(group)
+    chosen = diversify(vectors, scores, k, budget, costs, diversity, method, **limits, **seed)
     if as_json:
         output = (json.dumps(as_record(found, chosen, explain), indent=2, ensure_ascii=False) + "\n").encode()
     else:
-        output = write_items(found, chosen.subset, wanted or ("csv" if found.format == "csv" else "jsonl"))
+        output = write_items(
+            found, chosen.subset, wanted or (found.format if found.format in ("csv", "tsv") else "jsonl")
+        )
     if out is None:
         click.echo(output, nl=False)
     else:
@@ -99,8 +136,11 @@ def command(
             file.write(output)
     say(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.")
     if explain and not as_json:
-        for line in explanation(found, chosen):
+        said = list(explanation(replace(found, places=names), chosen))
+        for line in said[: lines or None]:
             say(line)
+        if lines and len(said) > lines:
+            say(f"... and {len(said) - lines} more lines: --lines 0 shows all, --json --out FILE writes them.")
 
 
 def format_to_write(out: Path, as_json: bool) -> str | None:
@@ -111,6 +151,8 @@ def format_to_write(out: Path, as_json: bool) -> str | None:
         raise ValueError(f"With --json, the name of --out must end in .json, found {out}.")
     if as_json:
         return "json"
+    if out.suffix.lower() == ".json":
+        raise ValueError(f"{out} is for one JSON object: give --json, or a name that ends in .jsonl for the items.")
     wanted = format_of(out, "For one JSON object in a file that ends in .json, give --json.")
     if wanted == "parquet":
         need_pyarrow(f"Writing {out}")
@@ -138,20 +180,48 @@ def read_costs(items: Items, name: str) -> FloatArray:
     return costs
 
 
-def read_vectors(items: Items, embedding: str | None, text: str | None) -> Any:
-    """Embeddings from the file, or tf-idf of its texts."""
+def labels(items: Items, id_: str | None, title: str | None) -> list[str]:
+    """How an item is called in reasons: its place, with its id and title where they are asked for."""
+    parts = [] if id_ is None else [items.unique(id_)]
+    if title is not None:
+        parts.append(items.groups(title))
+    if not parts:
+        return items.places
+    shown = zip(items.places, *parts, strict=True)
+    return [f"{place} ({', '.join(' '.join(part.split())[:60] for part in more)})" for place, *more in shown]
+
+
+def read_vectors(items: Items, embedding: str | None, text: str | None, of_texts: Callable[[list[str]], Any]) -> Any:
+    """Embeddings from the file, or of its texts."""
     if not items.records:
         return np.empty((0, 1))
     name = field(items, embedding, EMBEDDINGS) if text is None else None
     if name is not None:
-        return items.vectors(name)
+        many = items.wide(name)
+        return items.matrix(many) if many else items.vectors(name)
     name = field(items, text, TEXTS)
     if name is None:
         raise ValueError(
             f"{items.name} has neither embeddings nor texts under the usual names. Fields found: "
             f"{', '.join(items.records[0])}. Name one by --embedding or --text."
         )
-    return tfidf(items.texts(name))
+    return of_texts(items.texts(name))
+
+
+def embed(texts: list[str], encoder: str | None, dimensions: int | None) -> Any:
+    """Texts by an encoder of the user's, or by tf-idf, of which an SVD keeps as many dimensions as are asked for."""
+    if encoder is not None:
+        try:
+            found = resolve_name(encoder)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ValueError(f"--encoder {encoder} cannot be imported: {error}. Give module:object.") from None
+        return np.asarray(getattr(found, "encode", found)(texts))
+    rows = tfidf(texts)
+    if dimensions is None or dimensions >= min(rows.shape):
+        return rows
+    from sklearn.decomposition import TruncatedSVD
+
+    return TruncatedSVD(dimensions, random_state=0).fit_transform(rows)
 
 
 def tfidf(texts: list[str]) -> Any:

@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray, check_vector
-from dpplearn._loops.records import SIGNED
-from dpplearn._precision import EPS32
-from dpplearn.decoding.candidates import Candidates, Directed, read_features, some
+from dpplearn._checks import FloatArray, check_vector
+from dpplearn._loops.records import DEPENDENT, NO_GAIN
+from dpplearn.decoding.candidates import Candidates, Directed, check_nugget, read_features, some
 from dpplearn.decoding.diversity import check_diversity
-from dpplearn.decoding.greedy import as_selection, greedy_auto, greedy_run
-from dpplearn.decoding.limits import Limits, check_limits, fits
+from dpplearn.decoding.given import prior, read_given
+from dpplearn.decoding.greedy import as_selection, greedy_auto
+from dpplearn.decoding.groups import Bound, Groups, read_groups
+from dpplearn.decoding.limits import Limits, check_limits, check_share
 from dpplearn.decoding.registry import decoder, normal_name
 from dpplearn.decoding.selection import Known, Selection
 from dpplearn.decoding.skipped import DiverseSelection, Kept, Skipped
-from dpplearn.operand import ROWS
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
-SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 8 * EPS32}  # along an axis: unit rows nearer are the same
-FILL = 0.4995  # diversity at which every item keeps 1/1000 of its own, so that none is a combination of others
+NUGGET = 1e-3  # where fewer than k items have independent directions: each keeps as much of its own
 
 
 def diversify(
     embeddings: ArrayLike | sparse.sparray | sparse.spmatrix,
     scores: ArrayLike,
-    k: int | None = None,
+    k: int | str | None = None,
     budget: float | None = None,
     cost: ArrayLike | None = None,
     diversity: float = 0.5,
@@ -40,6 +40,14 @@ def diversify(
     *,
     strategy: str = "dpp",
     scale: float = 1.0,
+    nugget: float | None = None,
+    share: float = 0.01,
+    include: ArrayLike = (),
+    exclude: ArrayLike = (),
+    groups: ArrayLike | None = None,
+    max_per_group: Bound | None = None,
+    min_per_group: Bound | None = None,
+    given: Any = None,
     **options: Any,
 ) -> DiverseSelection:
     """Choose items that score high and differ from each other, by a DPP.
@@ -56,14 +64,13 @@ def diversify(
     Parameters
     ----------
     embeddings : array of shape (n, d), dense or scipy sparse
-        Of any length: only directions count. A row of zeros is similar to none. float32 is read in place; nothing
-        of size n x n is made.
+        Of any length: only directions count. A row of zeros is similar to none. float16, float32 and float64 are
+        read in place, memory maps too; nothing of size n x n or n x k is made.
     scores : array of shape (n,)
         Relevance, in any unit: cosines, BM25, logits.
-    k : int, optional
-        How many items; all of them if there are fewer. Where the embeddings do not have k independent directions
-        (duplicates, small d), those that are linear combinations of others come last, with gain -inf, and
-        duplicates only when nothing else is left.
+    k : int or "auto", optional
+        How many items; all of them if there are fewer. It may exceed the number of dimensions: see `nugget`. "auto"
+        takes items until a further one would add less than `share` of what the first did.
     budget : float, optional
         Largest total cost. Without `k` and `budget`, items are taken while they raise the probability: one of
         average score as long as more than half of its squared length is new.
@@ -77,8 +84,26 @@ def diversify(
         So that calls written for pyversity work.
     scale : float
         Strength of the scores, as in pyversity; as much of it as leaves qualities between e^-300 and e^300.
+    nugget : float, optional
+        The part of each item that is its own, S = (1 - nugget) cosines + nugget I, so that no item is a linear
+        combination of others. Once the items chosen, with unit rows U_Y, span all directions, an item adds
+        q_i^2 nugget (1 + u_i^T (U_Y^T U_Y)^-1 u_i) for a small nugget: more, the less its direction was chosen.
+        Default 0, unless fewer than k items are independent: then 0.001. So a budget without k is not spent on
+        combinations of others. What was taken is in `parameters`.
+    share : float
+        Of what the first item adds, for k="auto".
+    include, exclude : arrays of item numbers
+        Items that must be in, which come first, and items that must not.
+    groups : array of shape (n,), optional
+        The source, class or language of each item, as texts or numbers.
+    max_per_group, min_per_group : int or dict, optional
+        How many items of each group may and must be chosen; a dict names the groups that are limited. What is owed to
+        a group is kept free of `k` and of the budget.
+    given : array, optional
+        Items chosen earlier: rows like the embeddings, which need not be among them, or item numbers. What repeats
+        them adds little; none is chosen again by number. Limits and `log_prob` do not count them.
     **options
-        For the decoder: include, exclude, n_samples, rng, ...
+        For the decoder: n_samples, rng, ...
 
     Returns
     -------
@@ -97,6 +122,9 @@ def diversify(
     array([1, 2])
     """
     d = check_diversity(diversity)
+    auto = isinstance(k, str)
+    if auto and k != "auto":
+        raise ValueError(f'k must be a whole number or "auto", found {k!r}.')
     if strategy != "dpp":
         raise ValueError(f'strategy must be "dpp", found {strategy!r}. dpplearn has no other; leave it out.')
     method = normal_name(method, "method")
@@ -106,7 +134,8 @@ def diversify(
     if not (np.isfinite(strength) and strength >= 0.0):
         raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
     rows, lengths, z = read_candidates(embeddings, scores)
-    parameters = {"scale": scale, "method": method}
+    own = 0.0 if nugget is None else check_nugget(nugget)
+    parameters = {"scale": scale, "method": method, "nugget": own}
     if z.size == 0:
         limits = Limits(z, np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
         nothing = Directed(np.empty((0, 1)), z, z)
@@ -115,28 +144,57 @@ def diversify(
     if factor * WIDEST > HIGHEST:
         factor = min(factor, HIGHEST / max(1.0, float(np.abs(z).max())))
     z *= factor
-    q = np.exp(z)
+    q = np.exp(z, out=z)
     q *= np.sqrt(2.0)
     directed = Directed(rows, lengths, q)
-    candidates = Candidates(directed, min(d, 0.5))  # above 1/2 the knob is in q, below it in S
-    limits = check_limits(z.size, cost, budget, k, options.get("include", ()), options.get("exclude", ()))
+    size = None if isinstance(k, str) else k
+    knob = min(d, 0.5)  # above 1/2 it is in q, else in S
+    candidates = Candidates(directed, knob, nugget=own)
+    earlier = None
+    if given is not None:
+        *earlier, known = read_given(given, directed)
+        exclude = np.union1d(exclude, known) if np.size(exclude) else known
+        if nugget is None:
+            candidates = replace(candidates, nugget=NUGGET)
+        candidates = replace(candidates, prior=prior(earlier[0], earlier[1], 2.0 * knob * (1.0 - candidates.nugget)))
+    limits = check_limits(q.size, cost, budget, size, include, exclude)
+    limited = groups is not None or max_per_group is not None or min_per_group is not None
+    if limited:
+        limits = replace(limits, groups=check_groups(groups, max_per_group, min_per_group, limits))
     if method == "greedy" and not options:
-        found = greedy(candidates, limits)
+        tries = [candidates]
+        if nugget is None and earlier is None and size is not None and d >= 0.5:  # below 1/2 S is regular anyway
+            tries.append(replace(candidates, nugget=NUGGET))
+            if limits.k > rows.shape[1] + np.count_nonzero(lengths == 0.0):
+                del tries[0]
+        found, used = greedy(tries, limits, check_share(share) if auto else None)
+        parameters["nugget"] = used.nugget
+    elif auto or limited or earlier is not None:
+        what = 'k="auto"' if auto else "groups" if limited else "given"
+        raise ValueError(f'{what} is for method="greedy" without other options, found {method!r}, {sorted(options)}.')
     else:
-        found = decoder(method)(candidates, cost, budget, k=k, diversity=candidates.diversity, **options)
-    if method == "greedy" and k is not None and len(found) < limits.k:
-        found = fill(candidates, limits, found)
+        call = {"k": size, "include": include, "exclude": exclude, "diversity": knob}
+        found = decoder(method)(candidates, cost, budget, **call, **options)
     return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
+
+
+def check_groups(groups: Any, most: Bound | None, least: Bound | None, limits: Limits) -> Groups:
+    """Groups with their limits, in a call that says how many items there are to be."""
+    if groups is None:
+        raise ValueError("max_per_group and min_per_group need groups, the group of each item.")
+    if least is not None and not limits.bounded:
+        raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
+    return read_groups(groups, most, least, limits)
 
 
 def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
     """Rows, their lengths and standardized scores, one for each item; or what is wrong with them."""
     if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
         raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
+    if isinstance(embeddings, np.memmap):
+        check_whole(embeddings)
     if not sparse.issparse(embeddings):
         embeddings = as_rows(embeddings)
-        if embeddings.dtype == np.float16:
-            embeddings = embeddings.astype(np.float32)
     s = np.asarray(scores)
     if s.ndim == 2 and s.shape[1] == 1:
         s = s[:, 0]
@@ -155,6 +213,16 @@ def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, Floa
     values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", n)
     z = standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
     return *read_features(embeddings, "embeddings"), z
+
+
+def check_whole(rows: np.memmap[Any, Any]) -> None:
+    """A memory map whose file became shorter would end the process where it is read."""
+    name, need = rows.filename, rows.offset + rows.nbytes
+    if name is not None and Path(name).stat().st_size < need:
+        raise ValueError(
+            f"embeddings are a memory map of {need} bytes of {name}, which has only {Path(name).stat().st_size} now. "
+            "Write the file anew, and map it again."
+        )
 
 
 def as_rows(embeddings: Any) -> Any:
@@ -188,59 +256,29 @@ def standardize(s: FloatArray, eps: float) -> FloatArray:
     return s
 
 
-def greedy(candidates: Candidates, limits: Limits) -> Selection:
-    """greedy_map with its defaults, on inputs that were checked before: for few items that is most of the time."""
+def greedy(tries: list[Candidates], limits: Limits, share: float | None) -> tuple[Selection, Candidates]:
+    """greedy_map with its defaults, on inputs that were checked before: for few items that is most of the time.
+
+    From the first of several that has k independent items, and enough of each group, or the last. With `share`, until
+    no gain is above that share of the largest.
+    """
     reason = limits.empty_reason()
     if reason:
-        return Selection.nothing(reason, candidates.log_prob)
-    return as_selection(candidates, limits, greedy_auto(candidates, limits, None, -np.inf if limits.bounded else 1.0))
-
-
-def fill(candidates: Candidates, limits: Limits, found: Selection) -> Selection:
-    """What was found, followed by items that are linear combinations of it, up to k; duplicates of others last.
-
-    Each item keeps a little of its own (S = 0.999 S + 0.001 I), so that the rest are ranked too.
-    """
-    near = replace(candidates, diversity=min(candidates.diversity, FILL))
-    items, cost = found.subset, limits.cost
-    if limits.empty_reason():
-        return found
-    kinds = directions(candidates.directed)
-    for distinct in (True, False):
-        size = -1
-        while size < items.size < limits.k:
-            size = items.size
-            free = limits.alive.astype(np.bool_)
-            free[items] = False
-            free &= fits(limits.total(items) + cost, limits.budget)
-            if distinct:  # one of each direction that nothing chosen has: the best of them
-                free &= ~np.isin(kinds, kinds[items])
-                order = np.flatnonzero(free)[np.argsort(-candidates.diag[free], kind="stable")]
-                free[:] = False
-                free[order[np.unique(kinds[order], return_index=True)[1]]] = True
-            if not free.any():
-                break
-            after = replace(limits, include=items, exclude=np.flatnonzero(~free))
-            items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
-    extra = items.size - found.subset.size
-    if extra == 0:
-        return found
-    reason = f"{len(found)} items have independent embeddings; the last {extra} are linear combinations of them"
-    gains = np.append(found.gains, np.full(extra, -np.inf))
-    return Selection(items, limits.total(items), gains, reason, candidates.log_prob)
-
-
-def directions(directed: Directed) -> IntArray:
-    """A number for each item: the same for two whose rows, but for rounding, have the same direction.
-
-    By their places along two random axes. A row of zeros has a direction of its own.
-    """
-    rows, lengths = directed.rows, directed.lengths
-    axes = np.random.default_rng(0).standard_normal((rows.shape[1], 2))
-    kinds = np.where(lengths > 0.0, 0, np.arange(1, lengths.size + 1))
-    places = np.concatenate([np.asarray(rows[low : low + ROWS] @ axes) for low in range(0, lengths.size, ROWS)])
-    for place in (places / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T:
-        order = np.lexsort((place, kinds))
-        new = (np.diff(kinds[order]) > 0) | (np.diff(place[order]) > SAME[rows.dtype])
-        kinds[order] = np.cumsum(np.append(0, new))
-    return kinds
+        return Selection.nothing(reason, tries[0].log_prob), tries[0]
+    floor = -np.inf if limits.bounded else 1.0
+    if share is not None:
+        floor = share * float(tries[0].diag.max())
+    for candidates in tries:
+        run = greedy_auto(candidates, limits, None, floor)
+        short = limits.groups is not None and limits.groups.unmet(run.items)
+        if run.end != DEPENDENT and not short:
+            break
+    found = as_selection(candidates, limits, run)
+    if short:
+        found = Selection.of(
+            found, f"{found.reason}; min_per_group is not met for {short[0]!r}, whose items add nothing"
+        )
+    if share is not None and run.end == NO_GAIN:
+        reason = f"every other candidate would add less than {share:g} of what the first added"
+        found = Selection.of(found, reason)
+    return found, candidates

@@ -1,0 +1,134 @@
+"""Greedy choice among rows, of any number of items: the loop of `_loops/lazy.py`, and what threads do for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpplearn._checks import FloatArray, IntArray, check_jobs, view
+from dpplearn._linalg import to_dense
+from dpplearn._loops.records import EVALUATE, GROW, NO_QUOTA, REFRESH, FeatureRows, Lazy, Quota, Run, Wanted
+from dpplearn._precision import row_rounding
+from dpplearn._run.blas import blas_threads
+from dpplearn._run.stop import check_stop
+from dpplearn.operand import Rows
+
+SMALL = 4_000_000  # entries of rows up to which one thread makes a pass over all
+ROOM = 2**22  # entries of directions that are made room for at the start
+RECENT = 64  # directions kept beside P: to make up for as many costs less than P, one item at a time
+BLOCK = 1024  # items evaluated by P at once
+CHUNK = 256  # and by one thread: the same blocks whatever the number of threads, and so the same rounding
+
+
+def greedy_rows(
+    operand: Rows, wanted: Wanted, alive: Any, quota: Quota = NO_QUOTA, given: FloatArray | None = None
+) -> Run:
+    """Choose up to k items within the limits from rows; `given` is P of items chosen before."""
+    from dpplearn._loops import lazy
+
+    n, d = operand.rows.shape
+    k = min(wanted.k, n)
+    dual = given is not None or (k > d and bool((operand.own > 0.0).any()))
+    features = as_features(operand, k, dual)
+    run = begin(features, d, k, dual, given)
+    quota = Quota(*(part.copy() for part in quota))
+    run.at[lazy.OWED] = quota.need.sum()
+    run.spent[lazy.PLEDGED] = sum(lazy.pledge(wanted, quota, run, c) for c in np.flatnonzero(quota.need))
+    costs = wanted.cost[alive != 0] if wanted.room < np.inf else wanted.cost[:0]
+    run.spent[lazy.CHEAPEST] = costs.min(initial=np.inf)
+    alone = n * d <= SMALL
+    with blas_threads(0) if dual else nullcontext(), Workers() as workers:
+        while True:
+            check_stop()
+            code = lazy.choose(features, wanted, quota, run, alive, alone)
+            if code == REFRESH:
+                step = max(1, SMALL // d)
+                workers.each(lambda low: lazy.refresh(features, run, alive, low, min(low + step, n)), range(0, n, step))  # noqa: B023
+                lazy.build(features, wanted, quota, run, alive)
+            elif code == EVALUATE:
+                evaluate(features, operand, run, run.block[: run.at[lazy.BLOCK]], workers)
+                lazy.put_back(features, wanted, quota, run, alive)
+            elif code == GROW:
+                run = run._replace(U=doubled(run.U, d), short=doubled(run.short, d))
+            else:
+                t = run.at[lazy.TAKEN]
+                return Run(run.items[:t], run.gains[:t], code)
+
+
+def begin(features: FeatureRows, d: int, k: int, dual: bool, given: FloatArray | None) -> Lazy:
+    """Nothing chosen yet."""
+    n = features.diag.size
+    room = min(k, d, max(64, ROOM // d))
+    if dual:
+        U, short = np.empty((0, d)), np.zeros((2 * RECENT, d))
+        P = np.eye(d) if given is None else given.copy()
+    else:
+        U, short, P = np.empty((room, d)), np.empty((room, d), features.data.dtype), np.empty((0, 0))
+    # what was given is in no direction: P has to be asked
+    done = np.zeros(n, np.int32) if given is None else np.full(n, -RECENT - 1, np.int32)
+    at = np.zeros(11, np.int64)
+    at[2] = -1  # there is no heap yet
+    block = np.empty(min(BLOCK, n) if dual else 0, np.int64)
+    work = np.empty(n), np.empty(n, np.int32), np.empty(k, np.int64), np.empty(k)
+    return Lazy(features.diag.copy(), done, *work, U, short, P, np.empty(d), np.empty(d), block, at, np.zeros(3))
+
+
+def as_features(operand: Rows, k: int, dual: bool) -> FeatureRows:
+    """Rows as the loop reads them: csr arrays beside no dense rows, or the other way."""
+    rows, none = operand.rows, np.empty(0, np.int64)
+    kind = np.dtype(np.float32) if rows.dtype == np.float16 else rows.dtype
+    noise = row_rounding(np.dtype(np.float64) if dual else kind, rows.shape[1], k)
+    dense, indptr, indices, data, half = rows, none, none, np.empty(0, kind), np.empty(0, np.float32)
+    if sparse.issparse(rows):
+        dense, data = np.empty((0, 0), kind), rows.data
+        indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+    elif rows.dtype == np.float16:  # no loop knows the type: its bits are looked up
+        dense, half = rows.view(np.uint16), np.arange(2**16, dtype=np.uint16).view(np.float16).astype(np.float32)
+    return FeatureRows(view(dense), half, indptr, indices, view(data), operand.scale, operand.diag, operand.own, noise)
+
+
+def doubled(U: Any, d: int) -> Any:
+    """Room for as many directions again, up to d."""
+    return np.concatenate([U, np.empty((min(len(U), d - len(U)), d), U.dtype)])
+
+
+def evaluate(features: FeatureRows, operand: Rows, run: Lazy, block: IntArray, workers: Workers) -> None:
+    """g_i = own_i + b_i^T P b_i for the items of a block."""
+
+    def some(low: int) -> None:
+        items = block[low : low + CHUNK]
+        X = to_dense(operand.rows[items]).astype(np.float64)
+        x = np.einsum("ij,ij->i", X @ run.P, X)
+        run.g[items] = np.minimum(run.g[items], features.own[items] + features.scale[items] ** 2 * np.maximum(x, 0.0))
+
+    workers.each(some, range(0, block.size, CHUNK))
+
+
+class Workers:
+    """Threads that are started with the first work for several, and kept for the next."""
+
+    def __init__(self) -> None:
+        self.jobs = check_jobs(None)
+        self.pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.pool is not None:
+            self.pool.shutdown()
+
+    def each(self, task: Callable[[int], None], numbers: range) -> None:
+        """task(b) for each number, in any order."""
+        if self.jobs == 1 or len(numbers) == 1:
+            for b in numbers:
+                task(b)
+            return
+        if self.pool is None:
+            self.pool = ThreadPoolExecutor(self.jobs)
+        list(self.pool.map(task, numbers))
