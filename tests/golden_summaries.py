@@ -11,8 +11,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from document_files import docx, epub, pdf_article
 from dpplearn.cli import main
+from office_files import docx, epub
+from pdf_files import pdf_article
 
 FOLDER = Path(__file__).parent / "summarize" / "inputs"
 PAGE = FOLDER / "summaries.md"
@@ -45,7 +46,7 @@ def input_path(name, folder):
 
 
 def blocks(text):
-    """A source as (kind, text) for `document_files`."""
+    """A source as (kind, text) for `office_files` and `pdf_files`."""
     found = []
     for paragraph in re.split(r"\n\s*\n", text.strip()):
         for line in paragraph.split("\n"):

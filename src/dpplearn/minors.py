@@ -8,8 +8,9 @@ from itertools import combinations
 import numpy as np
 from scipy import linalg
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import check_psd
+from dpplearn._precision import rounding
 
 ALL_MINORS = 14  # items up to which every principal minor of a kernel is looked at
 
@@ -23,6 +24,21 @@ def log_minor(A: FloatArray) -> float:
     from dpplearn._loops.minors import log_minor as loop
 
     return float(loop(A.copy(), np.abs(A), len(A)))
+
+
+def schur(A: FloatArray, rest: IntArray, given: IntArray) -> FloatArray:
+    """A_rest - A_rest,given A_given^-1 A_given,rest, where what is only rounding is 0.
+
+    >>> schur(np.array([[2.0, 1.0], [-1.0, 1.0]]), np.array([0]), np.array([1]))
+    array([[3.]])
+    """
+    if given.size == 0:
+        return A[np.ix_(rest, rest)]
+    solved = np.linalg.solve(A[np.ix_(given, given)], A[np.ix_(given, rest)])
+    whole, part = A[np.ix_(rest, rest)], A[np.ix_(rest, given)]
+    left = whole - part @ solved
+    left[np.abs(left) <= rounding(given.size) * (np.abs(whole) + np.abs(part) @ np.abs(solved))] = 0.0
+    return np.asarray(left)
 
 
 def check_minors(L: FloatArray, tol: float, *, everything: bool) -> None:

@@ -28,7 +28,7 @@ from dpplearn._linalg import tolerance
 from dpplearn._loops.records import Jumps
 from dpplearn._precision import rounding
 from dpplearn.determinantal import ComplexArray, sum_of_pairs
-from dpplearn.minors import check_minors, log_minor
+from dpplearn.minors import check_minors, log_minor, schur
 from dpplearn.operand import TwoSided
 from dpplearn.process import Absent, PointProcess, check_remaining, frozen, impossible
 from dpplearn.sampling.nonsymmetric import make_jumps, sample_elimination, sample_jumps
@@ -225,19 +225,8 @@ class NonsymmetricDPP(PointProcess):
     def _log_probs(self, subsets: Subsets) -> FloatArray:
         return self._operand.logdets(subsets.indptr, subsets.indices) - self.log_normalizer
 
-    @staticmethod
-    def _log_minor(A: FloatArray) -> float:
-        return log_minor(A)
-
-    @staticmethod
-    def _given(A: FloatArray, rest: IntArray, given: IntArray) -> FloatArray:
-        if given.size == 0:
-            return A[np.ix_(rest, rest)]
-        solved = np.linalg.solve(A[np.ix_(given, given)], A[np.ix_(given, rest)])
-        whole, part = A[np.ix_(rest, rest)], A[np.ix_(rest, given)]
-        left = whole - part @ solved
-        left[np.abs(left) <= rounding(given.size) * (np.abs(whole) + np.abs(part) @ np.abs(solved))] = 0.0
-        return np.asarray(left)
+    _log_minor = staticmethod(log_minor)
+    _given = staticmethod(schur)
 
     def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
         """The block K[rows, columns] of the marginal kernel K = L (L + I)^-1, which is not symmetric either."""

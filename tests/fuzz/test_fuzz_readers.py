@@ -21,7 +21,6 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from document_files import archive, docx, eml, epub, mbox, odt, pdf_article, rtf
 from dpplearn.cli import main
 from dpplearn.learning import ConditionalDPP, ItemSet
 from dpplearn.rouge.candidates import read_candidates, read_references
@@ -30,7 +29,10 @@ from dpplearn.summarize import Cluster, Summarizer, read_clusters
 from dpplearn.summarize.corpora.documents import DocumentFile, kind_of
 from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.text.words import words
+from markup_files import eml, mbox, rtf
+from office_files import archive, docx, epub, odt
 from patterns import PATTERNS
+from pdf_files import pdf_article
 
 FOUND = Path(__file__).parent / "found"
 LITTLE = Cluster.from_texts(["It rained in Oslo. The river rose.", "Snow fell on 3 May. It was cold."])

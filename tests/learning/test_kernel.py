@@ -221,26 +221,72 @@ def test_processes_give_the_same_kernel(draws, monkeypatch):
     assert np.array_equal(one.factors_.W, two.factors_.W)
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "em", "stochastic"])
-def test_a_stopped_fit_goes_on(solver, draws, tmp_path):
-    class Stops(Progress):
-        def finish(self, iteration, log_likelihood, gradient):
-            super().finish(iteration, log_likelihood, gradient)
-            if iteration == 4:
-                signal.raise_signal(signal.SIGINT)
+class Stops(Progress):
+    """Ctrl-C after the fourth iteration."""
 
+    def finish(self, iteration, log_likelihood, gradient):
+        super().finish(iteration, log_likelihood, gradient)
+        if iteration == 4:
+            signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "em", "fixed-point", "stochastic"])
+def test_a_stopped_fit_goes_on(solver, draws, tmp_path):
     path = tmp_path / "state.json"
-    options = {"nonsymmetric": solver != "em", "alpha": 0.0, "solver": solver, "checkpoint": path, "max_iter": 500}
+    options = {"nonsymmetric": solver in ("lbfgs", "stochastic"), "alpha": 0.0, "solver": solver}
+    options |= {"max_iter": 8 if solver == "stochastic" else 1000, "batch_size": 8, "tol": 1e-6}
+    whole = KernelDPP(**options).fit(draws)
+    options["checkpoint"] = path
     with pytest.raises(KeyboardInterrupt, match=r"state\.json holds"):
         KernelDPP(**options, verbose=Stops(False)).fit(draws)
-    options["max_iter"] = 8 if solver == "stochastic" else 500
     model = KernelDPP(**options).fit(draws)
     assert model.history_[0].iteration == 5
+    near = 6.0 if solver == "lbfgs" else 0.5  # of 3000 baskets; what L-BFGS knew of the curvature is not in the file
+    assert model.log_likelihood_ == pytest.approx(whole.log_likelihood_, abs=near)
+    if solver == "stochastic":  # nothing but its moments to remember
+        assert np.array_equal(model.factors_.W, whole.factors_.W)
+        assert model.history_ == whole.history_[4:]
     with pytest.raises(ValueError, match="another fit: its items"):
         KernelDPP(**options).fit(draws, items=range(7))
     path.write_text(path.read_text()[:-40])
     with pytest.raises(ValueError, match="cut short"):
         KernelDPP(**options).fit(draws)
+
+
+def test_ctrl_c_in_the_middle_of_a_pass_keeps_the_last_whole_one(draws, tmp_path, monkeypatch):
+    options = {"nonsymmetric": True, "alpha": 1.0, "solver": "stochastic", "batch_size": 8, "max_iter": 6}
+    whole = KernelDPP(**options).fit(draws)
+    steps, evaluate = itertools.count(1), likelihood.BasketShard.evaluate
+
+    def stops(shard, question):
+        if next(steps) == 30:  # 8 batches in a pass
+            raise KeyboardInterrupt
+        return evaluate(shard, question)
+
+    monkeypatch.setattr(likelihood.BasketShard, "evaluate", stops)
+    with pytest.raises(KeyboardInterrupt, match=r"iteration 4.* holds"):
+        KernelDPP(**options, checkpoint=tmp_path / "state.json").fit(draws)
+    again = KernelDPP(**options, checkpoint=tmp_path / "state.json").fit(draws)
+    assert np.array_equal(again.factors_.W, whole.factors_.W)
+
+
+def test_a_checkpoint_that_is_not_there_is_not_promised(draws, tmp_path, monkeypatch):
+    def stops(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        KernelDPP(checkpoint=tmp_path / "none" / "state.json").fit(draws)
+    monkeypatch.setattr("dpplearn.learning.baskets.fit.choose_alpha", stops)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        KernelDPP(checkpoint=tmp_path / "state.json").fit(draws)
+    assert "holds" not in str(stopped.value)
+
+
+def test_a_seed_gives_the_kernel(draws):
+    one, two, other = (KernelDPP(nonsymmetric=True, alpha=1.0, random_state=seed).fit(draws) for seed in (3, 3, 9))
+    assert np.array_equal(one.factors_.W, two.factors_.W)
+    assert not np.array_equal(one.factors_.W, other.factors_.W)
+    assert other.score(draws) == pytest.approx(one.score(draws), abs=0.01)
 
 
 def test_features_give_new_items_a_place(draws):
@@ -260,8 +306,30 @@ def test_features_give_new_items_a_place(draws):
         model.with_items({3: [1.0, 0.0]})
     with pytest.raises(ValueError, match="must have 2 features"):
         model.with_items({9: [1.0]})
+    with pytest.raises(ValueError, match="unequal length"):
+        model.with_items({8: [1.0, 2.0], 9: [1.0]})
+    with pytest.raises(TypeError, match="called as the others are, such as 0"):
+        model.with_items({"6": [1.0, 2.0]})
+    named = KernelDPP(alpha=1.0).fit(called(draws), features=dict(zip(NAMES, features.values(), strict=True)))
+    with pytest.raises(TypeError, match="such as 'bib'"):
+        named.with_items({3: [1.0, 2.0]})
     with pytest.raises(ValueError, match="every item; 5 has none"):
         KernelDPP(alpha=1.0).fit(draws, features={k: v for k, v in features.items() if k < 5})
+
+
+def test_a_new_item_goes_with_what_its_likes_go_with():
+    rng = np.random.default_rng(0)
+    kinds = {"a": ["a1", "a2", "a3"], "b": ["b1", "b2", "b3"], "c": ["c1", "c2"]}
+    baskets = []
+    for u, v in rng.random((1500, 2)):  # an a comes with a b, and a c alone
+        wanted = ["a", "b"] * bool(u < 0.4) + ["c"] * bool(v < 0.3)
+        baskets.append([str(rng.choice(kinds[kind])) for kind in wanted])
+    features = {name: [float(kind == other) for other in kinds] for kind in kinds for name in kinds[kind]}
+    model = KernelDPP(nonsymmetric=True, alpha=0.3).fit(baskets, features=features).with_items({"a4": [1.0, 0.0, 0.0]})
+    assert {item for item, _ in model.together("a4", 3)} == {"b1", "b2", "b3"}
+    assert {item for item, _ in model.alike("a4", 3)} == {"a1", "a2", "a3"}
+    assert abs(model.correlations_with("c1")[-1]) < 0.02
+    assert model.dpp_.marginals[-1] == pytest.approx(model.dpp_.marginals[:3].mean(), abs=0.03)
 
 
 # Questions
@@ -377,6 +445,31 @@ def test_what_are_no_baskets_is_told(baskets):
         KernelDPP().fit(baskets)
 
 
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"nonsymmetric": "no"}, "True or False"),
+        ({"nonsymmetric": 1}, "True or False"),
+        ({"random_state": None}, "whole"),
+    ],
+)
+def test_settings_of_another_kind_are_told(options, word):
+    with pytest.raises(TypeError, match=word):
+        KernelDPP(alpha=1.0, **options).fit([["a"], ["b"]])
+
+
+@pytest.mark.parametrize("large", [2**63, 2**70, -(2**64)])
+def test_numbers_that_no_array_holds_are_told(large):
+    with pytest.raises(ValueError, match=f"64 bits, found {large}"):
+        KernelDPP(alpha=1.0).fit([[1, large], [1]])
+
+
+def test_an_impossible_basket_of_weight_0_is_no_matter():
+    model = KernelDPP(rank=2, alpha=1.0).fit([["a", "b"], ["c"], ["b", "c"]])
+    assert model.score([["a", "b", "c"]]) == -np.inf
+    assert model.score([["a", "b", "c"], ["a"]], [0.0, 2.0]) == model.score([["a"]])
+
+
 def test_a_table_is_told_from_baskets():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(TypeError, match="from_long"):
@@ -401,6 +494,8 @@ def test_items_never_seen_are_named_with_the_nearest(draws):
     assert (found.n_unseen, found.n_baskets, found.n_small) == (2, 1, 1)
     with pytest.raises(AttributeError, match="call fit first"):
         KernelDPP().recommend(["bib"])
+    with pytest.raises(AttributeError, match="call fit first"):
+        KernelDPP().save("model.json")
     low = KernelDPP(rank=3, alpha=0.1).fit([["a", "b", "c"], ["c", "d"], ["d"], ["e", "a"]])
     with pytest.raises(ValueError, match="larger rank"):
         low.recommend(["a", "b", "c"])

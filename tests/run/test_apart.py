@@ -48,6 +48,33 @@ def test_a_fault_of_ours_comes_back_as_itself():
     assert "in stumble" in "".join(caught.value.__notes__)
 
 
+def test_a_process_that_cannot_start_is_no_fault_of_the_file(monkeypatch):
+    monkeypatch.setattr(apart, "_START", "import sys; sys.exit(1) # {path}")
+    with pytest.raises(RuntimeError, match="must be able to import dpplearn"):
+        ask("refuse")
+
+
+def much(data):
+    return "a" * max(len(data), 300_000_000)
+
+
+def test_an_answer_that_is_too_long_for_the_memory():
+    process = apart.Process()
+    with pytest.raises(MemoryError):
+        process.call("test_apart:much", b"", {}, seconds=60, memory=900_000_000)
+    process.close()
+
+
+def test_one_that_answered_at_its_deadline_is_not_asked_again(monkeypatch):
+    """It may have been killed, which the next call would take for a fault of its file."""
+    process = apart.Process()
+    times = iter([0.0])
+    monkeypatch.setattr(apart, "monotonic", lambda: next(times, 60.0))
+    assert process.call(SIZE, b"abc", {}, seconds=60, memory=2**32) == 3
+    assert not process.usable
+    assert process.child.poll() is not None
+
+
 def test_a_fault_of_a_kind_that_is_not_known_here():
     assert isinstance(apart.failure("zlib.error", "bad", ""), RuntimeError)
     assert isinstance(apart.failure("UnicodeDecodeError", "bad", ""), RuntimeError)  # takes five arguments

@@ -8,12 +8,14 @@ from importlib import import_module
 
 import pytest
 
-from document_files import Pdf, Setter, archive, docx, docx_paragraph, eml, epub, mbox, odt, pdf_article, pdf_scan, rtf
 from dpplearn.summarize import Cluster, SkippedWarning
 from dpplearn.summarize.corpora.documents import DocumentFile, kind_of, parse_document
 from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
 from dpplearn.summarize.corpora.formats.limits import Limits
+from markup_files import eml, mbox, rtf
+from office_files import archive, docx, docx_paragraph, epub, odt
+from pdf_files import Pdf, Setter, pdf_article, pdf_scan
 
 pytest.importorskip("pypdfium2")
 
@@ -175,6 +177,28 @@ def test_word_keeps_the_final_version():
     ]
 
 
+def test_what_word_had_before_is_not_what_it_has():
+    """Tracked changes of formatting hold the former style, and whether a run was hidden."""
+    body = (
+        '<w:p><w:pPr><w:pPrChange><w:pPr><w:pStyle w:val="Heading1"/></w:pPr></w:pPrChange></w:pPr>'
+        "<w:r><w:rPr><w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange></w:rPr><w:t>It rained.</w:t></w:r></w:p>"
+        '<w:p><w:pPr><w:pStyle w:val="PlainText"/></w:pPr><w:r><w:t>It poured.</w:t></w:r></w:p>'
+    )
+    assert shown(read(docx(body=body), "a.docx")[0]) == [("paragraph", "It rained."), ("paragraph", "It poured.")]
+
+
+def test_shapes_and_frames_in_rich_text():
+    shape = (
+        r"{\shp{\*\shpinst\shpleft0{\sp{\sn shapeType}{\sv 202}}{\shptxt \pard A box.\par}}{\shprslt{\*\do x}A box.}}"
+    )
+    body = rf"{shape}\pard It rained.\par\trowd\intbl A frame around text.\cell\row"
+    assert shown(read(rtf(body=body), "a.rtf")[0]) == [
+        ("paragraph", "A box."),
+        ("paragraph", "It rained."),
+        ("paragraph", "A frame around text."),
+    ]
+
+
 def test_books_follow_their_spine():
     pages = {"b.xhtml": [("title", "Two"), ("paragraph", "It snowed.")], "a.xhtml": [("paragraph", "It rained.")]}
     [document] = read(epub(pages, "Weather", spine=[1, 0]), "a.epub")
@@ -254,77 +278,6 @@ def test_rich_text_in_code_pages():
     assert (
         read(rb"{\rtf1{\fonttbl{\f0\fcharset128 X;}}\f0 \'82\'a0\par\u-10179?\u-8704?}", "a.rtf")[0].text == "あ\n\n😀"
     )
-
-
-REPLY = """Hi Bob,
-
-It rained all day, and the river
-rose. I will call on Monday.
-
-{}
-
-Best regards,
-Ann
---\x20
-Ann Example, Office of Rain
-"""
-
-
-@pytest.mark.parametrize(
-    "quoted",
-    [
-        "On Mon, 3 May 2004 at 10:00, Bob <b@x.org>\nwrote:\n> Did it rain?\n>> Old",
-        "Am 3. Mai 2004 um 10:00 schrieb Bob Beispiel:\n> Hat es geregnet?",
-        "Le lun. 3 mai 2004 à 10:00, Bob a écrit :\n> Pleut-il ?",
-        "El lun, 3 may 2004 a las 10:00, Bob escribió:\n> ¿Llueve?",
-        "-----Original Message-----\nFrom: Bob\nSent: Monday\nDid it rain?",
-        "-----Ursprüngliche Nachricht-----\nVon: Bob\nGesendet: Montag\nHat es geregnet?",
-        "From: Bob Example\nSent: Monday\nTo: Ann\nSubject: Rain\n\nDid it rain?",
-        "Sent from my iPhone",
-        "Von meinem iPhone gesendet",
-        "CONFIDENTIALITY NOTICE: this message is for Bob alone.",
-        "This e-mail and its attachments are confidential and intended\nsolely for the addressee.",
-    ],
-)
-def test_what_is_quoted_or_signed_is_left_out(quoted):
-    [document] = read(eml(REPLY.format(quoted), subject="Re: AW: Rain"), "a.eml")
-    assert document.text.splitlines() == [
-        "Hi Bob,",
-        "",
-        "It rained all day, and the river",
-        "rose. I will call on Monday.",
-    ]
-    assert (document.title, document.date) == ("Rain", "2004-05-03")
-
-
-def test_e_mails_in_html_with_attachments_and_lies():
-    from email.message import EmailMessage
-
-    made = EmailMessage()
-    made["Subject"], made["Message-ID"] = "=?utf-8?q?Regen_in_K=C3=B6ln?=", "<1@x>"
-    made.set_content("<p>It rained.</p><div>On Monday Ann wrote:</div><p>Did it?</p>", subtype="html")
-    made.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="a.pdf")
-    with pytest.warns(SkippedWarning, match="1 attachment of the e-mail not read"):
-        [document] = read(made.as_bytes(), "a.eml")
-    assert (document.title, document.text) == ("Regen in Köln", "It rained.")
-    lies = b"Message-ID: <1>\nContent-Type: text/plain; charset=%s\nContent-Transfer-Encoding: 8bit\n\n%s"
-    for charset, data in ((b"us-ascii", "Café"), (b"utf-8", "Café"), (b"klingon", "Café"), (b"utf-8", "naïve")):
-        for encoding in ("utf-8", "cp1252"):
-            assert read(lies % (charset, data.encode(encoding)), "a.eml")[0].text == data
-    odd = eml("It rained.").replace(b"3 May 2004", b"3 May 20040000000000000000")
-    assert read(odd, "a.eml")[0].text == "It rained."
-    forwarded = eml("---------- Forwarded message ---------\nFrom: Bob\nDate: today\nSubject: x\n\nIt rained in Oslo.")
-    assert read(forwarded, "a.eml")[0].text == "It rained in Oslo."
-
-
-def test_a_mailbox_is_a_document_per_message():
-    found = read(
-        mbox([eml("One.\n\nFrom here on it rained.", "A"), eml("> Only quoted", "B"), eml("Two.", "C")]), "a.mbox"
-    )
-    assert [(one.id, one.title, one.text) for one in found] == [
-        ("a.mbox#1", "A", "One.\n\nFrom here on it rained."),
-        ("a.mbox#3", "C", "Two."),
-    ]
 
 
 def with_password():

@@ -47,12 +47,18 @@ def invert(A, k):
 
 
 @jit
+def room(indptr):
+    """For the largest basket's block and its inverse."""
+    largest = 0
+    for t in range(indptr.size - 1):
+        largest = max(largest, indptr[t + 1] - indptr[t])
+    return np.empty((largest, 2 * largest))
+
+
+@jit
 def sum_of_entries(L, indptr, indices, weights, G):
     """Sum of w log det L_Y; adds w L_Y^-T to G, the derivative in L."""
-    total, largest = 0.0, 0
-    for t in range(weights.size):
-        largest = max(largest, indptr[t + 1] - indptr[t])
-    A = np.empty((largest, 2 * largest))
+    total, A = 0.0, room(indptr)
     for t in range(weights.size):
         a, k, w = indptr[t], indptr[t + 1] - indptr[t], weights[t]
         for i in range(k):
@@ -70,10 +76,7 @@ def sum_of_entries(L, indptr, indices, weights, G):
 @jit
 def sum_of_rows(left, right, indptr, indices, weights, G_left, G_right):
     """As `sum_of_entries` for L = left right^T, which is never formed: adds G right and G^T left."""
-    total, largest, d = 0.0, 0, left.shape[1]
-    for t in range(weights.size):
-        largest = max(largest, indptr[t + 1] - indptr[t])
-    A = np.empty((largest, 2 * largest))
+    total, A, d = 0.0, room(indptr), left.shape[1]
     for t in range(weights.size):
         a, k, w = indptr[t], indptr[t + 1] - indptr[t], weights[t]
         for i in range(k):

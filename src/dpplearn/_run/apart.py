@@ -75,6 +75,7 @@ class Process:
         assert self.child.stdin is not None
         assert self.child.stdout is not None
         head = {"function": function, "options": options, "seconds": seconds, "memory": memory}
+        deadline = monotonic() + seconds
         timer = Timer(seconds, self.child.kill)
         timer.daemon = True
         timer.start()
@@ -83,7 +84,12 @@ class Process:
             send(self.child.stdin, data)
             answer = json.loads(receive(self.child.stdout))
         except (EOFError, OSError):
-            self.close()
+            code = self.close()
+            if code > 0 and monotonic() < deadline:  # what ends it otherwise is a signal
+                raise RuntimeError(
+                    f"{sys.executable} must be able to import dpplearn and run beside this process, but ended with "
+                    f"status {code}. Try: {sys.executable} -c 'import dpplearn._run.apart'"
+                ) from None
             raise LostError from None
         except BaseException:
             self.close()
@@ -91,19 +97,22 @@ class Process:
         finally:
             timer.cancel()
             self.used = monotonic()
+        if self.used >= deadline:  # it may have been killed after it answered
+            self.close()
         if "refused" in answer:
             raise Refused(answer["refused"])
         if "failed" in answer:
             raise failure(*answer["failed"])
         return answer["value"]
 
-    def close(self) -> None:
-        """End it, whatever it does."""
+    def close(self) -> int:
+        """End it, whatever it does; returns its status, where it ended by itself, or the signal, below 0."""
         self.child.kill()
         for pipe in (self.child.stdin, self.child.stdout):
-            with suppress(OSError):
-                pipe.close()  # type: ignore[union-attr]
-        self.child.wait()
+            with suppress(OSError):  # what is not sent yet cannot be
+                if pipe is not None:
+                    pipe.close()
+        return self.child.wait()
 
 
 _lock = Lock()
@@ -160,7 +169,7 @@ def serve() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     alarm = getattr(signal, "setitimer", None)  # by default its signal ends the process
-    with suppress(EOFError, OSError):
+    with suppress(EOFError, OSError, MemoryError):  # the last: what is sent is larger than the memory allowed
         while True:
             if alarm is not None:
                 alarm(signal.ITIMER_REAL, IDLE + GRACE)
@@ -169,17 +178,18 @@ def serve() -> None:
                 alarm(signal.ITIMER_REAL, head["seconds"] + GRACE)
             data = receive(sys.stdin.buffer)
             _limit_memory(head["memory"])
-            send(answers, json.dumps(_answer(head, data)).encode())
+            send(answers, _answer(head, data))
 
 
-def _answer(head: dict[str, Any], data: bytes) -> dict[str, Any]:
+def _answer(head: dict[str, Any], data: bytes) -> bytes:
     try:
         module, _, name = head["function"].partition(":")
-        return {"value": getattr(import_module(module), name)(data, **head["options"])}
+        return json.dumps({"value": getattr(import_module(module), name)(data, **head["options"])}).encode()
     except (ValueError, OSError) as error:
-        return {"refused": str(error)}
+        answer: dict[str, Any] = {"refused": str(error)}
     except Exception as error:  # our own fault: it is told as it happened
-        return {"failed": [type(error).__name__, str(error), traceback.format_exc()]}
+        answer = {"failed": [type(error).__name__, str(error), traceback.format_exc()]}
+    return json.dumps(answer).encode()
 
 
 def failure(name: str, text: str, trace: str) -> Exception:

@@ -16,14 +16,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray, check_array, check_int
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.learning.baskets.counted import Baskets, Label, check_weights, warn_repeated
+from dpplearn.learning.baskets.counted import Baskets, Label, check_catalogue, check_weights, warn_repeated
 from dpplearn.learning.baskets.fit import Plan, check_memory, choose_shape, choose_solver, fit_kernel
 from dpplearn.learning.baskets.modelfile import load_factors, save_factors
 from dpplearn.learning.baskets.questions import BasketQuestions
 from dpplearn.learning.conditional import ConditionalEstimator
 
 EPOCHS, ITERATIONS = 10, 1000
-FITTED = ("alpha", "log_likelihood", "n_iter", "converged")
+FITTED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty")
 
 
 class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -149,7 +149,10 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         weights = check_weights(sample_weight, len(found))
         if len(found) == 0:
             raise ValueError("There are no baskets: at least one is needed to learn from.")
-        alpha = check_alpha(self.alpha)
+        cv = isinstance(self.alpha, str) and self.alpha == "cv"
+        alpha = None if cv else check_strength(self.alpha, 'alpha must be "cv" or')
+        if not isinstance(self.nonsymmetric, bool | np.bool_):
+            raise TypeError(f"nonsymmetric must be True or False, found {self.nonsymmetric!r:.40}.")
         counted = found.sizes[weights > 0]
         shape = choose_shape(found.n, int(counted.max()), self.rank, bool(self.nonsymmetric))
         solver = choose_solver(self.solver, shape, found.n, len(found), bool(self.nonsymmetric), alpha)
@@ -165,7 +168,7 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
             shape,
             solver,
             alpha,
-            check_tol(self.tol),
+            check_strength(self.tol, "tol must be"),
             default if self.max_iter is None else check_int(self.max_iter, "max_iter", low=1),
             check_int(self.random_state, "random_state"),
             phi,
@@ -202,7 +205,8 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         weights = check_weights(sample_weight, len(found))
         if len(found) == 0:
             raise ValueError("There are no baskets to score.")
-        return float(weights @ self.dpp_.log_prob(found.subsets) / weights.sum())
+        counted = np.flatnonzero(weights)  # a basket of probability 0 that does not count is no matter
+        return float(weights[counted] @ self.dpp_.log_prob(found.take(counted).subsets) / weights.sum())
 
     def with_items(self, features: Mapping[Label, ArrayLike]) -> KernelDPP:
         """The same model with more items, whose place in the kernel their features give; needs a fit with features.
@@ -215,30 +219,30 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         >>> model.with_items({"flannel": [1.0]}).items_.tolist()
         ['bib', 'cot', 'pram', 'towel', 'flannel']
         """
-        factors, scale = self._fitted, getattr(self, "feature_scale_", None)
+        factors, scale = self._fitted, self.feature_scale_
         if factors.phi is None or scale is None:
             raise ValueError("This model knows no features of items: fit it with features={item: vector, ...}.")
-        names = list(features)
-        taken = [name for name in names if name in set(self.items_.tolist())]
-        if taken or not names:
+        known = set(self.items_.tolist())
+        taken = [name for name in features if name in known]
+        if taken or not features:
             raise ValueError(f"features must name new items, found {taken[0] if taken else 'none'!r}.")
-        rows = np.array([check_array(features[name], f"features of {name!r}", 1) for name in names])
+        names = check_catalogue(list(features))
+        if names.dtype.kind != self.items_.dtype.kind:
+            raise TypeError(f"New items must be called as the others are, such as {self.items_[0].item()!r}.")
+        rows = check_array(list(features.values()), "features", 2)
         if rows.shape[1] != scale.shape[1]:
             raise ValueError(f"Each item must have {scale.shape[1]} features, found {rows.shape[1]}.")
         new = copy.copy(self)
         new._forget()
-        new.items_ = np.append(self.items_, np.array(names))
-        if new.items_.dtype.kind != self.items_.dtype.kind:
-            raise TypeError(f"New items must be called as the others are, such as {self.items_[0]!r}.")
+        new.items_ = np.append(self.items_, names)
         new.factors_ = factors.with_items(standardize(rows, scale))
         return new
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model as JSON, with tables in base64."""
-        fitted = {name: getattr(self, f"{name}_") for name in FITTED if hasattr(self, f"{name}_")}
-        fitted["n_empty"], fitted["nonsymmetric"] = self.n_empty_, bool(self.nonsymmetric)
-        scale = getattr(self, "feature_scale_", None)
-        save_factors(path, self._fitted, self.items_, fitted | ({"scale": scale} if scale is not None else {}))
+        factors, scale = self._fitted, self.feature_scale_
+        fitted = {name: getattr(self, f"{name}_") for name in FITTED}
+        save_factors(path, factors, self.items_, fitted | ({"scale": scale} if scale is not None else {}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelDPP:
@@ -257,20 +261,11 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
         return model
 
 
-def check_alpha(alpha: float | str) -> float | None:
-    """A number that is not negative, or None for "cv"."""
-    if isinstance(alpha, str) and alpha == "cv":
-        return None
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number) or not 0 <= alpha < np.inf:
-        raise ValueError(f'alpha must be "cv" or a number that is not negative, found {alpha!r:.40}.')
-    return float(alpha)
-
-
-def check_tol(tol: Any) -> float:
-    """A number that is not negative: below 0, nothing would ever be flat."""
-    if isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not 0 <= tol < np.inf:
-        raise ValueError(f"tol must be a number that is not negative, found {tol!r:.40}.")
-    return float(tol)
+def check_strength(x: Any, name: str) -> float:
+    """A number that is not negative."""
+    if isinstance(x, bool) or not isinstance(x, int | float | np.number) or not 0 <= x < np.inf:
+        raise ValueError(f"{name} a number that is not negative, found {x!r:.40}.")
+    return float(x)
 
 
 def read_features(features: Any, items: np.ndarray) -> tuple[FloatArray | None, FloatArray | None]:

@@ -4,12 +4,14 @@ import gzip
 
 import pytest
 
-from document_files import docx, eml, pdf_article, pdf_scan
 from dpplearn.summarize import Cluster, Document
 from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.summarize.corpora.given import unlike
 from dpplearn.web import Settings
 from dpplearn.web.forms import label, read_form
+from markup_files import eml
+from office_files import docx
+from pdf_files import pdf_article, pdf_scan
 
 CLUSTERS = "/api/v1/clusters"
 FILES = {

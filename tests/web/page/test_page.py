@@ -9,9 +9,11 @@ import pytest
 from live import Seen, serving
 from playwright.sync_api import expect
 
-from document_files import docx, eml, pdf_article, pdf_scan
 from dpplearn.summarize import Summarizer
 from dpplearn.web import Settings
+from markup_files import eml
+from office_files import docx
+from pdf_files import pdf_article, pdf_scan
 
 
 def test_the_example_is_summarized_and_marked_in_its_sources(example: Seen) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Any, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from dpplearn._checks import check_choice, check_jobs
 from dpplearn.learning.evaluators import Survey
-from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.storage.shards import load_shard
 from dpplearn.learning.training_set import Shard
 
@@ -22,13 +21,23 @@ Source: TypeAlias = Any  # a shard in memory (it says its cost), or the path of 
 Prepare: TypeAlias = Callable[[Any], Any]  # makes a shard ready for requests (Part.of, by an evaluator); it pickles
 
 
+Answer = TypeVar("Answer")
+
+
+class Request(Protocol[Answer]):
+    """What shards are asked: it pickles, and can add their answers."""
+
+    def total(self, weighted: Iterable[tuple[float, Answer]]) -> Answer:
+        """The sum of w times the answers, in the order given."""
+
+
 class Backend(ABC):
     """Where the shards are. `run` asks all of them and returns their answers in shard order."""
 
     n_shards: int
 
     @abstractmethod
-    def run(self, request: Request | None, tick: Tick) -> list[Any]: ...
+    def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]: ...
 
     def close(self) -> None:  # noqa: B027  (nothing to end where no process was started)
         """End what was started."""
@@ -56,7 +65,7 @@ class Backend(ABC):
         scale, weight = np.max([s.scale for s in surveys], axis=0), sum(s.weight for s in surveys)
         return Survey(start, m, names, impossible, scale, weight)
 
-    def evaluate(self, request: Request, tick: Tick) -> Terms:
+    def evaluate(self, request: Request[Answer], tick: Tick) -> Answer:
         """The sum over all instances, added in shard order so that it does not depend on who was first."""
         return request.total((1.0, terms) for terms in self.run(request, tick))
 
@@ -68,7 +77,7 @@ class Serial(Backend):
         self.n_shards, self.prepare = len(sources), prepare
         self.parts = [source if isinstance(source, str) else prepare(source) for source in sources]
 
-    def run(self, request: Request | None, tick: Tick) -> list[Any]:
+    def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
         answers = []
         for k, part in enumerate(self.parts, start=1):
             answers.append(answer(part, request, self.prepare))
@@ -76,7 +85,7 @@ class Serial(Backend):
         return answers
 
 
-def answer(part: Any, request: Request | None, prepare: Prepare) -> Any:
+def answer(part: Any, request: Request[Any] | None, prepare: Prepare) -> Any:
     """What a shard says to a request, or its survey where there is none; a path is read, used and forgotten."""
     ready = prepare(load_shard(part)) if isinstance(part, str) else part
     return ready.survey if request is None else ready.evaluate(request)

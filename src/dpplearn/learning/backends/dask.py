@@ -11,9 +11,8 @@ from typing import Any
 from dpplearn._checks import check_jobs
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.signals import deaf_children
-from dpplearn.learning.backends import Backend, Prepare, Source, Tick, answer
+from dpplearn.learning.backends import Backend, Prepare, Request, Source, Tick, answer
 from dpplearn.learning.evaluators import Part
-from dpplearn.learning.likelihood import Request
 from dpplearn.learning.storage.shards import load_shard
 
 
@@ -58,7 +57,7 @@ class Dask(Backend):
                 self._own = [dd.Client(cluster), cluster]
             return self._own[0]
 
-    def run(self, request: Request | None, tick: Tick) -> list[Any]:
+    def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
         with quiet():
             futures = self.client.map(ask, self.parts, request=request, prepare=self.prepare, pure=False)
         answers = []
@@ -78,7 +77,7 @@ def load(source: Source, prepare: Prepare) -> Part:
     return prepare(load_shard(source) if isinstance(source, str) else source)
 
 
-def ask(part: Part, request: Request | None, prepare: Prepare) -> Any:
+def ask(part: Part, request: Request[Any] | None, prepare: Prepare) -> Any:
     with blas_threads(0, one=True):  # workers share the machine's cores: more BLAS threads only wait for one another
         return answer(part, request, prepare)
 

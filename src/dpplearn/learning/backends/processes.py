@@ -14,8 +14,7 @@ import numpy as np
 
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.signals import deaf_children, end_with_parent, lost_worker
-from dpplearn.learning.backends import Backend, Prepare, Source, Tick, answer
-from dpplearn.learning.likelihood import Request
+from dpplearn.learning.backends import Backend, Prepare, Request, Source, Tick, answer
 
 
 class Processes(Backend):
@@ -40,7 +39,7 @@ class Processes(Backend):
             self.close()
             raise
 
-    def run(self, request: Request | None, tick: Tick) -> list[Any]:
+    def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
         pipe: Any
         for pipe, process in self.workers:
             self._send(pipe, process, (request,))

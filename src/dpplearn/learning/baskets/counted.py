@@ -134,10 +134,7 @@ class Baskets:
 
     def take(self, which: IntArray) -> Baskets:
         """Some of the baskets, in this order."""
-        sizes = self.sizes[which]
-        indptr = np.append(0, np.cumsum(sizes))
-        at = np.arange(indptr[-1]) - np.repeat(indptr[:-1] - self.indptr[which], sizes)
-        return Baskets(indptr, self.indices[at], self.items)
+        return Baskets(*pick(self.indptr, self.indices, which), self.items)
 
     def distinct(self, weights: FloatArray) -> BasketShard:
         """Different baskets once each, smallest first, with the sum of their weights, where that is not 0."""
@@ -162,19 +159,19 @@ class Baskets:
         return BasketShard(indptr, np.concatenate(found), np.concatenate(sums))
 
 
-def part(shard: BasketShard, which: slice | IntArray) -> BasketShard:
-    """Some of a shard's baskets."""
-    chosen = np.arange(shard.weights.size)[which]
-    sizes = np.diff(shard.indptr)[chosen]
+def pick(starts: IntArray, indices: IntArray, which: IntArray) -> tuple[IntArray, IntArray]:
+    """Some of the baskets that lie end to end, in this order: where each begins, and their items."""
+    sizes = np.diff(starts)[which]
     indptr = np.append(0, np.cumsum(sizes))
-    at = np.arange(indptr[-1]) - np.repeat(indptr[:-1] - shard.indptr[chosen], sizes)
-    return BasketShard(indptr, shard.indices[at], shard.weights[chosen])
+    return indptr, indices[np.arange(indptr[-1]) - np.repeat(indptr[:-1] - starts[which], sizes)]
 
 
 def cut(shard: BasketShard) -> list[BasketShard]:
     """Pieces of about the same work, every N_SHARDS-th basket in each."""
-    pieces = 1 if shard.weights.size <= SMALL else N_SHARDS
-    return [part(shard, slice(k, None, pieces)) for k in range(pieces)]
+    n = shard.weights.size
+    pieces = 1 if n <= SMALL else N_SHARDS
+    parts = [np.arange(k, n, pieces) for k in range(pieces)]
+    return [BasketShard(*pick(shard.indptr, shard.indices, which), shard.weights[which]) for which in parts]
 
 
 def check_weights(sample_weight: ArrayLike | None, n: int) -> FloatArray:
@@ -208,9 +205,8 @@ def split_baskets(
         raise ValueError(
             f"{n_test} test and {n_validation} validation baskets leave none of {len(rows)} to learn from. Take fewer."
         )
-    order = np.random.default_rng(seed).permutation(len(rows)).tolist()
-    test, validation = order[:n_test], order[n_test : n_test + n_validation]
-    return tuple([rows[t] for t in some] for some in (order[n_test + n_validation :], validation, test))  # type: ignore[return-value]
+    mixed = [rows[t] for t in np.random.default_rng(seed).permutation(len(rows))]
+    return mixed[n_test + n_validation :], mixed[n_test : n_test + n_validation], mixed[:n_test]
 
 
 def warn_repeated(baskets: Baskets) -> None:
@@ -278,17 +274,18 @@ def _flatten(baskets: Any) -> tuple[IntArray, np.ndarray]:
         bad = next((x for x in names if isinstance(x, bool) or not isinstance(x, str | int | np.integer)), None)
         found = f"{bad!r:.40} ({type(bad).__name__})" if bad is not None or not (texts and numbers) else "both"
         raise TypeError(f"Items must be called by texts, or all of them by whole numbers; found {found}.")
-    return indptr, np.array(names) if names else np.empty(0, np.int64)
+    called = np.array(names) if names else np.empty(0, np.int64)
+    if called.dtype.kind not in "Ui":
+        raise ValueError(f"Items that are whole numbers must have at most 64 bits, found {max(names, key=abs)}.")
+    return indptr, called
 
 
 def _codes(flat: np.ndarray, names: np.ndarray, unseen: str) -> IntArray:
     """The number of each item in the catalogue; -1 for those that are not there, if they may be dropped."""
-    if flat.size and flat.dtype.kind != names.dtype.kind:
-        flat = flat.astype(str) if names.dtype.kind == "U" else flat
-    order = np.argsort(names, kind="stable")
-    if flat.size and (flat.dtype.kind == "U") != (names.dtype.kind == "U"):
-        at, same = np.zeros(flat.size, np.int64), np.zeros(flat.size, np.bool_)
-    else:
+    at, same = np.zeros(flat.size, np.int64), np.zeros(flat.size, np.bool_)
+    if names.dtype.kind == "U" or flat.dtype.kind != "U":  # no text is a number; numbers may be texts
+        flat = flat.astype(str if names.dtype.kind == "U" else np.int64)
+        order = np.argsort(names, kind="stable")
         at = order[np.minimum(np.searchsorted(names, flat, sorter=order), names.size - 1)]
         same = names[at] == flat
     if unseen == "error" and not same.all():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import make_backend
 from dpplearn.learning.baskets.counted import Baskets, cut
 from dpplearn.learning.baskets.factors import Factors
-from dpplearn.learning.baskets.likelihood import DENSE, BasketShard, asker, log_likelihood
+from dpplearn.learning.baskets.likelihood import DENSE, BasketShard, log_likelihood
 from dpplearn.learning.baskets.modelfile import load_state, save_state
 from dpplearn.learning.baskets.solvers import Settings, em, fixed_point, lbfgs, stochastic
 from dpplearn.learning.baskets.start import start_factors
@@ -28,7 +28,7 @@ STARTS, FEW = 4, 30  # starts that are tried, for as many iterations
 SEVERAL = 200_000  # parameters up to which they are
 IMPOSSIBLE = -1e3  # what counts for a held-out basket of probability 0
 LARGE = 3_000_000  # parameters from which batches take over from L-BFGS, whose memory is 40 times as many
-MANY = 300_000  # different baskets from which they do
+MANY = 300_000  # baskets from which they do
 OWN_COLUMNS = (30, 100)  # of U and B where each item has its own part; more did not help on held-out baskets
 
 
@@ -101,11 +101,11 @@ def choose_shape(n: int, largest: int, rank: int | None, nonsymmetric: bool) -> 
     return Shape(rank, 2 * max(rank // 2, 1) if nonsymmetric and n > 1 else 0, False)
 
 
-def choose_solver(solver: str, shape: Shape, n: int, distinct: int, nonsymmetric: bool, alpha: float | None) -> str:
+def choose_solver(solver: str, shape: Shape, n: int, baskets: int, nonsymmetric: bool, alpha: float | None) -> str:
     """The solver asked for, if it can do it, or the one that suits the size."""
     check_choice(solver, "solver", SOLVERS)
     if solver == "auto":
-        return "stochastic" if n * shape.columns > LARGE or distinct > MANY else "lbfgs"
+        return "stochastic" if n * shape.columns > LARGE or baskets > MANY else "lbfgs"
     if solver in ("em", "fixed-point"):
         if nonsymmetric or shape.repelling < n or n > DENSE:
             raise ValueError(
@@ -137,6 +137,9 @@ def check_memory(n: int, shape: Shape, solver: str) -> None:
 
 def fit_kernel(baskets: Baskets, weights: FloatArray, plan: Plan) -> FittedKernel:
     """Fit to all baskets, after alpha was chosen on some of them."""
+    if plan.checkpoint is not None and not plan.checkpoint.parent.is_dir():
+        folder = plan.checkpoint.parent
+        raise FileNotFoundError(f"checkpoint={str(plan.checkpoint)!r} cannot be written: there is no folder {folder}.")
     counted = baskets.distinct(weights)
     alpha: float | None = plan.alpha
     alphas: dict[float, float] = {}
@@ -150,7 +153,9 @@ def fit_kernel(baskets: Baskets, weights: FloatArray, plan: Plan) -> FittedKerne
         return replace(_fit(counted, factors, replace(plan, alpha=alpha)), alphas=alphas)
     except KeyboardInterrupt:
         plan.progress.clear()
-        kept = f" {plan.checkpoint} holds the kernel so far: fit again with it to go on." if plan.checkpoint else ""
+        kept = ""
+        if plan.checkpoint is not None and plan.checkpoint.exists():  # none yet, while alpha is chosen
+            kept = f" {plan.checkpoint} holds the kernel so far: fit again with it to go on."
         raise KeyboardInterrupt(f"Stopped in iteration {plan.progress.iteration + 1}.{kept}") from None
 
 
@@ -201,8 +206,11 @@ def _fit(counted: BasketShard, factors: Factors, plan: Plan) -> FittedKernel:
     """One fit with alpha given."""
     assert plan.alpha is not None
     weight, n = float(counted.weights.sum()), factors.n
-    whole = plan.solver in ("em", "fixed-point")
-    L = kernel_with_own(factors) if whole else None
+    whole, batches = plan.solver in ("em", "fixed-point"), plan.solver == "stochastic"
+    if whole:
+        begin = kernel_with_own(factors)
+    else:  # Adam's moments, and how many steps it took
+        begin = np.append(factors.parameters, np.zeros(2 * factors.parameters.size + 1 if batches else 0))
     problem = {
         "items": n,
         "baskets": weight,
@@ -212,9 +220,8 @@ def _fit(counted: BasketShard, factors: Factors, plan: Plan) -> FittedKernel:
         "alpha": plan.alpha,
         "seed": plan.seed,
     }
-    done, x = load_state(plan.checkpoint, problem, n * n if L is not None else factors.parameters.size)
-    if x is not None:
-        factors, L = (factors, x.reshape(n, n)) if whole else (factors.with_parameters(x), None)
+    done, x = load_state(plan.checkpoint, problem, begin.size)
+    begin = begin if x is None else x.reshape(begin.shape)
     history: list[Step] = []
     saved = Saver(plan.checkpoint, problem)
     plan.progress.iteration = done
@@ -224,20 +231,19 @@ def _fit(counted: BasketShard, factors: Factors, plan: Plan) -> FittedKernel:
         saved(x, history[-1].iteration)
         plan.progress.finish(history[-1].iteration, value * weight, gradient)
 
-    settings = Settings(plan.alpha, plan.tol, max(plan.max_iter - done, 0), report)
+    settings = Settings(plan.alpha, plan.tol, plan.max_iter if batches else max(plan.max_iter - done, 0), report)
     try:
-        if plan.solver == "stochastic":
-            factors, converged = stochastic(counted, factors, settings, plan.batch, plan.seed + done)
-            ask: Callable[..., Any] = lambda question: counted.evaluate(question)  # noqa: E731
-            value = log_likelihood(ask, weight, factors.kernel())[0]
+        if batches:
+            factors, converged = stochastic(counted, factors, settings, plan.batch, plan.seed, begin, done)
+            value = log_likelihood(counted.evaluate, weight, factors.kernel())[0]
         else:
             with make_backend(plan.backend, plan.n_jobs, cut(counted), ready) as engine:
-                ask = asker(engine, plan.progress.tick)
-                if L is None:
-                    factors, converged = lbfgs(ask, weight, factors, settings)
-                else:
-                    L, converged = (em if plan.solver == "em" else fixed_point)(ask, weight, L, settings)
+                ask = partial(engine.evaluate, tick=plan.progress.tick)
+                if whole:
+                    L, converged = (em if plan.solver == "em" else fixed_point)(ask, weight, begin, settings)
                     factors = factors_of(L)
+                else:
+                    factors, converged = lbfgs(ask, weight, factors.with_parameters(begin), settings)
                 value = log_likelihood(ask, weight, factors.kernel())[0]
     except KeyboardInterrupt:
         saved.now()
@@ -255,8 +261,10 @@ class Saver:
         self.state: tuple[FloatArray, int] | None = None
 
     def __call__(self, x: FloatArray, n_iter: int) -> None:
-        self.state = x, n_iter
-        if self.path is not None and (start := time.monotonic()) > self.next:
+        if self.path is None:
+            return
+        self.state = x.copy(), n_iter  # what the solver goes on writing to is no state to go on from
+        if (start := time.monotonic()) > self.next:
             self.now()
             self.next = time.monotonic() + max(1.0, 20 * (time.monotonic() - start))
 

@@ -19,7 +19,6 @@ import numpy as np
 from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray, view
-from dpplearn.learning.backends import Backend
 
 DENSE = 1500  # items up to which L is formed
 
@@ -91,11 +90,6 @@ class BasketShard:
 
 
 Ask = Callable[[Question], Slopes]
-
-
-def asker(engine: Backend, tick: Callable[[int, int], None]) -> Ask:
-    """The data's part by whoever has the shards."""
-    return lambda question: engine.evaluate(question, tick)  # type: ignore[arg-type,return-value]  # its own kind of request
 
 
 def log_likelihood(ask: Ask, weight: float, kernel: Kernel) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:

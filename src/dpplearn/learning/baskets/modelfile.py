@@ -93,11 +93,7 @@ def save_state(path: Path, problem: dict[str, Any], x: FloatArray, n_iter: int) 
 
 def load_state(path: Path | None, problem: dict[str, Any], size: int) -> tuple[int, FloatArray | None]:
     """Iterations done and what they reached; 0 and None where there is no file."""
-    if path is None:
-        return 0, None
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"checkpoint={str(path)!r} cannot be written: there is no folder {path.parent}.")
-    if not path.exists():
+    if path is None or not path.exists():
         return 0, None
     data, here = read_json(path, STATE, VERSION), plain(problem)
     found = data.get("problem")

@@ -15,7 +15,7 @@ from scipy import linalg, optimize
 
 from dpplearn._checks import FloatArray
 from dpplearn._run.stop import check_stop
-from dpplearn.learning.baskets.counted import part
+from dpplearn.learning.baskets.counted import pick
 from dpplearn.learning.baskets.factors import Factors
 from dpplearn.learning.baskets.likelihood import Ask, BasketShard, Question, log_likelihood, normalizer
 
@@ -60,9 +60,9 @@ class Watch:
 def evaluate(ask: Ask, weight: float, factors: Factors, share: float, alpha: float) -> tuple[float, FloatArray]:
     """The objective per basket and its gradient; `share` is one over the number of baskets that the prior counts."""
     kernel = factors.kernel()
-    value, *slopes = log_likelihood(ask, weight, kernel)
+    value, left, right, own = log_likelihood(ask, weight, kernel)
     penalty, drag = factors.penalty(alpha)
-    return value / weight - penalty * share, factors.pull_back(kernel, *slopes) / weight - drag * share  # type: ignore[arg-type]
+    return value / weight - penalty * share, factors.pull_back(kernel, left, right, own) / weight - drag * share
 
 
 def lbfgs(ask: Ask, weight: float, factors: Factors, settings: Settings) -> tuple[Factors, bool]:
@@ -97,40 +97,35 @@ def lbfgs(ask: Ask, weight: float, factors: Factors, settings: Settings) -> tupl
 
 
 def stochastic(
-    baskets: BasketShard, factors: Factors, settings: Settings, batch: int, seed: int
+    baskets: BasketShard, factors: Factors, settings: Settings, batch: int, seed: int, state: FloatArray, done: int
 ) -> tuple[Factors, bool]:
     """Adam on batches drawn by weight; an iteration is as many draws as there are different baskets.
 
-    Memory: some times the parameters.
+    `state`, which is written to and reported, holds the parameters, both moments and the number of steps: a fit that
+    begins there, with iterations `done`, ends where it would have ended. Memory: some times the parameters.
     """
     ends, n = np.cumsum(baskets.weights), baskets.weights.size
-    x, total = factors.parameters.copy(), float(ends[-1])
-    first, second = np.zeros_like(x), np.zeros_like(x)
-    watch, t, steps = Watch(settings), 0, settings.max_iter * -(-n // batch)
-    for epoch in range(settings.max_iter):
+    total, (x, first, second) = float(ends[-1]), state[:-1].reshape(3, -1)
+    watch, steps = Watch(settings), settings.max_iter * -(-n // batch)
+    for epoch in range(done, settings.max_iter):
         rng = np.random.default_rng([seed, epoch])
-        values: list[tuple[float, float]] = []
+        values: list[float] = []
         for _ in range(0, n, batch):
             check_stop()
             drawn, times = np.unique(np.searchsorted(ends, total * rng.random(batch), "right"), return_counts=True)
-            picked = part(baskets, np.minimum(drawn, n - 1))
-            some, weight = BasketShard(picked.indptr, picked.indices, times.astype(np.float64)), float(batch)
-
-            def ask(question: Question, some: BasketShard = some) -> object:
-                return some.evaluate(question)
-
-            value, gradient = evaluate(ask, weight, factors.with_parameters(x), 1 / total, settings.alpha)  # type: ignore[arg-type]
+            picked = pick(baskets.indptr, baskets.indices, np.minimum(drawn, n - 1))
+            some, at = BasketShard(*picked, times.astype(np.float64)), factors.with_parameters(x)
+            value, gradient = evaluate(some.evaluate, float(batch), at, 1 / total, settings.alpha)
             if not (np.isfinite(value) and np.isfinite(gradient).all()):
                 continue  # a basket that rounding makes impossible here
-            t += 1
+            state[-1] = t = float(state[-1]) + 1
             first += 0.1 * (gradient - first)
             second += 0.01 * (gradient**2 - second)
             rate = RATE * (1 - t / (steps + 1)) * np.sqrt(1 - 0.99**t) / (1 - 0.9**t)
             x += rate * first / (np.sqrt(second) + 1e-10)
-            values.append((weight, value))
-        weights, found = np.array(values).T if values else (np.ones(1), np.full(1, -np.inf))
-        watch(x, float(weights @ found / weights.sum()), float(np.abs(first).max()))
-    return factors.with_parameters(x), True
+            values.append(value)
+        watch(state, float(np.mean(values)) if values else -np.inf, float(np.abs(first).max()))
+    return factors.with_parameters(x.copy()), True
 
 
 def fixed_point(ask: Ask, weight: float, L: FloatArray, settings: Settings) -> tuple[FloatArray, bool]:
@@ -156,7 +151,7 @@ def em(ask: Ask, weight: float, L: FloatArray, settings: Settings) -> tuple[Floa
     """
     watch, step = Watch(settings), 1.0 / weight
     odds, V = linalg.eigh(L, check_finite=False)
-    n, identity = len(L), np.eye(len(L))
+    identity = np.eye(len(L))
 
     def data(V: FloatArray, odds: FloatArray) -> tuple[float, FloatArray]:
         value, (G,) = ask(Question(((V * odds) @ V.T,)))
@@ -174,7 +169,7 @@ def em(ask: Ask, weight: float, L: FloatArray, settings: Settings) -> tuple[Floa
             turned = V @ linalg.solve(identity - step / 2 * A, identity + step / 2 * A, check_finite=False)
             new, G_new = data(turned, odds)
             if new > value:
-                V, value, G, step = linalg.qr(turned, check_finite=False)[0] if n else turned, new, G_new, 2 * step
+                V, value, G, step = linalg.qr(turned, check_finite=False)[0], new, G_new, 2 * step
                 V = V * np.sign(np.einsum("ij,ij->j", V, turned))  # qr may turn signs; it only removes rounding
                 break
             step /= 2

@@ -29,7 +29,7 @@ _TIME_FIRST = re.compile(
     rf"(?P<said>(?:<(?P<nick>{_NAME})>|(?P<name>{_NAME})\s?[:：])(?:\s+|$))?"
 )
 _NAME_FIRST = re.compile(
-    rf"(?P<name>{_NAME})(?:[\s,–—-]*[\[(]\s?{_STAMP}\s?[\])]\s*:?|(?:\s{{2,}}|\t|,\s|\s[-–—|]\s|\s)\s*{_STAMP}\s*(?::|$))\s*"
+    rf"(?P<name>{_NAME})(?:[\s,–—-]*+[\[(]\s?{_STAMP}\s?[\])]\s*:?|(?:,|\s[-–—|])?\s++{_STAMP}\s*(?::|$))\s*"
 )
 _NICK = re.compile(rf"<(?P<name>{_NAME})>\s+")
 _NAMED = re.compile(rf"(?P<name>{_NAME})\s?[:：](?:\s+|$)")

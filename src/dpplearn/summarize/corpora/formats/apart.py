@@ -42,7 +42,7 @@ class Apart:
             found = call(f"{__name__}:parse", file.data, options, limits.seconds, limits.memory)
         except Refused as error:
             raise ValueError(str(error)) from None
-        except LostError:
+        except (LostError, MemoryError):  # the latter where what it found is too long to be sent
             raise ValueError(
                 f"{place} must be readable in {limits.seconds:g} s and {limits.memory / 1e9:.1f} GB of memory, but was "
                 "not: it is damaged, or made to be slow. Save it anew, or as text."

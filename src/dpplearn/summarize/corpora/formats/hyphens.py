@@ -33,20 +33,17 @@ class Hyphens:
 
     def join(self, lines: Iterable[str]) -> str:
         """One line of several."""
-        text = ""
-        for line in lines:
-            line = line.strip()
-            if not text or not line:
-                text += line
-            elif text.endswith(SOFT):
-                text = text.rstrip(SOFT) + line
-            elif text.endswith("-") and line[0].islower():
-                text = (text if self.keeps(text, line) else text[:-1]) + line
-            elif text.endswith("-") and text[-2:-1].isalnum() and line[0].isalnum():
-                text += line  # "Anglo-" "Saxon", "COVID-" "19"
-            else:
-                text += " " + line
-        return text.replace(SOFT, "")
+        parts: list[str] = []  # only the last is looked at and changed: a text of n lines takes n steps
+        for line in filter(None, map(str.strip, lines)):
+            above = parts[-1] if parts else ""
+            if above.endswith(SOFT):
+                parts[-1] = above.rstrip(SOFT)
+            elif above.endswith("-") and line[0].islower():
+                parts[-1] = above if self.keeps(above, line) else above[:-1]
+            elif parts and not (above.endswith("-") and above[-2:-1].isalnum() and line[0].isalnum()):
+                parts.append(" ")  # unless "Anglo-" "Saxon", "COVID-" "19"
+            parts.append(line)
+        return "".join(parts).replace(SOFT, "")
 
     def keeps(self, above: str, below: str) -> bool:
         """Whether the hyphen between two lines is the word's own."""

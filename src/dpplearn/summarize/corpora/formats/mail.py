@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from email import message_from_bytes, policy
 from email.message import Message
@@ -60,33 +61,49 @@ def read_message(data: bytes, name: str, place: object) -> Document:
         warnings.warn(f"{place}: {count} of the e-mail not read. Save and give them too.", SkippedWarning, stacklevel=2)
     title, date = header(message, "subject"), sent(message)
     title = _REPLY.sub("", title, count=1) if title and _REPLY.match(title) else title
-    if body is None:
-        return Document(name, "", title or None, date)
-    text = decoded(body)
-    if body.get_content_subtype() == "html":
+    if body and body[0].get_content_subtype() == "html":
         made = BlockText()
-        for kind, block in own_html(page_blocks(text)):
+        for kind, block in own_html(one for part in body for one in page_blocks(decoded(part))):
             made.add(kind, block)
         return Document(name, made.text, title or None, date, blocks=made.blocks)
-    return Document(name, own_text(text, flowed=_flowed(body)), title or None, date)
+    text = "\n\n".join(decoded(part) for part in body)
+    return Document(name, own_text(text, flowed=bool(body) and _flowed(body[0])), title or None, date)
 
 
-def parts(message: Message) -> tuple[Message | None, int]:
-    """The part to read, plain text rather than HTML, and how many others are attached."""
-    found: dict[str, Message] = {}
-    attached = 0
-    for part in message.walk():
+def parts(message: Message) -> tuple[list[Message], int]:
+    """The parts to read, plain text rather than HTML, and how many others are attached.
+
+    A text is in several where pictures or files stand between them. A message that is attached is read where there is
+    no other text.
+    """
+    found: dict[str, list[Message]] = {"text/plain": [], "text/html": []}
+    attached: list[Message] = []
+    for part in _leaves(message):
         kind, inline = part.get_content_type(), part.get_content_disposition() != "attachment"
-        if part.is_multipart():
-            attached += kind == "message/rfc822"
-        elif kind in ("text/plain", "text/html") and inline and part.get_filename() is None:
-            found.setdefault(kind, part)
+        if kind in found and inline and part.get_filename() is None:
+            found[kind].append(part)
         elif not (inline and part["Content-ID"]):  # pictures of an HTML text are part of it
-            attached += 1
-    plain, page = found.get("text/plain"), found.get("text/html")
-    if plain is not None and page is not None and len(decoded(plain).split()) < 5:  # "Your reader shows no HTML."
-        plain = None
-    return plain or page, attached
+            attached.append(part)
+    plain, page = found["text/plain"], found["text/html"]
+    if page and sum(len(decoded(part).split()) for part in plain) < 5:  # "Your reader shows no HTML."
+        plain = []
+    whole = next((part for part in attached if part.is_multipart()), None)
+    if not (plain or page) and whole is not None:
+        inner = whole.get_payload()
+        body, more = parts(inner[0]) if isinstance(inner, list) and isinstance(inner[0], Message) else ([], 0)
+        return body, more + len(attached) - bool(body)
+    return plain or page, len(attached)
+
+
+def _leaves(message: Message) -> Iterator[Message]:
+    """The parts of a message that have none, or are messages themselves."""
+    inner = message.get_payload() if message.get_content_maintype() == "multipart" else None
+    if isinstance(inner, list):
+        for part in inner:
+            if isinstance(part, Message):
+                yield from _leaves(part)
+    else:
+        yield message
 
 
 def decoded(part: Message) -> str:

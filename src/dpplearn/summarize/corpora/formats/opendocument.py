@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.formats.office import Blocks, Tables, blocks, core_title
 from dpplearn.summarize.corpora.formats.packages import Package
-from dpplearn.summarize.corpora.formats.word import as_row, core_title
 from dpplearn.summarize.corpora.formats.xml import Tag, tags
 from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.word_lists import word_set
@@ -40,7 +39,7 @@ def read_odt(package: Package, name: str) -> Document:
     if b"encryption-data" in manifest:
         raise ValueError(f"{package.place} is protected by a password. Save it without, then give it again.")
     made, title, notes = BlockText(), None, []
-    for kind, text in blocks(package.read("content.xml"), package.place):
+    for kind, text in blocks(tags(package.read("content.xml"), package.place), _Reader(), DROPPED):
         if kind == "title" and title is None:
             title = " ".join(text.split()) or None
         elif kind == "footnote":
@@ -58,7 +57,7 @@ class _Reader:
 
     parents: dict[str, str] = field(default_factory=dict)  # of the document's own styles
     open: list[tuple[str, list[str]]] = field(default_factory=list)  # kinds and parts of paragraphs: notes stand inside
-    tables: list[list[list[str]]] = field(default_factory=list)  # of each open table, the cells of its row
+    tables: Tables = field(default_factory=Tables)
     lists: int = 0
     notes: int = 0
 
@@ -72,9 +71,9 @@ class _Reader:
             self.lists += name == "list"
             self.notes += name == "note"
         elif name == "table":
-            self.tables.append([])
-        elif name in ("table-cell", "covered-table-cell") and self.tables:
-            self.tables[-1].append([])
+            self.tables.open()
+        elif name in ("table-cell", "covered-table-cell"):
+            self.tables.open_cell()
         elif name in ("s", "tab", "line-break"):
             self.add(" ")
 
@@ -90,43 +89,17 @@ class _Reader:
         if self.open:
             self.open[-1][1].append(text)
 
-    def end(self, name: str) -> list[tuple[str, str]]:
+    def end(self, name: str) -> Blocks:
         """What is complete with this tag."""
         if name in ("p", "h") and self.open:
             kind, parts = self.open.pop()
             text = "".join(parts)
-            if self.tables and self.tables[-1] and kind != "footnote":
-                self.tables[-1][-1].append(text)
-                return []
-            return [(kind, text)]
+            return [] if kind != "footnote" and self.tables.takes(text) else [(kind, text)]
         if name in ("list", "note"):
             self.lists -= name == "list"
             self.notes -= name == "note"
-        elif name == "table-row" and self.tables:
-            cells, self.tables[-1] = self.tables[-1], []
-            made = [("row", as_row(" ".join(cell) for cell in cells))]
-            if len(cells) == 1:
-                made = [("paragraph", text) for text in cells[0]]
-            if len(self.tables) > 1 and self.tables[-2]:  # a table in a cell
-                self.tables[-2][-1] += [text for _, text in made]
-                return []
-            return made
-        elif name == "table" and self.tables:
-            self.tables.pop()
+        elif name == "table-row":
+            return self.tables.close_row()
+        elif name == "table":
+            self.tables.close()
         return []
-
-
-def blocks(data: bytes, place: object) -> Iterator[tuple[str, str]]:
-    """Kinds and texts of the paragraphs of a content part."""
-    reader, dropped = _Reader(), 0
-    for tag in tags(data, place):
-        if tag.name in DROPPED and tag.event != "text":
-            dropped += 1 if tag.event == "open" else -1
-        elif dropped:
-            continue
-        elif tag.event == "text":
-            reader.add(tag.name)
-        elif tag.event == "open":
-            reader.start(tag)
-        else:
-            yield from reader.end(tag.name)

@@ -16,9 +16,8 @@ from dpplearn.summarize.text.sentences import split_sentences
 HEADING_LINES, HEADING_WORDS = 3, 20
 FEWEST_GAPS = 8  # between lines of a size, to tell how far apart they are
 LARGE, SMALL = 1.1, 0.93  # times the size of the body: headings, notes
-_BULLET = re.compile(r"(?:[•‣◦▪●■○·∙*–—-]|\(?[0-9]{1,2}[.)]|\([a-z]\)|\([ivx]{1,4}\))\s+(?=\S)")
 _BULLETS = "•‣◦▪●■○·∙*–—-"
-_MARK = re.compile(r"[•‣◦▪●■○·∙*–—-]\s+|\(?[0-9]{1,2}[.)]\s+|\([a-z]\)\s+|\([ivx]{1,4}\)\s+")
+_BULLET = re.compile(rf"(?:[{_BULLETS}]|\(?[0-9]{{1,2}}[.)]|\([a-z]\)|\([ivx]{{1,4}}\))\s+(?=\S)")
 _CAPTION = re.compile(
     r"(?:Fig(?:ure|\.)?|Table|Tab\.|Listing|Algorithm|Scheme|Plate|Abb(?:ildung|\.)|Tabelle|Tableau|Figura|Tabla|"
     r"Tabella|图|表|図)\s?[A-Z]?[0-9]{1,3}(?:\.[0-9]{1,2})?\s?(?:[.:|–—]|$)",
@@ -93,9 +92,8 @@ def page_blocks(lines: list[Line], title: str | None = None) -> tuple[list[tuple
     parts = parts_of(lines)
     hyphens = Hyphens(line.text for line in lines)
     shown = name_kinds(parts, body, title, hyphens)
-    join_over_columns(parts)
     found: list[tuple[str, str]] = []
-    for part in parts:
+    for part in joined_over_columns(parts):
         if part.kind == "title":
             continue
         if part.kind == "row":
@@ -106,7 +104,7 @@ def page_blocks(lines: list[Line], title: str | None = None) -> tuple[list[tuple
             end = split_sentences(text)[0][1]  # "where c is the cost": the end of what began before the formula
             found.append(("formula", text[:end]))
             text = text[end:]
-        found.append((part.kind, _MARK.sub("", text, count=1) if part.kind == "item" else text))
+        found.append((part.kind, _BULLET.sub("", text, count=1) if part.kind == "item" else text))
     return found, shown
 
 
@@ -261,23 +259,21 @@ def _letters(text: str) -> str:
     return "".join(c for c in text.lower() if c.isalnum())
 
 
-def join_over_columns(parts: list[Part]) -> None:
-    """Join a paragraph to its rest in the next column, past what is set at the head or foot of it."""
+def joined_over_columns(parts: list[Part]) -> list[Part]:
+    """Parts, a paragraph joined to its rest in the next column, past what is set at the head or foot of it."""
+    kept: list[Part] = []
     open_: Part | None = None
-    for part in list(parts):
-        if part.kind in ("caption", "row", "footnote", "formula", "navigation"):
-            continue
-        if part.kind != open_kind(open_) or open_ is None:
+    for part in parts:
+        if part.kind not in ("caption", "row", "footnote", "formula", "navigation"):
+            if open_ is not None and part.kind == "paragraph" and goes_on(open_, part):
+                open_.more.append(part)
+                continue
             open_ = part if part.kind in ("paragraph", "item") else None
-            continue
-        same = abs(part.size - open_.size) <= 0.08 * open_.size
-        if same and part.first.column != open_.last.column and leads_on(open_.last, part.first):
-            open_.more.append(part)
-            parts.remove(part)
-        else:
-            open_ = part
+        kept.append(part)
+    return kept
 
 
-def open_kind(part: Part | None) -> str:
-    """What may go on: the rest of an item looks like a paragraph."""
-    return "" if part is None else "paragraph"
+def goes_on(part: Part, later: Part) -> bool:
+    """Whether a part goes on in a later one of another column."""
+    same = abs(later.size - part.size) <= 0.08 * part.size
+    return same and later.first.column != part.last.column and leads_on(part.last, later.first)

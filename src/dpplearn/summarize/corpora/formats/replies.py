@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 
 _LONGEST = 300  # characters of a line that introduces something quoted
 # "On Monday Ann wrote:", in languages that people write in, on one line or two
-_WROTE = re.compile(
+_DATED = re.compile(
     r"(?:On|Am|Le|El|Il|Op|Em|W dniu|Den|Dne)\b.{4,250}?\b"
-    r"(?:wrote|writes|schrieb|a écrit|escribió|escribio|ha scritto|schreef|escreveu|napisał|skrev|napsal)\b.{0,120}?:$"
-    r"|.{2,200}\b(?:wrote|schrieb|a écrit|escribió|ha scritto)\s?(?:am|on|le|el|:)?.{0,60}:$",
+    r"(?:wrote|writes|schrieb|a écrit|escribió|escribio|ha scritto|schreef|escreveu|napisał|skrev|napsal)\b.{0,120}?:$",
     re.DOTALL,
 )
+_WROTE = re.compile(r".{2,200}\b(?:wrote|schrieb|a écrit|escribió|ha scritto)\s?(?:am|on|le|el|:)?.{0,60}:$")
 _ORIGINAL = re.compile(
     r"[-_ ]{2,}\s?(?:Original Message|Original Appointment|Reply Message|Ursprüngliche Nachricht|Originalnachricht|"
     r"Message d'origine|Message original|Mensaje original|Messaggio originale|Oorspronkelijk bericht|"
@@ -30,7 +30,8 @@ _FIELD = re.compile(
     r"Enviado|Enviado el|Fecha|Asunto|Da|Inviato|Oggetto|Verzonden|Onderwerp|Aan)\s?:\*?\s",
 )
 _FIRST = re.compile(r"\*?(?:From|Von|De|Da|Van)\s?:\*?\s")
-_SIGNATURE = re.compile(r"--\s*$|_{10,}$|-{20,}$|={20,}$")
+_SIGNATURE = re.compile(r"--\s*$")
+_RULE = re.compile(r"_{10,}$|-{20,}$|={20,}$")  # over a signature, but over and under parts of a message, too
 _DEVICE = re.compile(
     r"(?:Sent (?:from|via|with) (?:my |Mail |Yahoo|Outlook|Samsung|Proton)|Get Outlook for|Von meinem \S+ gesendet|"
     r"Gesendet (?:von|mit|über) |Diese Nachricht wurde von meinem|Envoyé (?:de|depuis|à partir de) |"
@@ -58,8 +59,8 @@ _FAREWELL = re.compile(
     r"(?:un )?saludos?(?: cordiales)?|atentamente|cordiali saluti|groeten|met vriendelijke groet)[,.!]?$",
     re.IGNORECASE,
 )
-SHORT = 12  # lines that a farewell and what stands under it have at most
-HTML_QUOTES = ("quotation",)
+_SENTENCE = re.compile(r"(?:\S+\s+){4,}\S*[.!?。！？]\W*$")
+SHORT = 12  # lines that a farewell, a signature or a notice and what stands under it have at most
 
 
 def own_text(text: str, flowed: bool = False) -> str:
@@ -74,72 +75,89 @@ def own_text(text: str, flowed: bool = False) -> str:
     if flowed:
         lines = _unflow(lines)
     kept: list[str] = []
+    worded = False  # whether what was kept has words
     at = 0
     while at < len(lines):
         line = lines[at].strip()
         if line.startswith((">", "|>")):
             _drop_introduction(kept)
         elif _ORIGINAL.match(line) or _is_header_block(lines, at):
-            if _has_words(kept):
+            if worded:
                 break
             at = _after_fields(lines, at + 1)  # nothing of one's own above: what is sent on is what it says
             continue
         elif _FORWARDED.match(line):
             at = _after_fields(lines, at + 1)
             continue
-        elif _SIGNATURE.match(lines[at]) and _has_words(kept):
-            at = _after_signature(lines, at)
+        elif worded and _SIGNATURE.match(lines[at]):
+            at = _next_quote(lines, at)
             continue
-        elif _NOTICE.match(" ".join(lines[at : at + 3]).strip()) and _has_words(kept):
-            break
+        elif worded and _RULE.match(line):
+            if _is_foot(lines, at + 1):
+                at = _next_quote(lines, at)
+                continue
+            _add(kept, "")
+        elif worded and _NOTICE.match(" ".join(lines[at : at + 3]).strip()):
+            at = _after_paragraph(lines, at)
+            if _is_foot(lines, at):
+                at = _next_quote(lines, at)
+            continue
         elif not _DEVICE.match(line):
-            kept.append(lines[at])
+            _add(kept, lines[at])
+            worded = worded or any(c.isalnum() for c in line)
         at += 1
     _drop_introduction(kept)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(_without_farewell(kept))).strip("\n")
+    return "\n".join(kept[: _farewell(kept, SHORT)]).strip("\n")
 
 
 def own_html(blocks: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The blocks of an HTML message that are its writer's own, by the same words."""
     held: list[tuple[str, str]] = []
-    for kind, text in blocks:
+    given = list(blocks)
+    for at, (kind, text) in enumerate(given):
         line = text.strip()
-        introduces = len(line) <= _LONGEST and _WROTE.match(line)
-        if held and (introduces or _ORIGINAL.match(line) or _FIRST.match(line) or _NOTICE.match(line)):
+        rest = given[at + 1 : at + 2 + SHORT // 2]
+        if held and len(line) <= _LONGEST and (_DATED.match(line) or _WROTE.match(line)):
+            if rest and rest[0][0] == "quotation":  # marked as such: what is not may be an answer under it
+                continue
             break
-        if _SIGNATURE.match(line) and held:
+        if held and (_ORIGINAL.match(line) or _FIRST.match(line) or _SIGNATURE.match(line)):
             break
-        if kind not in HTML_QUOTES and not _DEVICE.match(line) and not _FORWARDED.match(line):
+        if held and (_NOTICE.match(line) or _RULE.match(line)):
+            if len(rest) <= SHORT // 2:
+                break
+            continue
+        if kind != "quotation" and not _DEVICE.match(line) and not _FORWARDED.match(line):
             held.append((kind, text))
-    for i, (_, text) in enumerate(held[1:], 1):
-        if _FAREWELL.match(text.strip()) and len(held) - i <= SHORT // 2:
-            held = held[:i]
-            break
-    yield from held
+    yield from held[: _farewell([text for _, text in held], SHORT // 2)]
 
 
 def _unflow(lines: list[str]) -> list[str]:
     """Lines as their writer had them: one that ends in a space goes on in the next (RFC 3676)."""
-    joined: list[str] = []
+    joined: list[list[str]] = []
     open_ = False
     for line in lines:
         quoted = line.startswith(">")
         if open_ and not quoted and line:
-            joined[-1] += line.removeprefix(" ")
+            joined[-1].append(line.removeprefix(" "))
         else:
-            joined.append(line)
+            joined.append([line])
         open_ = line.endswith(" ") and line != "-- " and not quoted
-    return joined
+    return ["".join(parts) for parts in joined]
+
+
+def _add(kept: list[str], line: str) -> None:
+    """Keep a line; of blank ones in a row the first, so that nobody passes over many again and again."""
+    if line.strip() or (kept and kept[-1]):
+        kept.append(line if line.strip() else "")
 
 
 def _drop_introduction(kept: list[str]) -> None:
-    """Take away "On Monday Ann wrote:" and the blank lines under it, at the end of what was kept."""
-    end = len(kept)
-    while end and not kept[end - 1].strip():
-        end -= 1
-    for count in (1, 2, 3):
+    """Take away "On Monday Ann wrote:" and the blank line under it, at the end of what was kept."""
+    end = len(kept) - (bool(kept) and not kept[-1])
+    for told, count in ((_DATED, 1), (_DATED, 2), (_DATED, 3), (_WROTE, 1), (_WROTE, 2)):
         said = " ".join(line.strip() for line in kept[max(end - count, 0) : end])
-        if end >= count and said.endswith(":") and len(said) <= _LONGEST and _WROTE.match(said):
+        if end >= count and said.endswith(":") and len(said) <= _LONGEST and told.match(said):
             del kept[end - count :]
             return
 
@@ -158,21 +176,30 @@ def _after_fields(lines: list[str], at: int) -> int:
     return at
 
 
-def _after_signature(lines: list[str], at: int) -> int:
+def _next_quote(lines: list[str], at: int) -> int:
     """A signature goes on to the end, or to something quoted under it."""
     while at < len(lines) and not lines[at].lstrip().startswith(">"):
         at += 1
     return at
 
 
-def _has_words(lines: list[str]) -> bool:
-    return any(any(c.isalnum() for c in line) for line in lines)
+def _after_paragraph(lines: list[str], at: int) -> int:
+    while at < len(lines) and lines[at].strip():
+        at += 1
+    return at
 
 
-def _without_farewell(lines: list[str]) -> list[str]:
-    """Leave out "Best regards" near the end and all that stands under it."""
-    first = max(len(lines) - SHORT, 1)
-    for at in range(first, len(lines)):
-        if _FAREWELL.match(lines[at].strip()) and _has_words(lines[:at]):
-            return lines[:at]
-    return lines
+def _is_foot(lines: list[str], at: int) -> bool:
+    """Whether few lines are left, or few before something quoted."""
+    near = lines[at : at + SHORT + 1]
+    return _next_quote(near, 0) <= SHORT
+
+
+def _farewell(texts: list[str], most: int) -> int:
+    """Where "Best regards" stands near the end, with no sentence under it; else the end."""
+    for at in range(len(texts) - 1, max(len(texts) - most, 1) - 1, -1):
+        if _SENTENCE.match(texts[at].strip()):
+            break
+        if _FAREWELL.match(texts[at].strip()):
+            return at
+    return len(texts)

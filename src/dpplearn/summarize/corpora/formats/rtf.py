@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dpplearn.summarize.corpora.cluster import Document
-from dpplearn.summarize.corpora.formats.word import as_row, kind_of_style
+from dpplearn.summarize.corpora.formats.office import row_blocks
+from dpplearn.summarize.corpora.formats.word import kind_of_style
 from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.word_lists import word_set
 
@@ -27,7 +28,7 @@ ASIDE = word_set(
     "fonttbl colortbl info pict object header headerl headerr headerf footer footerl footerr footerf ftnsep ftnsepc "
     "xmlnstbl listtable listoverridetable rsidtbl generator themedata colorschememapping latentstyles datastore "
     "mmathPr filetbl revtbl annotation atnid atnauthor atrfstart atrfend bkmkstart bkmkend fldinst nonshppict "
-    "pntext pnseclvl listtext result private tc xe"
+    "pntext pnseclvl listtext result private tc xe sp shprslt"
 )
 WORDS = {
     **dict.fromkeys(("par", "sect", "page", "column"), "\n"),
@@ -196,7 +197,8 @@ class _Reader:
         elif word in ("cell", "nestcell"):
             self.cells.append("".join(self.texts.pop("body", [])))
         elif word in ("row", "nestrow"):
-            self.made.add("row", as_row(self.cells))
+            for kind, text in row_blocks([[cell] for cell in self.cells]):
+                self.made.add(kind, text)
             self.cells = []
         elif WORDS.get(word) == "\n":
             if self.table:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.corpora.formats.office import Blocks, Tables, blocks, core_title
 from dpplearn.summarize.corpora.formats.packages import Package
 from dpplearn.summarize.corpora.formats.xml import Tag, tags
 from dpplearn.summarize.text.blocks import BlockText
@@ -17,8 +17,8 @@ from dpplearn.summarize.text.lines import HEADING_WORDS
 from dpplearn.summarize.text.word_lists import word_set
 
 USUAL = "word/document.xml"
-# What is struck out, moved away, hidden, a second form of what stands beside it, or an annotation.
-DROPPED = word_set("del moveFrom Fallback instrText delText rt")
+# What is struck out, moved away, a second form of what stands beside it, an annotation, or how it was set before.
+DROPPED = word_set("del moveFrom Fallback instrText delText rt pPrChange rPrChange")
 # Names of built-in styles, in English whatever language Word speaks, and what they are here.
 STYLES = (
     ("title", "title"),
@@ -34,7 +34,6 @@ STYLES = (
     ("list", "item"),
     ("bibliography", "reference"),
     ("html preformatted", "code"),
-    ("plain text", "code"),
     ("macro", "code"),
     ("footnote", "footnote"),
     ("endnote", "footnote"),
@@ -78,7 +77,7 @@ def read_docx(package: Package, name: str, part: str = USUAL) -> Document:
     beside = posixpath.dirname(part)
     styles = read_styles(package, f"{beside}/styles.xml")
     made, title = BlockText(), None
-    for kind, text in blocks(package.read(part), package.place, styles):
+    for kind, text in blocks(tags(package.read(part), package.place), _Reader(styles), DROPPED):
         if kind == "title" and title is None:
             title = " ".join(text.split()) or None
         else:
@@ -86,21 +85,9 @@ def read_docx(package: Package, name: str, part: str = USUAL) -> Document:
     for notes in ("footnotes", "endnotes"):
         data = package.optional(f"{beside}/{notes}.xml")
         if data is not None:
-            for _, text in blocks(data, package.place, {}):
+            for _, text in blocks(tags(data, package.place), _Reader({}), DROPPED):
                 made.add("footnote", text)
     return Document(name, made.text, title or core_title(package, "docProps/core.xml"), blocks=made.blocks)
-
-
-def core_title(package: Package, part: str) -> str | None:
-    """The title that the file's properties give."""
-    inside = False
-    for tag in tags(package.optional(part) or b"<x/>", package.place):
-        if tag.event == "text":
-            if inside and tag.name.strip():
-                return " ".join(tag.name.split())
-        elif tag.name == "title":
-            inside = tag.event == "open"
-    return None
 
 
 def read_styles(package: Package, part: str) -> dict[str, str | None]:
@@ -148,8 +135,7 @@ class _Reader:
 
     styles: dict[str, str | None]
     open: list[Paragraph] = field(default_factory=list)  # a text box stands inside a paragraph
-    tables: list[list[list[str]]] = field(default_factory=list)  # of each open table, the cells of its row
-    dropped: int = 0  # how many dropped elements are open
+    tables: Tables = field(default_factory=Tables)
     text: bool = False  # whether what comes is text
     hidden: bool = False  # whether the run at hand is
     bold: bool = False
@@ -161,9 +147,9 @@ class _Reader:
         if name == "p":
             self.open.append(Paragraph())
         elif name == "tbl":
-            self.tables.append([])
-        elif name == "tc" and self.tables:
-            self.tables[-1].append([])
+            self.tables.open()
+        elif name == "tc":
+            self.tables.open_cell()
         elif name == "r":
             self.hidden = self.bold = False
         elif name == "t":
@@ -189,59 +175,23 @@ class _Reader:
             self.open[-1].parts.append(text)
             self.open[-1].plain |= not self.bold and not text.isspace()
 
-    def end(self, name: str) -> list[tuple[str, str]]:
+    def end(self, name: str) -> Blocks:
         """What is complete with this tag."""
         if name == "t":
             self.text = False
         elif name == "p" and self.open:
             return self.close(self.open.pop())
-        elif name == "tr" and self.tables:
-            return self.close_row()
-        elif name == "tbl" and self.tables:
-            self.tables.pop()
+        elif name == "tr":
+            return self.tables.close_row()
+        elif name == "tbl":
+            self.tables.close()
         return []
 
-    def close(self, paragraph: Paragraph) -> list[tuple[str, str]]:
+    def close(self, paragraph: Paragraph) -> Blocks:
         text, kind = "".join(paragraph.parts).strip(), paragraph.kind
-        if not text:
-            return []
-        if self.tables and self.tables[-1]:
-            self.tables[-1][-1].append(text)
+        if not text or self.tables.takes(text):
             return []
         if kind is None:  # lines in bold are what many have for headings
             short = len(text.split()) <= HEADING_WORDS and text[-1] not in STOPS + ",;:"
             kind = "heading" if short and not paragraph.plain else "paragraph"
         return [(kind, text)]
-
-    def close_row(self) -> list[tuple[str, str]]:
-        """A row; where it has one cell, a frame around paragraphs."""
-        cells, self.tables[-1] = self.tables[-1], []
-        if len(cells) == 1:
-            made = [("paragraph", text) for text in cells[0]]
-        else:
-            made = [("row", as_row(" ".join(cell) for cell in cells))]
-        if len(self.tables) > 1 and self.tables[-2]:  # a table in a cell
-            self.tables[-2][-1] += [text for _, text in made]
-            return []
-        return made
-
-
-def as_row(cells: Iterable[str]) -> str:
-    """The cells of a table's row that are not empty, on one line."""
-    return " | ".join(text for cell in cells if (text := " ".join(cell.split())))
-
-
-def blocks(data: bytes, place: object, styles: dict[str, str | None]) -> Iterator[tuple[str, str]]:
-    """Kinds and texts of the paragraphs of a part."""
-    reader = _Reader(styles)
-    for tag in tags(data, place):
-        if tag.name in DROPPED and tag.event != "text":
-            reader.dropped += 1 if tag.event == "open" else -1
-        elif reader.dropped:
-            continue
-        elif tag.event == "text":
-            reader.add(tag.name)
-        elif tag.event == "open":
-            reader.start(tag)
-        else:
-            yield from reader.end(tag.name)

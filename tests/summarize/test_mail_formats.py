@@ -1,0 +1,167 @@
+"""E-mails: what the writer wrote is read, all of it, and what is quoted, signed or attached is not."""
+
+from email.message import EmailMessage
+from time import perf_counter
+
+import pytest
+
+from dpplearn.summarize import SkippedWarning
+from dpplearn.summarize.corpora.documents import DocumentFile
+from dpplearn.summarize.corpora.formats.mail import parse_mail
+from dpplearn.summarize.corpora.formats.replies import own_html, own_text
+from markup_files import eml, mbox
+
+
+def read(data, name="a.eml"):
+    return parse_mail(DocumentFile(data, name, name))
+
+
+REPLY = """Hi Bob,
+
+It rained all day, and the river
+rose. I will call on Monday.
+
+{}
+
+Best regards,
+Ann
+--\x20
+Ann Example, Office of Rain
+"""
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "On Mon, 3 May 2004 at 10:00, Bob <b@x.org>\nwrote:\n> Did it rain?\n>> Old",
+        "Am 3. Mai 2004 um 10:00 schrieb Bob Beispiel:\n> Hat es geregnet?",
+        "Le lun. 3 mai 2004 à 10:00, Bob a écrit :\n> Pleut-il ?",
+        "El lun, 3 may 2004 a las 10:00, Bob escribió:\n> ¿Llueve?",
+        "-----Original Message-----\nFrom: Bob\nSent: Monday\nDid it rain?",
+        "-----Ursprüngliche Nachricht-----\nVon: Bob\nGesendet: Montag\nHat es geregnet?",
+        "From: Bob Example\nSent: Monday\nTo: Ann\nSubject: Rain\n\nDid it rain?",
+        "Sent from my iPhone",
+        "Von meinem iPhone gesendet",
+        "CONFIDENTIALITY NOTICE: this message is for Bob alone.",
+        "This e-mail and its attachments are confidential and intended\nsolely for the addressee.",
+    ],
+)
+def test_what_is_quoted_or_signed_is_left_out(quoted):
+    [document] = read(eml(REPLY.format(quoted), subject="Re: AW: Rain"), "a.eml")
+    assert document.text.splitlines() == [
+        "Hi Bob,",
+        "",
+        "It rained all day, and the river",
+        "rose. I will call on Monday.",
+    ]
+    assert (document.title, document.date) == ("Rain", "2004-05-03")
+
+
+def test_e_mails_in_html_with_attachments_and_lies():
+    made = EmailMessage()
+    made["Subject"], made["Message-ID"] = "=?utf-8?q?Regen_in_K=C3=B6ln?=", "<1@x>"
+    made.set_content("<p>It rained.</p><div>On Monday Ann wrote:</div><p>Did it?</p>", subtype="html")
+    made.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="a.pdf")
+    with pytest.warns(SkippedWarning, match="1 attachment of the e-mail not read"):
+        [document] = read(made.as_bytes(), "a.eml")
+    assert (document.title, document.text) == ("Regen in Köln", "It rained.")
+    lies = b"Message-ID: <1>\nContent-Type: text/plain; charset=%s\nContent-Transfer-Encoding: 8bit\n\n%s"
+    for charset, data in ((b"us-ascii", "Café"), (b"utf-8", "Café"), (b"klingon", "Café"), (b"utf-8", "naïve")):
+        for encoding in ("utf-8", "cp1252"):
+            assert read(lies % (charset, data.encode(encoding)), "a.eml")[0].text == data
+    odd = eml("It rained.").replace(b"3 May 2004", b"3 May 20040000000000000000")
+    assert read(odd, "a.eml")[0].text == "It rained."
+    forwarded = eml("---------- Forwarded message ---------\nFrom: Bob\nDate: today\nSubject: x\n\nIt rained in Oslo.")
+    assert read(forwarded, "a.eml")[0].text == "It rained in Oslo."
+
+
+def test_a_mailbox_is_a_document_per_message():
+    found = read(
+        mbox([eml("One.\n\nFrom here on it rained.", "A"), eml("> Only quoted", "B"), eml("Two.", "C")]), "a.mbox"
+    )
+    assert [(one.id, one.title, one.text) for one in found] == [
+        ("a.mbox#1", "A", "One.\n\nFrom here on it rained."),
+        ("a.mbox#3", "C", "Two."),
+    ]
+
+
+LONG = "\n".join(f"Line {i} of the minutes says what was decided." for i in range(20))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Agenda\n{'=' * 30}\n\n{LONG}",
+        f"It rained.\n\n{'-' * 40}\n\n{LONG}",
+        f"It rained.\n\nDisclaimer: I have not been there.\n\n{LONG}",
+    ],
+)
+def test_a_rule_or_a_notice_in_the_middle_does_not_end_a_message(text):
+    found = own_text(text)
+    assert found.endswith(LONG)
+    assert "====" not in found
+    assert "----" not in found
+    assert "Disclaimer" not in found
+    blocks = [("paragraph", line) for line in text.split("\n") if line]
+    assert [text for _, text in own_html(blocks)][-20:] == LONG.split("\n")
+
+
+def test_a_rule_near_the_end_is_over_a_signature():
+    assert own_text(f"It rained.\n\n{'_' * 20}\nAnn Example\nOffice of Rain\n") == "It rained."
+    assert own_text(f"It rained.\n{'-' * 20}\nAnn\n> Did it?\n\nYes.") == "It rained.\nYes."
+
+
+def test_thanks_above_sentences_are_no_farewell():
+    text = "Hi Bob,\n\nThanks!\n\nThe report is due on Monday, and it costs a lot."
+    assert own_text(text) == text
+    assert own_text(text + "\n\nThanks,\nAnn\nOffice of Rain").rstrip() == text
+    blocks = [("paragraph", line) for line in text.split("\n\n")]
+    assert list(own_html([*blocks, ("paragraph", "Best regards,"), ("paragraph", "Ann")])) == blocks
+
+
+def test_an_introduction_on_two_lines_goes_as_a_whole():
+    for cut in ("Bob Example\n<b@x.org> wrote:", "Bob\nExample\n<b@x.org> wrote:", "Bob Example <b@x.org> wrote:"):
+        assert own_text(f"It rained.\n\nOn Mon, 3 May 2004 at 10:00, {cut}\n\n> Did it?\n") == "It rained."
+
+
+def test_an_answer_under_a_quotation_in_html_is_kept():
+    blocks = [("paragraph", "Hi Ann,"), ("paragraph", "On Monday Ann wrote:"), ("quotation", "Did it rain?")]
+    assert list(own_html([*blocks, ("paragraph", "It did.")])) == [("paragraph", "Hi Ann,"), ("paragraph", "It did.")]
+
+
+def test_a_text_in_several_parts_is_read_whole():
+    made = EmailMessage()
+    made["Subject"] = "Rain"
+    made.set_content("It rained on Monday, as you see here:")
+    made.add_attachment(b"x", maintype="image", subtype="png", filename="a.png")
+    made.add_attachment("And it snowed on Tuesday.", disposition="inline")
+    with pytest.warns(SkippedWarning, match="1 attachment "):
+        [document] = read(made.as_bytes())
+    assert document.text == "It rained on Monday, as you see here:\n\nAnd it snowed on Tuesday."
+
+
+def test_an_attached_message_is_read_where_there_is_no_other_text():
+    inner, outer, both = EmailMessage(), EmailMessage(), EmailMessage()
+    inner.set_content("It rained in Oslo.")
+    outer.add_attachment(inner)
+    [document] = read(outer.as_bytes())
+    assert document.text == "It rained in Oslo."
+    both.set_content("See below what Ann has to say.")
+    both.add_attachment(inner)
+    with pytest.warns(SkippedWarning, match="1 attachment "):
+        [document] = read(both.as_bytes())
+    assert document.text == "See below what Ann has to say."
+
+
+@pytest.mark.parametrize(
+    "text", ["--\n", "a \n", "\n>\n", "***\n--\n", "It rained.\n----------------------\n", "> a\nwrote:\n"]
+)
+def test_the_time_of_a_long_message_grows_with_its_length(text):
+    def seconds(size):
+        made = text * (size // len(text))
+        start = perf_counter()
+        own_text(made, flowed=True)
+        return perf_counter() - start
+
+    small = min(seconds(60_000) for _ in range(3))
+    assert seconds(600_000) < 30 * small + 0.2  # ten times the length; a hundred times the time were it quadratic
