@@ -82,7 +82,7 @@ def run(quick: bool = False) -> dict:
     rows.append(against_pyversity(n // 10, 128, 100 if quick else 1000, 2))
     notes = [
         "The ratio is the product's time over ours: 0.5 is twice the time of the product. Embeddings in clusters "
-        "around a thousand centers, log-normal scores; the nugget is the default, 0.001.",
+        "around a thousand centers, log-normal scores; the nugget is the default, 1e-6.",
     ]
     figures = [memory(n, 128, n // 100)]
     title = "Ten thousand of a million"

@@ -141,8 +141,8 @@ def test_duplicates_come_last(rng):
     assert sorted(found.subset[:4] // 3) == [0, 1, 2, 3]  # one of each first
     assert np.isfinite(found.gains).all()
     assert found.shares[4:].max() < 0.01  # a person sees where to stop
-    assert found.parameters["nugget"] == 0.001
-    assert found.log_prob == pytest.approx(DPP(kernel(E, s, 0.5, 0.001)).log_prob(found.sorted_subset))
+    assert found.parameters["nugget"] == 1e-6
+    assert found.log_prob == pytest.approx(DPP(kernel(E, s, 0.5, 1e-6)).log_prob(found.sorted_subset))
     assert len(diversify(E, s, k=6, nugget=0)) == 4
     assert diversify(E, s, k=4).parameters["nugget"] == 0  # not needed
     assert len(diversify(E, s, budget=6)) == 4  # a budget is not spent on what adds nothing
@@ -301,6 +301,32 @@ def test_kept_by_the_definition(form, monkeypatch):
     assert copy.deepcopy(found).kept == found.kept
     assert diversify(E, np.ones(30), k=1).kept[0][1:] == (-1, 0.0)
     assert diversify(E, np.ones(30), k=0).kept == []
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dtype, rng):
+    """The best items three times, in other lengths too: the 80 directions come first, each by its best item."""
+    E, s = problem(rng, n=80, d=16)
+    scores = np.append(s, [s[:30] + 3.0, s[:30] + 4.0])
+    E = E.astype(dtype)
+    E = np.concatenate([E, E[:30] * dtype(3.7), E[:30]])  # each number rounded anew
+    E[[5, 6]] = 0.0  # similar to none, and so not to each other
+    kinds = np.concatenate([np.arange(80), np.arange(30), np.arange(30)])
+    kinds[[85, 86, 115, 116]] = [80, 81, 80, 81]
+    found = diversify(make(E), scores, k=100)
+    assert found.subset.size == 100
+    first = kinds[found.subset[:82]]
+    assert np.unique(first).size == 82
+    assert np.isfinite(found.gains).all()
+    assert found.shares[18:].max() < 0.02  # the nugget
+    assert found.reason.endswith("the last 18 repeat embeddings of others, because no other candidate was left")
+    np.testing.assert_array_equal(diversify(make(E), scores, k=17).subset, found.subset[:17])
+    assert set(found.subset[:82]) >= set(range(110, 115)) | set(range(117, 140))  # the best of three
+    costly = np.where(np.arange(140) >= 110, 3.0, 1.0)
+    few = diversify(make(E), scores, k=82, budget=100.0, cost=costly)
+    assert few.cost <= 100.0
+    assert np.unique(kinds[few.subset]).size == few.subset.size
 
 
 def test_the_same_choice_past_the_rank_where_nothing_is_repeated(rng):

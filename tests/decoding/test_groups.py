@@ -96,12 +96,12 @@ def test_a_group_of_duplicates_gets_what_it_is_owed(rng):
 def test_the_next_items_given_earlier_ones(k, make, rng):
     E, s = problem(rng)
     earlier = rng.standard_normal((9, 5))
-    L = nugget_kernel(np.append(qualities(s), np.ones(9)), np.vstack([E, earlier]), 0.001)
+    L = nugget_kernel(np.append(qualities(s), np.ones(9)), np.vstack([E, earlier]), 1e-6)
     everyone = np.zeros(49, int)
     expected = plain(L, everyone, np.ones(49), [49], [0], k, start=range(40, 49))
     found = diversify(make(E), s, k=k, given=make(earlier))
     assert found.subset.tolist() == expected
-    assert found.parameters["nugget"] == 0.001
+    assert found.parameters["nugget"] == 1e-6
     own = diversify(E, s, k=k, given=[3, 7])
     assert not {3, 7} & set(own.subset)
     np.testing.assert_array_equal(own.subset, diversify(E, s, k=k, given=E[[3, 7]], exclude=[3, 7]).subset)

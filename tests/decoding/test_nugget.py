@@ -69,9 +69,9 @@ def test_blocks_threads_and_passes_change_nothing(dtype, rng, monkeypatch):
     q, phi = problem(rng, n=400, d=10, spread=0.05)
     phi = phi.astype(dtype)
     expected = greedy_map(DPP(nugget_kernel(q, phi, 1e-3)), k=120)
-    few = dict(zip(("SMALL", "RECENT", "BLOCK", "CHUNK"), (700, 3, 20, 8), strict=True))
+    few = dict(zip(("SMALL", "RECENT", "CANDIDATES", "CHUNK"), (700, 3, 20, 8), strict=True))
     results = []
-    for change, jobs in ((few, 1), (few, 2), (few, 3), ({"BLOCK": 1}, 1), ({}, 2)):
+    for change, jobs in ((few, 1), (few, 2), (few, 3), ({"CANDIDATES": 1}, 1), ({}, 2)):
         with monkeypatch.context() as patch:
             for name, value in change.items():
                 patch.setattr(lazy, name, value)
@@ -104,7 +104,7 @@ def test_without_a_nugget_the_rank_is_the_end(rng):
     np.testing.assert_array_equal(diversify(phi, q, k=50, nugget=0).subset, diversify(phi, q, k=6).subset)
     assert diversify(phi, q, k=6).parameters["nugget"] == 0.0
     past = diversify(phi, q, k=50)
-    assert past.parameters["nugget"] == 0.001
+    assert past.parameters["nugget"] == 1e-6
     assert len(past) == 50
     assert np.isfinite(past.gains).all()
 

@@ -12,14 +12,14 @@ from dpplearn._precision import ROUNDING
 
 
 @jit
-def score(g, wanted, i):
+def score(g, rule, tilt, weight):
     """What the greedy rule compares; grows with g, so that an old gain gives an upper bound."""
-    if wanted.rule == PROBABILITY:
-        return (g * np.exp(wanted.tilt) - 1.0) / wanted.weight[i]
-    x = np.log(g) + wanted.tilt
-    if wanted.rule == LOG or x >= 0.0:
-        return x / wanted.weight[i]
-    return x * wanted.weight[i]  # a loss: the cheaper item loses less
+    if rule == PROBABILITY:
+        return (g * np.exp(tilt) - 1.0) / weight
+    x = np.log(g) + tilt
+    if rule == LOG or x >= 0.0:
+        return x / weight
+    return x * weight  # a loss: the cheaper item loses less
 
 
 @jit
@@ -71,7 +71,7 @@ def greedy_kernel(L, wanted, alive):
                         alive[i] = 0
                         low += 1
                     elif bound[i] >= best or j < 0:
-                        bound[i] = score(g[i], wanted, i)
+                        bound[i] = score(g[i], wanted.rule, wanted.tilt, wanted.weight[i])
                         # g - 1 is the same float for all small g: then g decides
                         same = wanted.rule == PROBABILITY and bound[i] == best
                         if bound[i] > best or j < 0 or (same and g[i] > g[j]):
@@ -82,7 +82,7 @@ def greedy_kernel(L, wanted, alive):
         alive[j] = 0
         spent += cost[j]
         if g[j] <= (t + 1) * ROUNDING * L[j, j]:  # only a forced item can be
-            return Run(items[: t + 1], gains[: t + 1], IMPOSSIBLE)
+            return Run(items[: t + 1], gains[: t + 1], IMPOSSIBLE, 0)
         if t == room:
             grown = np.empty((2 * room, n))
             grown[:room] = C
@@ -100,7 +100,7 @@ def greedy_kernel(L, wanted, alive):
             C[t, i] = x
             g[i] -= x * x
         t += 1
-    return Run(items[:t], gains[:t], why(alive, t == k, dear, 0, low, dependent))
+    return Run(items[:t], gains[:t], why(alive, t == k, dear, 0, low, dependent), 0)
 
 
 @jit

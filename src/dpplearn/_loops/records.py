@@ -15,6 +15,14 @@ PROBABILITY, LOG, SIGNED = 0, 1, 2
 FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE, QUOTA = 0, 1, 2, 3, 4, 5, 6
 # Why a lazy run stopped before its end: for work that Python shares among threads, or for room
 REFRESH, EVALUATE, GROW = 10, 11, 12
+# Places of Lazy.at: items and directions taken; the heap's size; work since the last pass, and directions then;
+# candidates that left, by reason; items in the block; items still owed to groups; repeats that wait, directions noted,
+# and items taken before the first repeat (-1 until then)
+TAKEN, KNOWN, HEAP, WORK, LAST, DEAR, BARRED, LOW, LINEAR, BLOCK, OWED, WAITING, NOTED, DISTINCT = range(14)
+# Places of Lazy.spent: on items taken; the least that what is owed to groups will cost; the cheapest candidate
+SPENT, PLEDGED, CHEAPEST = range(3)
+CHOSEN = -(2**30)  # in Lazy.done: of an item that was taken
+WAITS = 2  # in `alive`: of a repeat of an item that was taken
 
 
 class Wanted(NamedTuple):
@@ -58,6 +66,19 @@ class Quota(NamedTuple):
 NO_QUOTA = Quota(*(np.empty(0, kind) for kind in (np.int64, np.int64, np.int64, np.float64, np.int64, np.int64)))
 
 
+class Seen(NamedTuple):
+    """Directions chosen so far, so that an item which repeats one waits; all empty where none has to."""
+
+    axes: Array  # (AXES, d)
+    places: Array  # (room, AXES) of each direction noted
+    slots: Array  # (a power of two,) rows of places, by where they are along the first axis; -1 where free
+    here: Array  # (AXES,) work space
+    width: float  # up to which places are the same
+
+
+NOBODY = Seen(np.empty((0, 0)), np.empty((0, 0)), np.empty(0, np.int64), np.empty(0), 0.0)
+
+
 class Lazy(NamedTuple):
     """A lazy run over rows, which can stop and go on."""
 
@@ -73,16 +94,18 @@ class Lazy(NamedTuple):
     b: Array  # (d,) work space
     v: Array
     block: Array  # items to be evaluated by P at once
-    at: Array  # counts: see `_loops/lazy.py`
-    spent: Array  # sums of costs: see there
+    at: Array  # counts: their places are above
+    spent: Array  # sums of costs, likewise
 
 
 class Run(NamedTuple):
-    """Items in order, the gain g of each (a factor of the probability), and the code of the end."""
+    """Items in order, the gain g of each (a factor of the probability), the code of the end, and how many of the last
+    items repeat others."""
 
     items: Array
     gains: Array
     end: int
+    repeats: int
 
 
 class Part(NamedTuple):

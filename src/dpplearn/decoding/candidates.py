@@ -16,6 +16,7 @@ from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_
 from dpplearn._linalg import logdet
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.diversity import check_diversity, diversified, exponents, mixed, quality_power
+from dpplearn.decoding.lazy import Prior
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
@@ -54,7 +55,8 @@ class Candidates:
     diversity: float
     tilt: float = 0.0
     nugget: float = 0.0
-    prior: FloatArray | None = None  # P of `_loops/lazy.py`, where items were chosen before
+    prior: Prior | None = None  # items chosen earlier
+    distinct: bool = False  # whether greedy choice leaves items that repeat a direction to the end
 
     @cached_property
     def operand(self) -> Operand | TwoSided:

@@ -26,7 +26,7 @@ __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
-NUGGET = 1e-3  # where fewer than k items have independent directions: each keeps as much of its own
+NUGGET = 1e-6  # where fewer than k items have independent directions: each keeps as much of its own, the first as without
 
 
 def diversify(
@@ -88,7 +88,8 @@ def diversify(
         The part of each item that is its own, S = (1 - nugget) cosines + nugget I, so that no item is a linear
         combination of others. Once the items chosen, with unit rows U_Y, span all directions, an item adds
         q_i^2 nugget (1 + u_i^T (U_Y^T U_Y)^-1 u_i) for a small nugget: more, the less its direction was chosen.
-        Default 0, unless fewer than k items are independent: then 0.001. So a budget without k is not spent on
+        Items whose embedding repeats that of a chosen one wait until no other is left (for diversity 1/2 and above).
+        Default 0, unless fewer than k items are independent: then 1e-6. So a budget without k is not spent on
         combinations of others. What was taken is in `parameters`.
     share : float
         Of what the first item adds, for k="auto".
@@ -149,13 +150,15 @@ def diversify(
     directed = Directed(rows, lengths, q)
     size = None if isinstance(k, str) else k
     knob = min(d, 0.5)  # above 1/2 it is in q, else in S
-    candidates = Candidates(directed, knob, nugget=own)
+    plain = Candidates(directed, knob)
+    # below 1/2 items keep much of their own
+    candidates = replace(plain, nugget=own, distinct=d >= 0.5) if own else plain
     earlier = None
     if given is not None:
         *earlier, known = read_given(given, directed)
         exclude = np.union1d(exclude, known) if np.size(exclude) else known
         if nugget is None:
-            candidates = replace(candidates, nugget=NUGGET)
+            candidates = replace(candidates, nugget=NUGGET, distinct=d >= 0.5)
         candidates = replace(candidates, prior=prior(earlier[0], earlier[1], 2.0 * knob * (1.0 - candidates.nugget)))
     limits = check_limits(q.size, cost, budget, size, include, exclude)
     limited = groups is not None or max_per_group is not None or min_per_group is not None
@@ -164,7 +167,7 @@ def diversify(
     if method == "greedy" and not options:
         tries = [candidates]
         if nugget is None and earlier is None and size is not None and d >= 0.5:  # below 1/2 S is regular anyway
-            tries.append(replace(candidates, nugget=NUGGET))
+            tries.append(replace(candidates, nugget=NUGGET, distinct=True))
             if limits.k > rows.shape[1] + np.count_nonzero(lengths == 0.0):
                 del tries[0]
         found, used = greedy(tries, limits, check_share(share) if auto else None)

@@ -10,6 +10,7 @@ from scipy import linalg, sparse
 from dpplearn._checks import FloatArray, IntArray, check_subset
 from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Directed, read_features
+from dpplearn.decoding.lazy import AXES, Prior, axes
 from dpplearn.operand import ROWS
 
 WIDEST = 20_000  # columns for which a square matrix is made
@@ -36,14 +37,16 @@ def read_given(given: Any, directed: Directed) -> tuple[Any, FloatArray, IntArra
     return (*read_features(given, "given"), none) if given.shape[0] else (given, np.empty(0), none)
 
 
-def prior(rows: Any, lengths: FloatArray, b: float) -> FloatArray:
+def prior(rows: Any, lengths: FloatArray, b: float) -> Prior:
     """P = (I + c U^T U)^-1 with unit rows U and c = b / (1 - b), b being what similarities are multiplied by."""
     if b >= 1.0:
         raise ValueError("given needs a nugget above 0, because it may span all directions. Leave nugget out.")
     d = rows.shape[1]
-    A = np.eye(d)
+    A, along, places = np.eye(d), axes(d).T, []
     for low in range(0, lengths.size, ROWS):
         part = slice(low, low + ROWS)
         U = to_dense(rows[part]).astype(np.float64) / np.where(lengths[part] > 0.0, lengths[part], 1.0)[:, None]
         A += b / (1.0 - b) * (U.T @ U)
-    return np.asarray(linalg.inv(A, check_finite=False, overwrite_a=True, assume_a="pos"))
+        places.append((U @ along)[lengths[part] > 0.0])
+    P = np.asarray(linalg.inv(A, check_finite=False, overwrite_a=True, assume_a="pos"))
+    return Prior(P, np.concatenate([np.empty((0, AXES)), *places]))

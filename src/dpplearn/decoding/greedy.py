@@ -20,7 +20,6 @@ from dpplearn._loops.records import (
     QUOTA,
     SIGNED,
     SIZE,
-    Quota,
     Run,
     Wanted,
 )
@@ -30,7 +29,7 @@ from dpplearn.decoding.lazy import greedy_rows
 from dpplearn.decoding.limits import Limits, check_limits, check_number
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.two_sided import greedy_two_sided
-from dpplearn.operand import Dense, Operand, TwoSided
+from dpplearn.operand import Dense, Operand, Rows, TwoSided
 
 MARGIN = float(np.log(2))  # of a tilted gain above 1, so that of items that gain the same the cheaper is preferred
 
@@ -175,13 +174,15 @@ def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, 
     weight = cost if plain else np.ones(cost.size) if power == 0.0 else cost**power
     wanted = Wanted(cost, weight, rule, float(tilt), floor, limits.room, limits.k, view(limits.include))
     quota = NO_QUOTA if limits.groups is None else limits.groups.quota
-    run = run_loop(candidates.operand, wanted, limits.alive.copy(), quota, candidates.prior)
+    operand, alive = candidates.operand, limits.alive.copy()
+    if isinstance(operand, Rows):
+        run = greedy_rows(operand, wanted, alive, quota, candidates.prior, candidates.distinct)
+    else:
+        run = run_loop(operand, wanted, alive)
     return possible(candidates, limits, run)
 
 
-def run_loop(
-    operand: Operand | TwoSided, wanted: Wanted, alive: Any, quota: Quota = NO_QUOTA, prior: FloatArray | None = None
-) -> Run:
+def run_loop(operand: Operand | TwoSided, wanted: Wanted, alive: Any) -> Run:
     """A greedy run over a kernel, or over rows of which it is never formed."""
     from dpplearn._loops.greedy import greedy_kernel
 
@@ -190,7 +191,7 @@ def run_loop(
     if isinstance(operand, Dense):
         run: Run = greedy_kernel(view(operand.L), wanted, alive)
         return run
-    return greedy_rows(operand, wanted, alive, quota, prior)
+    return greedy_rows(operand, wanted, alive)
 
 
 def possible(candidates: Candidates, limits: Limits, run: Run) -> Run:
@@ -211,6 +212,8 @@ def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
     gains, reason = np.log(run.gains), describe(limits, run)
     if run.end == DEPENDENT and isinstance(candidates.operand, TwoSided):
         reason = "every other candidate has gain 0, though it may have one together with another"
+    if run.repeats:
+        reason += f"; the last {run.repeats} repeat embeddings of others, because no other candidate was left"
     return Selection(run.items.copy(), limits.total(run.items), gains, reason, candidates.log_prob)
 
 

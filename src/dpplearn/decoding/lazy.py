@@ -5,15 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_jobs, view
 from dpplearn._linalg import to_dense
-from dpplearn._loops.records import EVALUATE, GROW, NO_QUOTA, REFRESH, FeatureRows, Lazy, Quota, Run, Wanted
-from dpplearn._precision import row_rounding
+from dpplearn._loops.records import (
+    BLOCK,
+    CHEAPEST,
+    DISTINCT,
+    EVALUATE,
+    GROW,
+    HEAP,
+    NO_QUOTA,
+    NOBODY,
+    NOTED,
+    OWED,
+    PLEDGED,
+    REFRESH,
+    TAKEN,
+    FeatureRows,
+    Lazy,
+    Quota,
+    Run,
+    Seen,
+    Wanted,
+)
+from dpplearn._precision import EPS32, row_rounding
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.stop import check_stop
 from dpplearn.operand import Rows
@@ -21,61 +41,96 @@ from dpplearn.operand import Rows
 SMALL = 4_000_000  # entries of rows up to which one thread makes a pass over all
 ROOM = 2**22  # entries of directions that are made room for at the start
 RECENT = 64  # directions kept beside P: to make up for as many costs less than P, one item at a time
-BLOCK = 1024  # items evaluated by P at once
+CANDIDATES = 1024  # items evaluated by P at once
 CHUNK = 256  # and by one thread: the same blocks whatever the number of threads, and so the same rounding
+AXES = 8  # along which rows are told apart: chance lets two pass for the same along all about never
+SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 8 * EPS32, np.dtype(np.float16): 2.0**-9}  # along an axis
+
+
+class Prior(NamedTuple):
+    """Items chosen earlier: P = (I + c U^T U)^-1 of their unit rows, and their places along the axes."""
+
+    P: FloatArray
+    places: FloatArray
 
 
 def greedy_rows(
-    operand: Rows, wanted: Wanted, alive: Any, quota: Quota = NO_QUOTA, given: FloatArray | None = None
+    operand: Rows,
+    wanted: Wanted,
+    alive: Any,
+    quota: Quota = NO_QUOTA,
+    prior: Prior | None = None,
+    distinct: bool = False,
 ) -> Run:
-    """Choose up to k items within the limits from rows; `given` is P of items chosen before."""
+    """Choose up to k items within the limits from rows; with `distinct`, those that repeat a direction come last."""
     from dpplearn._loops import lazy
 
     n, d = operand.rows.shape
     k = min(wanted.k, n)
-    dual = given is not None or (k > d and bool((operand.own > 0.0).any()))
+    dual = prior is not None or (k > d and bool((operand.own > 0.0).any()))
     features = as_features(operand, k, dual)
-    run = begin(features, d, k, dual, given)
-    quota = Quota(*(part.copy() for part in quota))
-    run.at[lazy.OWED] = quota.need.sum()
-    run.spent[lazy.PLEDGED] = sum(lazy.pledge(wanted, quota, run, c) for c in np.flatnonzero(quota.need))
-    costs = wanted.cost[alive != 0] if wanted.room < np.inf else wanted.cost[:0]
-    run.spent[lazy.CHEAPEST] = costs.min(initial=np.inf)
+    run = begin(features, d, k, dual, prior)
+    seen = begin_seen(operand.rows.dtype, d, k, prior, run) if distinct else NOBODY
+    if quota is not NO_QUOTA:
+        quota = Quota(*(part.copy() for part in quota))
+        run.at[OWED] = quota.need.sum()
+        run.spent[PLEDGED] = sum(lazy.pledge(wanted, quota, run, c) for c in np.flatnonzero(quota.need))
+    if wanted.room < np.inf:
+        run.spent[CHEAPEST] = wanted.cost[alive != 0].min(initial=np.inf)
     alone = n * d <= SMALL
     with blas_threads(0) if dual else nullcontext(), Workers() as workers:
         while True:
             check_stop()
-            code = lazy.choose(features, wanted, quota, run, alive, alone)
+            code = lazy.choose(features, wanted, quota, seen, run, alive, alone)
             if code == REFRESH:
                 step = max(1, SMALL // d)
                 workers.each(lambda low: lazy.refresh(features, run, alive, low, min(low + step, n)), range(0, n, step))  # noqa: B023
-                lazy.build(features, wanted, quota, run, alive)
+                lazy.put(features, wanted, quota, run, alive, run.idx[:0], True)
             elif code == EVALUATE:
-                evaluate(features, operand, run, run.block[: run.at[lazy.BLOCK]], workers)
+                evaluate(features, operand, run, run.block[: run.at[BLOCK]], workers)
                 lazy.put_back(features, wanted, quota, run, alive)
             elif code == GROW:
                 run = run._replace(U=doubled(run.U, d), short=doubled(run.short, d))
             else:
-                t = run.at[lazy.TAKEN]
-                return Run(run.items[:t], run.gains[:t], code)
+                t, distinct_ones = int(run.at[TAKEN]), int(run.at[DISTINCT])
+                return Run(run.items[:t], run.gains[:t], code, t - distinct_ones if distinct_ones >= 0 else 0)
 
 
-def begin(features: FeatureRows, d: int, k: int, dual: bool, given: FloatArray | None) -> Lazy:
+def begin(features: FeatureRows, d: int, k: int, dual: bool, prior: Prior | None) -> Lazy:
     """Nothing chosen yet."""
     n = features.diag.size
     room = min(k, d, max(64, ROOM // d))
     if dual:
         U, short = np.empty((0, d)), np.zeros((2 * RECENT, d))
-        P = np.eye(d) if given is None else given.copy()
+        P = np.eye(d) if prior is None else prior.P.copy()
     else:
         U, short, P = np.empty((room, d)), np.empty((room, d), features.data.dtype), np.empty((0, 0))
     # what was given is in no direction: P has to be asked
-    done = np.zeros(n, np.int32) if given is None else np.full(n, -RECENT - 1, np.int32)
-    at = np.zeros(11, np.int64)
-    at[2] = -1  # there is no heap yet
-    block = np.empty(min(BLOCK, n) if dual else 0, np.int64)
+    done = np.zeros(n, np.int32) if prior is None else np.full(n, -RECENT - 1, np.int32)
+    at = np.zeros(DISTINCT + 1, np.int64)
+    at[HEAP] = at[DISTINCT] = -1  # there is no heap yet, and no repeat
+    spent = np.array([0.0, 0.0, np.inf])
+    block = np.empty(min(CANDIDATES, n) if dual else 0, np.int64)
     work = np.empty(n), np.empty(n, np.int32), np.empty(k, np.int64), np.empty(k)
-    return Lazy(features.diag.copy(), done, *work, U, short, P, np.empty(d), np.empty(d), block, at, np.zeros(3))
+    return Lazy(features.diag.copy(), done, *work, U, short, P, np.empty(d), np.empty(d), block, at, spent)
+
+
+def begin_seen(dtype: Any, d: int, k: int, prior: Prior | None, run: Lazy) -> Seen:
+    """Directions noted before the first item: those of items chosen earlier."""
+    from dpplearn._loops.repeats import note_all
+
+    earlier = np.empty((0, AXES)) if prior is None else prior.places
+    places = np.empty((len(earlier) + k, AXES))
+    slots = np.full(2 ** int(np.ceil(np.log2(2 * len(places) + 2))), -1)
+    seen = Seen(axes(d), places, slots, np.empty(AXES), SAME[np.dtype(dtype)])
+    note_all(seen, earlier)
+    run.at[NOTED] = len(earlier)
+    return seen
+
+
+def axes(d: int) -> FloatArray:
+    """Directions along which rows are told apart, the same in every run."""
+    return np.random.default_rng(0).standard_normal((AXES, d))
 
 
 def as_features(operand: Rows, k: int, dual: bool) -> FeatureRows:
@@ -112,9 +167,7 @@ def evaluate(features: FeatureRows, operand: Rows, run: Lazy, block: IntArray, w
 class Workers:
     """Threads that are started with the first work for several, and kept for the next."""
 
-    def __init__(self) -> None:
-        self.jobs = check_jobs(None)
-        self.pool: ThreadPoolExecutor | None = None
+    pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Workers:
         return self
@@ -125,10 +178,6 @@ class Workers:
 
     def each(self, task: Callable[[int], None], numbers: range) -> None:
         """task(b) for each number, in any order."""
-        if self.jobs == 1 or len(numbers) == 1:
-            for b in numbers:
-                task(b)
-            return
-        if self.pool is None:
-            self.pool = ThreadPoolExecutor(self.jobs)
-        list(self.pool.map(task, numbers))
+        if self.pool is None and len(numbers) > 1:
+            self.pool = ThreadPoolExecutor(check_jobs(None))
+        list((map if self.pool is None else self.pool.map)(task, numbers))

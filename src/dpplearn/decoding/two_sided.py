@@ -27,7 +27,7 @@ def greedy_two_sided(operand: TwoSided, wanted: Wanted, alive: Any) -> Run:
     columns, rows = np.empty((n, rank)), np.empty((rank, n))  # L given Y is L - columns rows
     if forced.size:
         if operand.logdet(forced) == -np.inf:
-            return Run(forced[:1], np.zeros(1), IMPOSSIBLE)
+            return Run(forced[:1], np.zeros(1), IMPOSSIBLE, 0)
         t = forced.size
         rows[:t] = operand.rows(forced)
         columns[:, :t] = np.linalg.solve(operand.block(forced).T, operand.columns(forced).T).T
@@ -59,7 +59,7 @@ def greedy_two_sided(operand: TwoSided, wanted: Wanted, alive: Any) -> Run:
     else:
         alive[items] = 0
         end = SIZE if alive.any() else NO_ROOM if dear else FULL
-    return Run(np.array(items, np.int64), np.array(gains), end)
+    return Run(np.array(items, np.int64), np.array(gains), end, 0)
 
 
 def gains_of_forced(operand: TwoSided, forced: IntArray) -> list[float]:
