@@ -47,7 +47,7 @@ from dpplearn._loops.records import (
     WORK,
 )
 from dpplearn._loops.repeats import locate, note, repeats
-from dpplearn._loops.rows import along, fill_row, project
+from dpplearn._loops.rows import fill_row, odd_squares, project, squares
 
 
 @jit
@@ -57,24 +57,23 @@ def reach(run):
 
 
 @jit
-def update(features, run, i):
-    """Bring g_i up to date by the directions that it does not know; it is never less than own_i."""
-    known, low = run.at[KNOWN], run.done[i]
-    count = known - low
-    if run.P.size > 0:
-        low %= run.short.shape[0] // 2
-    x = max(run.g[i] - along(features, i, run.short, low, low + count), features.own[i])
-    run.g[i], run.done[i] = x, known
-    return x
+def is_dense(features):
+    """Whether rows are read as they are: neither sparse nor float16."""
+    return features.indptr.size == 0 and features.half.size == 0
 
 
 @jit
 def refresh(features, run, alive, low, high):
-    """Bring the gains of items low ... high-1 up to date, where the directions kept can."""
-    done, known, most = run.done, run.at[KNOWN], reach(run)
+    """Bring the gains of items low ... high-1 up to date, where the directions kept can; none is below own_i."""
+    g, done, short, known, most = run.g, run.done, run.short, run.at[KNOWN], reach(run)
+    rows, scale, own, dense = features.rows, features.scale, features.own, is_dense(features)
+    ring = short.shape[0] // 2 if run.P.size > 0 else known + 1
     for i in range(low, high):
-        if alive[i] == 1 and done[i] < known and known - done[i] <= most:
-            update(features, run, i)
+        behind = known - done[i]
+        if alive[i] == 1 and 0 < behind <= most:
+            s = done[i] % ring
+            x = squares(rows, i, short, s, s + behind) if dense else odd_squares(features, i, short, s, s + behind)
+            g[i], done[i] = max(g[i] - scale[i] * scale[i] * x, own[i]), known
 
 
 @jit
@@ -170,6 +169,8 @@ def front(features, wanted, quota, run, alive, alone):
     tie = g if rule == PROBABILITY else g[:0]
     n, known, dual, grouped = alive.size, at[KNOWN], run.P.size > 0, quota.group.size > 0
     most, left = reach(run), wanted.room - run.spent[SPENT] - run.spent[PLEDGED]
+    rows, scale, short, dense = features.rows, features.scale, run.short, is_dense(features)
+    ring = short.shape[0] // 2 if dual else known + 1
     while True:
         since = known - at[LAST]
         if at[HEAP] < 0 or (at[WORK] > (n // 8) * (since + 1) and (not dual or since < most)):
@@ -184,7 +185,9 @@ def front(features, wanted, quota, run, alive, alone):
         price = charge(quota, at, wanted.k, i, cost[i]) if grouped else cost[i]
         if 0 < behind <= most and 0.0 <= price <= left:
             at[WORK] += behind
-            update(features, run, i)
+            s = done[i] % ring
+            x = squares(rows, i, short, s, s + behind) if dense else odd_squares(features, i, short, s, s + behind)
+            g[i], done[i] = max(g[i] - scale[i] * scale[i] * x, own[i]), known
         if leaves(at, price, left, g[i], 0.0 if own[i] > 0.0 else noise * diag[i], floor):
             alive[i] = 0
             pop(key, idx, tie, at[HEAP])

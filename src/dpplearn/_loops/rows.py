@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpplearn._loops.elimination import dot, subtract
+from dpplearn._loops.elimination import dot
 from dpplearn._loops.jit import jit
 from dpplearn._precision import AGAIN
 
@@ -25,13 +25,13 @@ def fill_row(features, i, out):
 
 
 @jit
-def squares(row, U, low, high):
-    """Sum of <row, u_s>^2 over the directions low ... high-1."""
+def squares(rows, i, U, low, high):
+    """Sum of <rows_i, u_s>^2 over the directions low ... high-1, which are in the type of the rows."""
     total, s = 0.0, low
     while s + 4 <= high:  # four at a time: a row is read once, and its products stay in registers
         x0 = x1 = x2 = x3 = U.dtype.type(0.0)
-        for c in range(row.size):
-            r = row[c]
+        for c in range(rows.shape[1]):
+            r = rows[i, c]
             x0 += r * U[s, c]
             x1 += r * U[s + 1, c]
             x2 += r * U[s + 2, c]
@@ -40,31 +40,36 @@ def squares(row, U, low, high):
         s += 4
     while s < high:
         x = U.dtype.type(0.0)
-        for c in range(row.size):
-            x += row[c] * U[s, c]
+        for c in range(rows.shape[1]):
+            x += rows[i, c] * U[s, c]
         total += np.float64(x) ** 2
         s += 1
     return total
 
 
 @jit
-def along(features, i, U, low, high):
-    """Sum of <b_i, u_s>^2 over the directions low ... high-1; U is in the type of the rows."""
-    rows, indptr, half, scale = features.rows, features.indptr, features.half, features.scale[i]
-    if indptr.size > 0:
-        indices, data, total = features.indices, features.data, 0.0
-        for s in range(low, high):
-            x = 0.0
-            for a in range(indptr[i], indptr[i + 1]):
-                x += U[s, indices[a]] * data[a]
-            total += x * x
-        return scale * scale * total
+def odd_squares(features, i, U, low, high):
+    """`squares` of rows that are sparse or float16."""
+    indptr, half, rows = features.indptr, features.half, features.rows
     if half.size > 0:
-        line = np.empty(rows.shape[1], half.dtype)
-        for c in range(line.size):
-            line[c] = half[np.int64(rows[i, c])]
-        return scale * scale * squares(line, U, low, high)
-    return scale * scale * squares(rows[i], U, low, high)
+        line = np.empty((1, rows.shape[1]), half.dtype)
+        for c in range(rows.shape[1]):
+            line[0, c] = half[np.int64(rows[i, c])]
+        return squares(line, 0, U, low, high)
+    indices, data, total = features.indices, features.data, 0.0
+    for s in range(low, high):
+        x = 0.0
+        for a in range(indptr[i], indptr[i + 1]):
+            x += U[s, indices[a]] * data[a]
+        total += x * x
+    return total
+
+
+@jit
+def take_away(v, s, u):
+    """v - s u in place."""
+    for c in range(v.size):
+        v[c] -= s * u[c]
 
 
 @jit
@@ -74,7 +79,8 @@ def orthogonalize(v, U, t):
     while again:
         before = left
         for s in range(t):
-            left = subtract(v, dot(U[s], v), U[s])
+            take_away(v, dot(U[s], v), U[s])
+        left = dot(v, v)
         again = 0.0 < left < AGAIN * before  # digits were lost: once more (Kahan)
     return left
 
@@ -90,5 +96,5 @@ def project(b, v, P, U, t, shared):
     if shared:
         return orthogonalize(v, U, t)
     for s in range(t):
-        subtract(v, dot(U[s], b), U[s])
+        take_away(v, dot(U[s], b), U[s])
     return dot(b, v)

@@ -38,13 +38,17 @@ class Directed(NamedTuple):
         """e^s L(d), of which similarities count for 1 - nugget of what they are."""
         a, b = exponents(diversity)
         b *= 1.0 - nugget
-        power = quality_power(self.q, a)
-        inverse = np.divide(np.sqrt(b), self.lengths, out=np.zeros_like(self.lengths), where=self.lengths > 0)
-        diag = np.exp(tilt) * power**2
+        power, lengths = quality_power(self.q, a), self.lengths
+        diag = power * power
+        if tilt:
+            diag, power = np.exp(tilt) * diag, np.exp(tilt / 2) * power
         own = (1.0 - b) * diag
-        if self.lengths.min() <= 0.0:
-            own = np.where(self.lengths > 0.0, own, diag)
-        return Rows(self.rows, np.exp(tilt / 2) * power * inverse, diag, own)
+        if lengths.min() > 0.0:
+            inverse = np.sqrt(b) / lengths
+        else:
+            inverse = np.divide(np.sqrt(b), lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
+            own = np.where(lengths > 0.0, own, diag)
+        return Rows(self.rows, power * inverse, diag, own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +236,7 @@ def read_features(phi: Any, name: str = "phi") -> tuple[Features, FloatArray]:
     if (rows.data if sparse.issparse(rows) else rows).nbytes <= COPIED:
         rows = rows.copy()
     lengths = np.sqrt(square_lengths(rows))
-    if not np.isfinite(lengths).all():
+    if not lengths.max() < np.inf:  # NaN is not
         bad = np.flatnonzero(~np.isfinite(lengths))
         which = f"row {bad[0]} is" if bad.size == 1 else f"rows {some(bad)} are"
         raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not.")

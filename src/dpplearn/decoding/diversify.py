@@ -26,7 +26,7 @@ __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
-NUGGET = 1e-6  # where fewer than k items have independent directions: each keeps as much of its own, the first as without
+NUGGET = 1e-6  # of its own, for each item, where fewer than k are independent: so little that the first are the same
 
 
 def diversify(
@@ -150,28 +150,24 @@ def diversify(
     directed = Directed(rows, lengths, q)
     size = None if isinstance(k, str) else k
     knob = min(d, 0.5)  # above 1/2 it is in q, else in S
-    plain = Candidates(directed, knob)
-    # below 1/2 items keep much of their own
-    candidates = replace(plain, nugget=own, distinct=d >= 0.5) if own else plain
+    candidates = Candidates(directed, knob, nugget=own, distinct=own > 0.0 and d >= 0.5)
     earlier = None
     if given is not None:
         *earlier, known = read_given(given, directed)
         exclude = np.union1d(exclude, known) if np.size(exclude) else known
         if nugget is None:
-            candidates = replace(candidates, nugget=NUGGET, distinct=d >= 0.5)
+            candidates = with_nugget(candidates)
         candidates = replace(candidates, prior=prior(earlier[0], earlier[1], 2.0 * knob * (1.0 - candidates.nugget)))
     limits = check_limits(q.size, cost, budget, size, include, exclude)
     limited = groups is not None or max_per_group is not None or min_per_group is not None
     if limited:
         limits = replace(limits, groups=check_groups(groups, max_per_group, min_per_group, limits))
     if method == "greedy" and not options:
-        tries = [candidates]
-        if nugget is None and earlier is None and size is not None and d >= 0.5:  # below 1/2 S is regular anyway
-            tries.append(replace(candidates, nugget=NUGGET, distinct=True))
-            if limits.k > rows.shape[1] + np.count_nonzero(lengths == 0.0):
-                del tries[0]
-        found, used = greedy(tries, limits, check_share(share) if auto else None)
-        parameters["nugget"] = used.nugget
+        fallible = nugget is None and earlier is None and size is not None and d >= 0.5  # below 1/2 S is regular
+        if fallible and limits.k > rows.shape[1] + np.count_nonzero(lengths == 0.0):
+            candidates, fallible = with_nugget(candidates), False
+        found, candidates = greedy(candidates, limits, check_share(share) if auto else None, fallible)
+        parameters["nugget"] = candidates.nugget
     elif auto or limited or earlier is not None:
         what = 'k="auto"' if auto else "groups" if limited else "given"
         raise ValueError(f'{what} is for method="greedy" without other options, found {method!r}, {sorted(options)}.')
@@ -246,42 +242,45 @@ def standardize(s: FloatArray, eps: float) -> FloatArray:
     >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
     array([-1.225,  0.   ,  1.225])
     """
-    largest = max(-float(s.min()), float(s.max()))
+    low, high = float(s.min()), float(s.max())
+    largest = max(-low, high)
     if largest == 0.0:
         return np.zeros(s.size)
     s = s / largest  # so that no square overflows
-    spread = float(s.max() - s.min())
+    spread = high / largest - low / largest
     if spread <= 8 * eps:
         return np.zeros(s.size)
-    s -= s.mean()
+    s -= s.sum() / s.size
     sigma = float(np.sqrt(s @ s / s.size))
     s /= max(sigma, spread / WIDEST)
     return s
 
 
-def greedy(tries: list[Candidates], limits: Limits, share: float | None) -> tuple[Selection, Candidates]:
+def with_nugget(candidates: Candidates) -> Candidates:
+    """The same items, each with a little of its own; those that repeat another come last."""
+    return replace(candidates, nugget=NUGGET, distinct=candidates.diversity >= 0.5)
+
+
+def greedy(candidates: Candidates, limits: Limits, share: float | None, fallible: bool) -> tuple[Selection, Candidates]:
     """greedy_map with its defaults, on inputs that were checked before: for few items that is most of the time.
 
-    From the first of several that has k independent items, and enough of each group, or the last. With `share`, until
-    no gain is above that share of the largest.
+    With `share`, until no gain is above that share of the largest. Where it is `fallible` and fewer items than asked
+    for are independent, once more with a nugget.
     """
     reason = limits.empty_reason()
     if reason:
-        return Selection.nothing(reason, tries[0].log_prob), tries[0]
+        return Selection.nothing(reason, candidates.log_prob), candidates
     floor = -np.inf if limits.bounded else 1.0
     if share is not None:
-        floor = share * float(tries[0].diag.max())
-    for candidates in tries:
-        run = greedy_auto(candidates, limits, None, floor)
-        short = limits.groups is not None and limits.groups.unmet(run.items)
-        if run.end != DEPENDENT and not short:
-            break
+        floor = share * float(candidates.diag.max())
+    run = greedy_auto(candidates, limits, None, floor)
+    short = limits.groups.unmet(run.items) if limits.groups else []
+    if fallible and (run.end == DEPENDENT or short):
+        return greedy(with_nugget(candidates), limits, share, False)
     found = as_selection(candidates, limits, run)
-    if short:
-        found = Selection.of(
-            found, f"{found.reason}; min_per_group is not met for {short[0]!r}, whose items add nothing"
-        )
+    reason = found.reason
     if share is not None and run.end == NO_GAIN:
         reason = f"every other candidate would add less than {share:g} of what the first added"
-        found = Selection.of(found, reason)
-    return found, candidates
+    if short:
+        reason += f"; min_per_group is not met for {short[0]!r}, whose items add nothing"
+    return Selection.of(found, reason) if reason is not found.reason else found, candidates

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +44,7 @@ CANDIDATES = 1024  # items evaluated by P at once
 CHUNK = 256  # and by one thread: the same blocks whatever the number of threads, and so the same rounding
 AXES = 8  # along which rows are told apart: chance lets two pass for the same along all about never
 SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 8 * EPS32, np.dtype(np.float16): 2.0**-9}  # along an axis
+NO_ITEMS, NO_HALVES = np.empty(0, np.int64), np.empty(0, np.float32)
 
 
 class Prior(NamedTuple):
@@ -63,7 +63,7 @@ def greedy_rows(
     distinct: bool = False,
 ) -> Run:
     """Choose up to k items within the limits from rows; with `distinct`, those that repeat a direction come last."""
-    from dpplearn._loops import lazy
+    from dpplearn._loops.lazy import choose, pledge, put, put_back, refresh
 
     n, d = operand.rows.shape
     k = min(wanted.k, n)
@@ -74,26 +74,26 @@ def greedy_rows(
     if quota is not NO_QUOTA:
         quota = Quota(*(part.copy() for part in quota))
         run.at[OWED] = quota.need.sum()
-        run.spent[PLEDGED] = sum(lazy.pledge(wanted, quota, run, c) for c in np.flatnonzero(quota.need))
+        run.spent[PLEDGED] = sum(pledge(wanted, quota, run, c) for c in np.flatnonzero(quota.need))
     if wanted.room < np.inf:
         run.spent[CHEAPEST] = wanted.cost[alive != 0].min(initial=np.inf)
     alone = n * d <= SMALL
-    with blas_threads(0) if dual else nullcontext(), Workers() as workers:
+    with Workers() as workers:
         while True:
             check_stop()
-            code = lazy.choose(features, wanted, quota, seen, run, alive, alone)
+            code = choose(features, wanted, quota, seen, run, alive, alone)
             if code == REFRESH:
                 step = max(1, SMALL // d)
-                workers.each(lambda low: lazy.refresh(features, run, alive, low, min(low + step, n)), range(0, n, step))  # noqa: B023
-                lazy.put(features, wanted, quota, run, alive, run.idx[:0], True)
+                workers.each(lambda low: refresh(features, run, alive, low, min(low + step, n)), range(0, n, step))  # noqa: B023
+                put(features, wanted, quota, run, alive, run.idx[:0], True)
             elif code == EVALUATE:
                 evaluate(features, operand, run, run.block[: run.at[BLOCK]], workers)
-                lazy.put_back(features, wanted, quota, run, alive)
+                put_back(features, wanted, quota, run, alive)
             elif code == GROW:
                 run = run._replace(U=doubled(run.U, d), short=doubled(run.short, d))
             else:
-                t, distinct_ones = int(run.at[TAKEN]), int(run.at[DISTINCT])
-                return Run(run.items[:t], run.gains[:t], code, t - distinct_ones if distinct_ones >= 0 else 0)
+                t, first = run.at[TAKEN], run.at[DISTINCT]
+                return Run(run.items[:t], run.gains[:t], code, 0 if first < 0 else int(t - first))
 
 
 def begin(features: FeatureRows, d: int, k: int, dual: bool, prior: Prior | None) -> Lazy:
@@ -110,7 +110,7 @@ def begin(features: FeatureRows, d: int, k: int, dual: bool, prior: Prior | None
     at = np.zeros(DISTINCT + 1, np.int64)
     at[HEAP] = at[DISTINCT] = -1  # there is no heap yet, and no repeat
     spent = np.array([0.0, 0.0, np.inf])
-    block = np.empty(min(CANDIDATES, n) if dual else 0, np.int64)
+    block = np.empty(min(CANDIDATES, n), np.int64) if dual else NO_ITEMS
     work = np.empty(n), np.empty(n, np.int32), np.empty(k, np.int64), np.empty(k)
     return Lazy(features.diag.copy(), done, *work, U, short, P, np.empty(d), np.empty(d), block, at, spent)
 
@@ -135,15 +135,16 @@ def axes(d: int) -> FloatArray:
 
 def as_features(operand: Rows, k: int, dual: bool) -> FeatureRows:
     """Rows as the loop reads them: csr arrays beside no dense rows, or the other way."""
-    rows, none = operand.rows, np.empty(0, np.int64)
-    kind = np.dtype(np.float32) if rows.dtype == np.float16 else rows.dtype
-    noise = row_rounding(np.dtype(np.float64) if dual else kind, rows.shape[1], k)
-    dense, indptr, indices, data, half = rows, none, none, np.empty(0, kind), np.empty(0, np.float32)
+    rows, kind = operand.rows, operand.rows.dtype
+    dense, indptr, indices, half = rows, NO_ITEMS, NO_ITEMS, NO_HALVES
+    if kind == np.float16:  # no loop knows the type: its bits are looked up
+        kind, dense = NO_HALVES.dtype, rows.view(np.uint16)
+        half = np.arange(2**16, dtype=np.uint16).view(np.float16).astype(kind)
+    data = np.empty(0, kind)
     if sparse.issparse(rows):
         dense, data = np.empty((0, 0), kind), rows.data
         indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-    elif rows.dtype == np.float16:  # no loop knows the type: its bits are looked up
-        dense, half = rows.view(np.uint16), np.arange(2**16, dtype=np.uint16).view(np.float16).astype(np.float32)
+    noise = row_rounding(np.dtype(np.float64) if dual else kind, rows.shape[1], k)
     return FeatureRows(view(dense), half, indptr, indices, view(data), operand.scale, operand.diag, operand.own, noise)
 
 
@@ -165,19 +166,21 @@ def evaluate(features: FeatureRows, operand: Rows, run: Lazy, block: IntArray, w
 
 
 class Workers:
-    """Threads that are started with the first work for several, and kept for the next."""
+    """Threads that are started with the first work for them, and kept for the next; then BLAS has one."""
 
     pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Workers:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         if self.pool is not None:
             self.pool.shutdown()
+            self.blas.__exit__(*error)
 
     def each(self, task: Callable[[int], None], numbers: range) -> None:
         """task(b) for each number, in any order."""
-        if self.pool is None and len(numbers) > 1:
-            self.pool = ThreadPoolExecutor(check_jobs(None))
-        list((map if self.pool is None else self.pool.map)(task, numbers))
+        if self.pool is None:
+            self.pool, self.blas = ThreadPoolExecutor(check_jobs(None)), blas_threads(0)
+            self.blas.__enter__()
+        list(self.pool.map(task, numbers))
