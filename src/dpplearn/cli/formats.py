@@ -18,6 +18,7 @@ from dpplearn._checks import IntArray
 from dpplearn._io.encoding import MAX_LINE, read_lines
 from dpplearn._io.jsonlines import json_lines
 from dpplearn.cli.items import Items
+from dpplearn.cli.parquet import ParquetItems, as_list, need_pyarrow, read_parquet, write_parquet
 
 ADVICE = "Each line must hold one object. For another format than JSON Lines, give --format."
 Source = Path | BinaryIO  # a file, or standard input
@@ -42,7 +43,8 @@ def read_items(path: Path, encoding: str = "utf-8", given: str | None = None) ->
 
 def write_items(items: Items, subset: IntArray, wanted: str) -> bytes:
     """Some of the items in a format; the types of a Parquet or NumPy file are kept in a file of its own kind."""
-    return FORMATS[wanted].write(items, subset, [items.records[i] for i in subset])
+    records = items.take(subset).to_pylist() if isinstance(items, ParquetItems) else [items.records[i] for i in subset]
+    return FORMATS[wanted].write(items, subset, records)
 
 
 def names_of(records: Records) -> list[str]:
@@ -53,10 +55,6 @@ def names_of(records: Records) -> list[str]:
 def as_json(value: Any) -> str:
     """JSON on one line; of what it has no type for, arrays as lists, dates as text."""
     return json.dumps(value, ensure_ascii=False, default=lambda x: as_list(x) if hasattr(x, "tolist") else str(x))
-
-
-def as_list(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def read_jsonl(source: Source, name: str, encoding: str) -> Items:
@@ -142,17 +140,6 @@ def cell(value: Any) -> Any:
     return as_json(value) if isinstance(value, list | dict | bool | np.ndarray) else value
 
 
-def need_pyarrow(what: str) -> Any:
-    """The module, or an error that says what to do without it."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise ValueError(
-            f"{what} needs pyarrow, which is not installed. Run pip install pyarrow, or give .jsonl, .csv or .npz."
-        ) from None
-    return pyarrow
-
-
 def seekable(source: Source, name: str, *openings: bytes) -> BinaryIO:
     """A file that is read here and there; of standard input, which may have no end, a copy if it opens as it should."""
     if isinstance(source, Path):
@@ -163,31 +150,9 @@ def seekable(source: Source, name: str, *openings: bytes) -> BinaryIO:
     return io.BytesIO(head + source.read())
 
 
-def read_parquet(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
-    pyarrow = need_pyarrow(f"Reading {name}")
-    try:
-        with seekable(source, name, b"PAR1") as stream:
-            table = pyarrow.parquet.read_table(stream)
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"{name} is not a Parquet file, or was cut short: {error}.") from None
-    found = table.to_pylist()
-    return Items(name, "parquet", found, [f"{name}, row {i} (from 0)" for i in range(len(found))], origin=table)
-
-
-def write_parquet(items: Items, subset: IntArray, records: Records) -> bytes:
-    pyarrow = need_pyarrow("Writing Parquet")
-    out = io.BytesIO()
-    try:
-        if items.format == "parquet":
-            table = items.origin.take(subset)
-        else:
-            table = pyarrow.table(
-                {name: [as_list(record.get(name)) for record in records] for name in names_of(records)}
-            )
-    except (pyarrow.ArrowException, TypeError) as error:
-        raise ValueError(f"The items cannot be a Parquet table: {error}. Write .jsonl, which takes anything.") from None
-    pyarrow.parquet.write_table(table, out)
-    return out.getvalue()
+def open_parquet(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
+    need_pyarrow(f"Reading {name}")
+    return read_parquet(str(source) if isinstance(source, Path) else seekable(source, name, b"PAR1"), name)
 
 
 def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
@@ -273,7 +238,7 @@ class Format(NamedTuple):
 FORMATS = {
     "jsonl": Format(read_jsonl, write_jsonl),
     "csv": Format(read_csv, write_csv),
-    "parquet": Format(read_parquet, write_parquet),
+    "parquet": Format(open_parquet, write_parquet),
     "npz": Format(read_npz, write_npz),
     "tsv": Format(read_tsv, write_tsv),
     "json": Format(read_json, write_json),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,8 +34,8 @@ class Items:
 
     name: str  # of the file, for messages
     format: str
-    records: list[dict[str, Any]]
-    places: list[str]
+    records: Sequence[dict[str, Any]]
+    places: Sequence[str]
     names: list[str] | None = None  # the first line of a CSV file
     origin: Any = None  # the Arrow table or the NumPy arrays that they were read from
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
@@ -15,9 +15,10 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, usage_errors
-from dpplearn.cli.formats import FORMATS, format_of, need_pyarrow, read_items, write_items
+from dpplearn.cli.formats import FORMATS, format_of, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, DecoderName, WholeNumber
+from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.decoding.diversify import DiverseSelection, Kept, Skipped, diversify
 from dpplearn.decoding.registry import DECODERS
 
@@ -180,7 +181,7 @@ def read_costs(items: Items, name: str) -> FloatArray:
     return costs
 
 
-def labels(items: Items, id_: str | None, title: str | None) -> list[str]:
+def labels(items: Items, id_: str | None, title: str | None) -> Sequence[str]:
     """How an item is called in reasons: its place, with its id and title where they are asked for."""
     parts = [] if id_ is None else [items.unique(id_)]
     if title is not None:

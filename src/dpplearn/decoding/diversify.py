@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_vector
 from dpplearn._loops.records import DEPENDENT, NO_GAIN
-from dpplearn.decoding.candidates import Candidates, Directed, check_nugget, read_features, some
+from dpplearn.decoding.candidates import Candidates, Directed, check_nugget
 from dpplearn.decoding.diversity import check_diversity
+from dpplearn.decoding.embeddings import WIDEST, read_candidates
 from dpplearn.decoding.given import prior, read_given
 from dpplearn.decoding.greedy import as_selection, greedy_auto
 from dpplearn.decoding.groups import Bound, Groups, read_groups
@@ -24,7 +23,6 @@ from dpplearn.decoding.skipped import DiverseSelection, Kept, Skipped
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
-WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
 NUGGET = 1e-6  # of its own, for each item, where fewer than k are independent: so little that the first are the same
 
@@ -184,76 +182,6 @@ def check_groups(groups: Any, most: Bound | None, least: Bound | None, limits: L
     if least is not None and not limits.bounded:
         raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
     return read_groups(groups, most, least, limits)
-
-
-def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
-    """Rows, their lengths and standardized scores, one for each item; or what is wrong with them."""
-    if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
-        raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
-    if isinstance(embeddings, np.memmap):
-        check_whole(embeddings)
-    if not sparse.issparse(embeddings):
-        embeddings = as_rows(embeddings)
-    s = np.asarray(scores)
-    if s.ndim == 2 and s.shape[1] == 1:
-        s = s[:, 0]
-    n = embeddings.shape[0] if embeddings.ndim else -1
-    if s.shape == (0,) and n == 0:
-        return embeddings, np.empty(0), np.empty(0)
-    if embeddings.ndim != 2 and n != 0:
-        raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
-    if s.ndim == 1 and s.size != n:
-        raise ValueError(
-            f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
-        )
-    if s.dtype.kind == "f" and not np.isfinite(s).all():
-        bad = np.flatnonzero(~np.isfinite(s))
-        raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
-    values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", n)
-    z = standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
-    return *read_features(embeddings, "embeddings"), z
-
-
-def check_whole(rows: np.memmap[Any, Any]) -> None:
-    """A memory map whose file became shorter would end the process where it is read."""
-    name, need = rows.filename, rows.offset + rows.nbytes
-    if name is not None and Path(name).stat().st_size < need:
-        raise ValueError(
-            f"embeddings are a memory map of {need} bytes of {name}, which has only {Path(name).stat().st_size} now. "
-            "Write the file anew, and map it again."
-        )
-
-
-def as_rows(embeddings: Any) -> Any:
-    """An array, or which row has another length than the first."""
-    try:
-        return np.asarray(embeddings)
-    except ValueError:
-        lengths = [np.size(row) for row in embeddings]
-        bad = next((i for i, m in enumerate(lengths) if m != lengths[0]), 0)
-        raise ValueError(
-            f"embeddings must be rows of equal length, but row {bad} has {lengths[bad]} numbers and row 0 {lengths[0]}."
-        ) from None
-
-
-def standardize(s: FloatArray, eps: float) -> FloatArray:
-    """z = (s - mean) / sigma, where sigma is at least 1/40 of the range; 0 where all are equal but for rounding.
-
-    >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
-    array([-1.225,  0.   ,  1.225])
-    """
-    low, high = float(s.min()), float(s.max())
-    largest = max(-low, high)
-    if largest == 0.0:
-        return np.zeros(s.size)
-    s = s / largest  # so that no square overflows
-    spread = high / largest - low / largest
-    if spread <= 8 * eps:
-        return np.zeros(s.size)
-    s -= s.sum() / s.size
-    sigma = float(np.sqrt(s @ s / s.size))
-    s /= max(sigma, spread / WIDEST)
-    return s
 
 
 def with_nugget(candidates: Candidates) -> Candidates:
