@@ -217,8 +217,9 @@ def check_nugget(nugget: Any) -> float:
     return float(nugget)
 
 
-def read_features(phi: Any, name: str = "phi") -> tuple[Features, FloatArray]:
-    """Rows and their lengths; features keep their type, and are copied only where they are small."""
+def read_features(phi: Any, name: str = "phi", start: int = 0) -> tuple[Features, FloatArray]:
+    """Rows and their lengths; features keep their type, and are copied only where they are small. The first is called
+    row `start` where one is wrong."""
     if sparse.issparse(phi):
         if phi.dtype.kind not in "fiu":
             raise TypeError(f"{name} must hold real numbers, found dtype {phi.dtype}.")
@@ -237,7 +238,7 @@ def read_features(phi: Any, name: str = "phi") -> tuple[Features, FloatArray]:
         rows = rows.copy()
     lengths = np.sqrt(square_lengths(rows))
     if not lengths.max() < np.inf:  # NaN is not
-        bad = np.flatnonzero(~np.isfinite(lengths))
+        bad = start + np.flatnonzero(~np.isfinite(lengths))
         which = f"row {bad[0]} is" if bad.size == 1 else f"rows {some(bad)} are"
         raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not.")
     return rows, lengths

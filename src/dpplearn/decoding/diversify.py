@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._loops.records import DEPENDENT, NO_GAIN
-from dpplearn.decoding.candidates import Candidates, Directed, check_nugget
-from dpplearn.decoding.diversity import check_diversity
-from dpplearn.decoding.embeddings import WIDEST, read_candidates
-from dpplearn.decoding.given import prior, read_given
-from dpplearn.decoding.greedy import as_selection, greedy_auto
-from dpplearn.decoding.groups import Bound, Groups, read_groups
-from dpplearn.decoding.limits import Limits, check_limits, check_share
-from dpplearn.decoding.registry import decoder, normal_name
-from dpplearn.decoding.selection import Known, Selection
+from dpplearn.decoding.asked import Asked, Each, check_asked, choose, qualities
+from dpplearn.decoding.candidates import Directed
+from dpplearn.decoding.embeddings import read_candidates
+from dpplearn.decoding.groups import Bound
 from dpplearn.decoding.skipped import DiverseSelection, Kept, Skipped
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
-
-HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
-NUGGET = 1e-6  # of its own, for each item, where fewer than k are independent: so little that the first are the same
 
 
 def diversify(
@@ -120,95 +109,21 @@ def diversify(
     >>> diversify(embeddings, scores, budget=100, cost=[90, 40, 60, 30]).indices
     array([1, 2])
     """
-    d = check_diversity(diversity)
-    auto = isinstance(k, str)
-    if auto and k != "auto":
-        raise ValueError(f'k must be a whole number or "auto", found {k!r}.')
     if strategy != "dpp":
         raise ValueError(f'strategy must be "dpp", found {strategy!r}. dpplearn has no other; leave it out.')
-    method = normal_name(method, "method")
     if isinstance(budget, str):
         raise TypeError(f"budget must be a number, found {budget!r}. Pass strategy= by name.")
-    strength = float(scale)
-    if not (np.isfinite(strength) and strength >= 0.0):
-        raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
+    limits = (max_per_group, min_per_group)
+    asked = check_asked(Asked(k, budget, diversity, method, scale, nugget, share, *limits, options))
+    each = Each(cost, include, exclude, groups)
+    if is_dask(embeddings):
+        from dpplearn.decoding.rounds import diversify_dask
+
+        return diversify_dask(embeddings, scores, asked, each, given)
     rows, lengths, z = read_candidates(embeddings, scores)
-    own = 0.0 if nugget is None else check_nugget(nugget)
-    parameters = {"scale": scale, "method": method, "nugget": own}
-    if z.size == 0:
-        limits = Limits(z, np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
-        nothing = Directed(np.empty((0, 1)), z, z)
-        return DiverseSelection.nothing("no candidates", Known(0.0), d, parameters, limits, nothing)
-    factor = strength * min(0.5, 1.0 - d)
-    if factor * WIDEST > HIGHEST:
-        factor = min(factor, HIGHEST / max(1.0, float(np.abs(z).max())))
-    z *= factor
-    q = np.exp(z, out=z)
-    q *= np.sqrt(2.0)
-    directed = Directed(rows, lengths, q)
-    size = None if isinstance(k, str) else k
-    knob = min(d, 0.5)  # above 1/2 it is in q, else in S
-    candidates = Candidates(directed, knob, nugget=own, distinct=own > 0.0 and d >= 0.5)
-    earlier = None
-    if given is not None:
-        *earlier, known = read_given(given, directed)
-        exclude = np.union1d(exclude, known) if np.size(exclude) else known
-        if nugget is None:
-            candidates = with_nugget(candidates)
-        candidates = replace(candidates, prior=prior(earlier[0], earlier[1], 2.0 * knob * (1.0 - candidates.nugget)))
-    limits = check_limits(q.size, cost, budget, size, include, exclude)
-    limited = groups is not None or max_per_group is not None or min_per_group is not None
-    if limited:
-        limits = replace(limits, groups=check_groups(groups, max_per_group, min_per_group, limits))
-    if method == "greedy" and not options:
-        fallible = nugget is None and earlier is None and size is not None and d >= 0.5  # below 1/2 S is regular
-        if fallible and limits.k > rows.shape[1] + np.count_nonzero(lengths == 0.0):
-            candidates, fallible = with_nugget(candidates), False
-        found, candidates = greedy(candidates, limits, check_share(share) if auto else None, fallible)
-        parameters["nugget"] = candidates.nugget
-    elif auto or limited or earlier is not None:
-        what = 'k="auto"' if auto else "groups" if limited else "given"
-        raise ValueError(f'{what} is for method="greedy" without other options, found {method!r}, {sorted(options)}.')
-    else:
-        call = {"k": size, "include": include, "exclude": exclude, "diversity": knob}
-        found = decoder(method)(candidates, cost, budget, **call, **options)
-    return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
+    return choose(Directed(rows, lengths, qualities(z, asked)), asked, each, given)
 
 
-def check_groups(groups: Any, most: Bound | None, least: Bound | None, limits: Limits) -> Groups:
-    """Groups with their limits, in a call that says how many items there are to be."""
-    if groups is None:
-        raise ValueError("max_per_group and min_per_group need groups, the group of each item.")
-    if least is not None and not limits.bounded:
-        raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
-    return read_groups(groups, most, least, limits)
-
-
-def with_nugget(candidates: Candidates) -> Candidates:
-    """The same items, each with a little of its own; those that repeat another come last."""
-    return replace(candidates, nugget=NUGGET, distinct=candidates.diversity >= 0.5)
-
-
-def greedy(candidates: Candidates, limits: Limits, share: float | None, fallible: bool) -> tuple[Selection, Candidates]:
-    """greedy_map with its defaults, on inputs that were checked before: for few items that is most of the time.
-
-    With `share`, until no gain is above that share of the largest. Where it is `fallible` and fewer items than asked
-    for are independent, once more with a nugget.
-    """
-    reason = limits.empty_reason()
-    if reason:
-        return Selection.nothing(reason, candidates.log_prob), candidates
-    floor = -np.inf if limits.bounded else 1.0
-    if share is not None:
-        floor = share * float(candidates.diag.max())
-    run = greedy_auto(candidates, limits, None, floor)
-    short = limits.groups.unmet(run.items) if limits.groups else []
-    if fallible and (run.end == DEPENDENT or short):
-        return greedy(with_nugget(candidates), limits, share, False)
-    found = as_selection(candidates, limits, run)
-    reason = found.reason
-    if share is not None and run.end == NO_GAIN:
-        reason = f"every other candidate would add less than {share:g} of what the first added"
-    if short:
-        reason += f"; min_per_group is not met for {short[0]!r}, whose items add nothing"
-    return Selection.of(found, reason) if reason is not found.reason else found, candidates
+def is_dask(x: Any) -> bool:
+    """Whether this is an array of Dask, which need not be installed."""
+    return type(x).__module__.partition(".")[0] == "dask"

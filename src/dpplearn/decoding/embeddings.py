@@ -23,16 +23,22 @@ def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, Floa
         check_whole(embeddings)
     if not sparse.issparse(embeddings):
         embeddings = arrow_rows(embeddings) if is_arrow(embeddings) else as_rows(embeddings)
+    n = embeddings.shape[0] if embeddings.ndim else -1
+    if np.shape(scores) == (0,) and n == 0:
+        return embeddings, np.empty(0), np.empty(0)
+    if embeddings.ndim != 2 and n != 0:
+        raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
+    z = read_scores(scores, n)
+    return *read_features(embeddings, "embeddings"), z
+
+
+def read_scores(scores: Any, n: int) -> FloatArray:
+    """n standardized scores."""
     if is_arrow(scores):
         scores = scores.to_numpy()
     s = np.asarray(scores)
     if s.ndim == 2 and s.shape[1] == 1:
         s = s[:, 0]
-    n = embeddings.shape[0] if embeddings.ndim else -1
-    if s.shape == (0,) and n == 0:
-        return embeddings, np.empty(0), np.empty(0)
-    if embeddings.ndim != 2 and n != 0:
-        raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
     if s.ndim == 1 and s.size != n:
         raise ValueError(
             f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
@@ -41,8 +47,7 @@ def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, Floa
         bad = np.flatnonzero(~np.isfinite(s))
         raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
     values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", n)
-    z = standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
-    return *read_features(embeddings, "embeddings"), z
+    return standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
 
 
 def check_whole(rows: np.memmap[Any, Any]) -> None:
@@ -73,6 +78,8 @@ def standardize(s: FloatArray, eps: float) -> FloatArray:
     >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
     array([-1.225,  0.   ,  1.225])
     """
+    if s.size == 0:
+        return s
     low, high = float(s.min()), float(s.max())
     largest = max(-low, high)
     if largest == 0.0:
