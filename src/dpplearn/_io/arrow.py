@@ -93,3 +93,11 @@ def as_columns(columns: list[Any], names: list[str], name: str) -> np.ndarray:
     for c, array in enumerate(arrays):
         whole[:, c] = array
     return whole
+
+
+def read_groups(path: str, columns: list[str], groups: list[int]) -> np.ndarray:
+    """Rows of some row groups of a Parquet file, from one column of lists or from several of numbers."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        return np.ascontiguousarray(arrow_rows(file.read_row_groups(groups, columns=columns)))

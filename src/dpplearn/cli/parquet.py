@@ -47,8 +47,13 @@ class Made(Sequence[Any]):
 class ParquetItems(Items):
     """Items of which `origin` is an open ParquetFile."""
 
+    @property
+    def fields(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.origin.schema_arrow.names)
+
     def has(self, name: str) -> bool:
-        return name in self.origin.schema_arrow.names
+        return name in self.fields
 
     def column(self, name: str) -> Iterator[tuple[Any, str]]:
         if self.has(name):
@@ -58,7 +63,7 @@ class ParquetItems(Items):
             row = int(np.flatnonzero(np.asarray(table.column(0).is_null()))[0])
         else:
             row = 0
-        found = ", ".join(self.origin.schema_arrow.names) or "none"
+        found = ", ".join(self.fields) or "none"
         raise ValueError(f"{self.places[row]}: the field {name!r} is missing. Fields found: {found}.")
 
     def read(self, names: list[str]) -> Any:

@@ -15,12 +15,17 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, usage_errors
+from dpplearn.cli.bars import bars
 from dpplearn.cli.formats import FORMATS, format_of, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, DecoderName, WholeNumber
 from dpplearn.cli.parquet import need_pyarrow
+from dpplearn.cli.parts import parts_of
+from dpplearn.cli.reports import write_report
+from dpplearn.decoding.asked import Asked, Each, check_asked
 from dpplearn.decoding.diversify import DiverseSelection, Kept, Skipped, diversify
 from dpplearn.decoding.registry import DECODERS
+from dpplearn.decoding.rounds import in_rounds
 
 EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("text", "texts")
 ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
@@ -43,7 +48,7 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
 @click.option("-k", "--k", type=WholeNumber(0), metavar="N", help="Number of items.")
-@click.option("--nugget", type=float, metavar="X", help="Of each item that is its own.  [default: 0.001 past the rank]")
+@click.option("--nugget", type=float, metavar="X", help="Of each item that is its own.  [default: 1e-6 past the rank]")
 @click.option("--group", metavar="FIELD", help="Source, class or language of an item.")
 @click.option("--max-per-group", type=WholeNumber(0), metavar="N", help="Largest number of items of a group.")
 @click.option("--min-per-group", type=WholeNumber(0), metavar="N", help="Smallest number of items of a group.")
@@ -69,6 +74,26 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
     help="Write to this file, in the format that its name says, not to the screen.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: places, gains and, with --explain, reasons.")
+@click.option(
+    "--report",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Write there chosen.csv, left-out.csv with what covers each, and selection.svg.",
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["here", "dask"]),
+    default="here",
+    show_default=True,
+    help="dask: parts of a .parquet or .npy file in several processes, for what is larger than memory.",
+)
+@click.option("--jobs", type=WholeNumber(1), metavar="N", help="Processes of --backend dask.  [default: all cores]")
+@click.option(
+    "--resume",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Where --backend dask keeps what each part gave, and finds it again.",
+)
 @click.option("--encoding", default="utf-8", show_default=True, help="Of the file.")
 def command(
     items: Path,
@@ -93,6 +118,10 @@ def command(
     lines: int,
     out: Path | None,
     as_json: bool,
+    report: Path | None,
+    backend: str,
+    jobs: int | None,
+    resume: Path | None,
     encoding: str,
 ) -> None:
     """Choose from ITEMS those that score high and differ from each other.
@@ -109,6 +138,8 @@ def command(
         raise click.UsageError(
             "--budget needs --cost FIELD, what each item takes of it. For a number of items, give -k."
         )
+    if backend == "here" and (jobs is not None or resume is not None):
+        raise click.UsageError("--jobs and --resume are for --backend dask.")
     with usage_errors():
         wanted = None if out is None else format_to_write(out, as_json)
     check_out(out)
@@ -116,14 +147,24 @@ def command(
     if not found.records and str(items) != "-":
         raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
     scores = read_scores(found, score)
-    vectors = read_vectors(found, embedding, text, lambda texts: embed(texts, encoder, dimensions))
+    vectors = None
+    if backend == "here":
+        vectors = read_vectors(found, embedding, text, lambda texts: embed(texts, encoder, dimensions))
     names = labels(found, id_, title)
     costs = None if cost is None else read_costs(found, cost)
     seed: dict[str, Any] = {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
     limits: dict[str, Any] = {"nugget": nugget, "max_per_group": max_per_group, "min_per_group": min_per_group}
     if group is not None:
         limits["groups"] = found.groups(group)
-    chosen = diversify(vectors, scores, k, budget, costs, diversity, method, **limits, **seed)
+    if backend == "dask":
+        parts, columns = parts_of(items, found, field(found, embedding, EMBEDDINGS) or EMBEDDINGS[0])
+        limits |= {"share": 0.01, "scale": 1.0}
+        each = Each(costs, groups=limits.pop("groups", None))
+        asked = check_asked(Asked(k, budget, diversity, method, options={}, **limits))
+        with bars() as show:
+            chosen = in_rounds(parts, columns, scores, asked, each, n_jobs=jobs, resume=resume, progress=show)
+    else:
+        chosen = diversify(vectors, scores, k, budget, costs, diversity, method, **limits, **seed)
     if as_json:
         output = (json.dumps(as_record(found, chosen, explain), indent=2, ensure_ascii=False) + "\n").encode()
     else:
@@ -136,6 +177,9 @@ def command(
         with replace_file(out, "wb") as file:
             file.write(output)
     say(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.")
+    if report is not None:
+        files = write_report(report, found, chosen, scores, None if group is None else found.groups(group))
+        say(f"Wrote {', '.join(file.name for file in files)} in {report}.")
     if explain and not as_json:
         said = list(explanation(replace(found, places=names), chosen))
         for line in said[: lines or None]:

@@ -17,6 +17,7 @@ from dpplearn.decoding.greedy import as_selection, greedy_auto
 from dpplearn.decoding.groups import Bound, Groups, read_groups
 from dpplearn.decoding.lazy import Prior
 from dpplearn.decoding.limits import Limits, check_limits, check_share
+from dpplearn.decoding.nearby import check_kernel_name, choose_nearby, find_bandwidth
 from dpplearn.decoding.registry import decoder, normal_name
 from dpplearn.decoding.selection import Known, Selection
 from dpplearn.decoding.skipped import DiverseSelection
@@ -38,6 +39,8 @@ class Asked(NamedTuple):
     max_per_group: Bound | None
     min_per_group: Bound | None
     options: dict[str, Any]
+    kernel: str = "linear"
+    bandwidth: float | None = None
 
     @property
     def auto(self) -> bool:
@@ -66,6 +69,8 @@ def check_asked(asked: Asked) -> Asked:
         raise ValueError(f"scale must be a number that is not negative, found {asked.scale!r}.")
     if asked.nugget is not None:
         check_nugget(asked.nugget)
+    if asked.kernel != "linear" or asked.bandwidth is not None:
+        check_kernel_name(asked.kernel, asked.bandwidth)
     return asked._replace(diversity=check_diversity(asked.diversity), method=normal_name(asked.method, "method"))
 
 
@@ -89,6 +94,8 @@ def choose(directed: Directed, asked: Asked, each: Each, given: Any = None) -> D
         limits = Limits(q, np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
         nothing = Directed(np.empty((0, 1)), q, q)
         return DiverseSelection.nothing("no candidates", Known(0.0), d, parameters, limits, nothing)
+    if asked.kernel != "linear":
+        return choose_near(directed, asked, each, given)
     knob, exclude = min(d, 0.5), each.exclude  # above 1/2 the knob is in q, else in S
     candidates = Candidates(directed, knob, nugget=own, distinct=own > 0.0 and d >= 0.5)
     if given is not None:
@@ -119,6 +126,31 @@ def choose(directed: Directed, asked: Asked, each: Each, given: Any = None) -> D
         call = {"k": size, "include": each.include, "exclude": exclude, "diversity": knob}
         found = decoder(asked.method)(candidates, each.cost, asked.budget, **call, **asked.options)
     return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
+
+
+def choose_near(directed: Directed, asked: Asked, each: Each, given: Any) -> DiverseSelection:
+    """The choice under a kernel of near items, which knows a size and items to include and exclude."""
+    others = {"budget": asked.budget, "cost": each.cost, "groups": each.groups, "given": given}
+    others |= {"max_per_group": asked.max_per_group, "min_per_group": asked.min_per_group}
+    refused = [name for name, value in others.items() if value is not None] + sorted(asked.options)
+    if asked.method != "greedy":
+        refused.append(f"method={asked.method!r}")
+    if asked.diversity < 0.5:
+        refused.append(f"diversity={asked.diversity:g}, below 0.5,")
+    if refused:
+        raise ValueError(
+            f'kernel="{asked.kernel}" takes a size, include and exclude; {refused[0]} needs kernel="linear".'
+        )
+    limits = check_limits(directed.q.size, None, None, asked.size, each.include, each.exclude)
+    bandwidth = asked.bandwidth
+    if bandwidth is None:
+        bandwidth = find_bandwidth(directed, limits.k if asked.size is not None else int(np.sqrt(directed.q.size)))
+    own = NUGGET if not asked.nugget else float(asked.nugget)
+    share = check_share(asked.share) if asked.auto else None
+    found = choose_nearby(directed, limits, asked.kernel, bandwidth, own, share)
+    parameters = {"scale": asked.scale, "method": asked.method, "nugget": own}
+    parameters |= {"kernel": asked.kernel, "bandwidth": bandwidth}
+    return DiverseSelection.of(found, found.reason, asked.diversity, parameters, limits, directed)
 
 
 def share_of_similarity(candidates: Candidates) -> float:

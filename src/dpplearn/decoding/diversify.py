@@ -35,6 +35,8 @@ def diversify(
     max_per_group: Bound | None = None,
     min_per_group: Bound | None = None,
     given: Any = None,
+    kernel: str = "linear",
+    bandwidth: float | None = None,
     **options: Any,
 ) -> DiverseSelection:
     """Choose items that score high and differ from each other, by a DPP.
@@ -50,9 +52,10 @@ def diversify(
 
     Parameters
     ----------
-    embeddings : array of shape (n, d), dense or scipy sparse
+    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask
         Of any length: only directions count. A row of zeros is similar to none. float16, float32 and float64 are
-        read in place, memory maps too; nothing of size n x n or n x k is made.
+        read in place, memory maps and Arrow lists too; nothing of size n x n or n x k is made. A Dask array is never in
+        memory as a whole: its blocks give candidates, among which the choice is made.
     scores : array of shape (n,)
         Relevance, in any unit: cosines, BM25, logits.
     k : int or "auto", optional
@@ -90,8 +93,15 @@ def diversify(
     given : array, optional
         Items chosen earlier: rows like the embeddings, which need not be among them, or item numbers. What repeats
         them adds little; none is chosen again by number. Limits and `log_prob` do not count them.
+    kernel : {"linear", "rbf", "local"}
+        "linear": cosines, which know d directions. The others tell near items apart beyond these: see
+        `dpplearn.decoding.nearby`. They take a size, `include` and `exclude`.
+    bandwidth : float, optional
+        The distance of unit rows at which items are still similar, for the other kernels. Default: the one within
+        which an item has n/k others, as a sample says; it is in `parameters`.
     **options
-        For the decoder: n_samples, rng, ...
+        For the decoder: n_samples, rng, ... For a Dask array: client, n_jobs, per_part, resume, progress; see
+        `dpplearn.decoding.rounds`.
 
     Returns
     -------
@@ -114,7 +124,7 @@ def diversify(
     if isinstance(budget, str):
         raise TypeError(f"budget must be a number, found {budget!r}. Pass strategy= by name.")
     limits = (max_per_group, min_per_group)
-    asked = check_asked(Asked(k, budget, diversity, method, scale, nugget, share, *limits, options))
+    asked = check_asked(Asked(k, budget, diversity, method, scale, nugget, share, *limits, options, kernel, bandwidth))
     each = Each(cost, include, exclude, groups)
     if is_dask(embeddings):
         from dpplearn.decoding.rounds import diversify_dask

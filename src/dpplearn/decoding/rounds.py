@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import FloatArray, IntArray, count_of
 from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.cluster import cluster_client
@@ -189,12 +189,14 @@ def in_rounds(
     among = Directed(*read_features(rows), q[items])
     chosen = choose(among, asked, cut(whole, items), given)
     parameters = chosen.parameters | {"parts": len(parts), "candidates": items.size}
-    mine = chosen.subset
+    mine, reason = chosen.subset, chosen.reason
+    if mine.size == limits.k < n:  # of the candidates none may be left, but of the items
+        reason = f"the size limit of {count_of(limits.k, 'item', 'items')} is reached"
     return RoundsSelection(
         items[mine],
         chosen.cost,
         chosen.gains,
-        chosen.reason,
+        reason,
         unknown,
         chosen.diversity,
         parameters,
