@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from dpplearn._checks import FloatArray
 from dpplearn._loops.records import DEPENDENT, NO_GAIN
@@ -141,6 +142,8 @@ def choose_near(directed: Directed, asked: Asked, each: Each, given: Any) -> Div
         raise ValueError(
             f'kernel="{asked.kernel}" takes a size, include and exclude; {refused[0]} needs kernel="linear".'
         )
+    if sparse.issparse(directed.rows):
+        raise TypeError(f'kernel="{asked.kernel}" needs dense embeddings. Reduce sparse ones, such as by TruncatedSVD.')
     limits = check_limits(directed.q.size, None, None, asked.size, each.include, each.exclude)
     bandwidth = asked.bandwidth
     if bandwidth is None:

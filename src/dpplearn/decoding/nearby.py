@@ -1,10 +1,10 @@
 """Kernels that tell near items apart beyond the span of d directions, and greedy choice under them.
 
 S_ij = phi(r_ij / h), with the distance r_ij = sqrt(2 - 2 cos_ij) of unit rows, phi(x) = exp(-x^2 / 2) ("rbf") or
-Wendland's (1 - x/2)^4 (2 x + 1) up to x = 2 and 0 beyond ("local"). That is positive definite in up to three dimensions;
-in more, eigenvalues below the nugget count as it. The conditional variance of an item is taken given the nearest of
-those chosen (Vecchia, 1988), and what an item adds is never more than it was: so old gains are upper bounds, and only
-the front of a heap is brought up to date, by the items chosen since.
+Wendland's (1 - x/2)^4 (2 x + 1) up to x = 2 and 0 beyond ("local"). That is positive definite in up to three
+dimensions; in more, eigenvalues below the nugget count as it. The conditional variance of an item is taken given the
+nearest of those chosen (Vecchia, 1988), and what an item adds is never more than it was: so old gains are upper bounds,
+and only the front of a heap is brought up to date, by the items chosen since.
 """
 
 from __future__ import annotations
