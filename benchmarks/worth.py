@@ -1,8 +1,9 @@
 """What a choice is worth: a classifier trained on k chosen items, and what the choice covers, against simpler ways.
 
-`python -m benchmarks.worth [CORPUS.jsonl]`: with a corpus of clusters, also its sentences, whose class is their cluster.
+`python -m benchmarks.worth [CORPUS.jsonl]`: with a corpus of clusters, also sentences, whose class is their cluster.
 """
 
+# ruff: noqa: ARG001, ARG005  # ways and data sets have one signature each
 from __future__ import annotations
 
 import json
@@ -210,8 +211,8 @@ def run(quick: bool = False, corpus: Path | None = None) -> dict:
     if corpus is not None:
         rows += study("sentences", sentences(corpus), seeds)
     notes = [
-        "Items to choose from are three quarters of each data set; a logistic regression is trained on the chosen k and "
-        "tested on the last quarter. Balanced accuracy counts each class the same.",
+        "Items to choose from are three quarters of each data set; a logistic regression is trained on the chosen k "
+        "and tested on the last quarter. Balanced accuracy counts each class the same.",
     ]
     return {"name": "worth", "title": "What a choice is worth", "rows": [], "tables": tables(rows), "notes": notes}
 

@@ -77,3 +77,18 @@ def test_dask(problem, tmp_path, monkeypatch):
     assert result.exit_code == 1
     assert "reads .parquet and .npy files" in result.stderr
     assert run(tmp_path / "items.npy", "-k", 20, "--jobs", 2).exit_code == 2
+
+
+def test_sizes_and_kernels(problem, tmp_path):
+    s = np.load(tmp_path / "items.npz")["score"]
+    for options, call in (
+        (["-k", "auto", "--share", 0.2], {"k": "auto", "share": 0.2}),
+        (["-k", 9, "--kernel", "rbf"], {"k": 9, "kernel": "rbf"}),
+        (["-k", 9, "--kernel", "local", "--bandwidth", 0.5], {"k": 9, "kernel": "local", "bandwidth": 0.5}),
+    ):
+        assert run(tmp_path / "items.npz", *options, "--out", tmp_path / "o.npz").exit_code == 0
+        np.testing.assert_array_equal(np.load(tmp_path / "o.npz")["item"], diversify(problem, s, **call).subset)
+    assert run(tmp_path / "items.npz", "-k", "some").exit_code == 2
+    result = run(tmp_path / "items.npz", "-k", 3, "--bandwidth", 1)
+    assert result.exit_code == 1
+    assert "bandwidth is for" in result.stderr

@@ -18,12 +18,13 @@ from dpplearn.cli import check_out, say, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.formats import FORMATS, format_of, read_items, write_items
 from dpplearn.cli.items import Items
-from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, DecoderName, WholeNumber
+from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, DecoderName, Size, WholeNumber
 from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.cli.parts import parts_of
 from dpplearn.cli.reports import write_report
 from dpplearn.decoding.asked import Asked, Each, check_asked
 from dpplearn.decoding.diversify import DiverseSelection, Kept, Skipped, diversify
+from dpplearn.decoding.nearby import KERNELS
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.decoding.rounds import in_rounds
 
@@ -47,7 +48,14 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 @click.option("--dimensions", type=WholeNumber(1), metavar="D", help="Reduce tf-idf to so many numbers, by an SVD.")
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
-@click.option("-k", "--k", type=WholeNumber(0), metavar="N", help="Number of items.")
+@click.option(
+    "-k", "--k", type=Size(0), metavar="N", help="Number of items; auto: while one adds --share of the first."
+)
+@click.option("--share", type=float, default=0.01, show_default=True, help="Of what the first item adds, for -k auto.")
+@click.option(
+    "--kernel", type=click.Choice(KERNELS), default="linear", show_default=True, help="How items are compared."
+)
+@click.option("--bandwidth", type=float, metavar="X", help="Of --kernel rbf and local.  [default: from the items]")
 @click.option("--nugget", type=float, metavar="X", help="Of each item that is its own.  [default: 1e-6 past the rank]")
 @click.option("--group", metavar="FIELD", help="Source, class or language of an item.")
 @click.option("--max-per-group", type=WholeNumber(0), metavar="N", help="Largest number of items of a group.")
@@ -105,7 +113,10 @@ def command(
     dimensions: int | None,
     cost: str | None,
     budget: float | None,
-    k: int | None,
+    k: int | str | None,
+    share: float,
+    kernel: str,
+    bandwidth: float | None,
     nugget: float | None,
     group: str | None,
     max_per_group: int | None,
@@ -154,13 +165,13 @@ def command(
     costs = None if cost is None else read_costs(found, cost)
     seed: dict[str, Any] = {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
     limits: dict[str, Any] = {"nugget": nugget, "max_per_group": max_per_group, "min_per_group": min_per_group}
+    limits |= {"share": share, "kernel": kernel, "bandwidth": bandwidth}
     if group is not None:
         limits["groups"] = found.groups(group)
     if backend == "dask":
         parts, columns = parts_of(items, found, field(found, embedding, EMBEDDINGS) or EMBEDDINGS[0])
-        limits |= {"share": 0.01, "scale": 1.0}
         each = Each(costs, groups=limits.pop("groups", None))
-        asked = check_asked(Asked(k, budget, diversity, method, options={}, **limits))
+        asked = check_asked(Asked(k, budget, diversity, method, 1.0, options={}, **limits))
         with bars() as show:
             chosen = in_rounds(parts, columns, scores, asked, each, n_jobs=jobs, resume=resume, progress=show)
     else:

@@ -164,6 +164,8 @@ def in_rounds(
     """
     if asked.method != "greedy":
         raise ValueError(f'a Dask array needs method="greedy", found {asked.method!r}.')
+    if asked.kernel != "linear":
+        raise ValueError(f'a Dask array needs kernel="linear", found {asked.kernel!r}.')
     n = parts[-1].stop if parts else 0
     q = qualities(read_scores(scores, n), asked)
     limits = check_limits(n, each.cost, asked.budget, asked.size, each.include, each.exclude)
