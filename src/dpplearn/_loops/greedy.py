@@ -12,20 +12,37 @@ from dpplearn._precision import ROUNDING
 
 
 @jit
-def score(g, rule, tilt, weight):
+def score(g, rule, weight):
     """What the greedy rule compares; grows with g, so that an old gain gives an upper bound."""
     if rule == PROBABILITY:
-        return (g * np.exp(tilt) - 1.0) / weight
-    x = np.log(g) + tilt
+        return (g - 1.0) / weight
+    x = np.log(g)
     if rule == LOG or x >= 0.0:
         return x / weight
-    return x * weight  # a loss: the cheaper item loses less
+    return x  # a loss, of which a costly item has no smaller a share
+
+
+@jit
+def preferred(g, wanted, i, j):
+    """Whether i goes before j where scores are equal: g - 1 is the same float for all small g; else the cheaper."""
+    return g[i] > g[j] if wanted.rule == PROBABILITY else wanted.cost[i] < wanted.cost[j]
+
+
+@jit
+def bar(alive, group, j):
+    """Take from the candidates those that item j excludes; returns how many."""
+    count = 0
+    for i in range(group.size):
+        if alive[i] and group[i] == group[j]:
+            alive[i] = 0
+            count += 1
+    return count
 
 
 @jit
 def why(alive, full, dear, barred, low, dependent):
-    """The reason for an end: who is still a candidate, and how many left as too dear, barred by the limits of their
-    group, of low gain or dependent."""
+    """The reason for an end: who is still a candidate, and how many left as too dear, excluded by one chosen or by the
+    limits of their group, of low gain or dependent."""
     if full:
         for i in range(alive.size):
             if alive[i]:
@@ -53,7 +70,7 @@ def greedy_kernel(L, wanted, alive):
     for i in range(n):
         g[i] = L[i, i]
     items, gains = np.empty(min(k, n), np.int64), np.empty(min(k, n))
-    spent, t, dear, low, dependent = 0.0, 0, 0, 0, 0
+    spent, t, dear, barred, low, dependent = 0.0, 0, 0, 0, 0, 0
     while t < k:
         j, best = -1, -np.inf
         if t < forced.size:
@@ -71,15 +88,14 @@ def greedy_kernel(L, wanted, alive):
                         alive[i] = 0
                         low += 1
                     elif bound[i] >= best or j < 0:
-                        bound[i] = score(g[i], wanted.rule, wanted.tilt, wanted.weight[i])
-                        # g - 1 is the same float for all small g: then g decides
-                        same = wanted.rule == PROBABILITY and bound[i] == best
-                        if bound[i] > best or j < 0 or (same and g[i] > g[j]):
+                        bound[i] = score(g[i], wanted.rule, wanted.weight[i])
+                        if bound[i] > best or j < 0 or (bound[i] == best and preferred(g, wanted, i, j)):
                             j, best = i, bound[i]
         if j < 0:
             break
         items[t], gains[t] = j, g[j]
         alive[j] = 0
+        barred += bar(alive, wanted.group, j)
         spent += cost[j]
         if g[j] <= (t + 1) * ROUNDING * L[j, j]:  # only a forced item can be
             return Run(items[: t + 1], gains[: t + 1], IMPOSSIBLE, 0)
@@ -100,7 +116,7 @@ def greedy_kernel(L, wanted, alive):
             C[t, i] = x
             g[i] -= x * x
         t += 1
-    return Run(items[:t], gains[:t], why(alive, t == k, dear, 0, low, dependent), 0)
+    return Run(items[:t], gains[:t], why(alive, t == k, dear, barred, low, dependent), 0)
 
 
 @jit

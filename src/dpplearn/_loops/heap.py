@@ -7,7 +7,8 @@ from dpplearn._loops.jit import jit
 def before(key, idx, tie, a, b):
     """Whether place a of the heap goes before place b.
 
-    `tie` (n,) are the gains for the rule of probabilities, where g - 1 is the same float for all small g; else empty.
+    `tie` (n,) are the gains for the rule of probabilities, where g - 1 is the same float for all small g; else what
+    prefers the cheaper, or empty where costs are equal.
     """
     if key[a] != key[b]:
         return key[a] > key[b]

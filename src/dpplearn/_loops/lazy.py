@@ -123,9 +123,9 @@ def pledge(wanted, quota, run, c):
 def put(features, wanted, quota, run, alive, items, whole):
     """Items onto the heap, if they do not leave: those given, or, for the whole heap anew, all that are left."""
     g, key, idx, at, own, diag = run.g, run.key, run.idx, run.at, features.own, features.diag
-    cost, weight, rule, tilt, floor = wanted.cost, wanted.weight, wanted.rule, wanted.tilt, wanted.floor
+    cost, weight, rule, floor = wanted.cost, wanted.weight, wanted.rule, wanted.floor
     noise, grouped, left = features.noise, quota.group.size > 0, wanted.room - run.spent[SPENT] - run.spent[PLEDGED]
-    tie = g if rule == PROBABILITY else g[:0]
+    tie = g if rule == PROBABILITY else run.tie
     size = 0 if whole else at[HEAP]
     for a in range(alive.size if whole else items.size):
         i = a if whole else items[a]
@@ -135,7 +135,7 @@ def put(features, wanted, quota, run, alive, items, whole):
         if leaves(at, price, left, g[i], 0.0 if own[i] > 0.0 else noise * diag[i], floor):
             alive[i] = 0
             continue
-        key[size], idx[size] = score(g[i], rule, tilt, weight[i]), i
+        key[size], idx[size] = score(g[i], rule, weight[i]), i
         if not whole:
             rise(key, idx, tie, size)
         size += 1
@@ -165,8 +165,8 @@ def front(features, wanted, quota, run, alive, alone):
     """
     g, done, key, idx, at, block = run.g, run.done, run.key, run.idx, run.at, run.block
     own, diag, cost, weight = features.own, features.diag, wanted.cost, wanted.weight
-    rule, tilt, floor, noise = wanted.rule, wanted.tilt, wanted.floor, features.noise
-    tie = g if rule == PROBABILITY else g[:0]
+    rule, floor, noise = wanted.rule, wanted.floor, features.noise
+    tie = g if rule == PROBABILITY else run.tie
     n, known, dual, grouped = alive.size, at[KNOWN], run.P.size > 0, quota.group.size > 0
     most, left = reach(run), wanted.room - run.spent[SPENT] - run.spent[PLEDGED]
     rows, scale, short, dense = features.rows, features.scale, run.short, is_dense(features)
@@ -197,7 +197,7 @@ def front(features, wanted, quota, run, alive, alone):
             at[HEAP] -= 1
             return i
         elif behind <= most:
-            key[0] = score(g[i], rule, tilt, weight[i])
+            key[0] = score(g[i], rule, weight[i])
             sift(key, idx, tie, at[HEAP], 0)
         else:  # as many as one product takes: all will be asked for soon
             while at[BLOCK] < block.size and at[HEAP] > 0:
@@ -299,4 +299,9 @@ def choose(features, wanted, quota, seen, run, alive, alone):
         if quota.group.size > 0:
             count_in_group(wanted, quota, run, j)
         run.done[j] = CHOSEN
+    if quota.group.size > 0:  # none that is barred is still a candidate
+        for i in range(alive.size):
+            if alive[i] and charge(quota, at, wanted.k, i, 0.0) < 0.0:
+                alive[i] = 0
+                at[BARRED] += 1
     return why(alive, at[TAKEN] == items.size, at[DEAR], at[BARRED], at[LOW], at[LINEAR])

@@ -77,13 +77,18 @@ def check_asked(asked: Asked) -> Asked:
 
 def qualities(z: FloatArray, asked: Asked) -> FloatArray:
     """q_i = sqrt(2) exp(min(1/2, 1 - d) scale z_i), in place of the standardized scores."""
-    factor = float(asked.scale) * min(0.5, 1.0 - asked.diversity)
-    if factor * WIDEST > HIGHEST:
-        factor = min(factor, HIGHEST / max(1.0, float(np.abs(z).max(initial=0.0))))
-    z *= factor
+    z *= factor_of(z, float(asked.scale), asked.diversity)
     q = np.exp(z, out=z)
     q *= np.sqrt(2.0)
     return q
+
+
+def factor_of(z: Any, strength: float, diversity: float) -> float:
+    """What standardized scores are multiplied by: log q, but for the constant."""
+    factor = strength * min(0.5, 1.0 - diversity)
+    if factor * WIDEST <= HIGHEST or len(z) == 0:
+        return factor
+    return min(factor, HIGHEST / max(1.0, float(abs(z).max())))
 
 
 def choose(directed: Directed, asked: Asked, each: Each, given: Any = None) -> DiverseSelection:

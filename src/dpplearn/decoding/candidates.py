@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Real
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,11 @@ class Directed(NamedTuple):
     lengths: FloatArray  # of the rows; one of length 0 is similar to none
     q: FloatArray
 
+    @property
+    def zero(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Rows that have no direction."""
+        return np.asarray(self.lengths <= 0.0)
+
     def operand(self, diversity: float = 0.5, tilt: float = 0.0, nugget: float = 0.0) -> Rows:
         """e^s L(d), of which similarities count for 1 - nugget of what they are."""
         a, b = exponents(diversity)
@@ -61,6 +66,11 @@ class Candidates:
     nugget: float = 0.0
     prior: Prior | None = None  # items chosen earlier
     distinct: bool = False  # whether greedy choice leaves items that repeat a direction to the end
+    here: ClassVar[bool] = True  # in arrays; those of a device have a `greedy_run` of their own
+
+    def greedy_run(self, limits: Any, rule: int, power: float, floor: float) -> Any:
+        """One greedy pass where the items are."""
+        raise NotImplementedError  # asked where they are not here
 
     @cached_property
     def operand(self) -> Operand | TwoSided:

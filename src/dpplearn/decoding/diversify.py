@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
 from typing import Any
 
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from dpplearn._checks import is_tensor
 from dpplearn.decoding.asked import Asked, Each, check_asked, choose, qualities
 from dpplearn.decoding.candidates import Directed
 from dpplearn.decoding.embeddings import read_candidates
@@ -14,6 +16,8 @@ from dpplearn.decoding.groups import Bound
 from dpplearn.decoding.skipped import DiverseSelection, Kept, Skipped
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
+
+ON_DEVICE = "dpplearn.torch.selecting:diversify"  # for tensors; imported with the first of them
 
 
 def diversify(
@@ -52,10 +56,11 @@ def diversify(
 
     Parameters
     ----------
-    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask
+    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, or a torch tensor
         Of any length: only directions count. A row of zeros is similar to none. float16, float32 and float64 are
         read in place, memory maps and Arrow lists too; nothing of size n x n or n x k is made. A Dask array is never in
-        memory as a whole: its blocks give candidates, among which the choice is made.
+        memory as a whole: its blocks give candidates, among which the choice is made. A tensor stays on its device,
+        and so does what is chosen of it; past the rank, items that are combinations of others have gain -inf there.
     scores : array of shape (n,)
         Relevance, in any unit: cosines, BM25, logits.
     k : int or "auto", optional
@@ -68,7 +73,7 @@ def diversify(
         Positive; 1 each by default.
     diversity : float
         0 ranks by score alone, 1 by similarity alone. From 1/2 up, and at 0, the weights are those of pyversity.
-    method : {"greedy", "sampled", "consensus", "exact", "local"}
+    method : {"greedy", "sampled", "consensus", "exact", "local", "typical"}
         The decoder of `dpplearn.decoding`. All but "greedy" are for a few thousand items at most.
     strategy : {"dpp"}
         So that calls written for pyversity work.
@@ -126,12 +131,24 @@ def diversify(
     limits = (max_per_group, min_per_group)
     asked = check_asked(Asked(k, budget, diversity, method, scale, nugget, share, *limits, options, kernel, bandwidth))
     each = Each(cost, include, exclude, groups)
+    if is_tensor(embeddings) or is_tensor(scores):
+        return on_device(embeddings, scores, asked, each, given)
     if is_dask(embeddings):
         from dpplearn.decoding.rounds import diversify_dask
 
         return diversify_dask(embeddings, scores, asked, each, given)
     rows, lengths, z = read_candidates(embeddings, scores)
     return choose(Directed(rows, lengths, qualities(z, asked)), asked, each, given)
+
+
+def on_device(embeddings: Any, scores: Any, asked: Asked, each: Each, given: Any) -> Any:
+    """The choice among tensors, which stay where they are."""
+    plain = asked._replace(k=asked.size, nugget=None, max_per_group=None, min_per_group=None, kernel="linear")
+    if plain != asked or each.groups is not None or given is not None:
+        raise ValueError('k="auto", nugget, groups, given and other kernels need arrays, found tensors: pass E.cpu().')
+    options = asked.options | {name: x for name, x in (("include", each.include), ("exclude", each.exclude)) if len(x)}
+    wanted = (asked.k, asked.budget, each.cost, asked.diversity, asked.method, float(asked.scale), options)
+    return resolve_name(ON_DEVICE)(embeddings, scores, *wanted)
 
 
 def is_dask(x: Any) -> bool:

@@ -72,23 +72,25 @@ def as_rows(embeddings: Any) -> Any:
         ) from None
 
 
-def standardize(s: FloatArray, eps: float) -> FloatArray:
+def standardize(s: Any, eps: float) -> Any:
     """z = (s - mean) / sigma, where sigma is at least 1/40 of the range; 0 where all are equal but for rounding.
+
+    Of an array, or of a tensor.
 
     >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
     array([-1.225,  0.   ,  1.225])
     """
-    if s.size == 0:
+    if len(s) == 0:
         return s
     low, high = float(s.min()), float(s.max())
     largest = max(-low, high)
     if largest == 0.0:
-        return np.zeros(s.size)
+        return 0.0 * s
     s = s / largest  # so that no square overflows
     spread = high / largest - low / largest
     if spread <= 8 * eps:
-        return np.zeros(s.size)
-    s -= s.sum() / s.size
-    sigma = float(np.sqrt(s @ s / s.size))
+        return 0.0 * s
+    s -= s.sum() / len(s)
+    sigma = float(s @ s / len(s)) ** 0.5
     s /= max(sigma, spread / WIDEST)
     return s

@@ -44,7 +44,7 @@ CANDIDATES = 1024  # items evaluated by P at once
 CHUNK = 256  # and by one thread: the same blocks whatever the number of threads, and so the same rounding
 AXES = 8  # along which rows are told apart: chance lets two pass for the same along all about never
 SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 8 * EPS32, np.dtype(np.float16): 2.0**-9}  # along an axis
-NO_ITEMS, NO_HALVES = np.empty(0, np.int64), np.empty(0, np.float32)
+NO_ITEMS, NO_HALVES, NO_TIES = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0)
 
 
 class Prior(NamedTuple):
@@ -61,6 +61,7 @@ def greedy_rows(
     quota: Quota = NO_QUOTA,
     prior: Prior | None = None,
     distinct: bool = False,
+    equal: bool = True,
 ) -> Run:
     """Choose up to k items within the limits from rows; with `distinct`, those that repeat a direction come last."""
     from dpplearn._loops.lazy import choose, pledge, put, put_back, refresh
@@ -70,6 +71,10 @@ def greedy_rows(
     dual = prior is not None or (k > d and bool((operand.own > 0.0).any()))
     features = as_features(operand, k, dual)
     run = begin(features, d, k, dual, prior)
+    if not equal:
+        run = run._replace(tie=-wanted.cost)
+    if wanted.group.size:  # at most one of each
+        quota = at_most_one(wanted.group)
     seen = begin_seen(operand.rows.dtype, d, k, prior, run) if distinct else NOBODY
     if quota is not NO_QUOTA:
         quota = Quota(*(part.copy() for part in quota))
@@ -96,6 +101,12 @@ def greedy_rows(
                 return Run(run.items[:t], run.gains[:t], code, 0 if first < 0 else int(t - first))
 
 
+def at_most_one(group: IntArray) -> Quota:
+    """Items of the same number exclude each other."""
+    size = int(group.max()) + 1
+    return Quota(group, np.ones(size, np.int64), np.zeros(size, np.int64), np.zeros(size), NO_ITEMS, NO_ITEMS)
+
+
 def begin(features: FeatureRows, d: int, k: int, dual: bool, prior: Prior | None) -> Lazy:
     """Nothing chosen yet."""
     n = features.diag.size
@@ -111,7 +122,7 @@ def begin(features: FeatureRows, d: int, k: int, dual: bool, prior: Prior | None
     at[HEAP] = at[DISTINCT] = -1  # there is no heap yet, and no repeat
     spent = np.array([0.0, 0.0, np.inf])
     block = np.empty(min(CANDIDATES, n), np.int64) if dual else NO_ITEMS
-    work = np.empty(n), np.empty(n, np.int32), np.empty(k, np.int64), np.empty(k)
+    work = np.empty(n), np.empty(n, np.int32), NO_TIES, np.empty(k, np.int64), np.empty(k)
     return Lazy(features.diag.copy(), done, *work, U, short, P, np.empty(d), np.empty(d), block, at, spent)
 
 
