@@ -72,9 +72,10 @@ def test_a_new_decoder_works_on_the_command_line(added, tmp_path):
 
 
 def test_consensus_is_a_function_and_a_module_and_old_names_import():
+    from dpplearn.decoding.fill import fill_tilt
+
     import dpplearn.decoding
     import dpplearn.decoding.consensus
-    from dpplearn.decoding.fill import fill_tilt
     from dpplearn.decoding.tilt import fill_tilt as moved
 
     assert dpplearn.decoding.consensus is decoder("consensus")

@@ -29,10 +29,13 @@ def need_pyarrow(what: str) -> Any:
 
 
 class Made(Sequence[Any]):
-    """A list whose entries are made when they are asked for."""
+    """A list whose entries are made when they are asked for: one by one, or, where `every` is given, all in a row."""
 
-    def __init__(self, size: int, make: Callable[[int], Any]) -> None:
-        self.size, self.make = size, make
+    def __init__(self, size: int, make: Callable[[int], Any], every: Callable[[], Iterator[Any]] | None = None) -> None:
+        self.size, self.make, self.every = size, make, every
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.make, range(self.size)) if self.every is None else self.every()
 
     def __len__(self) -> int:
         return self.size
@@ -136,7 +139,13 @@ def read_parquet(source: str | BinaryIO, name: str) -> ParquetItems:
         found: dict[str, Any] = items.take(np.array([i])).to_pylist()[0]
         return found
 
-    items = ParquetItems(name, "parquet", Made(n, record), Made(n, lambda i: f"{name}, row {i} (from 0)"), origin=file)
+    def records() -> Iterator[dict[str, Any]]:
+        for batch in file.iter_batches(BATCH):
+            yield from batch.to_pylist()
+
+    items = ParquetItems(
+        name, "parquet", Made(n, record, records), Made(n, lambda i: f"{name}, row {i} (from 0)"), origin=file
+    )
     return items
 
 
