@@ -308,7 +308,8 @@ FEATURES: list[Feature] = [
     Feature("words in other documents", partial(words_elsewhere, beside=BESIDE), rank=True, sets=OURS, prior=0.1),
     Feature("repeated word pairs", repeated_pairs, rank=True, sets=OURS, prior=0.1),
     Feature("like other documents", like_other_documents, raw=True, sets=OURS, prior=0.1),
-    Feature("length", lambda read: [len(tokens) for tokens in read.words], rank=True, sets=OURS, prior=0.1),
+    # a narrow prior: extracts to learn from end with short sentences because these are what still fits
+    Feature("length", lambda read: [len(tokens) for tokens in read.words], rank=True, sets=OURS, prior=0.02),
     Feature(
         "long words", lambda read: [sum(map(len, t)) / len(t) for t in read.words], rank=True, sets=OURS, prior=0.1
     ),
