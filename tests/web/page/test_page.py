@@ -449,3 +449,21 @@ def test_busy_servers_are_waited_for_limits_named_models_offered(look, tmp_path)
         expect(seen.find("#form-problem")).to_contain_text("max_body_bytes")
         seen.find("#back").click()
         expect(seen.find("#summary")).to_be_visible()
+
+
+def test_what_was_dropped_of_a_sentence_is_struck_through(example: Seen) -> None:
+    before = example.summary()
+    expect(example.find("#summary del:visible")).to_have_count(0)
+    example.find("#compress").check()
+    example.settle()
+    answer = example.answer()
+    assert example.summary() == answer["text"].split("\n") != before
+    dropped = [len(one["dropped"]) for one in answer["selected"]]
+    assert any(dropped)
+    expect(example.find("#summary del")).to_have_count(sum(dropped))
+    whole = example.find("#summary .dropped:visible").first.text_content()
+    assert whole in example.find("article.source").filter(has_text=whole[:40]).first.inner_text().replace("\n", " ")
+    example.find("#compress").uncheck()
+    example.settle()
+    assert example.summary() == before
+    expect(example.find("#summary del")).to_have_count(0)
