@@ -249,7 +249,7 @@ class GreedyRun:
             self.alive[j] = False
             if gain == 0.0:
                 if len(items) < len(forced):
-                    return Run(np.array([*items, j], np.int64), np.array([*found, 0.0]), IMPOSSIBLE)
+                    return Run(np.array([*items, j], np.int64), np.array([*found, 0.0]), IMPOSSIBLE, 0)
                 self.dependent += 1
                 continue
             items.append(j)
@@ -267,7 +267,7 @@ class GreedyRun:
         if front is not None:
             self.alive[front] = alive
         end = self.why(len(items) == k)
-        return Run(np.array(items, np.int64), np.array(found), end)
+        return Run(np.array(items, np.int64), np.array(found), end, 0)
 
     def preferred(self, equal: Tensor, g: Tensor, front: Tensor) -> int:
         """Of equal scores the larger g (g - 1 is the same float for all small g), or the cheaper; then the first."""
