@@ -211,9 +211,9 @@ def run(quick: bool = False, corpus: Path | None = None) -> dict:
     if corpus is not None:
         rows += study("sentences", sentences(corpus), seeds)
     notes = [
-        "Items to choose from are three quarters of each data set; a logistic regression is trained on the chosen k and "
-        "tested on the last quarter. Balanced accuracy counts each class the same. The scores of the mixture are noise, "
-        "which diversify and top score follow; those of digits and sentences are equal.",
+        "Items to choose from are three quarters of each data set; a logistic regression is trained on the chosen k "
+        "and tested on the last quarter. Balanced accuracy counts each class the same. The scores of the mixture are "
+        "noise, which diversify and top score follow; those of digits and sentences are equal.",
     ]
     return {"name": "worth", "title": "What a choice is worth", "rows": [], "tables": tables(rows), "notes": notes}
 
