@@ -57,11 +57,11 @@ def test_zero_rows_are_similar_to_none(diversity, rng):
     assert exact.sorted_subset.tolist() == list(best)
 
 
-@pytest.mark.parametrize("method", ["greedy", "sampled", "consensus", "exact", "local"])
+@pytest.mark.parametrize("method", ["greedy", "sampled", "consensus", "exact", "local", "typical"])
 def test_methods(method, rng):
     E, s = problem(rng, n=10, d=5)
     E[2] = 0.0
-    options = {"rng": 0} if method in ("sampled", "consensus") else {}
+    options = {"rng": 0} if method in ("sampled", "consensus", "typical") else {}
     found = diversify(E, s, k=3, method=method, **options)
     assert 0 < len(found) <= 3
     assert len(found.skipped) == 10 - len(found)

@@ -163,7 +163,7 @@ def test_names_of_a_data_frame():
         ({}, {"features": "score"}, TypeError, "list of column names"),
         ({"clicked": [0, 1, 2, 0, 0]}, {}, ValueError, "booleans, or 0 and 1"),
         ({"x": [1.0, 0.0, 1.0, 0.0, 0.0], "y": [0.0, 1.0, 1.0, 0.0, 2.0]}, {}, ValueError, "row 1 is zero"),
-        ({"score": [0.1, 0.2, np.nan, 0.4, 0.5]}, {}, ValueError, r"score\[2\] is nan"),
+        ({"score": [0.1, 0.2, np.inf, 0.4, 0.5]}, {}, ValueError, r"score\[2\] is inf"),
         ({"query": [1.0, np.nan, 2.0, np.nan, 1.0]}, {}, ValueError, r"'query' .* no value in row 1 \(2 such rows"),
         ({"query": np.array(["NaT"] * 5, "M8[D]")}, {}, ValueError, r"no value in row 0 \(5 such rows"),
         ({"query": np.ones((5, 2))}, {}, ValueError, r"one value per row, found shape \(5, 2\)"),

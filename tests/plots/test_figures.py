@@ -199,7 +199,7 @@ def test_all_weights_with_their_intervals(drawn):
     model = Summarizer.load()
     ends = np.vstack([[line[:, 0] for line in ax.collections[0].get_segments()] for ax in drawn["weights"].axes])
     middle = np.hstack([ax.collections[1].get_offsets().data[:, 0] for ax in drawn["weights"].axes])
-    np.testing.assert_array_equal(middle, model.theta_)  # all 39, in their order
+    np.testing.assert_array_equal(middle, model.theta_)  # all of them, in their order
     np.testing.assert_allclose(ends[:, 1] - middle, 1.959964 * model.theta_std_, rtol=1e-6)
     np.testing.assert_allclose(middle - ends[:, 0], 1.959964 * model.theta_std_, rtol=1e-6)
     low, high = drawn["weights"].axes[0].get_xlim()

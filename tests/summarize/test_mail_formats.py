@@ -108,7 +108,7 @@ def test_a_rule_or_a_notice_in_the_middle_does_not_end_a_message(text):
 
 def test_a_rule_near_the_end_is_over_a_signature():
     assert own_text(f"It rained.\n\n{'_' * 20}\nAnn Example\nOffice of Rain\n") == "It rained."
-    assert own_text(f"It rained.\n{'-' * 20}\nAnn\n> Did it?\n\nYes.") == "It rained.\nYes."
+    assert own_text(f"It rained.\n{'-' * 20}\nAnn\n> Did it?\n\nYes.") == "It rained.\n\nYes."
 
 
 def test_thanks_above_sentences_are_no_farewell():

@@ -155,7 +155,7 @@ def test_english_and_what_has_no_language_are_not(name):
 
 
 def test_the_summarizer_warns_once_and_says_what_to_do():
-    model = Summarizer.load()
+    model = Summarizer(budget=60, unit="words").fit([Cluster.example()])
     german = Cluster.from_texts([OTHERS["German"]] * 2, id="flut")
     with pytest.warns(UserWarning, match="Cluster flut seems to be in German, but the model is for English") as caught:
         summary = model.summarize(german, 20, "words", decoder="greedy")
@@ -172,6 +172,18 @@ def test_the_summarizer_warns_once_and_says_what_to_do():
             model.summarize(Cluster.from_texts([ENGLISH[name]]), 20, "words", decoder="greedy")
 
 
+def test_the_model_inside_takes_any_language_for_what_it_is():
+    model = Summarizer.load()
+    assert model.language_ == "any"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ready = model.prepare(Cluster.from_texts([OTHERS["German"]] * 2))
+        assert ready.language == "German"
+        assert model.summarize(ready, 20, "words").text
+        assert model.prepare(Cluster.from_texts([ENGLISH["news"]])).language is None
+        assert model.prepare(Cluster.from_texts(["Le pont a cédé."], language="fr")).language == "fr"
+
+
 def test_training_says_it_too_and_a_model_of_that_language_says_nothing():
     clusters = [Cluster.from_texts([OTHERS["German"]] * 2, references=["Der Fluss ist über die Ufer getreten."])]
     with pytest.warns(UserWarning, match="The clusters seem to be in German"):
@@ -183,13 +195,15 @@ def test_training_says_it_too_and_a_model_of_that_language_says_nothing():
 
 
 def test_the_command_line_prints_one_line(tmp_path):
-    path = tmp_path / "flut.txt"
+    path, model = tmp_path / "flut.txt", tmp_path / "model.json"
     path.write_text(OTHERS["German"] * 2, encoding="utf-8")
-    result = CliRunner().invoke(main, ["summarize", str(path), "--decoder", "greedy"])
+    Summarizer(budget=60, unit="words").fit([Cluster.example()]).save(model)
+    asked = ["summarize", str(path), "--decoder", "greedy", "--model", str(model)]
+    result = CliRunner().invoke(main, asked)
     assert result.exit_code == 0
     assert [line for line in result.stderr.splitlines() if "German" in line] == [
         line for line in result.stderr.splitlines() if line.startswith("Warning: ")
     ]
     assert result.stderr.count("Warning: The cluster seems to be in German") == 1
     path.write_text(ENGLISH["news"], encoding="utf-8")
-    assert "Warning" not in CliRunner().invoke(main, ["summarize", str(path), "--decoder", "greedy"]).stderr
+    assert "Warning" not in CliRunner().invoke(main, asked).stderr

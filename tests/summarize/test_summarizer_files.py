@@ -46,7 +46,7 @@ def test_a_model_file_has_what_was_trained(tmp_path):
 
 
 def test_model_files_of_version_1(trained, tmp_path):
-    """They call a decoder "sample" and may hold weights of the regression; the one inside is such a file."""
+    """They call a decoder "sample" and may hold weights of the regression."""
     path = tmp_path / "old.json"
     trained.save(path)
     data = json.loads(path.read_text())

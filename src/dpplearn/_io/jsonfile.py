@@ -25,19 +25,31 @@ def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
         file.write("\n")
 
 
-def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002  # the field's name
-    """The object in a file, which must say that it has this format and at most this version."""
-    path = Path(path)
+def read_format(path: str | os.PathLike[str], formats: tuple[str, ...]) -> str:
+    """Which of several formats a file says that it has."""
+    return str(read_object(path, formats)["format"])
+
+
+def read_object(path: str | os.PathLike[str], formats: tuple[str, ...]) -> dict[str, Any]:
+    """The object in a file, which must say that it has one of these formats."""
+    path, wanted = Path(path), " or ".join(formats)
     try:
         text = decode(read_bytes(path, MAX_MODEL, "No model is so large."), "it", "utf-8")
         data = parse_json(text, "it")
     except FileNotFoundError:
         raise FileNotFoundError(f"There is no file {path}.") from None
     except ValueError as error:
-        raise ValueError(f"{path} is not a {format} file, or was cut short: {error}") from None
-    if not isinstance(data, dict) or data.get("format") != format:
+        raise ValueError(f"{path} is not a {wanted} file, or was cut short: {error}") from None
+    if not isinstance(data, dict) or data.get("format") not in formats:
         found = data.get("format") if isinstance(data, dict) else type(data).__name__
-        raise ValueError(f'{path} must be a JSON object with "format": "{format}", found {found!r:.60}.')
+        quoted = " or ".join(f'"{one}"' for one in formats)
+        raise ValueError(f'{path} must be a JSON object with "format": {quoted}, found {found!r:.60}.')
+    return data
+
+
+def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002  # the field's name
+    """The object in a file, which must say that it has this format and at most this version."""
+    data = read_object(path, (format,))
     found = data.get("version")
     if not isinstance(found, int) or isinstance(found, bool):
         raise ValueError(f'{path} must have a whole number as "version", found {found!r:.60}.')

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpplearn._loops.elimination import dot, subtract
 from dpplearn._loops.jit import jit
-from dpplearn._loops.records import DEPENDENT, FULL, IMPOSSIBLE, LOG, NO_GAIN, NO_ROOM, PROBABILITY, SIZE, Run
+from dpplearn._loops.records import DEPENDENT, FULL, IMPOSSIBLE, LOG, NO_GAIN, NO_ROOM, PROBABILITY, QUOTA, SIZE, Run
 from dpplearn._precision import AGAIN, ROUNDING
 
 
@@ -16,22 +16,42 @@ from dpplearn._precision import AGAIN, ROUNDING
 def score(g, wanted, i):
     """What the greedy rule compares; grows with g, so that an old gain gives an upper bound."""
     if wanted.rule == PROBABILITY:
-        return (g * np.exp(wanted.tilt) - 1.0) / wanted.weight[i]
-    x = np.log(g) + wanted.tilt
+        return (g - 1.0) / wanted.weight[i]
+    x = np.log(g)
     if wanted.rule == LOG or x >= 0.0:
         return x / wanted.weight[i]
-    return x * wanted.weight[i]  # a loss: the cheaper item loses less
+    return x  # a loss, of which a costly item has no smaller a share
 
 
 @jit
-def why(alive, full, dear, low, dependent):
-    """The reason for an end: who is still a candidate, and how many left as too dear, of low gain or dependent."""
+def preferred(g, wanted, i, j):
+    """Whether i goes before j where scores are equal: g - 1 is the same float for all small g; else the cheaper."""
+    return g[i] > g[j] if wanted.rule == PROBABILITY else wanted.cost[i] < wanted.cost[j]
+
+
+@jit
+def bar(alive, group, j):
+    """Take from the candidates those that item j excludes; returns how many."""
+    count = 0
+    for i in range(group.size):
+        if alive[i] and group[i] == group[j]:
+            alive[i] = 0
+            count += 1
+    return count
+
+
+@jit
+def why(alive, full, dear, barred, low, dependent):
+    """The reason for an end: who is still a candidate, and how many left as too dear, excluded by one chosen, of low
+    gain or dependent."""
     if full:
         for i in range(alive.size):
             if alive[i]:
                 return SIZE
     if dear > 0:
         return NO_ROOM
+    if barred > 0:
+        return QUOTA
     if low > 0:
         return NO_GAIN
     return DEPENDENT if dependent > 0 else FULL
@@ -51,7 +71,7 @@ def greedy_kernel(L, wanted, alive):
     for i in range(n):
         g[i] = L[i, i]
     items, gains = np.empty(min(k, n), np.int64), np.empty(min(k, n))
-    spent, t, dear, low, dependent = 0.0, 0, 0, 0, 0
+    spent, t, dear, barred, low, dependent = 0.0, 0, 0, 0, 0, 0
     while t < k:
         j, best = -1, -np.inf
         if t < forced.size:
@@ -70,14 +90,13 @@ def greedy_kernel(L, wanted, alive):
                         low += 1
                     elif bound[i] >= best or j < 0:
                         bound[i] = score(g[i], wanted, i)
-                        # g - 1 is the same float for all small g: then g decides
-                        same = wanted.rule == PROBABILITY and bound[i] == best
-                        if bound[i] > best or j < 0 or (same and g[i] > g[j]):
+                        if bound[i] > best or j < 0 or (bound[i] == best and preferred(g, wanted, i, j)):
                             j, best = i, bound[i]
         if j < 0:
             break
         items[t], gains[t] = j, g[j]
         alive[j] = 0
+        barred += bar(alive, wanted.group, j)
         spent += cost[j]
         if g[j] <= (t + 1) * ROUNDING * L[j, j]:  # only a forced item can be
             return Run(items[: t + 1], gains[: t + 1], IMPOSSIBLE)
@@ -98,7 +117,7 @@ def greedy_kernel(L, wanted, alive):
             C[t, i] = x
             g[i] -= x * x
         t += 1
-    return Run(items[:t], gains[:t], why(alive, t == k, dear, low, dependent))
+    return Run(items[:t], gains[:t], why(alive, t == k, dear, barred, low, dependent))
 
 
 @jit
@@ -153,7 +172,8 @@ def residual(features, i, U, done, t, g):
 def before(key, idx, tie, a, b):
     """Whether place a of the heap goes before place b: larger key, then larger tie, then smaller item number.
 
-    `tie` (n,) are the gains for the rule of probabilities, where g - 1 is the same float for all small g; else empty.
+    `tie` (n,) are the gains for the rule of probabilities, where g - 1 is the same float for all small g; else what
+    prefers the cheaper, or empty where costs are equal.
     """
     if key[a] != key[b]:
         return key[a] > key[b]
@@ -216,10 +236,10 @@ def greedy_rows(features, d, wanted, alive):
     short = np.empty((room, d), features.data.dtype)  # U in the type of the rows, which the passes over them read
     v = np.zeros(d + extra)
     g, done = diag.copy(), np.zeros(n, np.int32)
-    tie = g if rule == PROBABILITY else g[:0]
+    tie = g if rule == PROBABILITY else -cost if cost.min() < cost.max() else g[:0]
     key, idx = np.empty(n), np.empty(n, np.int64)
     items, gains = np.empty(k, np.int64), np.empty(k)
-    spent, t, size, work, dear, low, dependent = 0.0, 0, -1, 0, 0, 0, 0
+    spent, t, size, work, dear, barred, low, dependent = 0.0, 0, -1, 0, 0, 0, 0, 0
     end, cheapest, last = -1, np.inf, 0
     for i in range(n):
         if alive[i]:
@@ -258,7 +278,9 @@ def greedy_rows(features, d, wanted, alive):
                 break
             i = idx[0]
             gone = True
-            if spent + cost[i] > budget:  # line 4: it will never fit again
+            if not alive[i]:  # excluded by one chosen
+                pass
+            elif spent + cost[i] > budget:  # line 4: it will never fit again
                 dear += 1
             else:
                 if done[i] == t:
@@ -307,10 +329,11 @@ def greedy_rows(features, d, wanted, alive):
         for c in range(d):
             short[t, c] = U[t, c]
         items[t], gains[t] = j, gain
+        barred += bar(alive, wanted.group, j)
         spent += cost[j]
         t += 1
     if end < 0:
-        end = why(alive, t == k, dear, low, dependent)
+        end = why(alive, t == k, dear, barred, low, dependent)
     return Run(items[:t], gains[:t], end)
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# What the greedy rule divides by the weight of an item: g - 1, log g, or log g either way
+# What the greedy rule divides by the weight of an item: g - 1, log g, or log g where it is a gain
 PROBABILITY, LOG, SIGNED = 0, 1, 2
 # Why a greedy run ended
-FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE = 0, 1, 2, 3, 4, 5
+FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE, QUOTA = 0, 1, 2, 3, 4, 5, 6
 
 
 class Wanted(NamedTuple):
@@ -21,11 +21,11 @@ class Wanted(NamedTuple):
     cost: Array  # (n,)
     weight: Array  # (n,) what scores are divided by
     rule: int  # PROBABILITY, LOG or SIGNED
-    tilt: float  # added to log g
     floor: float  # candidates whose gain is not above this leave
     room: float  # for the sum of costs
     k: int
     forced: Array  # items that come first, in this order
+    group: Array  # (n,) items of the same number exclude each other; empty where none does
 
 
 class FeatureRows(NamedTuple):
@@ -67,14 +67,27 @@ class Part(NamedTuple):
     kinds: Array  # those
 
 
+class LevelPart(NamedTuple):
+    """Token counts of items in whole steps, and how probable each level of a token is in a set drawn."""
+
+    indptr: Array  # the items' counts as csr
+    tokens: Array
+    steps: Array
+    starts: Array  # (tokens + 1,) where the levels of each token start
+    chance: Array  # of each level, times the token's unit
+    totals: Array  # (n,) lengths of the items
+    mean: float  # expected length of a set drawn
+
+
 class Agreement(NamedTuple):
     """The sum of weighted parts that a set is to maximize, and what it must satisfy."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Any, ...]  # Part, or LevelPart
     weights: Array
     cost: Array  # (n,)
     room: float  # for the sum of costs
     k: int
+    group: Array  # (n,) items of the same number exclude each other
 
 
 class Nodes(NamedTuple):
@@ -92,6 +105,7 @@ class Nodes(NamedTuple):
     value: Array  # log det of what was chosen above
     path: Array  # (depths,) what was chosen
     noise: Array  # (n,) gains that are only rounding
+    group: Array  # (n,) items of the same number exclude each other; empty where none does
 
 
 class Chain(NamedTuple):
@@ -139,8 +153,10 @@ class Window(NamedTuple):
     cost: Array  # (n,)
     low: float
     high: float
-    largest: int  # number of items
+    smallest: int  # number of items
+    largest: int
     m: int  # how many sets to keep
+    group: Array  # (n,) items of the same number exclude each other; empty where none does
 
 
 class Jumps(NamedTuple):

@@ -27,7 +27,7 @@ COMMANDS = {
     "evaluate": "Score every system on a corpus (Table 2).",
     "experiment": "Train, test and compare: Tables 1 and 2 of the paper.",
     "figures": "Draw the figures of the paper, and ours.",
-    "info": "Print the weights of a summarizer with standard errors.",
+    "info": "Print what a model file holds: weights with standard errors.",
     "rouge": "Score summaries against references with ROUGE.",
     "select": "Choose items that score high and differ from each other.",
     "serve": "Serve the page and the JSON API of the summarizer.",

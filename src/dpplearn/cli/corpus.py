@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpplearn.cli import say
+from dpplearn.cli import say, usage_errors
 
 if TYPE_CHECKING:
     from dpplearn.cli.options import Run
@@ -77,16 +77,28 @@ def usable(clusters: list[Cluster], corpus: Path) -> list[Cluster]:
     return kept
 
 
-def warn_of_other_languages(clusters: list[Cluster], language: str | None) -> None:
-    """A model reads all text in one language."""
-    from dpplearn.summarize.corpora.mismatch import language_of
-    from dpplearn.summarize.text.matching import ENGLISH, normal_language
+def scored_language(clusters: list[Cluster], language: str | None) -> str | None:
+    """The language that summaries are scored in: the model's, or the clusters' own if that may be any.
 
+    A warning where a model for one language is given clusters in others.
+    """
+    from dpplearn.summarize.corpora.mismatch import language_of
+    from dpplearn.summarize.text.matching import ANY, ENGLISH, normal_language
+
+    if language == ANY:
+        with usage_errors():
+            found = {language_of(cluster) or ENGLISH for cluster in clusters}
+            if len(found) > 1:
+                raise ValueError(
+                    f"The clusters must be in one language to be scored together, found {', '.join(sorted(found))}. "
+                    "Choose with --language."
+                )
+        return found.pop() if found else None
     ours = language or ENGLISH
-    found = [language_of(c) if ours == ENGLISH else normal_language(c.language) for c in clusters]
-    others = sorted({one for one in found if one not in (None, ours)})
+    others = {language_of(c) if ours == ENGLISH else normal_language(c.language) for c in clusters} - {None, ours}
     if others:
         say(
-            f"Warning: the model is for {ours}, but there are clusters in {', '.join(others)}. "
+            f"Warning: the model is for {ours}, but there are clusters in {', '.join(sorted(map(str, others)))}. "
             "Choose clusters with --language, and a model for theirs with --model."
         )
+    return language

@@ -1,35 +1,60 @@
 """dpplearn info: what a model file holds."""
 
 from pathlib import Path
+from typing import Any
 
 import click
-from rich.table import Table
 
+from dpplearn._io.jsonfile import read_format
 from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
-from dpplearn.cli.tables import console
+from dpplearn.learning.summary import Summary, kernel_summary, quality_table
 
 
 @click.command(name="info")
 @click.argument("model", required=False, type=FILE)
 def command(model: Path | None) -> None:
-    """Print the settings of MODEL (default: the English one inside) and its weights with standard errors."""
+    """Print what MODEL holds (default: the English summarizer inside): settings, and weights with standard errors.
+
+    MODEL is a file that Summarizer, ConditionalDPP or KernelDPP saved.
+    """
+    found = "dpplearn.Summarizer" if model is None else read_format(model, tuple(READERS))
+    click.echo(visible(str(READERS[found](model))))
+
+
+def summarizer(model: Path | None) -> Summary:
     from dpplearn.summarize.summarizer import Summarizer
 
-    summarizer = Summarizer.load(model)
+    found = Summarizer.load(model)
     facts = {
-        "budget": f"{summarizer.budget:g} {summarizer.unit}",
-        "decoder": summarizer.decoder,
-        "rho": f"{summarizer.rho_:g}",
-        "language": summarizer.language_ or "english",
-        **{name.replace("_", " "): shown(value) for name, value in summarizer.training_.items()},
+        "budget": f"{found.budget:g} {found.unit}",
+        "decoder": found.decoder,
+        "rho": f"{found.rho_:g}",
+        "language": found.language_ or "english",
+        **{name.replace("_", " "): shown(value) for name, value in found.training_.items()},
     }
-    for name, value in facts.items():
-        click.echo(visible(f"{name}: {value}"))
-    table = Table("feature", "weight", "standard error", "weight / error")
-    for name, theta, std in zip(summarizer.features_.names, summarizer.theta_, summarizer.theta_std_, strict=True):
-        table.add_row(name, f"{theta:+.3f}", f"{std:.3f}", f"{theta / std:+.1f}" if std > 0 else "")
-    console().print(table)
+    return Summary("Summarizer", facts, (quality_table(found.model_),))
+
+
+def conditional(model: Path | None) -> Summary:
+    from dpplearn.learning import ConditionalDPP
+
+    assert model is not None
+    return ConditionalDPP.load(model).summary()
+
+
+def kernel(model: Path | None) -> Summary:
+    from dpplearn.learning import KernelDPP
+
+    assert model is not None
+    return kernel_summary(KernelDPP.load(model))
+
+
+READERS: dict[str, Any] = {
+    "dpplearn.Summarizer": summarizer,
+    "dpplearn.ConditionalDPP": conditional,
+    "dpplearn.KernelDPP": kernel,
+}
 
 
 def shown(value: object) -> str:

@@ -82,6 +82,9 @@ DIVERSITY = click.option(
 )
 ENCODING = click.option("--encoding", help="Of the files.  [default: utf-8]")
 MODEL = click.option("--model", type=FILE, help="A model file.  [default: the English one inside]")
+COMPRESS = click.option(
+    "--compress", is_flag=True, help="Shorter forms of sentences, with spans dropped, may be chosen, too."
+)
 SKIP_BAD = click.option(
     "--skip-bad",
     is_flag=True,
@@ -100,8 +103,14 @@ def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 learning_options = several(
     click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries."),
     click.option("--unit", type=UNIT, default="bytes", show_default=True),
-    click.option("--features", type=click.Choice(["paper", "extended"]), default="paper", show_default=True),
-    click.option("--oracle", type=click.Choice(["rouge", "paper"]), default="rouge", show_default=True),
+    click.option("--features", type=click.Choice(["paper", "extended", "general"]), default="paper", show_default=True),
+    click.option(
+        "--oracle",
+        type=click.Choice(["pairs", "rouge", "paper"]),
+        default="pairs",
+        show_default=True,
+        help="Extracts to learn from: by words and word pairs, by words alone, or the paper's.",
+    ),
     click.option(
         "--targets",
         type=click.Choice(["each", "all"]),
@@ -112,7 +121,15 @@ learning_options = several(
     ),
     click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature."),
     click.option("--similarity", default="fixed", show_default=True, help="Kind of similarity; others are learned."),
+    click.option(
+        "--quality",
+        type=click.Choice(["log-linear", "boosted"]),
+        default="log-linear",
+        show_default=True,
+        help="Weights of features, or trees on them.",
+    ),
     click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True),
+    COMPRESS,
     click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F."),
     click.option(
         "--language", help="Of the corpus; clusters in other languages are left out.  [default: all are English]"

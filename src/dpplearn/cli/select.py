@@ -13,6 +13,7 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, usage_errors
+from dpplearn.cli.applied import Applied, apply_model
 from dpplearn.cli.formats import FORMATS, format_of, need_pyarrow, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, DecoderName, WholeNumber
@@ -27,6 +28,11 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 @click.argument("items", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path), metavar="ITEMS")
 @click.option(
     "--format", "given", type=click.Choice(FORMATS), help="Of ITEMS.  [default: as its name says; jsonl for -]"
+)
+@click.option(
+    "--model",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A ConditionalDPP that was saved: it says which fields count, and for how much.",
 )
 @click.option("--score", metavar="FIELD", help="Relevance, in any unit.  [default: score, if there is such a field]")
 @click.option("--embedding", metavar="FIELD", help="List of numbers.  [default: embedding, if there is such a field]")
@@ -51,6 +57,7 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 def command(
     items: Path,
     given: str | None,
+    model: Path | None,
     score: str | None,
     embedding: str | None,
     text: str | None,
@@ -70,8 +77,10 @@ def command(
     with arrays of one row per item; or - for standard input, read as JSON Lines unless --format says otherwise.
     Prints the chosen items as they came (Parquet and arrays as JSON Lines), in the order of selection; --out FILE
     takes the same four formats, and .json with --json. Without -k and --budget, items are taken while they add
-    something.
+    something. With --model, fields hold numbers and categories as in the table that it learned from.
     """
+    if model is not None and (score is not None or text is not None):
+        raise click.UsageError("--model says what counts: leave --score and --text out.")
     if embedding is not None and text is not None:
         raise click.UsageError("Give --embedding or --text, not both.")
     if budget is not None and cost is None:
@@ -84,12 +93,18 @@ def command(
     found = read_items(items, encoding, given)
     if not found.records and str(items) != "-":
         raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
-    scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
     costs = None if cost is None else read_costs(found, cost)
-    seed: dict[str, Any] = {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
-    chosen = diversify(vectors, scores, k, budget, costs, diversity, method, **seed)
+    options: dict[str, Any] = {"k": k, "budget": budget, "diversity": diversity}
+    options |= {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
+    applied = None
+    if model is not None and found.records:
+        applied = apply_model(model, found, embedding, costs, method, **options)
+        chosen = applied.chosen
+    else:
+        scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
+        chosen = diversify(vectors, scores, cost=costs, method=method, **options)
     if as_json:
-        output = (json.dumps(as_record(found, chosen, explain), indent=2, ensure_ascii=False) + "\n").encode()
+        output = (json.dumps(as_record(found, chosen, explain, applied), indent=2, ensure_ascii=False) + "\n").encode()
     else:
         output = write_items(found, chosen.subset, wanted or ("csv" if found.format == "csv" else "jsonl"))
     if out is None:
@@ -99,7 +114,7 @@ def command(
             file.write(output)
     say(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.")
     if explain and not as_json:
-        for line in explanation(found, chosen):
+        for line in explanation(found, chosen, applied):
             say(line)
 
 
@@ -164,13 +179,15 @@ def tfidf(texts: list[str]) -> Any:
         return np.zeros((len(texts), 1))
 
 
-def explanation(items: Items, chosen: DiverseSelection) -> Iterator[str]:
+def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None) -> Iterator[str]:
     """What each item that was kept is most like, what to do where two are alike, and why the others were skipped."""
     for kept in chosen.kept:
         alike = "" if kept.nearest < 0 else "; like none of the others kept"
         if kept.similarity >= 0.005:  # 0.01, as it is printed
             alike = f"; of the others kept, most like {place(items, kept.nearest)} ({kept.similarity:.2f})"
-        yield f"{items.places[kept.item]}: kept{alike}."
+        why = {} if applied is None else applied.reasons(kept.item, most=3)
+        added = ", with " * bool(why) + ", ".join(f"{name} {x:+.2f}" for name, x in why.items())
+        yield f"{items.places[kept.item]}: kept{added}{alike}."
     closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
     if closest is not None and closest.similarity >= ALIKE and chosen.skipped and chosen.diversity < 1.0:
         yield (
@@ -193,7 +210,7 @@ def describe(items: Items, skipped: Skipped) -> str:
     return skipped.reason.replace(f"item {skipped.nearest}", place(items, skipped.nearest))
 
 
-def as_record(items: Items, chosen: DiverseSelection, explain: bool) -> dict[str, Any]:
+def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Applied | None) -> dict[str, Any]:
     selected: list[dict[str, Any]] = [
         {"item": int(i), "place": items.places[i], "gain": float(g) if np.isfinite(g) else None}
         for i, g in zip(chosen.subset, chosen.gains, strict=True)
@@ -201,7 +218,7 @@ def as_record(items: Items, chosen: DiverseSelection, explain: bool) -> dict[str
     record: dict[str, Any] = {"selected": selected, "cost": chosen.cost, "reason": chosen.reason}
     if explain:
         for one, kept in zip(selected, chosen.kept, strict=True):
-            one |= likeness(kept)
+            one |= likeness(kept) | ({} if applied is None else {"contributions": applied.reasons(kept.item)})
         record["skipped"] = [
             {"item": skipped.item, "place": items.places[skipped.item]}
             | likeness(skipped)

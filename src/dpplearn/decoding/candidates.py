@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from dpplearn.decoding.diversity import check_diversity, diversified, exponents,
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
-from dpplearn.operand import Dense, Operand, Rows, TwoSided
+from dpplearn.operand import ROWS, Dense, Operand, Rows, TwoSided
 
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
 COPIED = 2**20  # bytes of features up to which a copy is made; larger ones are read in place
@@ -30,6 +30,21 @@ class Directed(NamedTuple):
     rows: Features
     lengths: FloatArray  # of the rows; one of length 0 is similar to none
     q: FloatArray
+
+    @property
+    def zero(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Rows that have no direction."""
+        return np.asarray(self.lengths <= 0.0)
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """Of the directions."""
+        return np.dtype(self.rows.dtype)
+
+    def along(self, axes: FloatArray) -> FloatArray:
+        """The places of unit rows along axes, by blocks."""
+        places = [np.asarray(self.rows[low : low + ROWS] @ axes) for low in range(0, self.lengths.size, ROWS)]
+        return np.concatenate(places) / np.where(self.lengths > 0.0, self.lengths, 1.0)[:, None]
 
     def operand(self, diversity: float = 0.5, tilt: float = 0.0) -> Rows:
         """e^s L(d)."""
@@ -50,6 +65,11 @@ class Candidates:
     model: DPP | LowRankDPP | NonsymmetricDPP | Directed
     diversity: float
     tilt: float = 0.0
+    here: ClassVar[bool] = True  # in arrays; those of a device have a `greedy_run` of their own
+
+    def greedy_run(self, limits: Any, rule: int, power: float, floor: float) -> Any:
+        """One greedy pass where the items are."""
+        raise NotImplementedError  # asked where they are not here
 
     @cached_property
     def operand(self) -> Operand | TwoSided:

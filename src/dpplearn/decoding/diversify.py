@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray, check_vector
+from dpplearn._checks import FloatArray, IntArray, check_vector, is_tensor
 from dpplearn._loops.records import SIGNED
 from dpplearn._precision import EPS32
 from dpplearn.decoding.candidates import Candidates, Directed, read_features, some
@@ -19,10 +20,10 @@ from dpplearn.decoding.limits import Limits, check_limits, fits
 from dpplearn.decoding.registry import decoder, normal_name
 from dpplearn.decoding.selection import Known, Selection
 from dpplearn.decoding.skipped import DiverseSelection, Kept, Skipped
-from dpplearn.operand import ROWS
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
+ON_DEVICE = "dpplearn.torch.selecting:diversify"  # for tensors; imported with the first of them
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
 SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 8 * EPS32}  # along an axis: unit rows nearer are the same
@@ -55,9 +56,9 @@ def diversify(
 
     Parameters
     ----------
-    embeddings : array of shape (n, d), dense or scipy sparse
+    embeddings : array of shape (n, d), dense or scipy sparse, or a torch tensor
         Of any length: only directions count. A row of zeros is similar to none. float32 is read in place; nothing
-        of size n x n is made.
+        of size n x n is made. A tensor, of float16 too, stays on its device, and so does what is chosen of it.
     scores : array of shape (n,)
         Relevance, in any unit: cosines, BM25, logits.
     k : int, optional
@@ -71,7 +72,7 @@ def diversify(
         Positive; 1 each by default.
     diversity : float
         0 ranks by score alone, 1 by similarity alone. From 1/2 up, and at 0, the weights are those of pyversity.
-    method : {"greedy", "sampled", "consensus", "exact", "local"}
+    method : {"greedy", "sampled", "consensus", "exact", "local", "typical"}
         The decoder of `dpplearn.decoding`. All but "greedy" are for a few thousand items at most.
     strategy : {"dpp"}
         So that calls written for pyversity work.
@@ -105,28 +106,42 @@ def diversify(
     strength = float(scale)
     if not (np.isfinite(strength) and strength >= 0.0):
         raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
+    if is_tensor(embeddings) or is_tensor(scores):
+        on_device = resolve_name(ON_DEVICE)
+        return on_device(embeddings, scores, k, budget, cost, d, method, strength, options)
     rows, lengths, z = read_candidates(embeddings, scores)
     parameters = {"scale": scale, "method": method}
     if z.size == 0:
         limits = Limits(z, np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
         nothing = Directed(np.empty((0, 1)), z, z)
         return DiverseSelection.nothing("no candidates", Known(0.0), d, parameters, limits, nothing)
-    factor = strength * min(0.5, 1.0 - d)
-    if factor * WIDEST > HIGHEST:
-        factor = min(factor, HIGHEST / max(1.0, float(np.abs(z).max())))
-    z *= factor
+    z *= factor_of(z, strength, d)
     q = np.exp(z)
     q *= np.sqrt(2.0)
     directed = Directed(rows, lengths, q)
     candidates = Candidates(directed, min(d, 0.5))  # above 1/2 the knob is in q, below it in S
     limits = check_limits(z.size, cost, budget, k, options.get("include", ()), options.get("exclude", ()))
+    found = choose(candidates, limits, method, cost, budget, k, options)
+    return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
+
+
+def factor_of(z: Any, strength: float, diversity: float) -> float:
+    """What standardized scores are multiplied by: log q, but for the constant."""
+    factor = strength * min(0.5, 1.0 - diversity)
+    return factor if factor * WIDEST <= HIGHEST else min(factor, HIGHEST / max(1.0, float(abs(z).max())))
+
+
+def choose(
+    candidates: Candidates, limits: Limits, method: str, cost: Any, budget: float | None, k: int | None, options: Any
+) -> Selection:
+    """By the decoder; greedy goes on to k, where it can."""
     if method == "greedy" and not options:
         found = greedy(candidates, limits)
     else:
         found = decoder(method)(candidates, cost, budget, k=k, diversity=candidates.diversity, **options)
     if method == "greedy" and k is not None and len(found) < limits.k:
         found = fill(candidates, limits, found)
-    return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
+    return found
 
 
 def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
@@ -169,21 +184,23 @@ def as_rows(embeddings: Any) -> Any:
         ) from None
 
 
-def standardize(s: FloatArray, eps: float) -> FloatArray:
+def standardize(s: Any, eps: float) -> Any:
     """z = (s - mean) / sigma, where sigma is at least 1/40 of the range; 0 where all are equal but for rounding.
+
+    Of an array, or of a tensor.
 
     >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
     array([-1.225,  0.   ,  1.225])
     """
     largest = max(-float(s.min()), float(s.max()))
     if largest == 0.0:
-        return np.zeros(s.size)
+        return 0.0 * s
     s = s / largest  # so that no square overflows
     spread = float(s.max() - s.min())
     if spread <= 8 * eps:
-        return np.zeros(s.size)
+        return 0.0 * s
     s -= s.mean()
-    sigma = float(np.sqrt(s @ s / s.size))
+    sigma = float(s @ s / len(s)) ** 0.5
     s /= max(sigma, spread / WIDEST)
     return s
 
@@ -221,7 +238,7 @@ def fill(candidates: Candidates, limits: Limits, found: Selection) -> Selection:
             if not free.any():
                 break
             after = replace(limits, include=items, exclude=np.flatnonzero(~free))
-            items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
+            items = greedy_run(near, after, SIGNED, 0.0, -np.inf).items.copy()
     extra = items.size - found.subset.size
     if extra == 0:
         return found
@@ -235,12 +252,10 @@ def directions(directed: Directed) -> IntArray:
 
     By their places along two random axes. A row of zeros has a direction of its own.
     """
-    rows, lengths = directed.rows, directed.lengths
-    axes = np.random.default_rng(0).standard_normal((rows.shape[1], 2))
-    kinds = np.where(lengths > 0.0, 0, np.arange(1, lengths.size + 1))
-    places = np.concatenate([np.asarray(rows[low : low + ROWS] @ axes) for low in range(0, lengths.size, ROWS)])
-    for place in (places / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T:
+    axes, zero = np.random.default_rng(0).standard_normal((directed.rows.shape[1], 2)), directed.zero
+    kinds = np.where(zero, np.arange(1, zero.size + 1), 0)
+    for place in directed.along(axes).T:
         order = np.lexsort((place, kinds))
-        new = (np.diff(kinds[order]) > 0) | (np.diff(place[order]) > SAME[rows.dtype])
+        new = (np.diff(kinds[order]) > 0) | (np.diff(place[order]) > SAME[directed.precision])
         kinds[order] = np.cumsum(np.append(0, new))
     return kinds

@@ -22,7 +22,8 @@ from dpplearn.learning.similarity import Fixed, Learned, Similarity, make_simila
 from dpplearn.learning.training_set import check_examples
 
 KEPT = (
-    "quality similarity theta_std starts log_likelihood gradient_norm n_iter converged feature_names_in n_features_in"
+    "quality similarity theta_std starts log_likelihood gradient_norm n_iter converged feature_names_in n_features_in "
+    "encoding"
 )
 Scorer = Callable[[ConditionalPredictor, Sequence[ItemSet], Sequence[Any]], float]
 
@@ -49,9 +50,8 @@ class ConditionalDPPCV(ConditionalEstimator):
         The nuggets to compare, each with every rho.
     similarity : str, or a list
         The kinds to compare by held-out likelihood, such as ["fixed", "mixture"]; "fixed" with every rho and nugget.
-    n_components, similarity_prior, n_starts, given_size
-        As in ConditionalDPP.
-    solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, verbose
+    n_components, similarity_prior, n_starts, given_size, solver, tol, max_iter, n_jobs, on_impossible, backend,
+    evaluator, device, verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
         With on_impossible="drop", all settings are compared on the targets that each rho and nugget makes possible.
 
@@ -94,6 +94,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         on_impossible: str = "error",
         backend: Any = None,
         evaluator: Any = "numpy",
+        device: Any = None,
         verbose: bool = False,
     ) -> None:
         self.prior_variances = prior_variances
@@ -113,6 +114,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         self.on_impossible = on_impossible
         self.backend = backend
         self.evaluator = evaluator
+        self.device = device
         self.verbose = verbose
 
     def fit(
@@ -226,6 +228,7 @@ class ConditionalDPPCV(ConditionalEstimator):
             "on_impossible",
             "backend",
             "evaluator",
+            "device",
             "verbose",
         )
         return ConditionalDPP(**{name: getattr(self, name) for name in common}, **params)

@@ -20,25 +20,29 @@ def say(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=6)
 
 
+CURE = (
+    "What is particular to each item makes every target possible: fit with nugget=0.01, say, with learn_nugget=True, "
+    'or with similarity="mixture", which learn how much of it there is.'
+)
+
+
 def check_possible(survey: Survey, on_impossible: str) -> None:
     """Raise, or say what is left out."""
     bad, n = survey.impossible, survey.n_instances
     first = "; ".join(f"instance {t}: {why}" for t, why in bad[:3]) + ("; ..." if len(bad) > 3 else "")
     if bad and on_impossible == "error":
         raise ValueError(
-            f"{len(bad)} of {n} targets have probability 0 whatever the weights are ({first}). "
-            'Fit with nugget=0.01, say, with learn_nugget=True or with similarity="mixture": what is particular to each '
-            "item makes every target possible. Or take one of the items out of the target, or leave these instances "
-            'out: on_impossible="drop".'
+            f"{len(bad)} of {n} targets have probability 0 whatever the weights are ({first}). {CURE} Or "
+            'leave these instances out: on_impossible="drop".'
         )
     if survey.weight == 0:
         raise ValueError(
-            f"All targets that count have probability 0 ({first}): no instance is left to learn from."
+            f"All targets that count have probability 0 ({first}): no instance is left to learn from. {CURE}"
             if bad
             else "All sample_weight are 0: at least one instance must count."
         )
     if bad:
-        say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}).")
+        say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
 
 
 def warn_about_bounds(profile: Profile, free: Sequence[int]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, check_array, check_vector
+from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.quality import LogLinear, Quality
 from dpplearn.learning.similarity.fixed import Fixed
@@ -28,6 +29,7 @@ class Fitted:
     converged: bool
     names: tuple[str, ...]
     starts: FloatArray = field(default_factory=lambda: np.empty(0))  # log-posteriors that the starts reached
+    encoding: Encoding | None = None
 
 
 def known_weights(

@@ -19,9 +19,10 @@ from dpplearn._checks import (
     check_vector,
     read_only,
 )
+from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.parts import Columns, Part, column_names, cosines, joined, read_parts, shared_columns
 from dpplearn.learning.similarity.fixed import Fixed
-from dpplearn.learning.table import read_long
+from dpplearn.learning.table import Drop, Names, Wanted, read_long
 from dpplearn.process import Frozen
 
 
@@ -49,6 +50,12 @@ class ItemSet(Frozen):
     k : int, optional
         How many items are to be chosen, where that is known beforehand: for models with `given_size=True`.
 
+    Attributes
+    ----------
+    encoding : Encoding or None
+        How `from_long` made the features from the columns of a table; `raw` has these columns, in which categories
+        are numbered and NaN is what is not known.
+
     Examples
     --------
     >>> items = ItemSet([[1.0, 0.3], [1.0, 0.9]], phi=[[3.0, 4.0], [0.0, 2.0]], names=["constant", "length"])
@@ -66,6 +73,8 @@ class ItemSet(Frozen):
     cost: FloatArray | None
     names: tuple[str, ...] | None
     k: int | None = None
+    encoding: Encoding | None = None
+    raw: FloatArray | None = None
 
     def __init__(
         self,
@@ -77,6 +86,8 @@ class ItemSet(Frozen):
         *,
         S: ArrayLike | Mapping[str, ArrayLike] | None = None,
         k: int | None = None,
+        encoding: Encoding | None = None,
+        raw: FloatArray | None = None,
     ) -> None:
         if S is not None and similarity is not None:
             raise TypeError("similarity and S are two names of the same matrix: pass one of them.")
@@ -94,6 +105,9 @@ class ItemSet(Frozen):
         read_only(F, *([] if costs is None else [costs]))
         size = None if k is None else check_int(k, "k", high=n)
         self._set(features=F, parts=parts, cost=costs, names=check_names(names, m), k=size)
+        if encoding is not None and raw is not None:
+            read_only(raw)
+            self._set(encoding=encoding, raw=raw)
 
     @classmethod
     def _of(cls, **values: Any) -> ItemSet:
@@ -130,6 +144,11 @@ class ItemSet(Frozen):
     def n_features(self) -> int:
         """Number of quality features, m in the paper."""
         return self.features.shape[1]
+
+    @property
+    def columns(self) -> FloatArray:
+        """What trees split: the columns of the table, in which NaN is what is not known, or else the features."""
+        return self.features if self.raw is None else self.raw
 
     def __len__(self) -> int:
         return self.n
@@ -185,39 +204,79 @@ class ItemSet(Frozen):
     @overload
     @classmethod
     def from_long(
-        cls, table: Any, *, group: str, features: Sequence[str], phi: Sequence[str], cost: str | None = ...
+        cls,
+        table: Any,
+        *,
+        group: str | None,
+        features: Sequence[str] | None = ...,
+        phi: Names | None = ...,
+        cost: str | None = ...,
+        chosen: None = ...,
+        drop: Drop = ...,
+        constant: bool | None = ...,
+        encoding: Encoding | None = ...,
     ) -> list[ItemSet]: ...
     @overload
     @classmethod
     def from_long(
-        cls, table: Any, *, group: str, features: Sequence[str], phi: Sequence[str], cost: str | None = ..., chosen: str
+        cls,
+        table: Any,
+        *,
+        group: str | None,
+        features: Sequence[str] | None = ...,
+        phi: Names | None = ...,
+        cost: str | None = ...,
+        chosen: str,
+        drop: Drop = ...,
+        constant: bool | None = ...,
+        encoding: Encoding | None = ...,
     ) -> tuple[list[ItemSet], list[IntArray]]: ...
     @classmethod
     def from_long(
         cls,
         table: Any,
         *,
-        group: str,
-        features: Sequence[str],
-        phi: Sequence[str],
+        group: str | None,
+        features: Sequence[str] | None = None,
+        phi: Names | None = None,
         cost: str | None = None,
         chosen: str | None = None,
+        drop: Drop = "most frequent",
+        constant: bool | None = None,
+        encoding: Encoding | None = None,
     ) -> list[ItemSet] | tuple[list[ItemSet], list[IntArray]]:
         """Item sets from a table with one row per item and a column that says which instance it is in.
+
+        Columns hold numbers, booleans (0 and 1) or categories: texts, pandas categoricals, polars Categorical and Enum.
+
+        - As a quality feature, a category has a column for each level but the most frequent, and one whose levels are
+          in an order (an ordered categorical, an Enum) a column for each step, such as `size>=m`.
+        - As similarity features, items of the same category are alike, and those of an order the more so the nearer
+          they are; an item of which all booleans are false is like those of which they are too. Beside categories,
+          numbers are standardized.
+        - A value that is missing counts as the average of its column, and the weight of `tempo is unknown` says what
+          else that means; in similarities, unknown is a category. So is a category that new data have and training
+          had not, with a warning.
 
         Parameters
         ----------
         table : data frame or mapping of columns
             Anything whose `table[column]` is a sequence: pandas, polars, a dict of arrays.
-        group : str
+        group : str or None
             Column of the instance; instances come in the order in which they first appear, and the rows
-            of one need not be adjacent.
+            of one need not be adjacent. None: the table is one instance.
         features, phi : sequences of str
-            Columns of the quality features and of the similarity features.
+            Columns of the quality features and of the similarity features; `phi` may be several lists by name.
         cost : str, optional
             Column of the costs.
         chosen : str, optional
             Column that is true (or 1) for the items that were chosen.
+        drop : {"most frequent", None}
+            The level of a category that has no column; with None, all have one, and a prior must tell them apart.
+        constant : bool, optional
+            Whether a column of ones comes first; by default where a feature is a category, unless one is all ones.
+        encoding : Encoding, optional
+            In place of features and phi, for new data: `model.encoding_`, or that of an item set.
 
         Returns
         -------
@@ -225,14 +284,30 @@ class ItemSet(Frozen):
 
         Examples
         --------
-        >>> table = {"query": ["a", "a", "b"], "score": [0.1, 0.9, 0.5], "x": [1, 0, 1], "y": [0, 1, 1]}
-        >>> table["click"] = [0, 1, 1]
-        >>> X, y = ItemSet.from_long(table, group="query", features=["score"], phi=["x", "y"], chosen="click")
+        >>> table = {"query": ["a", "a", "b", "b"], "score": [0.1, 0.9, 0.5, None], "click": [0, 1, 1, 0]}
+        >>> table["kind"] = ["shoe", "hat", "shoe", "shoe"]
+        >>> X, y = ItemSet.from_long(table, group="query", features=["score", "kind"], phi=["kind"], chosen="click")
         >>> X, y
-        ([<ItemSet of 2 items with 1 features>, <ItemSet of 1 items with 1 features>], [array([1]), array([0])])
+        ([<ItemSet of 2 items with 4 features>, <ItemSet of 2 items with 4 features>], [array([1]), array([0])])
+        >>> X[1].names, X[1].features
+        (('constant', 'score', 'score is unknown', 'kind=hat'), array([[1. , 0.5, 0. , 0. ],
+               [1. , 0.5, 1. , 0. ]]))
         """
-        item_sets, subsets = read_long(cls, table, group=group, features=features, phi=phi, cost=cost, chosen=chosen)
+        if encoding is not None and (features is not None or phi is not None):
+            raise TypeError("encoding says which columns are features: leave features and phi out, or encoding.")
+        wanted = Wanted(features, phi, drop, constant) if encoding is None else check_encoding(encoding)
+        item_sets, subsets = read_long(cls, table, wanted, group=group, cost=cost, chosen=chosen)
         return item_sets if chosen is None else (item_sets, subsets)
+
+
+def check_encoding(encoding: Any) -> Encoding:
+    """An Encoding, and no model that has one."""
+    if not isinstance(encoding, Encoding):
+        raise TypeError(
+            f"encoding must be an Encoding, found {type(encoding).__name__}. Pass model.encoding_, which a model that "
+            "was fitted to ItemSet.from_long(...) has."
+        )
+    return encoding
 
 
 def check_costs(cost: ArrayLike, n: int) -> FloatArray:

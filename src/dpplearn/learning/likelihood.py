@@ -32,6 +32,14 @@ from dpplearn.learning.similarity.record import Derivative, Similarity
 from dpplearn.learning.sized import normalize_sized
 
 
+class Slopes(NamedTuple):
+    """The value of each instance, and of each item the derivative in eta_i and minus the second one."""
+
+    values: FloatArray
+    slope: FloatArray
+    curvature: FloatArray
+
+
 class Terms(NamedTuple):
     """Value, gradient and Hessian of a log-likelihood in the quality's parameters, and its gradient in S's own."""
 
@@ -41,6 +49,7 @@ class Terms(NamedTuple):
     similarity_gradient: FloatArray | None = None
     similarity_hessian: FloatArray | None = None  # where S is linear in weights: in its parameters,
     cross: FloatArray | None = None  # and in the quality's (rows) and its own (columns)
+    items: Slopes | None = None
 
 
 class Request(NamedTuple):
@@ -51,6 +60,7 @@ class Request(NamedTuple):
     order: int = 2  # 1 leaves out the Hessian
     with_similarity: bool = False
     given_size: bool = False  # the likelihood of Y given |Y|
+    per_item: bool = False  # what trees are grown on
 
     def total(self, weighted: Iterable[tuple[float, Terms]]) -> Terms:
         """The sum of w times the terms, in the order given: the same sums whoever made them."""
@@ -58,6 +68,7 @@ class Request(NamedTuple):
         value, gradient = 0.0, np.zeros(m)
         hessian = np.zeros((m, m)) if self.order == 2 else None
         slopes = np.zeros(p) if self.with_similarity else None
+        each: list[Slopes] = []
         bends: FloatArray | None = None
         cross: FloatArray | None = None
         for w, terms in weighted:
@@ -70,7 +81,10 @@ class Request(NamedTuple):
             if terms.similarity_hessian is not None and terms.cross is not None:
                 bends = w * terms.similarity_hessian + (0.0 if bends is None else bends)
                 cross = w * terms.cross + (0.0 if cross is None else cross)
-        return Terms(value, gradient, hessian, slopes, bends, cross)
+            if terms.items is not None:
+                each.append(Slopes(*(w * x for x in terms.items)))
+        items = Slopes(*map(np.concatenate, zip(*each, strict=True))) if each else None
+        return Terms(value, gradient, hessian, slopes, bends, cross, items)
 
 
 class Example:
@@ -103,7 +117,7 @@ class Example:
 
     def evaluate(self, request: Request) -> Terms:
         """The terms at a quality and a similarity."""
-        quality, similarity, order, with_similarity, given_size = request
+        quality, similarity, order, with_similarity, given_size, per_item = request
         if not same(similarity, self.S.similarity):
             self._prepare(similarity)
         m, p = quality.parameters.size, similarity.parameters.size
@@ -122,11 +136,12 @@ class Example:
         if with_similarity and self.log_det_Y == -np.inf:
             slopes = np.full(p, np.inf)  # impossible here, and perhaps not for larger parameters
         elif z.G is not None:
-            slopes = self._block_slopes() - similarity.pull_back(self.items, z.G)
+            slopes = self.block_slopes() - similarity.pull_back(self.items, z.G)
             if J is not None and isinstance(similarity, Learned):
                 bends, cross = self._bends(similarity, z.G, eta, J)
         hessian = None if z.covariance is None else -z.covariance
-        return Terms(value, quality.pull_back(self.items, d_eta), hessian, slopes, bends, cross)
+        each = Slopes(np.array([value]), d_eta, z.marginals * (1 - z.marginals)) if per_item else None
+        return Terms(value, quality.pull_back(self.items, d_eta), hessian, slopes, bends, cross, each)
 
     def normalizer(
         self, eta: FloatArray, J: FloatArray | None = None, with_G: bool = False, k: int | None = None
@@ -147,7 +162,7 @@ class Example:
             X, _ = lapack.dpotri(lapack.dpotrf(X, lower=1)[0], lower=1)
         return Inverse(X, np.ones(k), k - S.own * float(X.trace()))
 
-    def _block_slopes(self) -> FloatArray:
+    def block_slopes(self) -> FloatArray:
         """d log det S_Y = <S_Y^-1, dS_Y>, pulled back."""
         if self._block is None:
             S = self.S.similarity

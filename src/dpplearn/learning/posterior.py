@@ -21,7 +21,7 @@ from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.profile import Known, Profile, maximize_profile
 from dpplearn.learning.profile import Point as Done
-from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.quality import LogLinear, Quality
 from dpplearn.learning.similarity import Fixed, Learned, Projected, Similarity
 from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors
 from dpplearn.learning.storage.checkpoint import Checkpoint
@@ -108,6 +108,7 @@ def fit_weights(
     backend: Any = None,
     n_jobs: int | None = 1,
     evaluator: Any = "numpy",
+    device: Any = None,
     verbose: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Fitted:
@@ -115,10 +116,10 @@ def fit_weights(
     if isinstance(data, Shard) and isinstance(settings.similarity, Learned):  # here, where instances have their numbers
         settings.similarity.bound(shared_shapes([tuple(p.shape for p in items.parts) for items in data.item_sets]))
     progress = as_progress(verbose)
-    prepare = partial(Part.of, evaluator=make_evaluator(evaluator), similarity=settings.possible)
+    prepare = partial(Part.of, evaluator=make_evaluator(evaluator, device), similarity=settings.possible)
     try:
         with make_backend(backend, n_jobs, data, prepare) as engine:
-            return _fit(engine, settings, start, progress, checkpoint)
+            return maximize_posterior(engine, settings, start, progress, checkpoint)
     except KeyboardInterrupt:
         stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
@@ -126,25 +127,31 @@ def fit_weights(
         raise KeyboardInterrupt(stopped + kept) from None
 
 
-def _fit(
+def maximize_posterior(
     engine: Backend,
     settings: Settings,
     start: FloatArray | None,
     progress: Progress,
     checkpoint: str | os.PathLike[str] | None,
+    quality: Quality | None = None,
 ) -> Fitted:
+    """Over the parameters of a quality, by default the weights of all features, and of the similarity."""
     survey = engine.survey()
     check_possible(survey, settings.on_impossible)
-    m = survey.n_features
-    names = survey.names or default_names(m)
+    names = survey.names or default_names(survey.n_features)
+    if quality is None:
+        quality = LogLinear(np.zeros(survey.n_features), names)
+    m = quality.parameters.size
+    if not isinstance(quality, LogLinear):
+        survey, names = survey._replace(scale=np.ones(m)), tuple(quality.names[:m])
     precision = check_precision(settings.prior_variance, m)
-    quality, similarity, free = LogLinear(np.zeros(m), names), settings.similarity, settings.free
+    similarity, free = settings.similarity, settings.free
     if start is not None and start.size != m:
         raise ValueError(
             f"warm_start=True goes on from {start.size} weights, and these data have {m} features. Fit a new "
             "estimator, or set warm_start=False."
         )
-    theta, done, known = quality.theta if start is None else start.copy(), 0, Known()
+    theta, done, known = quality.parameters if start is None else start.copy(), 0, Known()
     if isinstance(similarity, Learned):
         similarity = similarity.bound(survey.parts)
         if survey.moment is not None and isinstance(similarity, Projected) and not settings.warm:
@@ -204,6 +211,7 @@ def _fit(
             is_settled(found.optimum, found.std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
             names,
             found.starts,
+            survey.encoding,
         )
     if free:
         for w, point in list(known.items())[-1:]:  # of the same data, or none of them would be of use
@@ -233,7 +241,8 @@ def _fit(
         largest(best.terms.gradient),
         best.n_iter,
         is_settled(best, std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
-        names,
+        survey.names or default_names(survey.n_features),
+        encoding=survey.encoding,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,9 @@ from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.storage.shards import load_shard
 from dpplearn.learning.training_set import Shard, check_examples, check_item_set, check_item_sets, training_data
 from dpplearn.lowrank import LowRankDPP
+
+if TYPE_CHECKING:
+    from dpplearn.learning.summary import Summary
 
 
 class ConditionalPredictor:
@@ -46,12 +49,15 @@ class ConditionalPredictor:
         self.n_iter_, self.converged_, self.starts_ = fitted.n_iter, fitted.converged, fitted.starts
         self.feature_names_in_ = np.array(fitted.names, dtype=object)
         self.n_features_in_ = len(fitted.names)
+        self.encoding_ = fitted.encoding
         return self
 
     @property
     def theta_(self) -> FloatArray:
         """The weights of a log-linear quality."""
-        return self.quality_.theta  # type: ignore[attr-defined]  # other qualities have none
+        if not isinstance(self.quality_, LogLinear):
+            raise AttributeError(f"A quality of kind {self.quality_.kind!r} has no weights theta: see summary().")
+        return self.quality_.theta
 
     @theta_.setter
     def theta_(self, theta: FloatArray) -> None:
@@ -127,7 +133,7 @@ class ConditionalPredictor:
         x : ItemSet
             Its `cost` counts against the budget; 1 for each item where it has none.
         budget : float, optional
-        decoder : {"greedy", "sampled", "consensus", "exact", "local"} or callable
+        decoder : {"greedy", "sampled", "consensus", "exact", "local", "typical"} or callable
             `greedy_map` (Algorithm 2), `sampled_map` (the best of many samples) and the others of
             `dpplearn.decoding`, or any function with the same signature.
         **options
@@ -204,6 +210,13 @@ class ConditionalPredictor:
 
         half = ndtri((1 + level) / 2) * self.theta_std_
         return np.column_stack([self.theta_ - half, self.theta_ + half])
+
+    def summary(self) -> Summary:
+        """Tables of the weights with standard errors and z, and of the similarity's: to print, or for a notebook."""
+        from dpplearn.learning.summary import conditional_summary
+
+        self._check_fitted()
+        return conditional_summary(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the weights to a JSON file, exact to the bit; `ConditionalDPP.load` reads it."""

@@ -2,51 +2,131 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, check_array
+from dpplearn._checks import FloatArray, IntArray, check_choice, count_of
+from dpplearn.learning.columns import MOST_LEVELS, Column, Levels, is_missing, label
+from dpplearn.learning.encoding import Encoding
 
 T = TypeVar("T")
+Drop = Literal["most frequent"] | None
+Names = Sequence[str] | Mapping[str, Sequence[str]]
+
+
+class Wanted(NamedTuple):
+    """Which columns of a table are what."""
+
+    features: Sequence[str] | None
+    phi: Names | None
+    drop: Drop = "most frequent"
+    constant: bool | None = None
 
 
 def read_long(
     make: Callable[..., T],
     table: Any,
+    wanted: Wanted | Encoding,
     *,
-    group: str,
-    features: Sequence[str],
-    phi: Sequence[str],
+    group: str | None,
     cost: str | None,
     chosen: str | None,
 ) -> tuple[list[T], list[IntArray]]:
     """What `make` gives for each instance, and the items chosen in each; see `ItemSet.from_long`."""
-    labels, rows_of = group_rows(column(table, group), group)
+    new = isinstance(wanted, Encoding)
+    first = next(iter(names_of(wanted)))
+    labels, rows_of = group_rows(column(table, group), group) if group is not None else one_group(table, first)
     n = sum(rows.size for rows in rows_of)
-    F, directions = columns(table, features, "features", n), columns(table, phi, "phi", n)
+    encoding = wanted if isinstance(wanted, Encoding) else learn_encoding(table, wanted, n)
+    raw = raw_columns(table, encoding.features, n, new)
+    directions = encoding.directions({part: raw_columns(table, cols, n, False) for part, cols in encoding.phi.items()})
+    F = encoding.quality(raw)
     costs = None if cost is None else column(table, cost, n)
     picked = np.zeros(n, np.bool_) if chosen is None else check_flags(column(table, chosen, n), chosen)
     made = []
-    for label, rows in zip(labels, rows_of, strict=True):
+    for name, rows in zip(labels, rows_of, strict=True):
+        parts = {part: phi[rows] for part, phi in directions.items()}
         try:
+            phi = parts[""] if set(parts) == {""} else parts
             c = None if costs is None else costs[rows]
-            made.append(make(F[rows], phi=directions[rows], cost=c, names=list(features)))
+            made.append(make(F[rows], phi=phi, cost=c, names=encoding.names, encoding=encoding, raw=raw[rows]))
         except (TypeError, ValueError) as error:
-            error.add_note(
-                f"In group {label!r} of the table, whose rows are {rows[:8].tolist()}{'...' * (rows.size > 8)}."
-            )
+            if group is not None:
+                few = f"{rows[:8].tolist()}{'...' * (rows.size > 8)}"
+                error.add_note(f"In group {name!r} of the table, whose rows are {few}.")
             raise
     return made, [np.flatnonzero(picked[rows]) for rows in rows_of]
+
+
+def names_of(wanted: Wanted | Encoding) -> list[str]:
+    """The columns of the quality features."""
+    if isinstance(wanted, Encoding):
+        return [one.name for one in wanted.features]
+    return check_names_of(wanted.features, "features")
+
+
+def learn_encoding(table: Any, wanted: Wanted, n: int) -> Encoding:
+    """What the columns are in training."""
+    if wanted.drop is not None:
+        check_choice(wanted.drop, "drop", ("most frequent",))
+    features = [learn_column(table, name, n, MOST_LEVELS) for name in check_names_of(wanted.features, "features")]
+    if wanted.drop is None:
+        features = [replace(one, base=-1) for one in features]
+    phi = wanted.phi if isinstance(wanted.phi, Mapping) else {"": wanted.phi}
+    if not phi:
+        raise TypeError("phi must be a list of column names, or such lists by name, found an empty mapping.")
+    parts = {
+        part: [learn_column(table, name, n) for name in check_names_of(given, "phi")] for part, given in phi.items()
+    }
+    ones = any(one.kind == "number" and (column(table, one.name) == 1).all() for one in features)
+    constant = any(one.levels for one in features) and not ones if wanted.constant is None else bool(wanted.constant)
+    return Encoding(tuple(features), {part: tuple(columns) for part, columns in parts.items()}, constant)
+
+
+def learn_column(table: Any, name: str, n: int, most: int | None = None) -> Column:
+    values = column(table, name, n)
+    return Column.of(name, values, given_levels(table[name]), most=most)
+
+
+def given_levels(series: Any) -> Levels | None:
+    """Of a pandas categorical, or of a polars Enum, whose levels are in an order."""
+    dtype: Any = getattr(series, "dtype", None)
+    if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):  # pandas
+        return Levels(tuple(label(x) for x in dtype.categories.tolist()), bool(dtype.ordered))
+    if type(dtype).__name__ == "Enum" and hasattr(dtype, "categories"):  # polars
+        return Levels(tuple(dtype.categories.to_list()), True)
+    return None
+
+
+def raw_columns(table: Any, columns: Sequence[Column], n: int, new: bool) -> FloatArray:
+    """The raw columns side by side; of new data, a warning says which have categories that training had not."""
+    found = np.empty((n, len(columns)))
+    for j, one in enumerate(columns):
+        values = column(table, one.name, n)
+        found[:, j] = one.raw(values)
+        if new and one.levels and np.isnan(found[:, j]).any():
+            codes = zip(values.tolist(), found[:, j].tolist(), strict=True)
+            if odd := [x for x, code in codes if code != code and not is_missing(x)]:
+                rows = count_of(len(odd), "row has", "rows have")
+                warnings.warn(
+                    f"{rows} a {one.name!r} that training had not ({odd[0]!r:.40} is the first): it counts as unknown.",
+                    stacklevel=4,
+                )
+    return found
 
 
 def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
     """One column as an array, of n entries if that is known."""
     try:
-        found = np.asarray(table[name])
-    except (KeyError, IndexError, ValueError):
+        found = as_array(table[name])
+    except Exception:  # every library has an error of its own for this
         known = list(table) if isinstance(table, Mapping) else list(getattr(table, "columns", ()))
+        if name in known:
+            raise
         raise KeyError(f"The table has no column {name!r}; it has {known}.") from None
     if found.ndim != 1:
         raise ValueError(f"Column {name!r} of the table must hold one value per row, found shape {found.shape}.")
@@ -57,36 +137,49 @@ def column(table: Any, name: str, n: int | None = None) -> np.ndarray:
     return found
 
 
-def columns(table: Any, names: Sequence[str], what: Literal["features", "phi"], n: int) -> FloatArray:
-    """Several columns side by side, as floats."""
+def as_array(values: Any) -> np.ndarray:
+    """An array that keeps None and NaN among texts, which numpy would write as texts too."""
+    if isinstance(values, list | tuple) and any(isinstance(x, str) for x in values):
+        return np.array(values, object)
+    return np.asarray(values)
+
+
+def check_names_of(names: Any, what: Literal["features", "phi"]) -> list[str]:
+    """A list of at least one column name."""
     if isinstance(names, str) or not isinstance(names, Iterable) or len(list(names)) == 0:
         raise TypeError(f"{what} must be a list of column names, found {names!r}.")
-    return np.column_stack([check_array(column(table, name, n), name, 1) for name in names])
+    return list(names)
 
 
 def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
     """Booleans, or numbers that are all 0 or 1."""
     if flags.dtype == np.bool_:
         return flags
+    if flags.dtype == object and all(isinstance(x, bool) for x in flags.tolist()):
+        return flags.astype(np.bool_)
     if flags.dtype.kind not in "iuf" or not np.isin(flags, (0, 1)).all():
         raise ValueError(f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen.")
     return flags.astype(np.bool_)
 
 
+def one_group(table: Any, name: str) -> tuple[list[None], list[IntArray]]:
+    """All rows are one instance."""
+    return [None], [np.arange(column(table, name).size)]
+
+
 def group_rows(labels: np.ndarray, name: str) -> tuple[list[Any], list[IntArray]]:
     """The different labels in order of first appearance, and the rows of each in order."""
     rows: dict[Any, list[int]] = {}
-    absent = np.isnat(labels) if labels.dtype.kind in "mM" else np.array([is_missing(x) for x in labels], np.bool_)
+    absent = (
+        np.isnat(labels)
+        if labels.dtype.kind in "mM"
+        else np.array([is_missing(x) and x != "" for x in labels.tolist()], np.bool_)
+    )
     if absent.any():
         raise ValueError(
             f"Column {name!r} must say of every row which group it is in, but has no value in row {absent.argmax()} "
             f"({absent.sum()} such rows in all). Leave these rows out, or give them a group."
         )
-    for row, label in enumerate(labels.tolist()):
-        rows.setdefault(label, []).append(row)
+    for row, name_ in enumerate(labels.tolist()):
+        rows.setdefault(name_, []).append(row)
     return list(rows), [np.array(r, np.int64) for r in rows.values()]
-
-
-def is_missing(x: Any) -> bool:
-    """None, NaN, or what pandas has for them."""
-    return x is None or type(x).__name__ in ("NAType", "NaTType") or (isinstance(x, float) and x != x)

@@ -155,7 +155,7 @@ def test_summarize_is_both_in_one(client, example, select):
 
 def test_offsets_count_code_points_and_texts_come_back_unchanged(client):
     answer = client.post("/api/v1/clusters", json={"documents": [{"id": "<i>", "title": "&amp;", "text": RTL}]}).json()
-    assert answer["documents"] == [{"id": "<i>", "title": "&amp;", "text": RTL}]
+    assert answer["documents"] == [{"id": "<i>", "title": "&amp;", "text": RTL, "date": None}]
     for sentence in answer["sentences"]:
         assert one_line(RTL[sentence["start"] : sentence["end"]]) == sentence["text"]
     assert any("<script>alert(1)</script>" in sentence["text"] for sentence in answer["sentences"])
@@ -163,7 +163,7 @@ def test_offsets_count_code_points_and_texts_come_back_unchanged(client):
 
 def test_models_health_and_an_empty_selection(client, example):
     (model,) = client.get("/api/v1/models").json()["models"]
-    assert (model["name"], model["language"], model["default"]) == ("english", "english", True)
+    assert (model["name"], model["language"], model["default"]) == ("english", "any", True)
     assert model["trained_on"]["clusters"] > 0
     assert client.get("/api/v1/health").json()["status"] == "ok"
     assert client.post(f"/api/v1/clusters/{example['id']}/select").status_code == 200  # all options have defaults

@@ -64,10 +64,14 @@ class Backend(ABC):
             impossible += [(start + t, why) for t, why in s.impossible]
             start += s.n_instances
         scale, weight = np.max([s.scale for s in surveys], axis=0), sum(s.weight for s in surveys)
+        encoding = next((s.encoding for s in surveys if s.encoding is not None), None)
+        raw = [s.raw for s in surveys if s.raw is not None]
+        sizes = np.concatenate([s.sizes for s in surveys])
+        columns = np.concatenate(raw) if raw else None
         parts = shared_shapes([s.parts for s in surveys], "Shard {}")
         moments = [s.moment for s in surveys if s.moment is not None]
         moment = np.sum(moments, axis=0) if moments else None
-        return Survey(start, m, names, impossible, scale, weight, parts, moment)
+        return Survey(start, m, names, impossible, scale, weight, parts, moment, encoding, columns, sizes)
 
     def evaluate(self, request: Request[Answer], tick: Tick) -> Answer:
         """The sum over all instances, added in shard order so that it does not depend on who was first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
+from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.parts import Part, shared_shapes
 from dpplearn.learning.training_set import Shard, check_examples
@@ -75,6 +77,10 @@ def save_shard(
     names = next((items.names for items in X if items.names is not None), None)
     if names is not None:
         arrays["names"] = np.array(names, dtype=np.str_)
+    encoding = X[0].encoding
+    if encoding is not None and all(items.encoding == encoding for items in X):
+        arrays["encoding"] = np.array(json.dumps(encoding.state()))
+        arrays["raw"] = np.concatenate([items.raw for items in X if items.raw is not None])
     if any(items.cost is not None for items in X):
         arrays["cost"] = np.concatenate([np.full(items.n, np.nan) if items.cost is None else items.cost for items in X])
     with replace_file(path, "wb") as file:
@@ -122,6 +128,13 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
     names = tuple(arrays["names"].tolist()) if "names" in arrays else None
     ends, kinds, widths = arrays["item_ptr"], arrays["kind"], arrays["width"]
     F_all, cost = check_floats(arrays, "features", 2), arrays.get("cost")
+    table: dict[str, Any] = {}
+    if "encoding" in arrays:
+        table["encoding"] = Encoding.from_state(json.loads(str(arrays["encoding"])), "the shard")
+        raw = arrays["raw"]
+        if raw.dtype != np.float64 or raw.shape != (len(F_all), len(table["encoding"].features)):
+            raise TypeError("raw is not a float64 array with the columns of its encoding")
+        read_only(raw)
     dense, item_sets, at, row = check_floats(arrays, "dense", 1), [], 0, 0
     order = [str(name) for name in arrays["parts"].tolist()] if "parts" in arrays else [None]
     sizes = arrays["sizes"].tolist() if "sizes" in arrays else [-1] * (ends.size - 1)
@@ -152,8 +165,10 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
             else:
                 parts.append(Part(name or "phi", phi=phi, columns=columns))
         c = None if cost is None or np.isnan(cost[a]) else cost[a:b]
+        if table:
+            table["raw"] = raw[a:b]
         k = None if size < 0 else int(size)
-        item_sets.append(ItemSet._of(features=F_all[a:b], parts=tuple(parts), cost=c, names=names, k=k))
+        item_sets.append(ItemSet._of(features=F_all[a:b], parts=tuple(parts), cost=c, names=names, k=k, **table))
     targets = arrays["targets"]
     subsets = [targets[a:b] for a, b in spans(arrays["target_ptr"], targets.size)]
     subsets, weights = check_examples(item_sets, subsets, check_vector(arrays["weights"], "weights", len(item_sets)))

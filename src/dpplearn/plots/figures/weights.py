@@ -1,4 +1,4 @@
-"""The bundled summarizer's 39 weights with 95 % intervals, by kind of feature."""
+"""The bundled summarizer's weights with 95 % intervals, by kind of feature."""
 
 from __future__ import annotations
 
@@ -9,24 +9,12 @@ from dpplearn.plots.style import TWO_COLUMNS, new_figure, panel_title, style
 from dpplearn.plots.weights import plot_weights
 from dpplearn.summarize.summarizer import Summarizer
 
-# Panel: its title, and how the names of its features begin.
+# Panel: its title, and the first of its features; the others up to the next panel's are in it too.
 PANELS = (
-    ("Length and position", ("constant", "length", "position")),
-    ("Mean similarity to the cluster", ("similarity",)),
-    ("LexRank", ("lexrank",)),
+    ("How many, and where they stand", "constant"),
+    ("What others say", "words of titles"),
+    ("How they are written", "length"),
 )
-
-
-def bin_name(name: str) -> str:
-    """A feature of a panel that says what is binned.
-
-    Examples
-    --------
-    >>> bin_name(""), bin_name(" 2/5"), bin_name(" 2/5 of cluster")
-    ('raw score', '2/5 of training', '2/5 of cluster')
-    """
-    name = name.strip()
-    return "raw score" if not name else name if "of" in name else f"{name} of training"
 
 
 @style()
@@ -34,11 +22,11 @@ def draw() -> Figure:
     """One panel for each kind of feature, on one scale."""
     model = Summarizer.load()
     names = model.features_.names
-    figure, axes = new_figure(TWO_COLUMNS, 3.0, columns=3, sharex=True)
-    for ax, letter, (title, starts) in zip(axes, "abc", PANELS, strict=True):
-        rows = [i for i, name in enumerate(names) if name.startswith(starts)]
-        said = [names[i] if len(starts) > 1 else bin_name(names[i].removeprefix(starts[0])) for i in rows]
-        plot_weights(model.theta_[rows], ax, std=model.theta_std_[rows], names=said)
+    starts = [names.index(first) for _, first in PANELS]
+    figure, axes = new_figure(TWO_COLUMNS, 2.4, columns=3, sharex=True)
+    for ax, letter, (title, _), start, end in zip(axes, "abc", PANELS, starts, [*starts[1:], len(names)], strict=True):
+        rows = slice(start, end)
+        plot_weights(model.theta_[rows], ax, std=model.theta_std_[rows], names=list(names[rows]))
         panel_title(ax, letter, title)
         ax.grid(axis="x")
         ax.set_xlabel("")

@@ -1,4 +1,4 @@
-"""Clusters in another language than the model that is to read them."""
+"""The language that a model reads a cluster in, and clusters in another one than the model is for."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import warnings
 
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.text.language import foreign
-from dpplearn.summarize.text.matching import ENGLISH, normal_language
+from dpplearn.summarize.text.matching import ANY, ENGLISH, normal_language
 
 
 def language_of(cluster: Cluster) -> str | None:
     """What the cluster says it is in, or what its text clearly is in; None where that may well be English."""
     return normal_language(cluster.language) or foreign(document.text for document in cluster.documents)
+
+
+def read_as(cluster: Cluster, language: str | None) -> str | None:
+    """What a model's words of a cluster are in: the model's language, or the cluster's own if that may be any."""
+    return language_of(cluster) if language == ANY else language
 
 
 def misread(cluster: Cluster, language: str | None) -> str | None:

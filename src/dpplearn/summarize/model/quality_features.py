@@ -1,17 +1,23 @@
-"""The quality features of sentences, each one entry of FEATURES: section 7.2's, and those that "extended" adds."""
+"""The quality features of sentences, each one entry of FEATURES: section 7.2's, what "extended" adds, and "general".
+
+"general" is for any kind of text and any language: ranks in the cluster, shares, and places where a text has an order;
+no bin and no list of words that one corpus taught. The bundled model has it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import Features, FloatArray
+from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn._loops.gram import gram
 from dpplearn.learning.parts import shared_columns
 from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot
@@ -20,8 +26,8 @@ from dpplearn.summarize.model.split_cluster import EXACT, MAX_COMPARED, SplitClu
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import words
 
-PAPER, EXTENDED = "paper", "extended"
-FEATURE_SETS = (PAPER, EXTENDED)
+PAPER, EXTENDED, GENERAL = "paper", "extended", "general"
+FEATURE_SETS = (PAPER, EXTENDED, GENERAL)
 RANKS = 1000  # a rank is the middle of one of so many local bins
 PRONOUNS = frozenset(
     {"he", "she", "it", "they", "this", "that", "these", "those", "but", "and", "also", "however"}
@@ -73,15 +79,48 @@ class Reading(SplitCluster):
             found.setdefault(sentence.document, []).append(tokens)
         return found
 
+    @cached_property
+    def document_numbers(self) -> IntArray:
+        """The document of each sentence."""
+        return np.array([sentence.document for sentence in self.sentences])
+
+    @cached_property
+    def in_document(self) -> tuple[FloatArray, FloatArray]:
+        """The position of each sentence, and the last one in its document; 0 where position means nothing.
+
+        It means nothing in a document of one or two sentences, nor where all there is are lines of a sentence each, as
+        where reviews are collected.
+        """
+        position = np.array([sentence.position for sentence in self.sentences], np.float64)
+        last = np.zeros(max(len(self.cluster.documents), 1))
+        np.maximum.at(last, self.document_numbers, position)
+        last[last < 3] = 0.0
+        return position, np.zeros_like(position) if self.is_list else last[self.document_numbers]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the cluster is one document of lines, each a sentence, without paragraphs."""
+        if len(self.cluster.documents) != 1 or len(self) < 3:
+            return False
+        text = self.cluster.documents[0].text
+        gaps = [text[a.end : b.start] for a, b in pairwise(self.sentences)]
+        lines = [text[one.start : one.end] for one in self.sentences[1:]]
+        alone = sum("\n" in gap and "\n" not in line for gap, line in zip(gaps, lines, strict=True))
+        return alone >= LINES * len(gaps) and not any(re.search(r"\n\s*\n", gap) for gap in gaps)
+
     @property
     def others(self) -> int:
         """Documents beside a sentence's own; 1 where there is none."""
         return max(len(self.by_document) - 1, 1)
 
-    def share(self, holds: Callable[[str], float]) -> FloatArray:
-        """The share of each sentence's words, weighed by idf, for which something holds."""
-        both = zip(self.weights, self.words, strict=True)
-        return np.array([weight @ [holds(word) for word in tokens] / weight.sum() for weight, tokens in both])
+    def share(self, holds: Callable[[str], float], beside: int = 0) -> FloatArray:
+        """The share of each sentence's words, weighed by idf, for which something holds, and of some for which not.
+
+        With these words `beside` its own, each of mean weight, a sentence of two words is not the best for these two.
+        """
+        both = list(zip(self.weights, self.words, strict=True))
+        more = beside * float(np.concatenate(self.weights).mean()) if beside else 0.0
+        return np.array([weight @ [holds(word) for word in tokens] / (weight.sum() + more) for weight, tokens in both])
 
 
 @dataclass(frozen=True)
@@ -102,6 +141,9 @@ class Feature:
         A column for each of the numbers 0, 1, ..., named so.
     sets : collection of str
         The feature sets that it belongs to.
+    prior : float
+        How many times wider than that of others the prior on its weights is: its variance is `prior_variance` times so
+        much.
 
     Examples
     --------
@@ -119,6 +161,7 @@ class Feature:
     local_bins: int = 0
     levels: Collection[str] = ()
     sets: Collection[str] = FEATURE_SETS
+    prior: float = 1.0
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -131,11 +174,21 @@ class Feature:
             *(f"{self.name} {level}" for level in self.levels),
         )
 
+    @property
+    def plain_columns(self) -> tuple[str, ...]:
+        """Names of what trees split: the number, and its rank in the cluster where other columns are made of such."""
+        return (self.name, *[f"{self.name} rank"] * bool(self.rank or self.bins or self.local_bins))
+
+    def plain_blocks(self, values: FloatArray) -> list[FloatArray]:
+        """The columns that `plain_columns` names."""
+        ranks = (local_bins(values, RANKS)[:, None] + 0.5) / RANKS
+        return [values[:, None], ranks][: len(self.plain_columns)]
+
     def blocks(self, values: FloatArray, edges: FloatArray | None) -> list[FloatArray]:
         """Its columns, side by side; `edges` are the inner ends of the global bins, if it has any."""
         parts = [values[:, None]] if self.raw else []
         if self.rank:  # a rank compares clusters of any size and kind
-            parts.append((local_bins(values, RANKS)[:, None] + 0.5) / RANKS)
+            parts.append(ranks(values)[:, None])
         if edges is not None:
             parts.append(one_hot(global_bins(values, edges), self.bins))
         if self.local_bins:
@@ -145,10 +198,15 @@ class Feature:
         return parts
 
 
-def words_elsewhere(read: Reading) -> FloatArray:
+def ranks(values: FloatArray) -> FloatArray:
+    """The rank of each value among the others, from 0 to 1; equal values share one, and one alone has 0.5."""
+    return (local_bins(values, RANKS) + 0.5) / RANKS
+
+
+def words_elsewhere(read: Reading, beside: int = 0) -> FloatArray:
     has = Counter(word for own in read.by_document.values() for word in {word for tokens in own for word in tokens})
     others = read.others
-    return read.share(lambda word: (has[word] - 1) / others)
+    return read.share(lambda word: (has[word] - 1) / others, beside)
 
 
 def pairs_elsewhere(read: Reading) -> list[float]:
@@ -157,9 +215,9 @@ def pairs_elsewhere(read: Reading) -> list[float]:
     return [sum(has[pair] - 1 for pair in pairs) / others / max(len(pairs), 1) for pairs in found]
 
 
-def words_of_titles(read: Reading) -> FloatArray:
+def words_of_titles(read: Reading, beside: int = 0) -> FloatArray:
     titles = {word for document in read.cluster.documents for word in words(document.title or "")}
-    return read.share(titles.__contains__)
+    return read.share(titles.__contains__, beside)
 
 
 def words_of_leads(read: Reading) -> FloatArray:
@@ -175,20 +233,72 @@ def early_in_document(read: Reading) -> list[float]:
     return [1.0 - (sentence.position - 1) / last[sentence.document] for sentence in read.sentences]
 
 
-MORE = (EXTENDED,)
+def repeated_pairs(read: Reading) -> list[float]:
+    found = [list(pairwise(tokens)) for tokens in read.words]
+    has = Counter(pair for pairs in found for pair in set(pairs))
+    return [sum(has[pair] > 1 for pair in pairs) / (len(pairs) + BESIDE) for pairs in found]
+
+
+def like_other_documents(read: Reading) -> FloatArray:
+    """The rank, in its document, of a sentence's mean cosine to the sentences of other documents."""
+    document, phi = read.document_numbers, read.phi
+    total, out = phi.sum(axis=0), np.empty(len(read))
+    for own in read.by_document:
+        rows = np.flatnonzero(document == own)
+        some = phi[rows]
+        out[rows] = ranks(np.round(some @ (total - some.sum(axis=0)) / max(len(read) - rows.size, 1), 10))
+    return out
+
+
+def letters_per_word(read: Reading) -> list[float]:
+    """Drawn to the mean where words are few."""
+    mean = sum(len(word) for tokens in read.words for word in tokens) / sum(map(len, read.words))
+    return [(sum(map(len, tokens)) + BESIDE * mean) / (len(tokens) + BESIDE) for tokens in read.words]
+
+
+def has_brackets(read: Reading) -> list[bool]:
+    return [any(bracket in text for bracket in BRACKETS) for text in read.texts]
+
+
+def toward_the_beginning(read: Reading) -> FloatArray:
+    """1 for the first sentence of a document, 0 after the last, as the logarithm of the position goes."""
+    position, last = read.in_document
+    return np.where(last > 0, 1.0 - np.log(position) / np.log(np.maximum(last, 1.0) + 1.0), 0.0)
+
+
+def among_the_first(read: Reading) -> FloatArray:
+    position, last = read.in_document
+    return np.where(last > 0, np.exp((1.0 - position) / FIRST), 0.0)
+
+
+def end_of_a_long_document(read: Reading) -> FloatArray:
+    """Near 1 for the last twentieth or so of a document of 140 sentences and more, 0 in one of 50 and less."""
+    position, last = read.in_document
+    return np.where(last > 0, (position / np.maximum(last, 1.0)) ** 10, 0.0) * np.clip(
+        np.log(np.maximum(last, 1.0) / LONG), 0.0, 1.0
+    )
+
+
+FIRST = 15.0  # sentences, over which what stands at the beginning counts e times less
+BESIDE = 5  # words that a sentence is thought to have beside its own where shares of them are compared
+LONG = 50  # sentences from which on a document is long: its end may be a conclusion
+LINES = 0.9  # share of the sentences with a line of their own, from which on a document is a list of lines
 QUOTES = ('"', "“", "``", "«")
+BRACKETS = ("(", "[", "（", "［")
+THEIRS, MORE, OURS = (PAPER, EXTENDED), (EXTENDED,), (GENERAL,)
 
 # A new feature is an entry here; its columns stand in F in this order.
 FEATURES: list[Feature] = [
-    Feature("constant", lambda read: np.ones(len(read)), raw=True),
-    Feature("length", lambda read: [len(text.encode()) for text in read.texts], bins=5),
+    Feature("constant", lambda read: np.ones(len(read)), raw=True, sets=THEIRS),
+    Feature("length", lambda read: [len(text.encode()) for text in read.texts], bins=5, sets=THEIRS),
     Feature(
         "position",
         lambda read: [min(s.position, 6) - 1 for s in read.sentences],
         levels=("1", "2", "3", "4", "5", "6+"),
+        sets=THEIRS,
     ),
-    Feature("similarity", lambda read: read.mean_similarity, raw=True, bins=5, local_bins=10),
-    Feature("lexrank", lambda read: read.lexrank, raw=True, bins=5, local_bins=5),
+    Feature("similarity", lambda read: read.mean_similarity, raw=True, bins=5, local_bins=10, sets=THEIRS),
+    Feature("lexrank", lambda read: read.lexrank, raw=True, bins=5, local_bins=5, sets=THEIRS),
     Feature("words in other documents", words_elsewhere, rank=True, sets=MORE),
     Feature("word pairs in other documents", pairs_elsewhere, rank=True, sets=MORE),
     Feature("words of titles", words_of_titles, rank=True, sets=MORE),
@@ -197,8 +307,25 @@ FEATURES: list[Feature] = [
     Feature("numbers", lambda read: [any(map(str.isdigit, text)) for text in read.texts], raw=True, sets=MORE),
     Feature("quotes", lambda read: [any(q in text for q in QUOTES) for text in read.texts], raw=True, sets=MORE),
     Feature("begins with a pronoun", lambda read: [t[0] in PRONOUNS for t in read.words], raw=True, sets=MORE),
+    Feature("leans on the sentence before", lambda read: read.leaning, raw=True, sets=MORE),
     Feature("question", lambda read: [text.rstrip("\"”' ").endswith("?") for text in read.texts], raw=True, sets=MORE),
     Feature("early in document", early_in_document, raw=True, sets=MORE),
+    # "general": four groups, each with the prior that leaving out one corpus at a time chose (docs/evaluation.md)
+    Feature("constant", lambda read: np.ones(len(read)), raw=True, sets=OURS, prior=100.0),
+    Feature("toward the beginning", toward_the_beginning, raw=True, sets=OURS, prior=0.3),
+    Feature("among the first", among_the_first, raw=True, sets=OURS, prior=0.3),
+    Feature("end of a long document", end_of_a_long_document, raw=True, sets=OURS, prior=0.3),
+    Feature("words of titles", partial(words_of_titles, beside=BESIDE), rank=True, sets=OURS, prior=0.3),
+    Feature("words in other documents", partial(words_elsewhere, beside=BESIDE), rank=True, sets=OURS, prior=0.1),
+    Feature("repeated word pairs", repeated_pairs, rank=True, sets=OURS, prior=0.1),
+    Feature("like other documents", like_other_documents, raw=True, sets=OURS, prior=0.1),
+    Feature("length", lambda read: [len(tokens) for tokens in read.words], rank=True, sets=OURS, prior=0.1),
+    Feature(
+        "long words", lambda read: [sum(map(len, t)) / len(t) for t in read.words], rank=True, sets=OURS, prior=0.1
+    ),
+    Feature(
+        "brackets", lambda read: [any(c in BRACKETS for c in t) for t in read.texts], raw=True, sets=OURS, prior=0.1
+    ),
 ]
 
 

@@ -14,6 +14,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray
 
 FLOOR = 1e-3  # a word in every document still has a direction, so that no sentence is the zero vector
+UNSEEN = 10  # sentences that a text is thought to have beside its own, so that those of a short one can be alike
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,15 @@ class Idf:
             counts.update(set(words))
             n += 1
         return cls(n, dict(sorted(counts.items())))
+
+    @classmethod
+    def of_sentences(cls, sentences: Sequence[Sequence[str]]) -> Idf:
+        """How many of a text's own sentences have each word, and `UNSEEN` more that have none of them.
+
+        With these, what two sentences of three have in common still weighs something.
+        """
+        found = cls.fit(sentences)
+        return cls(found.documents + UNSEEN, found.counts)
 
     def weight(self, word: str) -> float:
         """Inverse document frequency of one word."""

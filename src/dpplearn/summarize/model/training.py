@@ -9,15 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import IntArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures
+from dpplearn.summarize.corpora.mismatch import read_as
+from dpplearn.summarize.model.features import Featurized, SentenceFeatures, items_of
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster, check_cluster
@@ -46,6 +48,10 @@ class Example(NamedTuple):
     items: ItemSet
     targets: list[IntArray]
 
+    def scaled(self, priors: FloatArray) -> Example:
+        """With features times the roots of these: one prior for all their weights is then theirs for each."""
+        return self._replace(items=items_of(self.read, self.items.features * np.sqrt(priors), None, self.items.cost))
+
 
 def train(
     settings: SummarizerSettings,
@@ -61,29 +67,37 @@ def train(
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
 
     fixed = settings.similarity == Fixed.kind
+    if tune and settings.quality != LogLinear.kind:
+        raise ValueError(f"tune=True chooses the variance of weights, which quality={settings.quality!r} has not.")
     if tune and not fixed:
         raise ValueError(f"tune=True chooses rho, which similarity={settings.similarity!r} has not. Leave it out.")
     check_references(clusters)
     settings = replace(settings, language=settled_language(settings.language, clusters, stacklevel=4))
     progress = as_progress(verbose)
-    features = SentenceFeatures(settings.features, splitter=settings.splitter, unit=settings.unit)
+    binned = settings.quality == LogLinear.kind
+    features = SentenceFeatures(settings.features, splitter=settings.splitter, unit=settings.unit, binned=binned)
     with blas_threads(0):
         examples = []
-        for read in features.fit_read(clusters):
+        for whole in features.fit_read(clusters):
+            read = features.with_forms(whole, settings.language) if settings.compress else whole
             examples.append(Example(read, read.item_set(settings.unit), training_targets(read, settings)))
             progress.stage("Reading clusters", len(examples), len(clusters))
     check_targets(examples, settings)
-    rho, variance = choose(examples, settings, progress) if tune else (settings.rho, settings.prior_variance)
+    rho, variance = settings.rho, settings.prior_variance
+    if tune:
+        rho, variance = choose([one.scaled(features.priors) for one in examples], settings, progress)
     # targets that cannot be (sentences repeated word for word) are left out
     options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
     options |= {"rho": rho} if fixed else {"similarity": settings.similarity}
-    model = ConditionalDPP(variance, evaluator=evaluator, **options).fit(*flat(examples))
+    options |= {"quality": settings.quality, "random_state": settings.random_state}
+    prior = variance * features.priors if binned else variance  # trees have one for all leaves
+    model = ConditionalDPP(prior, evaluator=evaluator, **options).fit(*flat(examples))
     model.set_params(
         n_jobs=1, backend=None, evaluator="numpy", verbose=False
     )  # what is kept travels, and holds no client and no stream
     training = {
         "clusters": len(clusters),
-        "documents": features.idf.documents,
+        "documents": sum(len(cluster.documents) for cluster in clusters),
         "sentences": sum(len(example.read) for example in examples),
         "prior_variance": variance,
         "log_likelihood": float(model.log_likelihood_),
@@ -139,13 +153,13 @@ def training_targets(found: SplitCluster, settings: SummarizerSettings) -> list[
 
 def extract(found: SplitCluster, settings: SummarizerSettings, references: Sequence[str]) -> IntArray:
     """The sentences of a cluster that come nearest to the references within the budget, by the oracle's rule."""
-    budget, unit, language = settings.budget, settings.unit, settings.language
+    budget, unit, language = settings.budget, settings.unit, read_as(found.cluster, settings.language)
     # of sentences with the same words only the first: a set with two of them has probability 0
     first = [*found.considered(range(len(found))).values()]
     cost = np.full(len(found), np.inf)
     cost[first] = found.costs(unit)[first]
     wanted = [match_words(cut(reference, budget, unit), language) for reference in references]
-    return ORACLES[settings.oracle](found.matched(language), wanted, cost, limit(budget, unit))
+    return ORACLES[settings.oracle](found.matched(language), wanted, cost, limit(budget, unit), found.forms)
 
 
 def check_targets(examples: Sequence[Example], settings: SummarizerSettings) -> None:
@@ -208,7 +222,7 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
 
 def rouge_of(cluster: Cluster, settings: SummarizerSettings) -> Callable[[list[str]], float]:
     """ROUGE-1 F of a summary against a cluster's references, at the budget that is trained for."""
-    options = rouge_options(settings.budget, settings.unit, settings.language)
+    options = rouge_options(settings.budget, settings.unit, read_as(cluster, settings.language))
     rouge = Rouge(list(cluster.references), ["rouge-1"], **options)
     return lambda lines: rouge.score(lines)["rouge-1"].f
 

@@ -6,6 +6,7 @@ from dpplearn.rouge import tokenize
 from dpplearn.summarize.text.words import words
 
 ENGLISH = "english"
+ANY = "any"  # of a model that takes each text for what it is in
 _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 
 

@@ -97,7 +97,7 @@ def own_text(text: str, flowed: bool = False) -> str:
                 at = _next_quote(lines, at)
                 continue
             _add(kept, "")
-        elif worded and _NOTICE.match(" ".join(lines[at : at + 3]).strip()):
+        elif worded and line and _NOTICE.match(" ".join(lines[at : at + 3]).strip()):
             at = _after_paragraph(lines, at)
             if _is_foot(lines, at):
                 at = _next_quote(lines, at)

@@ -1,0 +1,104 @@
+"""A saved ConditionalDPP applied to a file of items: what it chooses, and what each feature adds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpplearn._checks import FloatArray
+from dpplearn.cli.items import Items
+from dpplearn.decoding.candidates import Directed
+from dpplearn.decoding.diversify import DiverseSelection
+from dpplearn.decoding.limits import check_limits
+from dpplearn.learning.columns import Column
+from dpplearn.learning.encoding import Encoding
+from dpplearn.learning.itemset import ItemSet
+
+EMBEDDING = "embedding"
+
+
+class Applied(NamedTuple):
+    """What was chosen, and what each feature adds to log q^2 of each item."""
+
+    chosen: DiverseSelection
+    names: list[str]
+    contributions: FloatArray
+
+    def reasons(self, item: int, most: int | None = None) -> dict[str, float]:
+        """What counts for an item, the largest first; the constant counts for all."""
+        added = dict(zip(self.names, self.contributions[item].tolist(), strict=True))
+        order = sorted(
+            (name for name in added if added[name] and name != "constant"), key=lambda name: -abs(added[name])
+        )
+        return {name: added[name] for name in order[:most]}
+
+
+def apply_model(
+    path: Path, items: Items, embedding: str | None, costs: FloatArray | None, method: str, **options: Any
+) -> Applied:
+    """Choose by the model in a file: numbers and categories are read as they were in training."""
+    from dpplearn.learning import ConditionalDPP
+
+    model = ConditionalDPP.load(path)
+    if model.encoding_ is None:
+        x = by_names(items, list(model.feature_names_in_), embedding, costs)
+    elif embedding is not None:
+        raise ValueError(f"{path} says which fields make items alike: leave --embedding out.")
+    else:
+        x = by_table(items, model.encoding_, costs)
+    found = model.decode(x, decoder=method, **options)
+    rows, q = model.similarity_.rows(x), np.exp(model.quality_.log_q(x))
+    assert rows is not None  # these item sets have features
+    limits = check_limits(x.n, costs, options.get("budget"), options.get("k"), (), ())
+    directed = Directed(rows, np.linalg.norm(rows, axis=1), q)
+    chosen = DiverseSelection.of(found, found.reason, options["diversity"], {"method": method}, limits, directed)
+    return Applied(chosen, list(model.quality_.names), model.quality_.contributions(x))
+
+
+def by_table(items: Items, encoding: Encoding, costs: FloatArray | None) -> ItemSet:
+    """The items as the model's encoding reads a table."""
+    columns = {one.name: one for part in (encoding.features, *encoding.phi.values()) for one in part}
+    known = {name for record in items.records for name in record}
+    absent = [name for name in columns if name not in known]
+    if absent:
+        raise ValueError(
+            f"{items.name} has no field {absent[0]!r}, which the model was trained with. Fields found: "
+            f"{', '.join(sorted(known))}."
+        )
+    table = {name: np.array([record.get(name) for record in items.records], object) for name in columns}
+    for name, one in columns.items():
+        check_values(items, one, table[name])
+    if costs is None:
+        return ItemSet.from_long(table, group=None, encoding=encoding)[0]
+    table[(cost := "".join(columns) + " cost")] = costs  # no field has this name
+    return ItemSet.from_long(table, group=None, cost=cost, encoding=encoding)[0]
+
+
+def check_values(items: Items, column: Column, values: np.ndarray) -> None:
+    """Say where a value is that the column cannot hold."""
+    try:
+        column.raw(values)
+    except ValueError:
+        for i, place in enumerate(items.places):
+            try:
+                column.raw(values[i : i + 1])
+            except ValueError as error:
+                raise ValueError(f"{place}: {error}") from None
+
+
+def by_names(items: Items, names: list[str], embedding: str | None, costs: FloatArray | None) -> ItemSet:
+    """Numbers under the names of the features, and embeddings; for models that were fitted to arrays."""
+    field = embedding or EMBEDDING
+    needed = [*(name for name in names if name != "constant"), field]
+    absent = [name for name in needed if not items.has(name)]
+    if absent:
+        raise ValueError(
+            f"{items.name} has no field {absent[0]!r}. The model was fitted to arrays: the file must have its features "
+            f"({', '.join(names)}) as numbers, and similarity features as a list, in a field that --embedding names. A "
+            "model that was fitted to ItemSet.from_long(...) knows its columns."
+        )
+    ones = np.ones(len(items.records))
+    F = np.column_stack([items.numbers(name) if items.has(name) else ones for name in names])
+    return ItemSet(F, phi=items.vectors(field), cost=costs, names=names)

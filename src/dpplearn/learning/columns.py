@@ -1,0 +1,246 @@
+"""A column of a table as numbers: a category, a boolean or a number, some of which may be missing.
+
+A value that is missing, and a category that was not in training, is *unknown*: it adds to a quality what the average
+item's value adds, and has a weight of its own where training had unknown values; in a similarity, unknown is a category
+like the others.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from collections import Counter
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from dpplearn._checks import Features, FloatArray
+
+Kind = Literal["number", "boolean", "category", "ordered"]
+KINDS: tuple[Kind, ...] = ("number", "boolean", "category", "ordered")
+MOST_LEVELS = 254  # with weights of their own; a tree's bins are bytes
+WIDE = 256  # similarity features beyond this are sparse
+WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
+
+
+class Levels(NamedTuple):
+    """Categories that a column says it has."""
+
+    levels: tuple[str, ...]
+    ordered: bool
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column as it was in training.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"number", "boolean", "category", "ordered"}
+    levels : tuple of str
+        The categories, in their order where they have one.
+    base : int
+        The level without a column of its own, -1 for none.
+    unknown : bool
+        Whether training had unknown values.
+    mean, scale : float
+        Mean and standard deviation of the numbers; of booleans too.
+    shares : tuple of float
+        How frequent each level is.
+
+    Examples
+    --------
+    >>> genre = Column.of("genre", np.array(["rock", "jazz", "rock", None], object))
+    >>> genre.quality_names, genre.quality(genre.raw(np.array(["jazz", "rock", None], object)))
+    (['genre=jazz', 'genre is unknown'], array([[1.        , 0.        ],
+           [0.        , 0.        ],
+           [0.33333333, 1.        ]]))
+    """
+
+    name: str
+    kind: Kind
+    levels: tuple[str, ...] = ()
+    base: int = -1
+    unknown: bool = False
+    mean: float = 0.0
+    scale: float = 1.0
+    shares: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, values: np.ndarray, given: Levels | None = None, *, most: int | None = None) -> Self:
+        """What a column of training is; `given` are the levels it says it has, `most` how many are kept at most."""
+        kind = kind_of(name, values) if given is None else "ordered" if given.ordered else "category"
+        if kind in ("category", "ordered"):
+            counts = Counter(label(x) for x in values.tolist() if not is_missing(x))
+            if most is not None and len(counts) > most:
+                warnings.warn(
+                    f"Column {name!r} has {len(counts)} categories: the {most} most frequent have weights of their "
+                    "own, the others count as unknown.",
+                    stacklevel=6,
+                )
+                counts = Counter(dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]))
+            levels = tuple(level for level in (sorted(counts) if given is None else given.levels) if level in counts)
+            shares = tuple(counts[level] / counts.total() for level in levels)
+            base = int(np.argmax(shares)) if shares and kind == "category" else -1
+            made = cls(name, kind, levels, base, shares=shares)
+        else:
+            x = cls(name, kind).raw(values)
+            seen = x[~np.isnan(x)] if not np.isnan(x).all() else np.zeros(1)
+            made = cls(name, kind, mean=float(seen.mean()), scale=float(seen.std()) or 1.0)
+        missing = np.isnan(made.raw(values))
+        if missing.all():
+            raise ValueError(f"Column {name!r} of the table has no value in any row. Leave it out.")
+        return replace(made, unknown=bool(missing.any()))
+
+    def raw(self, values: np.ndarray) -> FloatArray:
+        """Numbers as they are, booleans as 0 and 1, categories as the place of their level; NaN is unknown."""
+        if self.levels:
+            place = {level: float(j) for j, level in enumerate(self.levels)}
+            return np.array([math.nan if is_missing(x) else place.get(label(x), math.nan) for x in values.tolist()])
+        if values.dtype.kind in "fiub":
+            x = values.astype(np.float64)
+        else:
+            x = np.array([self._number(value, row) for row, value in enumerate(values.tolist())], np.float64)
+        if np.isinf(x).any():
+            row = int(np.isinf(x).argmax())
+            raise ValueError(f"Column {self.name!r} must hold finite numbers, but {self.name}[{row}] is {x[row]}.")
+        if self.kind == "boolean" and not np.isin(x[~np.isnan(x)], (0, 1)).all():
+            row = int((~np.isin(x, (0, 1)) & ~np.isnan(x)).argmax())
+            raise ValueError(f"Column {self.name!r} held booleans in training, and {self.name}[{row}] is {x[row]:g}.")
+        return x
+
+    def _number(self, value: Any, row: int) -> float:
+        if is_missing(value):
+            return math.nan
+        try:
+            if self.kind == "boolean" and isinstance(value, str):
+                return WORDS[value.strip().lower()]
+            return float(value)
+        except (TypeError, ValueError, KeyError, OverflowError):
+            raise ValueError(
+                f"Column {self.name!r} holds {self.kind}s, and {self.name}[{row}] is {value!r:.40}. Give a "
+                f"{self.kind}, or nothing where it is not known."
+            ) from None
+
+    @property
+    def quality_names(self) -> list[str]:
+        """Of the columns of `quality`."""
+        names = [self.name]
+        if self.kind == "category":
+            names = [f"{self.name}={level}" for j, level in enumerate(self.levels) if j != self.base]
+        elif self.kind == "ordered":
+            names = [f"{self.name}>={level}" for level in self.levels[1:]]
+        return [*names, f"{self.name} is unknown"] if self.unknown else names
+
+    def quality(self, x: FloatArray) -> FloatArray:
+        """Quality features, from what `raw` made: a step for each level of an order, else one against the base."""
+        missing = np.isnan(x)
+        j, shares = np.arange(len(self.levels)), np.array(self.shares)
+        if self.kind == "category":
+            kept = np.flatnonzero(j != self.base)
+            block, average = (x[:, None] == kept).astype(np.float64), shares[kept]
+        elif self.kind == "ordered":
+            block, average = (x[:, None] >= j[1:]).astype(np.float64), shares[::-1].cumsum()[::-1][1:]
+        else:
+            block, average = x[:, None].copy(), np.array([self.mean])
+        block[missing] = average
+        return np.column_stack([block, missing]) if self.unknown else block
+
+    @property
+    def direction_names(self) -> list[str]:
+        """Of the columns of `direction`."""
+        if self.kind == "category":
+            return [f"{self.name}={level}" for level in (*self.levels, "unknown")]
+        if self.kind == "ordered":
+            steps = [f"{self.name}{sign}{level}" for sign in (">=", "<") for level in self.levels[1:]]
+            return [*steps, f"{self.name}=unknown"]
+        return [self.name]
+
+    def direction(self, x: FloatArray, standardized: bool = False) -> Features:
+        """Similarity features: equal categories have cosine 1, those of an order 1 - steps / (levels - 1)."""
+        missing, L = np.isnan(x), len(self.levels)
+        if self.kind == "category" or (self.kind == "ordered" and L == 1):
+            where = np.where(missing, L, x).astype(np.int64)
+            block = sparse.csr_array((np.ones(x.size), where, np.arange(x.size + 1)), shape=(x.size, L + 1))
+            return block if L + 1 > WIDE else block.toarray()
+        if self.kind == "ordered":
+            above = x[:, None] >= np.arange(1, L)
+            block = np.hstack([above, ~above & ~missing[:, None]]) / np.sqrt(L - 1)
+            return np.column_stack([block, missing])
+        filled = np.where(missing, self.mean, x)[:, None]
+        return (filled - self.mean) / self.scale if standardized and self.kind == "number" else filled
+
+
+def kind_of(name: str, values: np.ndarray) -> Kind:
+    """What the values of a column are."""
+    if values.dtype.kind in "fiu":
+        return "number"
+    if values.dtype.kind == "b":
+        return "boolean"
+    found: dict[str, tuple[int, Any]] = {}
+    for row, x in enumerate(values.tolist()):
+        if not is_missing(x):
+            found.setdefault(kind_of_value(x), (row, x))
+    if len(found) > 1:
+        kinds = ", ".join(f"{kind} ({x!r:.30} in row {row})" for kind, (row, x) in found.items())
+        raise TypeError(f"Column {name!r} must hold values of one kind, found {kinds}. Convert the column.")
+    kind, (row, x) = next(iter(found.items())) if found else ("number", (0, None))
+    if kind not in KINDS:
+        raise TypeError(
+            f"Column {name!r} must hold numbers, booleans or texts, but {name}[{row}] is {x!r:.40} ({kind}). Convert "
+            "it, a date for instance to days."
+        )
+    if kind == "category" and all(is_missing(x) or looks_like_number(x) for x in values.tolist()):
+        raise TypeError(
+            f"Column {name!r} holds numbers as texts, such as {x!r:.40}. Convert them to numbers; if they are names of "
+            "categories, make it a categorical, or write a letter before each."
+        )
+    return kind
+
+
+def kind_of_value(x: Any) -> str:
+    if isinstance(x, bool):
+        return "boolean"
+    if isinstance(x, str):
+        return "category"
+    return "number" if isinstance(x, numbers.Real | Decimal) else type(x).__name__
+
+
+def looks_like_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def label(x: Any) -> str:
+    """A level as a text: 1 and 1.0 are the same."""
+    return str(int(x)) if isinstance(x, float) and x.is_integer() else str(x)
+
+
+def is_missing(x: Any) -> bool:
+    """None, NaN, an empty text, or what pandas has for them."""
+    if isinstance(x, float):
+        return x != x
+    return x is None or (isinstance(x, str) and not x) or type(x).__name__ in ("NAType", "NaTType")
+
+
+def column_from(state: Any) -> Column:
+    """A column that a model file has, checked."""
+    one = Column(**{**state, "levels": tuple(state["levels"]), "shares": tuple(state["shares"])})
+    texts = isinstance(one.name, str) and all(isinstance(level, str) for level in one.levels)
+    figures = all(type(x) in (int, float) and math.isfinite(x) for x in (one.mean, one.scale, *one.shares))
+    labels = one.kind in ("category", "ordered")
+    if not texts or one.kind not in KINDS or not figures or not one.scale > 0 or type(one.unknown) is not bool:
+        raise ValueError(f"the column {one.name!r:.40} is not whole")
+    if len(one.shares) != len(one.levels) or labels != bool(one.levels) or len(set(one.levels)) != len(one.levels):
+        raise ValueError(f"the levels of {one.name!r:.40} are not those of a {one.kind}")
+    if type(one.base) is not int or not -1 <= one.base < len(one.levels):
+        raise ValueError(f"the base of {one.name!r:.40} is {one.base!r:.40}")
+    return one

@@ -1,0 +1,115 @@
+"""Saved models on the command line: `info` shows any, `select --model` applies one to a file of items."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpplearn import ConditionalDPP, ItemSet, KernelDPP
+from dpplearn.cli import main
+from playlists import playlists
+
+NEW = playlists(1, seed=3)
+
+
+def run(*args):
+    return CliRunner().invoke(main, [*map(str, args)])
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    features = ["genre", "tempo", "explicit", "length"]
+    X, y = ItemSet.from_long(playlists(), group="playlist", features=features, phi=["genre"], chosen="kept")
+    path = tmp_path_factory.mktemp("models") / "m.json"
+    ConditionalDPP(nugget=0.3).fit(X, y).save(path)
+    return path
+
+
+def write(path, table, kind):
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    if kind == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(table))
+            writer.writeheader()
+            writer.writerows(rows)
+    return path
+
+
+def test_info_shows_any_model(model, tmp_path):
+    shown = run("info", model)
+    assert shown.exit_code == 0, shown.output
+    for word in ("genre=jazz", "tempo is unknown", "standard error", "own", "cosines"):
+        assert word in shown.stdout
+    KernelDPP(alpha=1.0).fit(30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]]).save(tmp_path / "k.json")
+    assert "bottle" in run("info", tmp_path / "k.json").stdout
+    assert run("info").stdout.startswith("Summarizer\n")
+    (tmp_path / "other.json").write_text('{"format": "song"}')
+    refused = run("info", tmp_path / "other.json")
+    assert refused.exit_code == 1
+    assert "dpplearn.ConditionalDPP" in refused.stderr
+    assert "found 'song'" in refused.stderr
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_select_applies_a_model(kind, model, tmp_path):
+    """The same choice as in Python, whether the file has numbers and booleans or texts of them."""
+    fitted = ConditionalDPP.load(model)
+    [x] = ItemSet.from_long(NEW, group="playlist", encoding=fitted.encoding_)
+    found = run("select", "--model", model, write(tmp_path / f"new.{kind}", NEW, kind), "-k", 4, "--json", "--explain")
+    assert found.exit_code == 0, found.output
+    record = json.loads(found.stdout)
+    assert [one["item"] for one in record["selected"]] == fitted.decode(x, k=4).subset.tolist()
+    added = fitted.quality_.contributions(x)
+    for one in record["selected"]:
+        names = list(one["contributions"])
+        where = [list(x.names).index(name) for name in names]
+        np.testing.assert_allclose(list(one["contributions"].values()), added[one["item"], where])
+        total = sum(one["contributions"].values()) + added[one["item"], 0]
+        assert total == pytest.approx(2 * fitted.quality_.log_q(x)[one["item"]])
+    assert len(record["skipped"]) == x.n - 4
+
+
+def test_select_with_a_model_budgets_and_explains(model, tmp_path):
+    table = {**NEW, "minutes": [3.0] * 12}
+    path = write(tmp_path / "new.csv", table, "csv")
+    found = run("select", "--model", model, path, "--budget", 7, "--cost", "minutes", "--explain")
+    assert found.exit_code == 0, found.output
+    assert len(list(csv.DictReader(io.StringIO(found.stdout)))) == 2
+    assert "kept, with tempo +" in found.stderr
+    assert "more than the 1 left of the budget" in found.stderr
+    path = write(tmp_path / "new.csv", {**table, "genre": ["zydeco", *table["genre"][1:]]}, "csv")
+    assert "'zydeco' is the first" in run("select", "--model", model, path, "-k", 2).stderr
+
+
+def test_select_with_a_model_says_what_is_wrong(model, tmp_path):
+    path = write(tmp_path / "new.csv", {**NEW, "tempo": ["fast", *NEW["tempo"][1:]]}, "csv")
+    refused = run("select", "--model", model, path)
+    assert refused.exit_code == 1
+    assert "new.csv, line 2: Column 'tempo' holds numbers" in refused.stderr
+    path = write(tmp_path / "new.csv", {name: NEW[name] for name in ("genre", "length")}, "csv")
+    assert "has no field 'tempo', which the model was trained with" in run("select", "--model", model, path).stderr
+    assert run("select", "--model", model, path, "--score", "x").exit_code == 2
+    assert "leave --embedding out" in run("select", "--model", model, path, "--embedding", "x").stderr
+
+
+def test_select_with_a_model_of_arrays(tmp_path):
+    """Its features by their names, and embeddings."""
+    fitted = ConditionalDPP.from_weights([-1.0, 2.0], names=["constant", "score"])
+    fitted.save(tmp_path / "m.json")
+    rows = [{"score": s, "v": v} for s, v in ((1.0, [1, 0]), (0.9, [1, 0.1]), (0.2, [0, 1]))]
+    path = tmp_path / "items.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = run("select", "--model", tmp_path / "m.json", path, "-k", 2, "--embedding", "v")
+    assert found.exit_code == 0, found.output
+    items = ItemSet([[1, r["score"]] for r in rows], phi=[r["v"] for r in rows])
+    assert [json.loads(line) for line in found.stdout.splitlines()] == [
+        rows[i] for i in fitted.decode(items, k=2).subset
+    ]
+    refused = run("select", "--model", tmp_path / "m.json", path, "-k", 2)
+    assert "no field 'embedding'" in refused.stderr
+    assert "ItemSet.from_long" in refused.stderr

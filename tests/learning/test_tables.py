@@ -1,0 +1,254 @@
+"""Tables as people have them: categories, booleans, missing values, new data, pandas and polars."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dpplearn import ConditionalDPP, ItemSet
+from dpplearn.learning import load_shard, save_shard
+from dpplearn.learning.columns import Column
+from dpplearn.learning.encoding import Encoding
+from playlists import LENGTHS, TRUTH, playlists
+
+pd = pytest.importorskip("pandas")
+FEATURES = ["genre", "tempo", "explicit", "length"]
+NAMES = [
+    *("constant", "genre=electronic", "genre=folk", "genre=jazz", "genre=pop", "genre is unknown"),
+    *("tempo", "tempo is unknown", "explicit", "length>=middle", "length>=long"),
+]
+
+
+def frame(**options):
+    table = pd.DataFrame(playlists(**options))
+    table["length"] = pd.Categorical(table["length"], LENGTHS, ordered=True)
+    return table
+
+
+def read(table, **options):
+    settings = {"features": FEATURES, "phi": ["genre"], "chosen": "kept", **options}
+    return ItemSet.from_long(table, group="playlist", **settings)
+
+
+def test_a_new_user_with_eighty_playlists():
+    """Strings, booleans, an order and holes simply work; the weights have names and hold the truth."""
+    X, y = read(frame())
+    assert list(X[0].names) == NAMES
+    model = ConditionalDPP(nugget=0.3).fit(X, y)
+    weights = dict(zip(model.feature_names_in_, zip(model.theta_, model.theta_std_, strict=True), strict=True))
+    for name, truth in (
+        ("tempo", TRUTH["tempo"]),
+        ("genre=jazz", TRUTH["jazz"]),
+        ("explicit", TRUTH["explicit"]),
+        ("length>=middle", TRUTH["length>=middle"]),
+        ("length>=long", 0.0),
+        ("genre=pop", 0.0),
+    ):
+        weight, error = weights[name]
+        assert abs(weight - truth) < 2.5 * error, name
+
+
+def test_pandas_polars_and_dicts_give_the_same():
+    pl = pytest.importorskip("polars")
+    plain = playlists(20)
+    ordered = pd.DataFrame(plain)
+    ordered["length"] = pd.Categorical(ordered["length"], LENGTHS, ordered=True)
+    ordered["genre"] = ordered["genre"].astype("category")
+    lazy = pl.DataFrame(plain).with_columns(
+        pl.col("length").cast(pl.Enum(list(LENGTHS))), pl.col("genre").cast(pl.Categorical)
+    )
+    nullable = ordered.astype({"tempo": "Float64", "explicit": "boolean", "kept": "boolean"})
+    (X, y), *others = (read(table) for table in (ordered, lazy, nullable))
+    for other, chosen in others:
+        assert other[0].encoding == X[0].encoding
+        for a, b in zip(X, other, strict=True):
+            np.testing.assert_array_equal(a.features, b.features)
+            np.testing.assert_array_equal(a.phi, b.phi)
+        assert [Y.tolist() for Y in chosen] == [Y.tolist() for Y in y]
+    X, _ = read(plain)  # a dict does not say that lengths are in an order
+    assert "length=middle" in X[0].names or "length=short" in X[0].names
+    with pytest.raises(KeyError, match="no column 'tune'; it has"):
+        read(lazy, features=["tune"])
+
+
+def test_quality_columns():
+    table = {"size": ["s", "m", None, "m", "l"], "x": [1.0, None, 3.0, 5.0, 3.0], "b": [True, False, None, True, False]}
+    [x] = ItemSet.from_long(table, group=None, features=["size", "x", "b"], phi=["size"])
+    known = [x.names.index(name) for name in ("size=l", "size=s", "size is unknown")]  # m is the most frequent
+    np.testing.assert_allclose(x.features[:, known], [[0, 1, 0], [0, 0, 0], [0.25, 0.25, 1], [0, 0, 0], [1, 0, 0]])
+    np.testing.assert_allclose(x.features[:, x.names.index("x")], [1, 3, 3, 5, 3])  # the mean, where it is missing
+    np.testing.assert_allclose(x.features[:, x.names.index("x is unknown")], [0, 1, 0, 0, 0])
+    np.testing.assert_allclose(x.features[:, x.names.index("b")], [1, 0, 0.5, 1, 0])
+    [full] = ItemSet.from_long(table, group=None, features=["size"], phi=["size"], drop=None, constant=False)
+    assert full.names == ("size=l", "size=m", "size=s", "size is unknown")
+    np.testing.assert_array_equal(full.features[[0, 1, 4], :3], [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
+    ordered = pd.DataFrame({"size": pd.Categorical(["s", "l", "m"], ["s", "m", "l", "xl"], ordered=True)})
+    [steps] = ItemSet.from_long(ordered, group=None, features=["size"], phi=["size"])
+    assert steps.names == ("constant", "size>=m", "size>=l")  # none was xl
+    np.testing.assert_array_equal(steps.features[:, 1:], [[0, 0], [1, 1], [1, 0]])
+
+
+def test_texts_with_holes_in_a_list():
+    [x] = ItemSet.from_long({"g": ["a", np.nan, None, "b", ""]}, group=None, features=["g"], phi=["g"])
+    assert x.names == ("constant", "g=b", "g is unknown")
+    np.testing.assert_array_equal(x.features[:, 2], [0, 1, 1, 0, 1])
+
+
+def test_a_constant_comes_with_categories():
+    table = {"a": ["x", "y", "x"], "ones": [1, 1, 1], "v": [1.0, 2.0, 3.0], "phi": ["p", "q", "r"]}
+
+    def names(*features, **options):
+        return ItemSet.from_long(table, group=None, features=features, phi=["phi"], **options)[0].names
+
+    assert names("v") == ("v",)
+    assert names("v", constant=True) == ("constant", "v")
+    assert names("a") == ("constant", "a=y")
+    assert names("ones", "a") == ("ones", "a=y")
+    assert names("a", constant=False) == ("a=y",)
+
+
+def test_similarity_columns():
+    """The same category is alike, an order the more so the nearer, unknown is a category, all false too."""
+    order = pd.Categorical(["s", "m", "l", "s"], ["s", "m", "l"], ordered=True)
+    table = pd.DataFrame({"one": 1, "g": ["a", "b", "a", None], "o": order, "t": [False, True, False, True]})
+
+    def cosines(*phi):
+        return ItemSet.from_long(table, group=None, features=["one"], phi=phi)[0].similarity_matrix()
+
+    np.testing.assert_allclose(cosines("g"), [[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]])
+    np.testing.assert_allclose(cosines("o")[0], [1, 0.5, 0, 1])
+    np.testing.assert_allclose(cosines("t")[0], [1, 0, 1, 0])
+    np.testing.assert_allclose(cosines("g", "o")[0], [1, 0.25, 0.5, 0.5])
+    table["loud"] = [1000.0, 2000.0, 3000.0, np.nan]  # standardized beside a category, so that no unit outweighs it
+    z = np.array([-1, 0, 1, 0]) / np.sqrt(2 / 3)
+    length = np.sqrt(1 + z**2)
+    np.testing.assert_allclose(cosines("g", "loud")[0], (np.array([1, 0, 1, 0]) + z[0] * z) / length / length[0])
+    np.testing.assert_allclose(cosines("loud"), np.ones((4, 4)))  # alone as it is given
+
+
+def test_dummies_of_pandas_are_the_same_similarity():
+    table = frame(n_lists=3)
+    dummies = pd.get_dummies(table, columns=["genre"])
+    columns = [name for name in dummies if name.startswith("genre_")]
+    a, _ = read(table)
+    b, _ = read(dummies, features=["tempo"], phi=columns)
+    for x, z in zip(a, b, strict=True):
+        np.testing.assert_array_equal(x.similarity_matrix(), z.similarity_matrix())
+
+
+def test_many_categories_are_sparse_and_the_frequent_ones_have_weights():
+    rng = np.random.default_rng(0)
+    table = {"who": [f"artist {j}" for j in rng.integers(0, 400, 3000)], "v": rng.random(3000)}
+    [x] = ItemSet.from_long(table, group=None, features=["v"], phi=["who"])
+    assert x.phi.nnz == 3000
+    np.testing.assert_array_equal(x.similarity_of([0, 1, 2]), np.equal.outer(table["who"][:3], table["who"][:3]) * 1.0)
+    with pytest.warns(UserWarning, match="'who' has 400 categories: the 254 most frequent"):
+        [x] = ItemSet.from_long(table, group=None, features=["who"], phi=["who"])
+    assert x.n_features == 1 + 253 + 1
+    assert x.names[-1] == "who is unknown"
+
+
+def test_new_data_are_read_as_training_was():
+    X, y = read(frame())
+    model = ConditionalDPP(nugget=0.3).fit(X, y)
+    new = frame(n_lists=4, seed=1)
+    [first, *_] = ItemSet.from_long(new, group="playlist", encoding=model.encoding_)
+    assert first.names == X[0].names
+    new.loc[0, "genre"] = "zydeco"
+    new.loc[1, "genre"] = None
+    with pytest.warns(UserWarning, match=r"1 row has a 'genre' that training had not \('zydeco'"):
+        [odd, *_] = ItemSet.from_long(new, group="playlist", encoding=model.encoding_)
+    np.testing.assert_array_equal(odd.features[0, 1:6], odd.features[1, 1:6])  # unknown, as one that is missing
+    np.testing.assert_array_equal(odd.phi[0], odd.phi[1])
+    sure, _ = read(frame(holes=0.0))  # nothing was unknown in training: the average item
+    assert sure[0].encoding is not None
+    with pytest.warns(UserWarning, match="zydeco"):
+        [odd, *_] = ItemSet.from_long(new, group="playlist", encoding=sure[0].encoding)
+    average = np.concatenate([x.features for x in sure]).mean(axis=0)
+    np.testing.assert_allclose(odd.features[0, 1:5], average[1:5])
+    with pytest.raises(TypeError, match="leave features and phi out"):
+        read(new, encoding=model.encoding_)
+    with pytest.raises(TypeError, match=r"Pass model\.encoding_"):
+        ItemSet.from_long(new, group="playlist", encoding=model)
+    new["tempo"], new["genre"] = "fast", None
+    with pytest.raises(ValueError, match=r"'tempo' holds numbers, and tempo\[0\] is 'fast'"):
+        ItemSet.from_long(new, group="playlist", encoding=sure[0].encoding)
+
+
+def test_the_encoding_is_in_the_model_file_and_in_shards(tmp_path):
+    X, y = read(frame(n_lists=20))
+    model = ConditionalDPP(nugget=0.3).fit(X, y)
+    model.save(tmp_path / "m.json")
+    assert ConditionalDPP.load(tmp_path / "m.json").encoding_ == model.encoding_ == X[0].encoding
+    save_shard(tmp_path / "s.npz", X, y)
+    again = load_shard(tmp_path / "s.npz").item_sets
+    assert again[3].encoding == X[3].encoding
+    np.testing.assert_array_equal(again[3].raw, X[3].raw)
+    assert ConditionalDPP(nugget=0.3).fit([tmp_path / "s.npz"]).encoding_ == model.encoding_
+    data = json.loads((tmp_path / "m.json").read_text())
+    for change in (
+        {"features": []},
+        {"constant": 1},
+        {"phi": None},
+        {"features": [{**data["encoding"]["features"][0], "shares": [0.5]}]},
+        {"features": [{**data["encoding"]["features"][0], "kind": "colour"}]},
+        {"features": [{**data["encoding"]["features"][0], "base": 99}]},
+        {"features": [{**data["encoding"]["features"][0], "more": 1}]},
+        {"constant": False},
+    ):
+        (tmp_path / "bad.json").write_text(json.dumps({**data, "encoding": {**data["encoding"], **change}}))
+        with pytest.raises(ValueError, match="encoding in"):
+            ConditionalDPP.load(tmp_path / "bad.json")
+
+
+def test_impossible_targets_and_their_cures():
+    """The error says how many and shows one; following its advice works."""
+    X, y = read(frame())
+    with pytest.raises(ValueError, match=r"\d+ of 80 targets .*\(instance \d+: .* duplicates") as caught:
+        ConditionalDPP().fit(X, y)
+    assert "nugget=0.01" in str(caught.value)
+    assert 'similarity="mixture"' in str(caught.value)
+    assert ConditionalDPP(nugget=0.01).fit(X, y).converged_
+    assert 0 < ConditionalDPP(learn_nugget=True).fit(X, y).nugget_ < 1
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        (["1.5", "2.5", "3"], TypeError, "holds numbers as texts, such as '1.5'"),
+        (["a", 1.0, "b"], TypeError, r"values of one kind, found category \('a' in row 0\), number \(1.0 in row 1\)"),
+        (np.array(["2020-01-01"] * 3, "M8[D]"), TypeError, r"v\[0\] is datetime.date.* a date for instance to days"),
+        ([[1], [2], [3]], ValueError, "one value per row"),
+        ([None, None, None], ValueError, "no value in any row"),
+        ([np.nan] * 3, ValueError, "no value in any row"),
+        ([1.0, np.inf, 2.0], ValueError, r"v\[1\] is inf"),
+        ([1j, 2j, 3j], TypeError, "complex"),
+    ],
+)
+def test_columns_that_are_none(values, error, message):
+    with pytest.raises(error, match=message):
+        ItemSet.from_long({"v": values, "g": ["a", "b", "c"]}, group=None, features=["v"], phi=["g"])
+
+
+def test_phi_by_part_and_bad_options():
+    table = {"v": [1.0, 2.0], "g": ["a", "b"]}
+    with pytest.raises(TypeError, match="empty mapping"):
+        ItemSet.from_long(table, group=None, features=["v"], phi={})
+    with pytest.raises(ValueError, match="drop"):
+        ItemSet.from_long(table, group=None, features=["v"], phi=["g"], drop="first")
+    with pytest.raises(TypeError, match="features must be a list of column names"):
+        ItemSet.from_long(table, group=None, phi=["g"])
+
+
+def test_values_of_csv_files():
+    """Texts for what training had as numbers and booleans; a column of whole categories as numbers."""
+    number, flag = Column.of("x", np.array([1.0, 2.0])), Column.of("b", np.array([True, False]))
+    np.testing.assert_array_equal(number.raw(np.array(["1.5", "", None], object)), [1.5, np.nan, np.nan])
+    np.testing.assert_array_equal(flag.raw(np.array(["True", "false", "0", "yes", ""], object)), [1, 0, 0, 1, np.nan])
+    with pytest.raises(ValueError, match=r"held booleans in training, and b\[0\] is 3"):
+        flag.raw(np.array([3.0]))
+    grade = pd.DataFrame({"grade": pd.Categorical([1, 2, None])})
+    [x] = ItemSet.from_long(grade, group=None, features=["grade"], phi=["grade"])
+    assert isinstance(x.encoding, Encoding)
+    assert x.encoding.features[0].levels == ("1", "2")
+    np.testing.assert_array_equal(x.raw[:, 0], [0, 1, np.nan])

@@ -1,0 +1,90 @@
+"""Training on several corpora together: weights that are shared, constants that are not, and how much each counts."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpplearn.learning.conditional import ConditionalDPP
+from dpplearn.learning.itemset import ItemSet
+from dpplearn.summarize import Cluster, SentenceFeatures, Summarizer
+from dpplearn.summarize.model.together import Corpus, train_together
+from dpplearn.summarize.model.training import training_targets
+
+
+def news():
+    example = Cluster.example()
+    return [Cluster(example.documents[k : k + 4], example.references, f"n{k}", "english") for k in (0, 2, 4)]
+
+
+def reviews():
+    lines = ["The room was clean and quiet.", "A clean room with a fine view of the sea.", "The staff was kind to us."]
+    lines += [f"We paid {k} for the breakfast and the {what}." for k, what in enumerate(("tea", "room", "view"))]
+    return [Cluster.from_texts(["\n".join(lines)], references=["A clean room and kind staff."], id="r", language="fr")]
+
+
+@pytest.fixture(scope="module")
+def asked():
+    return Summarizer(features="general", budget=60, unit="words", language="any")
+
+
+def test_a_corpus_counts_as_its_weight_says(asked):
+    """Every cluster twice, with the same weight for all of them together, teaches the same."""
+    corpora = [Corpus("news", news(), 60, weight=3.0), Corpus("reviews", reviews(), 12, weight=2.0)]
+    once = train_together(asked.settings, corpora)
+    doubled = [*news(), *(replace(cluster, id=f"{cluster.id} again") for cluster in news())]
+    twice = train_together(asked.settings, [replace(corpora[0], clusters=doubled), corpora[1]])
+    np.testing.assert_allclose(twice.model.theta_, once.model.theta_, atol=1e-6)
+    np.testing.assert_allclose(twice.model.theta_std_, once.model.theta_std_, rtol=1e-5)
+    more = train_together(asked.settings, [replace(corpora[0], weight=30.0), corpora[1]])
+    assert np.abs(more.model.theta_ - once.model.theta_).max() > 0.01
+    assert once.language == "any"
+    assert {name: one["clusters"] for name, one in once.training["corpora"].items()} == {"news": 3, "reviews": 1}
+
+
+def test_it_is_the_fit_of_all_examples_with_a_constant_for_each_corpus(asked):
+    corpora = [Corpus("news", news(), 60, weight=3.0), Corpus("reviews", reviews(), 12, weight=1.0)]
+    found = train_together(asked.settings, corpora)
+    features = SentenceFeatures("general").fit(news())
+    X, y, weight = [], [], []
+    for k, (cluster, budget) in enumerate([*((c, 60) for c in news()), *((c, 12) for c in reviews())]):
+        read = features.read(cluster)
+        targets = training_targets(read, replace(asked.settings, budget=budget, language=cluster.language))
+        kept = [i for i, text in enumerate(read.texts) if len(text.split()) <= budget]
+        assert all(set(Y) <= set(kept) for Y in targets)
+        constants = np.tile([1.0, 0.0] if k < 3 else [0.0, 1.0], (len(kept), 1))
+        items = ItemSet(np.hstack([constants, read.F[kept, 1:]]), read.C[np.ix_(kept, kept)])
+        for Y in targets:
+            X.append(items)
+            y.append([kept.index(i) for i in Y])
+            weight.append(1.0 / len(targets))
+    variance = np.concatenate([[np.inf, np.inf], features.priors[1:]])
+    model = ConditionalDPP(variance, rho=0.3).fit(X, y, weight)
+    np.testing.assert_allclose(found.model.theta_, np.delete(model.theta_, 1), atol=1e-5)
+    np.testing.assert_allclose(found.model.theta_std_, np.delete(model.theta_std_, 1), rtol=1e-4)
+    assert found.training["corpora"]["reviews"]["constant"] == pytest.approx(model.theta_[1], abs=1e-5)
+
+
+def test_what_was_learned_is_a_model_like_others(asked, tmp_path):
+    trained = train_together(asked.settings, [Corpus("news", news(), 60), Corpus("reviews", reviews(), 12)])
+    model = asked._keep(trained)
+    model.save(tmp_path / "model.json")
+    loaded = Summarizer.load(tmp_path / "model.json")
+    assert (loaded.features, loaded.language_) == ("general", "any")
+    for cluster in (Cluster.example(), reviews()[0]):
+        assert loaded.summarize(cluster, 30, "words").text == model.summarize(cluster, 30, "words").text
+
+
+def test_tuning_keeps_the_priors_of_groups():
+    """A search over one variance with scaled features is one over the variance of every feature times its prior."""
+    model = Summarizer(features="general", budget=60, unit="words", decoder="greedy").fit(news(), tune=True)
+    again = Summarizer(
+        features="general", budget=60, unit="words", decoder="greedy",
+        rho=model.rho_, prior_variance=model.training_["prior_variance"],
+    ).fit(news())  # fmt: skip
+    np.testing.assert_allclose(model.theta_, again.theta_, atol=1e-6)
+
+
+def test_corpora_without_references_are_refused(asked):
+    with pytest.raises(ValueError, match="reference summary for every cluster"):
+        train_together(asked.settings, [Corpus("news", [Cluster.from_texts(["Rain fell."], id="x")], 60)])
