@@ -19,7 +19,7 @@ from dpplearn._checks import (
     check_vector,
     read_only,
 )
-from dpplearn.learning.encoding import Encoding
+from dpplearn.learning.encoding import Encoding, check_encoding
 from dpplearn.learning.parts import Columns, Part, column_names, cosines, joined, read_parts, shared_columns
 from dpplearn.learning.similarity.fixed import Fixed
 from dpplearn.learning.table import Drop, Names, Wanted, read_long
@@ -107,7 +107,7 @@ class ItemSet(Frozen):
         self._set(features=F, parts=parts, cost=costs, names=check_names(names, m), k=size)
         if encoding is not None and raw is not None:
             read_only(raw)
-            self._set(encoding=encoding, raw=raw)
+            self._set(encoding=encoding, raw=raw, parts=encoding.named(parts))
 
     @classmethod
     def _of(cls, **values: Any) -> ItemSet:
@@ -298,16 +298,6 @@ class ItemSet(Frozen):
         wanted = Wanted(features, phi, drop, constant) if encoding is None else check_encoding(encoding)
         item_sets, subsets = read_long(cls, table, wanted, group=group, cost=cost, chosen=chosen)
         return item_sets if chosen is None else (item_sets, subsets)
-
-
-def check_encoding(encoding: Any) -> Encoding:
-    """An Encoding, and no model that has one."""
-    if not isinstance(encoding, Encoding):
-        raise TypeError(
-            f"encoding must be an Encoding, found {type(encoding).__name__}. Pass model.encoding_, which a model that "
-            "was fitted to ItemSet.from_long(...) has."
-        )
-    return encoding
 
 
 def check_costs(cost: ArrayLike, n: int) -> FloatArray:

@@ -209,7 +209,7 @@ def maximize_posterior(
             largest(found.optimum.terms.gradient),
             found.optimum.n_iter,
             is_settled(found.optimum, found.std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
-            names,
+            survey.names or default_names(survey.n_features),
             found.starts,
             survey.encoding,
         )

@@ -42,7 +42,7 @@ class Evaluated(Protocol):
     """Instances made ready for many evaluations."""
 
     def evaluate(self, request: Request) -> Terms:
-        """The sum over the instances, each times its weight."""
+        """The sum over the instances, each times its weight; `request.per_item` in the order of the shard."""
 
 
 class Evaluator(Protocol):
