@@ -107,7 +107,7 @@ def test_bad_files(change, message, data, tmp_path):
     ConditionalDPP().fit(*data).save(path)
     content = json.loads(path.read_text())
     for key, value in change.items():
-        params = content["params"] if key not in ("rho", "nugget", "similarity") else {}
+        params = content["params"] if key not in ("rho", "nugget", "similarity", "quality") else {}
         homes = (params, content["quality"], content["similarity"])
         next((home for home in homes if isinstance(home, dict) and key in home), content)[key] = value
     path.write_text(json.dumps(content))
