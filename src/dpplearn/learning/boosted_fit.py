@@ -13,11 +13,12 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import make_backend
 from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.boosting import Boosting, Columns, boost
+from dpplearn.learning.diagnosis import check_possible, say
 from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.growing import Binned, Growth
 from dpplearn.learning.likelihood import Request, Slopes, Terms
-from dpplearn.learning.posterior import Settings, check_possible, check_precision, maximize_posterior, say
+from dpplearn.learning.posterior import Settings, check_precision, maximize_posterior
 from dpplearn.learning.similarity import Learned
 from dpplearn.learning.solvers import newton
 from dpplearn.learning.training_set import Shard
