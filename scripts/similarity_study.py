@@ -2,8 +2,8 @@
 
     python scripts/similarity_study.py [--quick]
 
-Made-up data, of which the truth is known: subsets drawn from a DPP whose similarity is a mixture of two parts, has scaled
-features, or is what the fixed kind says. Half of the instances are held out. Seeded: the same table each time.
+Made-up data, of which the truth is known: subsets drawn from a DPP whose similarity is a mixture of two parts, has
+scaled features, or is what the fixed kind says. Half of the instances are held out. Seeded: the same table each time.
 """
 
 from __future__ import annotations
@@ -64,10 +64,8 @@ def main(quick=False):
                     warnings.simplefilter("ignore", UserWarning)
                     model = ConditionalDPP(10.0, given_size=given_size, **options).fit(X[:T], y[:T])
                 cells.append(f"{model.score(X[T:], y[T:]):.3f} ({100 * agreement(model, X[T:], y[T:]):.1f} %)")
-            print(
-                f"| {name} | {'given the size' if given_size else 'of the set'} | " + " | ".join(cells) + " |",
-                flush=True,
-            )
+            of = "given the size" if given_size else "of the set"
+            print(f"| {name} | {of} | " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ def say(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 CURE = (
-    'Fit with nugget=0.01, say, with learn_nugget=True or with similarity="mixture": what is particular to each item '
-    "makes every target possible."
+    "What is particular to each item makes every target possible: fit with nugget=0.01, say, with learn_nugget=True, "
+    'or with similarity="mixture", which learn how much of it there is.'
 )
 
 

@@ -280,7 +280,7 @@ class Summarizer(Parameters):
             asked = asked if asked is None or kept is read else asked.among(read.sentences, kept.sentences)
             forms = compress or read.forms is not None
             own = self.settings
-            return Prepared(kept, self._predictor, language, own.bigrams, asked, forms, own.compress)
+            return Prepared(kept, self._predictor, language, own.bigrams, asked, forms)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         if compress and not cluster.compressed:

@@ -78,6 +78,8 @@ def choose_standing(
         if brings is not None:
             for i in found.tolist():
                 chain = leaned_on(read, i)
+                if read.has_two_forms(np.union1d(inside, chain)):
+                    continue
                 if chain.size and allowed[chain].all() and brings(chain, choice.subset, inside):
                     inside = np.union1d(inside, chain)
             out[inside] = False
@@ -107,7 +109,7 @@ def readable(
     read, cost, bound = ready.read, ready.read.costs(unit), limit(budget, unit)
     brings = None
     if with_context:
-        worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, np.flatnonzero(~allowed))
+        worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, np.flatnonzero(~allowed), read.forms)
         brings = as_likely(worth.given(np.empty(0, np.int64)), cost, bound)
     every = np.arange(len(read))
     place = np.argsort(every if order == IMPORTANCE else in_order(read, every, order, ready.kernel(diversity)))

@@ -93,8 +93,8 @@ class SentenceFeatures:
     ----------
     features : {"paper", "extended", "general"}
         "paper" is the set above; "extended" adds what `EXTENDED_NAMES` lists. "general" is a set of its own, for any
-        kind of text: ten numbers that learn no bins, with words weighed by how many of the cluster's own sentences have
-        them, so that it knows no language.
+        kind of text: nine numbers that learn no bins, with words weighed by how many of the cluster's own sentences
+        have them, so that it knows no language.
     splitter : callable, optional
         Text to a list of (start, end) offsets; default: the rule-based splitter.
     unit : str or callable
@@ -181,22 +181,21 @@ class SentenceFeatures:
         forms = Forms.of(read, language)
         if not forms.order:
             return read
-        blocks = [read.F]
-        for found in forms.replaced(read):
-            reading = self._reading(found)
-            blocks.append(self._made(self._values(reading)))
-        found = forms.all(read)
-        phi = self.idf.vectors(found.words)
-        reading = Reading(found.cluster, found.sentences, found.words, found.set_aside, self.idf, phi)
+        blocks = [read.F, *(self._made(self._values(self._reading(found))) for found in forms.replaced(read))]
+        reading = self._reading(forms.all(read), self._idf(read))
         return featurized(reading, forms.rows(blocks), read.items.names, read.dropped)
 
     def transform(self, cluster: Cluster) -> ItemSet:
         """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
         return self.read(cluster).item_set(self.unit)
 
-    def _reading(self, found: SplitCluster) -> Reading:
+    def _idf(self, found: SplitCluster) -> Idf:
+        """That learned, or of the cluster's own sentences."""
+        return Idf.of_sentences(found.words) if self.features == GENERAL else self.idf
+
+    def _reading(self, found: SplitCluster, idf: Idf | None = None) -> Reading:
         """With tf-idf rows."""
-        idf = Idf.of_sentences(found.words) if self.features == GENERAL else self.idf
+        idf = self._idf(found) if idf is None else idf
         return Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, idf.vectors(found.words))
 
     def _values(self, reading: Reading) -> dict[str, FloatArray]:

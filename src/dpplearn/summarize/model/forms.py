@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn.summarize.corpora.cluster import Cluster, Sentence
+from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn.summarize.corpora.mismatch import language_of
 from dpplearn.summarize.model.split_cluster import SplitCluster, Words
-from dpplearn.summarize.text.language import foreign
-from dpplearn.summarize.text.matching import normal_language
+from dpplearn.summarize.text.matching import ANY
 from dpplearn.summarize.text.short_forms import short_forms
 from dpplearn.summarize.text.words import words
 
@@ -26,7 +26,7 @@ class Forms(NamedTuple):
     @classmethod
     def of(cls, read: SplitCluster, language: str | None = None) -> Forms:
         """Those with other words than every sentence and every form before; `language` where the cluster tells none."""
-        language = language_of(read.cluster, language)
+        language = language_of(read.cluster) or (None if language == ANY else language)
         seen, made = set(read.said), dict[tuple[int, int], tuple[Sentence, Words]]()
         for i, sentence in enumerate(read.sentences):
             for form in short_forms(sentence.text, language):
@@ -58,8 +58,3 @@ class Forms(NamedTuple):
         """A row for each sentence and form, of the blocks' that have one for each sentence: whole, first form, ..."""
         keys = sorted({*self.order, *((i, 0) for i in range(len(blocks[0])))})
         return np.array([blocks[kind][i] for i, kind in keys])
-
-
-def language_of(cluster: Cluster, language: str | None) -> str | None:
-    """What a cluster is in, for the rules: as it says, or as given, or not English where that is seen."""
-    return normal_language(cluster.language) or language or foreign(one.text for one in cluster.documents)

@@ -14,7 +14,6 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.registry import DECODERS, decoder
-from dpplearn.decoding.typical import NEAR
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.model.about import REASON, Question
@@ -39,7 +38,6 @@ class Prepared:
     bigrams: float
     question: Question | None = None
     compressed: bool = False  # with shorter forms of sentences, where there are any
-    knows_forms: bool = False  # whether the model has learned with such forms
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
@@ -48,13 +46,12 @@ class Prepared:
     def dpp(self) -> DPP:
         """The DPP over the cluster's sentences.
 
-        A model that has learned without shorter forms does not know that a sentence may come in several: each of k has
-        q^2 / k, so that it is in a set about as often as it would be in one form.
+        Of a sentence in k forms each has q^2 / k, so that it is in a set about as often as it would be in one.
         """
         dpp = self.model.dpp(self.read.items)
         assert isinstance(dpp, DPP)  # the items have their cosines
         forms, factor = self.read.forms, 1.0 if self.question is None else self.question.factor
-        if forms is not None and not self.knows_forms:
+        if forms is not None:
             factor = factor / np.sqrt(np.bincount(forms)[forms])
         return dpp if np.ndim(factor) == 0 else DPP.from_quality(dpp.quality * factor, dpp.similarity)
 
@@ -184,10 +181,10 @@ class Prepared:
 
         The paper's samples are those of the model; another length than it was trained for needs them tilted.
         """
-        near, found = bound - overrun / 3 if overrun else NEAR * bound, np.empty(0, np.int64)
+        near, found = bound - overrun / 3 if overrun else 0.97 * bound, np.empty(0, np.int64)
         if name == "typical":
             draw = partial(typical_map, model, cost, bound + overrun, n_samples=min(n_samples, TYPICAL), **given)
-            tries = [partial(draw, min_cost=low) for low in (near, 0.85 * bound, 0.0)]
+            tries = [partial(draw, min_cost=near), draw]
         else:
             draw = partial(sampled_map, model, cost, bound + overrun, n_samples=n_samples, **given)
             tries = [partial(draw, min_cost=near)]

@@ -81,6 +81,10 @@ class SplitCluster:
         found = np.array([number.setdefault(place_of(one), len(number)) for one in self.sentences], np.int64)
         return found if len(number) < len(self) else None
 
+    def has_two_forms(self, subset: IntArray) -> bool:
+        """Whether a set has two forms of a sentence, which none may have."""
+        return self.forms is not None and np.unique(self.forms[subset]).size < subset.size
+
     def matched(self, language: str | None) -> Sequence[Sequence[str]]:
         """The words by which each sentence is compared with other texts."""
         return self._matched.get(language, lambda: [match_words(text, language) for text in self.texts])

@@ -98,7 +98,7 @@ def train(
     training = {
         "clusters": len(clusters),
         "documents": sum(len(cluster.documents) for cluster in clusters),
-        "sentences": sum(len(example.read) for example in examples),
+        "sentences": sum(len(example.read.whole) for example in examples),
         "prior_variance": variance,
         "log_likelihood": float(model.log_likelihood_),
         "converged": bool(model.converged_),

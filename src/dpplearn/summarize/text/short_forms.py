@@ -9,6 +9,7 @@ meet a space stands between them.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from dpplearn.summarize.text.cut_rules import english_rules
@@ -93,29 +94,31 @@ def quotations(text: str) -> list[Span] | None:
 
 def _cut(text: str, dropped: tuple[Span, ...], quoted: list[Span], heavy: bool) -> tuple[Span, ...]:
     """The spans to drop, with those dropped already: rule after rule, each on what the last ones left."""
+    now, origin = _kept(text, dropped)
     rules = [rule for rule in english_rules() if heavy or not rule.heavy]
     for rule in sorted(rules, key=lambda rule: not rule.heavy):  # what a heavy one cuts may free a light one
-        start = 0
-        while True:
-            now, origin = _kept(text, dropped)
-            found = rule.pattern.search(now, start)
-            if found is None:
-                break
+        found = rule.pattern.search(now)
+        while found is not None:
             begin, end = found.span("cut")
-            start = max(found.start() + 1, begin + 1)
             span = origin[begin], origin[end - 1] + 1
             more = _joined(dropped, span)
             if rule.holds(found) and _is_safe(text, span, quoted) and _stands(without(text, more)):
-                dropped, start = more, 0 if begin == 0 else begin
+                dropped, start = more, begin
+                now, origin = _kept(text, dropped)
+            else:
+                start = max(found.start() + 1, begin + 1)
+            found = rule.pattern.search(now, start)
     return dropped
 
 
-def _kept(text: str, dropped: tuple[Span, ...]) -> tuple[str, list[int]]:
+def _kept(text: str, dropped: tuple[Span, ...]) -> tuple[str, Sequence[int]]:
     """What is left of a text, and where each character stands in it."""
-    gone = {i for a, b in dropped for i in range(a, b)}
-    origin = [i for i in range(len(text)) if i not in gone]
+    if not dropped:
+        return text, range(len(text))
+    ends = zip([0, *(b for _, b in dropped)], [*(a for a, _ in dropped), len(text)], strict=True)
+    origin = [i for a, b in ends for i in range(a, b)]
     left = "".join(text[i] for i in origin)
-    return (left[:1].upper() + left[1:], origin) if dropped and dropped[0][0] == 0 else (left, origin)
+    return (left[:1].upper() + left[1:] if dropped[0][0] == 0 else left), origin
 
 
 def _joined(dropped: tuple[Span, ...], span: Span) -> tuple[Span, ...]:
