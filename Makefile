@@ -75,7 +75,7 @@ $(OLDEST)/.installed: pyproject.toml scripts/oldest.py
 test-torch: $(TORCH)/.installed
 	$(TORCH)/bin/python -c 'import torch'
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest tests/torch src/dpplearn/torch
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest tests/learning/test_likelihood.py -k torch
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest tests/learning/test_likelihood.py tests/docs/test_docs.py -k torch
 
 $(TORCH)/.installed: pyproject.toml
 	test -x $(TORCH)/bin/python || $(PYTHON) -m venv $(TORCH)

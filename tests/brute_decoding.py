@@ -83,3 +83,10 @@ def kernel(q, phi):
     L = q[:, None] * (phi @ phi.T) * q
     np.fill_diagonal(L, q**2)  # exactly, so that ties are ties
     return L
+
+
+def nugget_kernel(q, phi, nugget):
+    """q_i q_j S_ij with S = (1 - nugget) cosines + nugget I."""
+    phi = np.asarray(phi, np.float64)
+    unit = phi / np.linalg.norm(phi, axis=1, keepdims=True)
+    return q[:, None] * ((1 - nugget) * unit @ unit.T + nugget * np.eye(len(q))) * q

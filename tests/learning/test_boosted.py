@@ -231,10 +231,23 @@ def test_trees_on_categories_and_unknown_values(tmp_path):
 
 def test_on_top_of_a_learned_similarity():
     X, y = table(60)
-    model = ConditionalDPP(quality="boosted", learn_nugget=True, n_trees=20).fit(X, y)
+    with pytest.warns(UserWarning, match="still gain from more trees than n_trees=6"):
+        model = ConditionalDPP(quality="boosted", learn_nugget=True, n_trees=6).fit(X, y)
     assert 0 < model.nugget_ < 1
     held, chosen = table(60, X[0], seed=5)
     assert model.score(held, chosen) > ConditionalDPP(quality="boosted", nugget=0.001).fit(X, y).score(held, chosen)
+
+
+@pytest.mark.parametrize("given_size", [False, True])
+@pytest.mark.filterwarnings("ignore:.*starts end", "ignore:The learned similarity is at the lower bound")
+def test_on_top_of_a_mixture(given_size):
+    X, y = table(25)
+    options = {"similarity": "mixture", "n_starts": 1, "given_size": given_size}
+    model = ConditionalDPP(quality="boosted", n_trees=3, early_stopping=False, **options).fit(X, y)
+    assert sum(model.similarity_.weights.values()) == pytest.approx(1.0)
+    assert model.quality_.n_trees == 3
+    assert np.isfinite(model.log_prob(X, y)).all()
+    assert model.predict(X[:1], k=3)[0].size == 3
 
 
 def test_sample_weight_counts(xor):

@@ -59,9 +59,17 @@ def test_model_files_of_version_1(trained, tmp_path):
     assert loaded.summarize(Cluster.example(), **few).text == (
         trained.summarize(Cluster.example(), decoder="sample", **few).text
     )
-    bundled = Summarizer.load().summarize(Cluster.example(), 100, "words")
-    assert bundled.text.startswith("A section of the spillway of Halvern Dam gave way early Thursday")
-    assert [(s.document, s.position) for s in bundled.sentences] == [(0, 1), (2, 1), (2, 4), (6, 1)]
+
+
+def test_the_model_inside_knows_no_words_and_every_weight_says_something():
+    model = Summarizer.load()
+    assert model.features == "general"
+    assert not model.features_.idf.counts
+    assert (np.abs(model.theta_) > 2.0 * model.theta_std_).all()
+    assert set(model.training_["corpora"]) == {"news", "papers", "reviews"}
+    summary = model.summarize(Cluster.example(), 100, "words")
+    assert summary.text.startswith("Engineers who inspected Halvern Dam in 2019 found cracks in the spillway")
+    assert 80 <= summary.length <= 100
 
 
 def test_broken_model_files(trained, tmp_path):

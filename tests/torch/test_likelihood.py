@@ -254,6 +254,7 @@ def test_transforms_of_torch_func(rng, masks):
     np.testing.assert_allclose(torch.vmap(log_prob_low_rank)(B, masks), log_prob_low_rank(B, masks), atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, of what its compiler imports
 @pytest.mark.parametrize("function", [log_prob, kdpp_log_prob, log_prob_low_rank, marginals])
 def test_compiled_functions(function, rng, masks):
     torch.compiler.reset()
@@ -266,6 +267,7 @@ def test_compiled_functions(function, rng, masks):
     np.testing.assert_allclose(torch.autograd.grad(found.sum(), L)[0], gradient, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_compiled_loss_of_quality(rng, masks):
     torch.compiler.reset()
     S = tensor(random_S(N, rng, 8), requires_grad=True)

@@ -102,7 +102,7 @@ def test_the_distribution(rng):
     assert torch.autograd.gradcheck(lambda A: DPPDistribution(A / 2 + A.mT / 2).entropy(), L)
     assert dpp.expand((3, 2)).log_prob(values[0]).shape == (3, 2)
     with pytest.raises(ValueError, match="support"):
-        dpp.log_prob(torch.full((2, 5), 0.5))
+        DPPDistribution(L, validate_args=True).log_prob(torch.full((2, 5), 0.5))
     coins = torch.linspace(0.1, 0.9, 20)  # of which the entropy is known
     many = DPPDistribution(torch.diag(coins / (1 - coins)))
     estimate = many.entropy(4000, torch.Generator().manual_seed(0)).item()

@@ -3,6 +3,7 @@
 import numpy as np
 
 from dpplearn._loops.jit import jit
+from dpplearn._loops.records import NEVER, Unless
 from dpplearn._loops.spectral import draw, make_work
 from dpplearn._loops.symmetric import log_minor
 
@@ -44,9 +45,12 @@ def best_of_block(tables, state, size, window):
     best, lengths = np.full(m, -np.inf), np.zeros(m, np.int64)
     kept = np.empty((m, min(n, 64)), np.int32)
     count, feasible, nearest, gap = 0, 0, np.nan, np.inf
+    unless = Unless(cost, low, high, cost.min(), cost.max(), window.smallest, window.largest)
     mark = np.full(n if window.group.size > 0 else 0, -1)
     for sample in range(size):
-        k = draw(tables, state, work)
+        k = draw(tables, state, work, unless if feasible > 0 else NEVER)  # with one, the nearest cost is not asked for
+        if k < 0:
+            continue
         total, bound = 0.0, 0.0
         for c in range(k):
             total += cost[items[c]]

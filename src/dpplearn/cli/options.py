@@ -36,6 +36,13 @@ class WholeNumber(InRange, click.IntRange):  # type: ignore[misc]  # its bounds 
     kind = "a whole number"
 
 
+class Size(WholeNumber):
+    """A whole number, or "auto"."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == "auto" else super().convert(value, param, ctx)
+
+
 class Number(InRange, click.FloatRange):  # type: ignore[misc]  # as above
     """A number in a range."""
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, count_of, is_tensor, view
 from dpplearn._loops.records import (
@@ -16,18 +15,18 @@ from dpplearn._loops.records import (
     IMPOSSIBLE,
     LOG,
     NO_GAIN,
+    NO_QUOTA,
     NO_ROOM,
     PROBABILITY,
     QUOTA,
     SIGNED,
     SIZE,
-    FeatureRows,
     Run,
     Wanted,
 )
-from dpplearn._precision import row_rounding
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import Candidates, Model, read_model
+from dpplearn.decoding.lazy import greedy_rows
 from dpplearn.decoding.limits import Limits, check_limits, check_number
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.two_sided import greedy_two_sided
@@ -49,6 +48,7 @@ def greedy_map(
     exclude: ArrayLike = (),
     exclusive: ArrayLike | None = None,
     diversity: float = 0.5,
+    nugget: float = 0.0,
 ) -> Selection:
     """Add the item with the largest gain for its cost, until nothing fits the budget (Algorithm 2).
 
@@ -60,13 +60,14 @@ def greedy_map(
 
     An item that no longer fits leaves the candidates, and so does one that is a linear combination of those
     chosen (a duplicate): its gain is 0. O(n k^2) for a kernel with k items chosen. For features, old gains are
-    upper bounds, and only the front of a queue is brought up to date: O(n d) for a pass over all, and few passes.
+    upper bounds, and only the front of a queue is brought up to date: O(n d) for a pass over all, and few passes. With
+    a nugget and k > d, one d x d matrix stands for all items chosen, so that memory does not grow with k.
 
     Parameters
     ----------
     dpp : DPP, LowRankDPP, NonsymmetricDPP or tuple (q, phi); or torch tensors: a kernel (n, n), or (q, phi)
         With qualities q (n,) and features phi (n, d), a dense or scipy sparse array, L_ij = q_i q_j cos(phi_i, phi_j);
-        no n x n array is formed, and float32 features are read in place.
+        no n x n array is formed, and float16, float32 and float64 features are read in place.
     cost : array of shape (n,), optional
         Positive; 1 each by default.
     budget : float, optional
@@ -87,6 +88,9 @@ def greedy_map(
         One for each item: at most one item of each number is chosen (other forms of the same sentence, say).
     diversity : float
         0 is quality alone, 0.5 the model, 1 similarity alone; the formula is in `dpplearn.decoding.diversity`.
+    nugget : float
+        The part of each item that is its own: similarities are multiplied by 1 - nugget, S -> (1 - nugget) S +
+        nugget I. With one, no item is a linear combination of others, and `k` may exceed the rank of the features.
 
     Returns
     -------
@@ -117,10 +121,13 @@ def greedy_map(
     'the budget of 3 is below the cheapest candidate, which costs 4'
     """
     if is_tensor(dpp) or (isinstance(dpp, tuple) and len(dpp) == 2 and is_tensor(dpp[1])):
+        if nugget != 0.0:
+            raise ValueError(f"nugget must be 0 for tensors, found {nugget!r}. Pass arrays.")
         asked = {"k": k, "gain": gain, "cost_power": cost_power, "stop": stop, "include": include, "exclude": exclude}
+        asked |= {"exclusive": exclusive}
         found: Selection = resolve_name(ON_DEVICE)(dpp, cost, budget, diversity, **asked)
         return found
-    candidates = read_model(dpp, diversity, nonsymmetric=True)
+    candidates = read_model(dpp, diversity, nonsymmetric=True, nugget=nugget)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
     check_choice(gain, "gain", ("auto", "probability", "log"))
     if stop is not None:
@@ -163,35 +170,29 @@ def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, 
     if not candidates.here:
         return possible(candidates, limits, candidates.greedy_run(limits, rule, power, floor))
     cost = limits.cost
-    weight = np.ones(cost.size) if power == 0.0 else cost if power == 1.0 else cost**power
+    plain = power == 1.0 or (limits.equal and limits.cheapest == 1.0)
+    weight = cost if plain else np.ones(cost.size) if power == 0.0 else cost**power
     forced, group = view(limits.include), limits.group
     wanted = Wanted(cost, weight, rule, floor, limits.room, limits.k, forced, group)
-    return possible(candidates, limits, run_loop(candidates.operand, wanted, limits.alive.copy()))
+    operand, alive = candidates.operand, limits.alive.copy()
+    if isinstance(operand, Rows):
+        quota = NO_QUOTA if limits.groups is None else limits.groups.quota
+        run = greedy_rows(operand, wanted, alive, quota, candidates.prior, candidates.distinct, limits.equal)
+    else:
+        run = run_loop(operand, wanted, alive)
+    return possible(candidates, limits, run)
 
 
 def run_loop(operand: Operand | TwoSided, wanted: Wanted, alive: Any) -> Run:
     """A greedy run over a kernel, or over rows of which it is never formed."""
-    from dpplearn._loops.greedy import greedy_kernel, greedy_rows
+    from dpplearn._loops.greedy import greedy_kernel
 
-    run: Run
     if isinstance(operand, TwoSided):
         return greedy_two_sided(operand, wanted, alive)
     if isinstance(operand, Dense):
-        run = greedy_kernel(view(operand.L), wanted, alive)
-    else:
-        run = greedy_rows(as_features(operand, wanted.k), operand.rows.shape[1], wanted, alive)
-    return run
-
-
-def as_features(operand: Rows, k: int) -> FeatureRows:
-    """Rows as the loop reads them: csr arrays beside no dense rows, or the other way."""
-    rows, none = operand.rows, np.empty(0, np.int64)
-    noise = row_rounding(rows.dtype, rows.shape[1], k)
-    dense, indptr, indices, data = rows, none, none, np.empty(0, rows.dtype)
-    if sparse.issparse(rows):
-        dense, data = np.empty((0, 0), rows.dtype), rows.data
-        indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-    return FeatureRows(view(dense), indptr, indices, view(data), operand.scale, operand.diag, operand.own, noise)
+        run: Run = greedy_kernel(view(operand.L), wanted, alive)
+        return run
+    return greedy_rows(operand, wanted, alive)
 
 
 def possible(candidates: Candidates, limits: Limits, run: Run) -> Run:
@@ -212,6 +213,8 @@ def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
     gains, reason = np.log(run.gains), describe(limits, run)
     if run.end == DEPENDENT and isinstance(candidates.operand, TwoSided):
         reason = "every other candidate has gain 0, though it may have one together with another"
+    if run.repeats:
+        reason += f"; the last {run.repeats} repeat embeddings of others, because no other candidate was left"
     return Selection(run.items.copy(), limits.total(run.items), gains, reason, candidates.log_prob)
 
 
@@ -250,6 +253,8 @@ def describe(limits: Limits, run: Run) -> str:
         left = limits.budget - limits.total(run.items)
         return f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g})"
     if run.end == QUOTA:
+        if limits.groups is not None:
+            return "no other candidate is within the limits of its group"
         return "every other candidate is excluded by one that is chosen"
     if run.end == NO_GAIN:
         return "no other candidate has a gain"

@@ -1,4 +1,4 @@
-"""What a chosen set must satisfy: a budget, a size, items that must be in or out, or exclude each other."""
+"""What a chosen set must satisfy: a budget, a size, items that must be in or out, or exclude each other, groups."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
+from dpplearn.decoding.groups import Groups
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
 
@@ -51,6 +52,7 @@ class Limits:
     bounded: bool  # whether a budget or a size was given at all
     cheapest: float  # smallest cost of all
     exclusive: IntArray | None = None  # (n,) from 0; those with the number of an item to include are excluded
+    groups: Groups | None = None
 
     @cached_property
     def alive(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -175,4 +177,12 @@ def check_budget(budget: Any, name: str = "budget") -> float:
     value = check_number(budget, name)
     if not value >= 0.0:
         raise ValueError(f"{name} must be a number that is not negative, found {value}.")
+    return value
+
+
+def check_share(share: Any) -> float:
+    """A number between 0 and 1."""
+    value = check_number(share, "share")
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"share must be a number between 0 and 1, found {value}.")
     return value

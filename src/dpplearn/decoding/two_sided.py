@@ -39,7 +39,7 @@ def greedy_two_sided(operand: TwoSided, wanted: Wanted, alive: Any) -> Run:
     columns, rows = np.empty((n, rank)), np.empty((rank, n))  # L given Y is L - columns rows
     if forced.size:
         if operand.logdet(forced) == -np.inf:
-            return Run(forced[:1], np.zeros(1), IMPOSSIBLE)
+            return Run(forced[:1], np.zeros(1), IMPOSSIBLE, 0)
         t = forced.size
         rows[:t] = operand.rows(forced)
         columns[:, :t] = np.linalg.solve(operand.block(forced).T, operand.columns(forced).T).T
@@ -73,7 +73,7 @@ def greedy_two_sided(operand: TwoSided, wanted: Wanted, alive: Any) -> Run:
     else:
         barred += leave(alive, wanted, items)
         end = SIZE if alive.any() else NO_ROOM if dear else QUOTA if barred else FULL
-    return Run(np.array(items, np.int64), np.array(gains), end)
+    return Run(np.array(items, np.int64), np.array(gains), end, 0)
 
 
 def leave(alive: Any, wanted: Wanted, items: list[int]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import Seed
@@ -9,7 +10,7 @@ from dpplearn.decoding.candidates import Model, read_model
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.sampled import SampledSelection, best_sample, check_window
 
-NEAR = 0.97  # of the budget, from which a set counts
+SHARES = (0.97, 0.85, 0.0)  # of the budget, from which a set counts: the first that one has
 
 
 def typical_map(
@@ -42,13 +43,13 @@ def typical_map(
     n_samples, m, rng, n_jobs
         As in `sampled_map`.
     min_cost, max_cost : float, optional
-        The window; by default 0.97 of the budget, or of k items' cost, and the budget. Samples are drawn from e^s L
-        with s such that their mean cost is its middle.
+        The window; by default from 0.97 of the budget (or of k items' cost; 0.85 or nothing, where no sample is in it)
+        to the budget. Samples are drawn from e^s L with s such that their mean cost is its middle.
 
     Returns
     -------
     SampledSelection
-        As that of `sampled_map`, whose rule it is where a size is rare or no sample is in the window.
+        As that of `sampled_map`.
 
     Examples
     --------
@@ -63,8 +64,13 @@ def typical_map(
     """
     candidates = read_model(dpp, diversity)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
-    if min_cost is None and limits.bounded:
-        full = min(limits.budget, limits.k * float(limits.cost.mean()))
-        min_cost = NEAR * full if max_cost is None else min(NEAR * full, max_cost)
-    low, high = check_window(limits, min_cost, max_cost)
-    return best_sample(candidates, limits, low, high, n_samples, m, limits.bounded, rng, n_jobs, typical=True)
+    if min_cost is not None or not limits.bounded:
+        low, high = check_window(limits, min_cost, max_cost)
+        return best_sample(candidates, limits, low, high, n_samples, m, limits.bounded, rng, n_jobs, typical=True)
+    full = min(limits.budget, limits.k * float(limits.cost.mean()), np.inf if max_cost is None else max_cost)
+    for share in SHARES:
+        low, high = check_window(limits, share * full, max_cost)
+        found = best_sample(candidates, limits, low, high, n_samples, m, True, rng, n_jobs, typical=True)
+        if len(found):
+            break
+    return found

@@ -10,14 +10,17 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._run.progress import Progress, as_progress
-from dpplearn.learning.backends import Backend, make_backend
+from dpplearn.learning.backends import make_backend
 from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.boosting import Boosting, Columns, boost
+from dpplearn.learning.diagnosis import check_possible, say
 from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.growing import Binned, Growth
-from dpplearn.learning.likelihood import Request, Slopes
-from dpplearn.learning.posterior import Settings, check_possible, check_precision, maximize_posterior, say
+from dpplearn.learning.likelihood import Request, Slopes, Terms
+from dpplearn.learning.posterior import Settings, check_precision, maximize_posterior
+from dpplearn.learning.similarity import Learned
+from dpplearn.learning.solvers import newton
 from dpplearn.learning.training_set import Shard
 
 
@@ -37,46 +40,54 @@ def fit_boosted(
     It is learned again, with the constant, when the trees are there.
     """
     progress = as_progress(verbose)
-    similarity = settings.possible
-    prepare = partial(Part.of, evaluator=make_evaluator(evaluator, device), similarity=similarity, with_columns=True)
+    evaluated = make_evaluator(evaluator, device)
+    prepare = partial(Part.of, evaluator=evaluated, similarity=settings.possible, with_columns=True)
     with make_backend(backend, n_jobs, data, prepare) as engine:
         survey = engine.survey()
         check_possible(survey, settings.on_impossible)
         ridge = float(check_precision(settings.prior_variance, 1)[0])
-        plain = replace(settings, prior_variance=None, max_iter=max(settings.max_iter, 100))  # of the constant
-        if settings.free:
-            linear = maximize_posterior(engine, settings, None, progress, None)
-            settings = replace(settings, similarity=linear.similarity)
-        quality = started(engine, replace(plain, similarity=settings.similarity, free=()), survey, progress)
-        columns = columns_of(survey)
+        first = maximize_posterior(engine, settings, None, progress, None) if settings.free else None
+        similarity = settings.similarity if first is None else first.similarity
 
         def evaluate(quality: Boosted) -> Slopes:
-            request = Request(quality, settings.similarity, 1, given_size=settings.given_size, per_item=True)
+            request = Request(quality, similarity, 1, False, settings.given_size, per_item=True)
             found = engine.evaluate(request, progress.tick).items
             if found is None:
                 raise TypeError(f"The evaluator {evaluator!r} says nothing of single items, on which trees are grown.")
             return found
 
+        def constant(base: FloatArray, order: int) -> Terms:
+            request = Request(start.with_parameters(base), similarity, order, False, settings.given_size)
+            return engine.evaluate(request, progress.tick)
+
         def report(value: float) -> None:
             progress.finish(progress.iteration + 1, value, 0.0)
 
+        start = Boosted.start(column_names(survey), survey.n_features)
+        if not settings.given_size:  # given the size, a constant changes nothing
+            best = newton(constant, np.zeros(1), tol=settings.tol, max_iter=100, report=lambda *_: None)
+            start = start.with_parameters(best.theta)
         growth = Growth(boosting.depth, ridge, boosting.learning_rate)
-        quality = boost(evaluate, quality, columns, growth, boosting, report)
+        quality = boost(evaluate, start, columns_of(survey), growth, boosting, report, say)
         if quality.n_trees == 0:
             say("Trees raise the likelihood of held-out instances by nothing: the quality is a constant.")
-        last = replace(plain, similarity=settings.similarity)
+        last = replace(
+            settings,
+            similarity=similarity,
+            warm=isinstance(similarity, Learned),
+            prior_variance=1.0 if settings.given_size else None,  # of the constant
+            max_iter=max(settings.max_iter, 100),
+        )
         fitted = maximize_posterior(engine, last, quality.parameters, progress, None, quality)
-    return replace(fitted, n_iter=quality.n_trees)
+    starts = fitted.starts if first is None else first.starts
+    return replace(fitted, n_iter=quality.n_trees, starts=starts)
 
 
-def started(engine: Backend, settings: Settings, survey: Survey, progress: Progress) -> Boosted:
-    """The best constant."""
-    names = survey.names or default_names(survey.n_features)
-    columns = names if survey.encoding is None else tuple(one.name for one in survey.encoding.features)
-    start = Boosted.start(tuple(columns), survey.n_features)
-    quality = maximize_posterior(engine, settings, None, progress, None, start).quality
-    assert isinstance(quality, Boosted)
-    return quality
+def column_names(survey: Survey) -> tuple[str, ...]:
+    """What the columns of the table are called, or the features."""
+    if survey.encoding is not None:
+        return tuple(one.name for one in survey.encoding.features)
+    return survey.names or default_names(survey.n_features)
 
 
 def columns_of(survey: Survey) -> Columns:

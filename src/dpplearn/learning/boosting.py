@@ -20,6 +20,7 @@ from dpplearn.learning.likelihood import Slopes
 
 FOLDS, MANY = 5, 100  # folds for early stopping; from so many instances on, one of them is enough
 PATIENCE = 10  # trees without a gain on held-out instances
+STILL = 0.03  # share of the gain that the last ten trees have, from which more would do good
 
 Evaluate: TypeAlias = Callable[[Boosted], Slopes]
 Report: TypeAlias = Callable[[float], None]  # after each tree, the log-likelihood
@@ -59,7 +60,13 @@ class Columns(NamedTuple):
 
 
 def boost(
-    evaluate: Evaluate, start: Boosted, columns: Columns, growth: Growth, settings: Boosting, say: Report
+    evaluate: Evaluate,
+    start: Boosted,
+    columns: Columns,
+    growth: Growth,
+    settings: Boosting,
+    say: Report,
+    warn: Callable[[str], None] = lambda message: None,  # noqa: ARG005
 ) -> Boosted:
     """The start with trees: as many as settings say, or fewer where held-out instances gain nothing from more."""
     best, groups = settings.n_trees, columns.groups
@@ -68,7 +75,11 @@ def boost(
         for held in held_out(groups, settings.random_state):
             curve = grown(evaluate, start, columns, growth, settings.n_trees, say, held)[1]
             curves.append(np.append(curve, np.full(settings.n_trees + 1 - len(curve), curve[-1])))
-        best = int(np.sum(curves, axis=0).argmax())
+        total = np.sum(curves, axis=0)
+        best = int(total.argmax())
+        late = float(total[-1] - total[-1 - min(PATIENCE, settings.n_trees)])
+        if best == settings.n_trees and late > STILL * float(total[-1] - total[0]):
+            warn(f"Held-out instances still gain from more trees than n_trees={best}: raise it, or learning_rate.")
     quality = grown(evaluate, start, columns, growth, best, say)[0]
     return with_importance(quality, columns)
 

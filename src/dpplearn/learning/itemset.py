@@ -19,7 +19,7 @@ from dpplearn._checks import (
     check_vector,
     read_only,
 )
-from dpplearn.learning.encoding import Encoding
+from dpplearn.learning.encoding import Encoding, check_encoding
 from dpplearn.learning.parts import Columns, Part, column_names, cosines, joined, read_parts, shared_columns
 from dpplearn.learning.similarity.fixed import Fixed
 from dpplearn.learning.table import Drop, Names, Wanted, read_long
@@ -107,7 +107,7 @@ class ItemSet(Frozen):
         self._set(features=F, parts=parts, cost=costs, names=check_names(names, m), k=size)
         if encoding is not None and raw is not None:
             read_only(raw)
-            self._set(encoding=encoding, raw=raw)
+            self._set(encoding=encoding, raw=raw, parts=encoding.named(parts))
 
     @classmethod
     def _of(cls, **values: Any) -> ItemSet:
@@ -128,7 +128,7 @@ class ItemSet(Frozen):
 
     @cached_property
     def similarity(self) -> FloatArray | None:
-        """The matrix that was given; of several parts, of which one is a matrix, their mean. None with features alone."""
+        """The matrix that was given; of several parts, one of them a matrix, their mean. None with features alone."""
         if all(part.matrix is None for part in self.parts):
             return None
         if len(self.parts) == 1:
@@ -182,15 +182,24 @@ class ItemSet(Frozen):
     def part_cosines(self, place: int, subset: IntArray | None = None) -> FloatArray:
         """The cosines of one part, or their block for a subset; a new array."""
         part = self.parts[place]
-        return cosines(part.phi, part.matrix, subset, lambda: self._part_columns[place])
+        return cosines(part.phi, part.matrix, subset, lambda: shared_columns(part.phi))
 
     @cached_property
     def _columns(self) -> Columns:
         return shared_columns(self.phi)
 
+    def part_blocks(self, subset: IntArray) -> FloatArray:
+        """The cosines of a subset in all parts: (parts, k, k)."""
+        if "packed_cosines" in vars(self):
+            high, low = np.maximum.outer(subset, subset), np.minimum.outer(subset, subset)
+            return np.asarray(self.packed_cosines[:, high * (high + 1) // 2 + low])
+        return np.array([self.part_cosines(place, subset) for place in range(len(self.parts))])
+
     @cached_property
-    def _part_columns(self) -> list[Columns | None]:
-        return [shared_columns(part.phi) if sparse.issparse(part.phi) else None for part in self.parts]
+    def packed_cosines(self) -> FloatArray:
+        """The lower triangles of the cosines of all parts, row by row: (parts, n (n + 1) / 2)."""
+        some = np.tril_indices(self.n)
+        return np.array([self.part_cosines(place)[some] for place in range(len(self.parts))])
 
     @overload
     @classmethod
@@ -289,16 +298,6 @@ class ItemSet(Frozen):
         wanted = Wanted(features, phi, drop, constant) if encoding is None else check_encoding(encoding)
         item_sets, subsets = read_long(cls, table, wanted, group=group, cost=cost, chosen=chosen)
         return item_sets if chosen is None else (item_sets, subsets)
-
-
-def check_encoding(encoding: Any) -> Encoding:
-    """An Encoding, and no model that has one."""
-    if not isinstance(encoding, Encoding):
-        raise TypeError(
-            f"encoding must be an Encoding, found {type(encoding).__name__}. Pass model.encoding_, which a model that "
-            "was fitted to ItemSet.from_long(...) has."
-        )
-    return encoding
 
 
 def check_costs(cost: ArrayLike, n: int) -> FloatArray:

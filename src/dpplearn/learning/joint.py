@@ -24,6 +24,7 @@ from dpplearn.learning.solvers import FARTHEST, FLAT, Optimum, largest, newton, 
 FARTHEST_LOGIT = 2.0  # no step changes a parameter of the similarity by more
 SAME = 0.1  # log-posteriors of two starts that differ by less have found the same
 MANY = 200  # parameters of a similarity beyond which differences take too long: no joint standard errors
+ENOUGH = 0.05  # a gain in the log-posterior below which Newton steps take over
 DIFFERENCE = 1e-4  # step of central differences of gradients, in units in which parameters are about 1
 
 
@@ -82,7 +83,9 @@ class Problem:
         gradient = np.concatenate([gradient, terms.similarity_gradient + prior.gradient])
         if terms.hessian is not None and terms.similarity_hessian is not None:
             own = terms.hessian - np.diag(self.precision)
-            hessian = np.block([[own, terms.cross], [terms.cross.T, terms.similarity_hessian + prior.hessian]])
+            bent, cross = terms.similarity_hessian + prior.hessian, terms.cross
+            assert cross is not None
+            hessian = np.block([[own, cross], [cross.T, bent]])
         return Point(value, gradient, hessian, terms)
 
     def along_theta(self, x: FloatArray, tol: float, max_iter: int) -> FloatArray:
@@ -119,61 +122,74 @@ class Problem:
 Report = Callable[[int, FloatArray, Point], None]
 
 
-def climb(problem: Problem, x: FloatArray, *, tol: float, max_iter: int, report: Report, n_iter: int = 0) -> Ascent:
-    """From one start to a maximum."""
-    x = problem.along_theta(x, max(tol, 0.01), 4)
-    point = problem.at(x, 2)
-    if point.hessian is None:
-        x, n_iter = descend(problem, x, point, tol, max_iter, report, n_iter)
-        point = problem.at(x, 2)
-    return polish(problem, x, point, tol, max_iter, report, n_iter)
-
-
-def polish(
-    problem: Problem, x: FloatArray, point: Point, tol: float, max_iter: int, report: Report, n_iter: int
+def climb(
+    problem: Problem,
+    x: FloatArray,
+    *,
+    tol: float,
+    max_iter: int,
+    report: Report,
+    n_iter: int = 0,
+    beat: float = -np.inf,
 ) -> Ascent:
-    """Newton steps with the Hessian's eigenvalues made positive, so that they go uphill wherever they start.
+    """From one start to a maximum; a start that will not `beat` the best so far is left half-way."""
+    x = problem.along_theta(x, max(tol, 0.01), 4)
+    found = descend(problem, x, tol, max_iter, report, n_iter, beat)
+    if found.point.value < beat + SAME:
+        return found
+    return polish(problem, found, tol, max_iter, report)
 
-    Where the Hessian is exact it is new in each step. From differences it is made once, near the maximum, and kept.
-    """
-    exact, unit = point.hessian is not None, problem.unit
-    H = problem.hessian(x, point)
+
+def polish(problem: Problem, start: Ascent, tol: float, max_iter: int, report: Report) -> Ascent:
+    """Newton steps with one Hessian, made anew where a step gains less than a factor of ten in the gradient."""
+    x, point, n_iter = start.x, problem.at(start.x, 2), start.n_iter
+    H, unit, fresh = problem.hessian(x, point), problem.unit, True
     while True:
         size = largest(point.gradient)
-        if size <= tol or n_iter >= max_iter or H is None:
-            return Ascent(x, point._replace(hessian=H), n_iter, size <= tol)
-        step = uphill(H, point.gradient)
+        step = np.zeros(x.size) if H is None else uphill(H, point.gradient)
+        # along a weight that goes to 0 the gradient is slow to, and says nothing: what a step would gain decides
+        done = size <= tol or (fresh and float(point.gradient @ step) <= tol)
+        if done or n_iter >= max_iter or H is None:
+            return Ascent(x, point._replace(hessian=H), n_iter, done)
         step[problem.m :] *= min(1.0, FARTHEST_LOGIT / max(largest(step[problem.m :]), FARTHEST_LOGIT))
         reach = FARTHEST * (1.0 + largest(x * unit))
         step *= min(1.0, reach / max(largest(step * unit), reach))
         slope, noise, t, found = float(point.gradient @ step), 64 * EPS * (1 + abs(point.value)), 1.0, None
         while t > 1e-8:
-            trial = problem.at(x + t * step, 2 if exact else 1)
+            trial = problem.at(x + t * step, 1)
             if trial.value >= point.value + 1e-4 * t * slope - noise:
                 found = trial if slope > noise or largest(trial.gradient) < size else None
                 break
             t *= 0.25
-        if found is None:  # no float on the way is better
+        if found is None and fresh:  # no float on the way is better
             return Ascent(x, point._replace(hessian=H), n_iter, slope <= noise)
-        x, point, n_iter = x + t * step, found, n_iter + 1
-        H = point.hessian if exact else H
-        report(n_iter, x, point)
+        if found is not None:
+            x, point, n_iter = x + t * step, found, n_iter + 1
+            report(n_iter, x, point)
+        fresh = found is None or largest(point.gradient) > 0.1 * size
+        if fresh and largest(point.gradient) > tol:
+            point = problem.at(x, 2)
+            H = problem.hessian(x, point)
 
 
 def descend(
-    problem: Problem, x: FloatArray, point: Point, tol: float, max_iter: int, report: Report, n_iter: int
-) -> tuple[FloatArray, int]:
-    """L-BFGS on the negative, in coordinates in which the Hessian of theta is I."""
+    problem: Problem, x: FloatArray, tol: float, max_iter: int, report: Report, n_iter: int, beat: float
+) -> Ascent:
+    """L-BFGS on the negative, in coordinates in which the Hessian of theta is I.
+
+    It ends where Newton steps can take over, or where its last gains are too small to beat the best so far.
+    """
     m = problem.m
-    assert point.terms.hessian is not None
-    lam, U = linalg.eigh(np.diag(problem.precision) - point.terms.hessian, check_finite=False)
-    root = U / np.sqrt(np.maximum(lam, 1e-6 * max(float(lam[-1]), 1e-300)))  # theta = root u
+    start = problem.at(x, 2, similarity=False)
+    assert start.hessian is not None
+    lam, U = linalg.eigh(-start.hessian, check_finite=False)
+    root = U / np.sqrt(np.maximum(lam, 1e-6 * max(float(lam[-1]), 1e-300)))  # theta = its start + root u
     few = x.size - m <= MANY
+    points: dict[bytes, Point] = {}
+    worst, values = abs(start.value), [-np.inf]
 
     def full(u: FloatArray) -> FloatArray:
-        return np.concatenate([x[:m] + root @ u[:m], u[m:]])
-
-    worst, done, latest = abs(point.value), n_iter, {"u": np.empty(0), "point": point}
+        return np.concatenate([x[:m] + root @ u[:m], x[m:] + u[m:]])
 
     def loss(u: FloatArray) -> tuple[float, FloatArray]:
         nonlocal worst
@@ -181,24 +197,31 @@ def descend(
         if not np.isfinite(here.value):
             return worst + 1e3 * (1 + float(u @ u)), 2e3 * u
         worst = max(worst, -here.value)
-        latest.update(u=u.copy(), point=here)
+        points[u.tobytes()] = here
         return -here.value, -np.concatenate([root.T @ here.gradient[:m], here.gradient[m:]])
 
     def callback(u: FloatArray) -> None:
-        nonlocal done
-        done += 1
-        report(done, full(u), latest["point"])  # type: ignore[arg-type]
+        here = points.get(u.tobytes()) or problem.at(full(u), 1)
+        points.clear()
+        points[u.tobytes()] = here
+        values.append(here.value)
+        report(n_iter + len(values) - 1, full(u), here)
+        gains = np.diff(values[-3:])
+        if few and len(values) > 3 and gains.max() < ENOUGH:
+            raise StopIteration
+        if len(values) > 4 and values[-1] + 5 * gains.max() < beat:
+            raise StopIteration
 
     options = {
         "maxiter": max(max_iter - n_iter, 0),
         "maxfun": 20 * max_iter + 20,
         "gtol": max(tol, 1e-3) if few else tol,  # Newton steps do the rest
-        "ftol": 0.0 if not few else 1e-10,
+        "ftol": 0.0,
         "maxcor": 30,
     }
-    start = np.concatenate([np.zeros(m), x[m:]])
-    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
-    return full(found.x), done
+    u = optimize.minimize(loss, np.zeros(x.size), jac=True, method="L-BFGS-B", callback=callback, options=options).x
+    point = points.get(u.tobytes()) or problem.at(full(u), 1)
+    return Ascent(full(u), point, n_iter + len(values) - 1, largest(point.gradient) <= tol)
 
 
 def uphill(H: FloatArray, g: FloatArray) -> FloatArray:
@@ -232,7 +255,8 @@ class Outcome(NamedTuple):
 
 def outcome(problem: Problem, ascents: Sequence[Ascent]) -> Outcome:
     """What the ascents of all starts amount to."""
-    m, best = problem.m, max(ascents, key=lambda a: a.point.value)
+    # one that was left half-way is no better by SAME, and has no Hessian
+    m, best = problem.m, max(ascents, key=lambda a: a.point.value - (SAME if a.point.hessian is None else 0.0))
     S, point = problem.similarity.with_parameters(best.x[m:]), best.point
     weights = np.array(list(S.weights.values()))
     std, errors, at_bound = np.full(m, np.nan), np.full(weights.size, np.nan), []

@@ -177,17 +177,16 @@ class Example:
 
         d^2 log det S_Y = -<S_Y^-1 C_a, C_b S_Y^-1>, and G knows how the normalizer bends.
         """
-        ways = similarity.directions(self.items)
-        if ways is None:
+        outer = similarity.linear(self.items, G)
+        if outer is None:
             return None, None
-        second, moved = G.curvature(ways, eta)
-        slopes = np.array([-G.along(way) for way in ways])
-        second = -second
+        bent, moved = G.curvature(outer.directions, eta)
+        slopes, second = -outer.slopes, -bent
         if self.Y.size > 0:
-            inside, X = similarity.directions(self.items, self.Y), self._inverse()
-            assert inside is not None
-            second += X.curvature(inside, np.zeros(self.Y.size))[0]
-            slopes += [X.along(way) for way in inside]
+            X = self._inverse()
+            inner = similarity.linear(self.items, X, self.Y)
+            assert inner is not None
+            slopes, second = slopes + inner.slopes, second + X.curvature(inner.directions, np.zeros(self.Y.size))[0]
         w = np.array(list(similarity.weights.values()))
         return bend_simplex(w, slopes, second), -(J.T @ moved) @ simplex_jacobian(w)
 

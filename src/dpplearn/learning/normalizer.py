@@ -98,30 +98,27 @@ class OfDeterminant(Derivative):
     def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         n, p = eta.size, len(directions)
         second, diagonal = np.zeros((p, p)), np.empty((n, p))
-        widths = [0 if way.rows is None else way.rows.shape[1] for way in directions]
-        if all(way.matrix is None for way in directions) and sum(widths) <= n:
-            ends = np.cumsum([0, *widths])
-            U = np.hstack([np.empty((n, 0)), *(way.rows for way in directions if way.rows is not None)])
+        if all(way.rows is not None for way in directions[1:]):
+            ends = np.cumsum([0, *(0 if way.rows is None else way.rows.shape[1] for way in directions)])
+            U = np.hstack([way.rows for way in directions if way.rows is not None])
             GU = self.times(U)
-            Z = np.square(U.T @ GU)
-            squared = np.square(GU)
+            Z, squared = np.square(U.T @ GU), np.square(GU)
             for a, way in enumerate(directions):
                 mine = slice(ends[a], ends[a + 1])
                 diagonal[:, a] = self.squares() if way.rows is None else squared[:, mine].sum(axis=1)
                 for b in range(a + 1):
-                    theirs = slice(ends[b], ends[b + 1])
                     if way.rows is None or directions[b].rows is None:  # <G, C_a G>, or <G, G>
-                        second[a, b] = diagonal[:, b if way.rows is None else a].sum()
+                        second[a, b] = diagonal[:, a].sum()
                     else:
-                        second[a, b] = Z[mine, theirs].sum()
+                        second[a, b] = Z[mine, ends[b] : ends[b + 1]].sum()
         else:
-            G = self.dense()
-            products = [product(G, way) for way in directions]
-            for a, T in enumerate(products):
-                diagonal[:, a] = np.einsum("ij,ij->i", T, G)
-                for b in range(a + 1):
-                    second[a, b] = np.einsum("ij,ji->", T, products[b])
-        second = second + np.tril(second, -1).T
+            G = np.asfortranarray(self.dense())
+            products = np.empty((p, n, n))
+            for a, way in enumerate(directions):
+                products[a] = product(G, way)
+                diagonal[:, a] = np.einsum("ij,ij->i", products[a], G)
+            second = products.reshape(p, -1) @ products.transpose(0, 2, 1).reshape(p, -1).T
+        second = np.tril(second) + np.tril(second, -1).T
         with np.errstate(over="ignore", invalid="ignore"):
             ratio = np.where(diagonal > 0, diagonal * np.exp(-eta)[:, None], 0.0)
         return -second, ratio
@@ -129,11 +126,11 @@ class OfDeterminant(Derivative):
 
 def product(G: FloatArray, way: Direction) -> FloatArray:
     """G C_a, n x n."""
-    if way.matrix is not None:
-        return np.asarray(G @ way.matrix)
-    if way.rows is None:
+    if way.rows is not None:
+        return np.asarray((G @ way.rows) @ way.rows.T)
+    if way.matrix is None and way.packed is None:
         return G
-    return np.asarray((G @ way.rows) @ way.rows.T)
+    return np.asarray(blas.dsymm(1.0, way.triangle(len(G)), G, side=1, lower=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,11 +141,12 @@ class Inverse(OfDeterminant):
     r: FloatArray
     shared: float
 
+    def triangle(self) -> FloatArray:
+        return np.asarray(self.X * self.r[:, None] * self.r)
+
     def dense(self) -> FloatArray:
-        lower = np.tril(self.X)
-        G = (lower + lower.T) * self.r[:, None] * self.r
-        G.flat[:: len(G) + 1] /= 2.0
-        return np.asarray(G)
+        lower = np.tril(self.triangle())
+        return lower + np.tril(lower, -1).T
 
     def squares(self) -> FloatArray:
         r2 = self.r**2

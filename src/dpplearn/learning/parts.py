@@ -37,7 +37,7 @@ class Part(NamedTuple):
     @property
     def n(self) -> int:
         """Number of items."""
-        return int(self.phi.shape[0]) if self.matrix is None else len(self.matrix)
+        return len(self.matrix) if self.matrix is not None else int(self.phi.shape[0])  # type: ignore[union-attr]
 
     @property
     def width(self) -> int | None:
@@ -141,8 +141,8 @@ def shared_shapes(shapes: Sequence[tuple[Shape, ...]], what: str = "X[{}]") -> t
         here = {shape.name: shape for shape in found}
         if here.keys() != first.keys():
             raise ValueError(
-                f"{what.format(t)} has the similarity parts {', '.join(here)}, and {', '.join(first)} were seen before: "
-                "all instances must have the same parts."
+                f"{what.format(t)} has the similarity parts {', '.join(here)}, and {', '.join(first)} were seen "
+                "before: all instances must have the same parts."
             )
         for name, shape in here.items():
             if shape.width != first[name].width:
@@ -183,4 +183,5 @@ def joined(parts: tuple[Part, ...]) -> Features | None:
     share = 1 / np.sqrt(len(parts))
     if any(sparse.issparse(part.phi) for part in parts):
         return sparse.csr_array(sparse.hstack([part.phi for part in parts], format="csr") * share)
-    return np.hstack([part.phi for part in parts]) * share
+    rows: list[FloatArray] = [to_dense(part.phi) for part in parts]
+    return np.hstack(rows) * share

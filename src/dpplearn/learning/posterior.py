@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray, check_choice, check_int
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import Backend, make_backend
+from dpplearn.learning.diagnosis import check_possible, is_settled, warn_about_bounds, warn_about_starts
 from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
-from dpplearn.learning.joint import SAME, Ascent, Outcome, Point, Problem, climb, outcome
+from dpplearn.learning.joint import Ascent, Outcome, Point, Problem, climb, outcome
 from dpplearn.learning.likelihood import Request, Terms
+from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.profile import Known, Profile, maximize_profile
 from dpplearn.learning.profile import Point as Done
 from dpplearn.learning.quality import LogLinear, Quality
 from dpplearn.learning.similarity import Fixed, Learned, Projected, Similarity
-from dpplearn.learning.solvers import RUNAWAY, Objective, Optimum, largest, lbfgs, newton, standard_errors
+from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors
 from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
 
@@ -113,6 +113,8 @@ def fit_weights(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Fitted:
     """Maximize sum of w_t log P(Y_t | X_t) - sum of theta_j^2 / (2 variance_j), over the similarity too if asked to."""
+    if isinstance(data, Shard) and isinstance(settings.similarity, Learned):  # here, where instances have their numbers
+        settings.similarity.bound(shared_shapes([tuple(p.shape for p in items.parts) for items in data.item_sets]))
     progress = as_progress(verbose)
     prepare = partial(Part.of, evaluator=make_evaluator(evaluator, device), similarity=settings.possible)
     try:
@@ -152,7 +154,7 @@ def maximize_posterior(
     theta, done, known = quality.parameters if start is None else start.copy(), 0, Known()
     if isinstance(similarity, Learned):
         similarity = similarity.bound(survey.parts)
-        if survey.moment is not None and isinstance(similarity, Projected) and not settings.similarity.names:
+        if survey.moment is not None and isinstance(similarity, Projected) and not settings.warm:
             similarity = similarity.centred(survey.moment)
     state = Checkpoint(checkpoint, problem_of(survey, names, precision, settings))
     where: FloatArray | None = None  # of the similarity's parameters, in a fit that goes on
@@ -206,8 +208,8 @@ def maximize_posterior(
             value,
             largest(found.optimum.terms.gradient),
             found.optimum.n_iter,
-            is_settled(found.optimum, found.std, precision == 0, survey.scale, names, settings),
-            names,
+            is_settled(found.optimum, found.std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
+            survey.names or default_names(survey.n_features),
             found.starts,
             survey.encoding,
         )
@@ -216,9 +218,9 @@ def maximize_posterior(
             at = similarity.with_parameters(np.array(w))
             here = posterior(at)(point.parameters, 1).value
             if not np.isclose(here, point.value, rtol=1e-6, atol=1e-6):
-                where = ", ".join(f"{name}={x:g}" for name, x in at.named().items())
+                there = ", ".join(f"{name}={x:g}" for name, x in at.named().items())
                 raise ValueError(
-                    f"The checkpoint {checkpoint} is of another fit: at {where} it has the value {point.value:.8g}, "
+                    f"The checkpoint {checkpoint} is of another fit: at {there} it has the value {point.value:.8g}, "
                     f"here it is {here:.8g}. Delete the file to start anew, or pass another path."
                 )
         profile = Profile(maximize, similarity, theta, done, known)
@@ -238,7 +240,7 @@ def maximize_posterior(
         likelihood(best.terms, best.theta),
         largest(best.terms.gradient),
         best.n_iter,
-        is_settled(best, std, precision == 0, survey.scale, names, settings),
+        is_settled(best, std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
         survey.names or default_names(survey.n_features),
         encoding=survey.encoding,
     )
@@ -276,7 +278,8 @@ def climb_all(
         x = np.concatenate([theta, vector if where is None else where])
         where = None
         last = settings.max_iter + n_iter
-        found = climb(problem, x, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter)
+        best = max((ascent.point.value for ascent in ascents), default=-np.inf)
+        found = climb(problem, x, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, beat=best)
         n_iter, theta = found.n_iter, found.x[:m]
         ascents.append(found)
         known[tuple(found.x[m:].tolist())] = Done(theta, found.point.value, found.point.gradient[m:], found.converged)
@@ -306,102 +309,3 @@ def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, sett
         **({"tol": settings.tol} if settings.free else {}),  # of every similarity that is done
         **({"given_size": True} if settings.given_size else {}),
     }
-
-
-# What a fit says of its outcome
-
-
-def say(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning at the line that called `fit`, through two functions and the one that says it."""
-    warnings.warn(message, category, stacklevel=6)
-
-
-CURE = (
-    "What is particular to each item makes every target possible: fit with nugget=0.01, say, with learn_nugget=True, "
-    'or with similarity="mixture", which learn how much of it there is.'
-)
-
-
-def check_possible(survey: Survey, on_impossible: str) -> None:
-    """Raise, or say what is left out."""
-    bad, n = survey.impossible, survey.n_instances
-    first = "; ".join(f"instance {t}: {why}" for t, why in bad[:3]) + ("; ..." if len(bad) > 3 else "")
-    if bad and on_impossible == "error":
-        raise ValueError(
-            f"{len(bad)} of {n} targets have probability 0 whatever the weights are ({first}). {CURE} Or "
-            'leave these instances out: on_impossible="drop".'
-        )
-    if survey.weight == 0:
-        raise ValueError(
-            f"All targets that count have probability 0 ({first}): no instance is left to learn from. {CURE}"
-            if bad
-            else "All sample_weight are 0: at least one instance must count."
-        )
-    if bad:
-        say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
-
-
-def warn_about_bounds(profile: Profile, free: Sequence[int]) -> None:
-    """Say which learned parameters of the similarity are at an end of where they may be."""
-    for j in free:
-        name, low, high, _, at_low, at_high = profile.similarity.space[j]
-        if profile.rises(j):
-            say(
-                f"The likelihood still rises at {at_high or f'{name} = {high:g}'}: the data say little about "
-                "similarity. Set it instead of learning it.",
-                ConvergenceWarning,
-            )
-        if at_low and profile.best[j] == low:
-            say(f"The learned similarity is at the lower bound {at_low}.")
-
-
-def warn_about_starts(found: Outcome) -> None:
-    """Say which weights are at 0, and whether the starts agree."""
-    if found.at_bound:
-        named = ", ".join(found.at_bound[:5]) + (
-            f" and {len(found.at_bound) - 5} more" if len(found.at_bound) > 5 else ""
-        )
-        say(
-            f"The learned similarity is at the lower bound 0 in the weights of {named}: the targets ask for none of "
-            "these, and their standard errors are not known."
-        )
-    gap = found.starts.max() - found.starts
-    if (gap > SAME).any():
-        say(
-            f"{int((gap > SAME).sum())} of {gap.size} starts end in a lower maximum, by up to {gap.max():.3g} in the "
-            "log-posterior: there may be a better one still. Look at starts_; try a larger n_starts, or a stronger "
-            "similarity_prior."
-        )
-
-
-def is_settled(
-    best: Optimum, std: FloatArray, free: np.ndarray, scale: FloatArray, names: Sequence[str], settings: Settings
-) -> bool:
-    """Whether theta is a maximum; if not, warn which weights are not settled and what to do. `free` have no prior."""
-    # A large step from small weights only says that the solver was stopped, or told to be content, too soon.
-    far = np.abs(best.theta) * scale > (5.0 if best.converged else 15.0)
-    running = free & far & (np.abs(best.step) * scale > RUNAWAY) & (best.theta * best.step > 0)
-    if running.any():
-        found = ", ".join(
-            f"{names[j]} ({best.theta[j]:+.1f} and {'rising' if best.step[j] > 0 else 'falling'})"
-            for j in np.flatnonzero(running).tolist()
-        )
-        say(
-            f"These weights run away to infinity, because the data separate on them and they have no prior: {found}. "
-            "Give them a finite prior_variance, or leave the features out.",
-            ConvergenceWarning,
-        )
-        return False
-    if not best.converged:
-        say(
-            f"fit stopped after {best.n_iter} iterations with a gradient of {largest(best.terms.gradient):.2g}, "
-            f"above tol={settings.tol:g}. Raise max_iter ({settings.max_iter}), or tol.",
-            ConvergenceWarning,
-        )
-    elif np.isinf(std).any():
-        found = ", ".join(names[j] for j in np.flatnonzero(np.isinf(std)).tolist())
-        say(
-            f"The data do not determine the weights of {found}: the columns are zero or collinear, and without a prior "
-            "other weights fit as well. Their standard errors are infinite; give them a finite prior_variance."
-        )
-    return best.converged

@@ -70,7 +70,7 @@ class ConditionalPredictor:
 
     @rho_.setter
     def rho_(self, rho: float) -> None:
-        self.similarity_ = replace(getattr(self, "similarity_", Fixed()), rho=rho)  # type: ignore[type-var]
+        self.similarity_ = replace(getattr(self, "similarity_", Fixed()), rho=rho)
 
     @property
     def nugget_(self) -> float:
@@ -98,7 +98,7 @@ class ConditionalPredictor:
         return DPP.from_quality(q, self.similarity_.matrix(x))
 
     def marginals(self, x: ItemSet, k: int | None = None) -> FloatArray:
-        """P(i in Y | X) = K_ii of every item; with `given_size`, given that k are chosen (by default the instance's k)."""
+        """P(i in Y | X) = K_ii of every item; with `given_size`, given that k are chosen, by default the instance's."""
         eta = self._eta(x)
         size = self._size(x, k) if self.given_size or k is not None else None
         z = Example(x, np.empty(0, np.int64), self.similarity_).normalizer(eta, k=size)

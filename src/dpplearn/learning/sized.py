@@ -1,7 +1,7 @@
 """log e_k(L), the normalizer given the size, with marginals, covariances and derivatives in S.
 
-Given |Y| = k, P(Y) = det(L_Y) / e_k(lam) (KT12, section 5.2), with lam, V the eigenpairs of L: phase 1 takes a set J of k
-eigenvectors, phase 2 items from the projection on them. With p_a = P(a in J) and p_ab = P(a, b in J),
+Given |Y| = k, P(Y) = det(L_Y) / e_k(lam) (KT12, section 5.2), with lam, V the eigenpairs of L: phase 1 takes a set J of
+k eigenvectors, phase 2 items from the projection on them. With p_a = P(a in J) and p_ab = P(a, b in J),
 
     P(i in Y)     sum of p_a v_ia^2                        d log e_k / dS = diag(q) V diag(p / lam) V^T diag(q)
     P(i, j in Y)  sum of p_ab (v_ia^2 v_jb^2 - v_ia v_ib v_ja v_jb) over a != b
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg, optimize
+from scipy.linalg import blas
 from scipy.special import expit
 
 from dpplearn._checks import FloatArray
@@ -34,7 +35,7 @@ def normalize_sized(eta: FloatArray, S: Operand, k: int, J: FloatArray | None, w
     n = eta.size
     if k == 0:
         nothing = None if J is None else np.zeros((J.shape[1],) * 2)
-        return Normalizer(0.0, np.zeros(n), nothing, Nothing() if with_G else None)
+        return Normalizer(0.0, np.zeros(n), nothing, Nothing(n) if with_G else None)
     found = eigenpairs(eta, S, k)
     if found is None:
         return None
@@ -47,7 +48,7 @@ def normalize_sized(eta: FloatArray, S: Operand, k: int, J: FloatArray | None, w
 
 
 def eigenpairs(eta: FloatArray, S: Operand, k: int) -> tuple[FloatArray, FloatArray, FloatArray, float] | None:
-    """Eigenpairs of diag(r) S diag(r) with r = q e^(-shift / 2), largest 1, and the shift; None where k is above the rank."""
+    """Eigenpairs of diag(r) S diag(r), r = q e^(-shift / 2) at most 1, and the shift; None with k above the rank."""
     shift = float(eta.max())
     r = np.exp((eta - shift) / 2)
     M = S.matrix()
@@ -76,8 +77,8 @@ def factor_of(M: FloatArray, S: Operand, eta: FloatArray) -> Factor:
 class Sized:
     """Eigenpairs of L and what of e_k is left without some: lam and V, log e_k, and nodes z with their weights.
 
-    e_{k-s} without a set A of s eigenvalues, over e_k, is the sum of weights z^s prod 1 / (1 + lam_a z) over a in A, for
-    L scaled by e^tilt.
+    e_{k-s} without a set A of s eigenvalues, over e_k, is the sum of weights z^s prod 1 / (1 + lam_a z) over a in A,
+    for L scaled by e^tilt.
     """
 
     lam: FloatArray
@@ -141,9 +142,15 @@ class Sized:
 
 
 class Nothing(Derivative):
-    """Of a constant."""
+    """Of a constant, for n items."""
 
     shared = 0.0
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def triangle(self) -> FloatArray:
+        return np.zeros((self.n, self.n))
 
     def times(self, V: FloatArray) -> FloatArray:
         return np.zeros_like(V)
@@ -172,10 +179,13 @@ class Spectral(Derivative):
         B = self.r[:, None] * self.spectrum.V
         return np.asarray(B @ (self.spectrum.without[:, None] * (B.T @ V)))
 
+    def triangle(self) -> FloatArray:
+        return self.times(np.eye(self.r.size))
+
     def trace(self) -> float:
         return float(self.r**2 @ (np.square(self.spectrum.V) @ self.spectrum.without))
 
-    def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
         """With A_a = V^T diag(r) C_a diag(r) V, and e' without two eigenvalues i != j, all over e_k:
 
         d^2 log e_k    sum of e'_{k-2} (A_ii B_jj - A_ij B_ij)  -  (d_a log e_k) (d_b log e_k)
@@ -204,7 +214,7 @@ class Spectral(Derivative):
 
 def inside(B: FloatArray, way: Direction) -> FloatArray:
     """B^T C_a B."""
-    if way.matrix is not None:
-        return np.asarray(B.T @ (way.matrix @ B))
+    if way.matrix is not None or way.packed is not None:
+        return np.asarray(B.T @ blas.dsymm(1.0, way.triangle(len(B)), np.asfortranarray(B), lower=1))
     half = B if way.rows is None else way.rows.T @ B
     return np.asarray(half.T @ half)

@@ -15,7 +15,7 @@ from dpplearn.torch.likelihood import (
     marginals,
     subset_masks,
 )
-from dpplearn.torch.loss import DPPLoss
+from dpplearn.torch.loss import DPPLoss, cosines
 from dpplearn.torch.sampling import sample
 from dpplearn.torch.sized import kdpp_log_prob, kdpp_marginals
 
@@ -23,6 +23,7 @@ __all__ = [
     "Chosen",
     "DPPDistribution",
     "DPPLoss",
+    "cosines",
     "greedy_map",
     "kdpp_log_prob",
     "kdpp_marginals",

@@ -2,7 +2,8 @@
 
 The formulas are those of `dpplearn.learning.normalizer`, with one triangular inverse for a batch in place of LAPACK's.
 Where that file finds a Cholesky factor too inaccurate (items too alike, qualities too large), the instance goes the
-numpy way.
+numpy way. So do the requests that are not batched: the likelihood given the size, what trees are grown on, and the
+derivatives of learned similarities.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ class Prepared:
 
     def _place(self, similarity: Similarity) -> None:
         """Into buckets: the rank, and so the route, may be another for another S."""
-        self.similarity, self.buckets = similarity, list[Bucket]()
+        self.similarity, self.buckets, self.in_order = similarity, list[Bucket](), list[tuple[float, Example]]()
         found: dict[tuple[int, ...], Bucket] = {}
         for w, items, Y in zip(self.shard.weights.tolist(), self.shard.item_sets, self.shard.subsets, strict=True):
             example = Example(items, Y, similarity)
@@ -146,6 +147,7 @@ class Prepared:
             bucket = found.setdefault((example.dual, n, d), Bucket(example.dual, n, d))
             bucket.weights.append(w)
             bucket.examples.append(example)
+            self.in_order.append((w, example))
         self.buckets = [found[key] for key in sorted(found)]
         for bucket in self.buckets:
             bucket.keep(self.device)
@@ -153,6 +155,8 @@ class Prepared:
     def evaluate(self, request: Request) -> Terms:
         if not same(request.similarity, self.similarity):
             self._place(request.similarity)
+        if request.given_size or request.per_item or (request.with_similarity and isinstance(self.similarity, Learned)):
+            return request.total((w, example.evaluate(request)) for w, example in self.in_order)  # the numpy way
         parts: list[tuple[float, Terms]] = []
         for bucket in self.buckets:
             work = partial(evaluate_batch, bucket, request, self.device)
@@ -179,14 +183,10 @@ def evaluate_batch(
 ) -> list[tuple[float, Terms]]:
     """The sum over a batch, weighted, and beside it the instances that went the numpy way."""
     quality, similarity, order, with_similarity = request[:4]
-    if request.given_size or request.per_item or (with_similarity and isinstance(similarity, Learned)):
-        return [
-            (w, e.evaluate(request)) for w, e in zip(bucket.weights[low:high], bucket.examples[low:high], strict=True)
-        ]
     examples, data = bucket.examples[low:high], bucket.tensors(low, high, device)
     linear = isinstance(quality, LogLinear)
     if linear:
-        eta = data.F @ torch.as_tensor(quality.parameters, device=device)
+        eta = data.F @ torch.tensor(quality.parameters, device=device)
     else:
         eta = padded([quality.eta(e.items) for e in examples], bucket.n, device)
     fine = (torch.isfinite(eta) & (eta <= MAX_ETA) | ~data.there).all(-1)

@@ -191,7 +191,7 @@ class GreedyRun:
         self.cost = None if free and (power == 0.0 or limits.equal) else torch.tensor(limits.cost, device=device)
         self.weight = None if self.cost is None or power == 0.0 else self.cost**power
         self.room, self.spent, self.wide = limits.room, 0.0, FRONT
-        self.dear = self.low = self.dependent = self.barred = 0
+        self.dear = self.barred = self.low = self.dependent = 0
         self.group = torch.tensor(limits.group, device=device) if limits.group.size else None
 
     def score(self, g: Tensor, idx: Tensor | None = None) -> Tensor:
@@ -242,26 +242,14 @@ class GreedyRun:
                     self.wide = FRONT if gains.refresh() else 2 * self.wide  # none is new: more must be exact
                     front = None
                     continue
-                place = int(torch.nonzero(score == best)[0])
-                if self.rule == PROBABILITY:  # g - 1 is the same float for all small g: then g decides
-                    place = int(torch.where(score == best, g, -torch.inf).argmax())
-                elif self.cost is not None:  # else the cheaper
-                    place = int(torch.where(score == best, self.cost[front], torch.inf).argmin())
+                place = self.preferred(score == best, g, front)
                 j = int(front[place])
                 alive[place] = False
             gain = gains.take(j)
             self.alive[j] = False
-            if self.group is not None:
-                if front is not None:
-                    self.alive[front] = alive
-                out = self.alive & (self.group == self.group[j])
-                self.barred += int(out.sum())
-                self.alive &= ~out
-                if front is not None:
-                    alive = self.alive[front]
             if gain == 0.0:
                 if len(items) < len(forced):
-                    return Run(np.array([*items, j], np.int64), np.array([*found, 0.0]), IMPOSSIBLE)
+                    return Run(np.array([*items, j], np.int64), np.array([*found, 0.0]), IMPOSSIBLE, 0)
                 self.dependent += 1
                 continue
             items.append(j)
@@ -269,10 +257,25 @@ class GreedyRun:
             self.spent += float(limits.cost[j])
             if front is not None:
                 g = g - gains.lower()
+            if self.group is not None:
+                if front is not None:
+                    self.alive[front] = alive
+                rivals = self.alive & (self.group == self.group[j])
+                self.barred += int(rivals.sum())
+                self.alive &= ~rivals
+                alive = self.alive if front is None else self.alive[front]
         if front is not None:
             self.alive[front] = alive
         end = self.why(len(items) == k)
-        return Run(np.array(items, np.int64), np.array(found), end)
+        return Run(np.array(items, np.int64), np.array(found), end, 0)
+
+    def preferred(self, equal: Tensor, g: Tensor, front: Tensor) -> int:
+        """Of equal scores the larger g (g - 1 is the same float for all small g), or the cheaper; then the first."""
+        if self.rule == PROBABILITY or self.cost is not None:
+            x = g if self.rule == PROBABILITY or self.cost is None else -self.cost[front]
+            x = torch.where(equal, x, -torch.inf)
+            equal = x == x.max()
+        return int(torch.nonzero(equal)[0])
 
     def build(self) -> tuple[Tensor, Tensor, Tensor, float] | None:
         """The front in the order of item numbers, its gains, who is alive in it, and the best score outside."""

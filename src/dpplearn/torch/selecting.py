@@ -16,10 +16,12 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._loops.records import Run
 from dpplearn._precision import EPS
+from dpplearn.decoding.asked import factor_of
 from dpplearn.decoding.candidates import Candidates, some
-from dpplearn.decoding.diversify import choose, factor_of, standardize
 from dpplearn.decoding.diversify import diversify as diversify_arrays
 from dpplearn.decoding.diversity import check_diversity, diversified
+from dpplearn.decoding.embeddings import standardize
+from dpplearn.decoding.fill import choose
 from dpplearn.decoding.greedy import greedy_map as greedy_candidates
 from dpplearn.decoding.limits import Limits, check_limits
 from dpplearn.decoding.selection import Selection

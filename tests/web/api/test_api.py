@@ -178,6 +178,32 @@ def test_compress_tells_what_was_dropped(client, example, select):
         assert one["text"] == line == without(one["full"], tuple(map(tuple, one["dropped"])))
 
 
+def test_a_question_an_order_and_context(client, select, example, is_problem):
+    found = select(about="What would a new spillway cost?", budget=60, unit="words").json()
+    assert "14 million" in found["text"]
+    assert max(one["contributions"].get("relevance to the question", 0.0) for one in found["selected"]) > 1.0
+    assert select(about="  ").json() == select().json()
+    assert "No sentence mentions “zebra”" in select(about="zebra").json()["note"]
+    problem = is_problem(select(about="?!"), 422, "invalid")
+    assert problem["errors"][0]["pointer"] == "/about"
+    is_problem(select(order="random"), 422, "invalid")
+    is_problem(select(about="x" * 1_001), 422, "invalid")
+    by_gain, by_time = select(order="importance").json(), select().json()
+    assert by_gain["text"] != by_time["text"]
+    assert sorted(by_gain["text"].split("\n")) == sorted(by_time["text"].split("\n"))
+    lines = by_gain["text"].split("\n")
+    for one in by_gain["selected"]:
+        assert example["sentences"][one["sentence"]]["text"] == lines[one["order"] - 1]
+    assert select(with_context=True).status_code == 200
+    assert set(client.get("/api/v1/models").json()["orders"]) == {"chronological", "source", "importance"}
+    later, earlier = {"text": "Ten boats sank.", "date": "9 May 2004"}, {"text": "Snow fell.", "date": "2004-05-08"}
+    whole = client.post(
+        "/api/v1/summarize", json={"documents": [later, earlier], "budget": 100, "unit": "words"}
+    ).json()
+    assert whole["text"] == "Snow fell.\nTen boats sank."
+    assert [one["document"] for one in whole["selected"]] == [1, 0]
+
+
 def test_offsets_count_code_points_and_texts_come_back_unchanged(client):
     answer = client.post("/api/v1/clusters", json={"documents": [{"id": "<i>", "title": "&amp;", "text": RTL}]}).json()
     assert answer["documents"] == [{"id": "<i>", "title": "&amp;", "text": RTL, "date": None}]

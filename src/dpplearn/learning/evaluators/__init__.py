@@ -42,7 +42,7 @@ class Evaluated(Protocol):
     """Instances made ready for many evaluations."""
 
     def evaluate(self, request: Request) -> Terms:
-        """The sum over the instances, each times its weight."""
+        """The sum over the instances, each times its weight; `request.per_item` in the order of the shard."""
 
 
 class Evaluator(Protocol):
@@ -121,7 +121,8 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
     scale = np.max([np.abs(items.features).max(axis=0) for items in shard.item_sets], axis=0)
     names = next((items.names for items in shard.item_sets if items.names is not None), None)
     encoding = next((items.encoding for items in shard.item_sets if items.encoding is not None), None)
-    parts, moment = (), None
+    parts: tuple[Shape, ...] = ()
+    moment: FloatArray | None = None
     if isinstance(similarity, Learned):
         parts = shared_shapes([tuple(part.shape for part in items.parts) for items in shard.item_sets])
         if similarity.bound(parts).needs_moment:

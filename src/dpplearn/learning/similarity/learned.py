@@ -26,6 +26,13 @@ class LogPrior(NamedTuple):
     hessian: FloatArray
 
 
+class Linear(NamedTuple):
+    """Of weights in which S is linear: <G, dS/dw> and dS/dw of each."""
+
+    slopes: FloatArray
+    directions: list[Direction]
+
+
 class Learned(Similarity):
     """A kind that is learned. A record without parts is one to learn; `bound` gives it those of the data."""
 
@@ -34,7 +41,7 @@ class Learned(Similarity):
     @property
     @abstractmethod
     def weights(self) -> dict[str, float]:
-        """What of S is particular to each item ("own"), constant ("all"), and of each part or feature: they sum to 1."""
+        """What of S is particular to each item ("own"), constant ("all"), of each part or feature; the sum is 1."""
 
     @property
     def std(self) -> dict[str, float]:
@@ -64,8 +71,8 @@ class Learned(Similarity):
         """Whether it starts from the sum of phi^T phi over all items."""
         return False
 
-    def directions(self, items: Items, subset: IntArray | None = None) -> list[Direction] | None:  # noqa: ARG002
-        """dS/dw of the weights in which S is linear, if these are all its parameters' softmax."""
+    def linear(self, items: Items, G: Derivative, subset: IntArray | None = None) -> Linear | None:  # noqa: ARG002
+        """Slopes and directions dS/dw of the weights, if S is linear in them and the parameters are their logits."""
         return None
 
     def with_errors(self, errors: FloatArray) -> Self:

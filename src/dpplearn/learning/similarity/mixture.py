@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from dpplearn._linalg import to_dense
 from dpplearn.learning.parts import RESERVED, Shape
 from dpplearn.learning.similarity.learned import (
     Learned,
+    Linear,
     LogPrior,
     check_weights,
     dirichlet,
@@ -109,36 +111,66 @@ class Mixture(Learned):
         return self._mixed(items, subset)
 
     def _mixed(self, items: Items, subset: IntArray | None) -> FloatArray:
-        n = items.n if subset is None else subset.size
-        S = np.full((n, n), self.w[1])
-        for w, place in zip(self.w[2:], self.places(items), strict=True):
-            C = items.part_cosines(place, subset)
-            C *= w
-            S += C
-        np.fill_diagonal(S, 1.0)
-        return S
+        if subset is None:
+            S = (self._shares(items) @ items.packed_cosines)[lower_index(items.n)]
+        else:
+            S = np.tensordot(self._shares(items), items.part_blocks(subset), 1)
+        S += self.w[1]
+        S.flat[:: len(S) + 1] = 1.0
+        return np.asarray(S)
+
+    def _shares(self, items: Items) -> FloatArray:
+        """Weights in the order of the item set's parts."""
+        shares = np.empty(len(self.names))
+        shares[self.places(items)] = self.w[2:]
+        return shares
 
     def rank(self, items: Items) -> int | None:
         widths = [items.parts[place].width for place in self.places(items)]
         return None if None in widths else sum(width for width in widths if width is not None) + 1
 
     def rows(self, items: Items) -> FloatArray | None:
-        parts = [items.parts[place] for place in self.places(items)]
-        if any(part.phi is None for part in parts):
+        if items.phi is None:
             return None
-        scaled = [np.sqrt(w) * to_dense(part.phi) for w, part in zip(self.w[2:], parts, strict=True)]
-        return np.hstack([*scaled, np.full((items.n, 1), np.sqrt(self.w[1]))])
+        ends = part_ends(items)
+        root = np.repeat(np.sqrt(self._shares(items) * len(self.names)), np.diff(ends))  # phi has equal shares
+        return np.hstack([to_dense(items.phi) * root, np.full((items.n, 1), np.sqrt(self.w[1]))])
 
-    def directions(self, items: Items, subset: IntArray | None = None) -> list[Direction]:
-        n = items.n if subset is None else subset.size
-        found = [Direction(), Direction(rows=np.ones((n, 1)))]
-        for place in self.places(items):
-            phi, width = items.parts[place].phi, items.parts[place].width
-            if width is None or width >= n:  # as rows, it would be larger
-                found.append(Direction(matrix=items.part_cosines(place, subset)))
-            else:
-                found.append(Direction(rows=to_dense(phi if subset is None else phi[subset])))
-        return found
+    def linear(self, items: Items, G: Derivative, subset: IntArray | None = None) -> Linear:
+        n, order, lower = items.n if subset is None else subset.size, self.places(items), G.triangle()
+        constant = np.ones((n, 1))
+        first = [G.trace(), float(G.quadratics(constant)[0])]
+        ways = [Direction(), Direction(rows=constant)]
+        if lower is None:
+            U, ends = to_dense(items.phi) * np.sqrt(len(self.names)), part_ends(items)
+            U = U if subset is None else U[subset]
+            sums = np.add.reduceat(G.quadratics(U), ends[:-1])
+            ways += [Direction(rows=U[:, ends[place] : ends[place + 1]]) for place in order]
+        elif subset is None:
+            row, column = np.tril_indices(n)
+            packed = lower[row, column]
+            packed[row != column] *= 2
+            sums = items.packed_cosines @ packed
+            ways += [Direction(packed=items.packed_cosines[place]) for place in order]
+        else:
+            blocks = items.part_blocks(subset)
+            full = np.tril(lower) + np.tril(lower, -1).T
+            sums = np.einsum("mij,ij->m", blocks, full)
+            ways += [Direction(matrix=blocks[place]) for place in order]
+        return Linear(np.array([*first, *sums[order]]), ways)
 
     def pull_back(self, items: Items, G: Derivative, subset: IntArray | None = None) -> FloatArray:
-        return pull_simplex(self.w, np.array([G.along(way) for way in self.directions(items, subset)]))
+        return pull_simplex(self.w, self.linear(items, G, subset).slopes)
+
+
+def part_ends(items: Items) -> IntArray:
+    """Where the features of each part begin and end, side by side."""
+    return np.cumsum([0, *(part.width or 0 for part in items.parts)])
+
+
+@lru_cache(maxsize=64)
+def lower_index(n: int) -> IntArray:
+    """Where entry (i, j) of a symmetric matrix is among those of its lower triangle, row by row."""
+    i, j = np.indices((n, n))
+    high, low = np.maximum(i, j), np.minimum(i, j)
+    return np.asarray(high * (high + 1) // 2 + low)

@@ -1,4 +1,4 @@
-"""A projection: similarity features go through a learned linear map to a few components, and cosines are taken there."""
+"""A projection: similarity features go through a learned linear map to a few components; cosines are taken there."""
 
 from __future__ import annotations
 
@@ -167,6 +167,7 @@ class Projected(Learned):
         each = np.einsum("ij,ij->i", B, U)
         # du_i = (I - u_i u_i^T) (x_i dA) / |x_i A|, and <G, d(U U^T)> = 2 <G U, dU>
         inward = ((B - each[:, None] * U) / length[:, None])[:, :-1]
-        phi = items.phi if subset is None else items.phi[subset]  # type: ignore[index]
+        phi = features_of(items, len(self.names), self.kind)
+        phi = phi if subset is None else phi[subset]
         d_map = 2 * self.w[2] * np.asarray(phi.T @ inward)
         return np.concatenate([pull_simplex(self.w, shares(G, len(U), float(each.sum()))), d_map.ravel()])

@@ -16,6 +16,7 @@ from dataclasses import asdict
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
+from scipy.linalg import lapack
 
 from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn.learning.parts import Part
@@ -31,14 +32,24 @@ class Items(Protocol):
     @property
     def parts(self) -> tuple[Part, ...]: ...
     def cosines(self, subset: IntArray | None = None) -> FloatArray: ...  # C, or its block: a new array
-    def part_cosines(self, place: int, subset: IntArray | None = None) -> FloatArray: ...  # the same of one part
+    def part_blocks(self, subset: IntArray) -> FloatArray: ...  # of all parts: (parts, k, k)
+    @property
+    def packed_cosines(self) -> FloatArray: ...  # lower triangles of all parts, row by row
 
 
 class Direction(NamedTuple):
-    """dS/dw of a weight in which S is linear: a matrix, rows of it (rows rows^T), or neither: the identity."""
+    """dS/dw of a weight in which S is linear: rows rows^T, a matrix, its lower triangle, or none: the identity."""
 
     rows: FloatArray | None = None
     matrix: FloatArray | None = None
+    packed: FloatArray | None = None  # row by row
+
+    def triangle(self, n: int) -> FloatArray:
+        """An n x n array with the lower triangle of a matrix, in the order that LAPACK wants."""
+        if self.matrix is not None:
+            return np.asfortranarray(self.matrix)
+        assert self.packed is not None
+        return np.asarray(lapack.dtpttr(n, self.packed, uplo="U")[0].T)
 
 
 class Derivative(ABC):
@@ -62,11 +73,9 @@ class Derivative(ABC):
         """<G, C> for a symmetric n x n matrix C."""
         return float(self.times(C).trace())
 
-    def along(self, direction: Direction) -> float:
-        """<G, dS/dw>."""
-        if direction.matrix is not None:
-            return self.inner(direction.matrix)
-        return self.trace() if direction.rows is None else float(self.quadratics(direction.rows).sum())
+    def triangle(self) -> FloatArray | None:
+        """An n x n array of which the lower triangle is that of G; None where G is known by rows."""
+        return None
 
     def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Of what G is the derivative of: its second derivatives in the weights, and those of the marginals, (n, w)."""

@@ -159,4 +159,4 @@ def features_of(items: Items, d: int, kind: str) -> FloatArray:
     if items.phi is None or items.phi.shape[1] != d:
         found = "a matrix" if items.phi is None else f"{items.phi.shape[1]}"
         raise ValueError(f"similarity={kind!r} was made for {d} similarity features, and this ItemSet has {found}.")
-    return items.phi  # type: ignore[no-any-return]  # dense or sparse
+    return items.phi  # dense or sparse

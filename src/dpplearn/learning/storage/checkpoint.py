@@ -68,8 +68,9 @@ class Checkpoint:
             value = number(row.get("value"), at + "value", path)
             known[where] = Point(theta, value, slopes, row.get("converged") is True)
         theta = numbers(data.get("quality"), "quality", path, m)
-        found = data.get("similarity") if isinstance(data.get("similarity"), dict) else {}
-        latest = np.array([number(found.get(p.name), p.name, path) for p in similarity.space])
+        at_last = data.get("similarity")
+        at_last = at_last if isinstance(at_last, dict) else {}
+        latest = np.array([number(at_last.get(p.name), p.name, path) for p in similarity.space])
         return theta, whole_number(data.get("n_iter"), "n_iter", path), known, latest
 
     def save(

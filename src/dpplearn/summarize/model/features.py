@@ -93,8 +93,8 @@ class SentenceFeatures:
     ----------
     features : {"paper", "extended", "general"}
         "paper" is the set above; "extended" adds what `EXTENDED_NAMES` lists. "general" is a set of its own, for any
-        kind of text: ten numbers that learn no bins, with words weighed by how many of the cluster's own sentences have
-        them, so that it knows no language.
+        kind of text: nine numbers that learn no bins, with words weighed by how many of the cluster's own sentences
+        have them, so that it knows no language.
     splitter : callable, optional
         Text to a list of (start, end) offsets; default: the rule-based splitter.
     unit : str or callable

@@ -14,7 +14,6 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.registry import DECODERS, decoder
-from dpplearn.decoding.typical import NEAR
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.model.about import REASON, Question
@@ -182,10 +181,10 @@ class Prepared:
 
         The paper's samples are those of the model; another length than it was trained for needs them tilted.
         """
-        near, found = bound - overrun / 3 if overrun else NEAR * bound, np.empty(0, np.int64)
+        near, found = bound - overrun / 3 if overrun else 0.97 * bound, np.empty(0, np.int64)
         if name == "typical":
             draw = partial(typical_map, model, cost, bound + overrun, n_samples=min(n_samples, TYPICAL), **given)
-            tries = [partial(draw, min_cost=low) for low in (near, 0.85 * bound, 0.0)]
+            tries = [partial(draw, min_cost=near), draw]
         else:
             draw = partial(sampled_map, model, cost, bound + overrun, n_samples=n_samples, **given)
             tries = [partial(draw, min_cost=near)]

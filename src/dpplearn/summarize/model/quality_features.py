@@ -203,10 +203,10 @@ def ranks(values: FloatArray) -> FloatArray:
     return (local_bins(values, RANKS) + 0.5) / RANKS
 
 
-def words_elsewhere(read: Reading, beside: int = 0) -> FloatArray:
+def words_elsewhere(read: Reading) -> FloatArray:
     has = Counter(word for own in read.by_document.values() for word in {word for tokens in own for word in tokens})
     others = read.others
-    return read.share(lambda word: (has[word] - 1) / others, beside)
+    return read.share(lambda word: (has[word] - 1) / others)
 
 
 def pairs_elsewhere(read: Reading) -> list[float]:
@@ -241,12 +241,11 @@ def repeated_pairs(read: Reading) -> list[float]:
 
 def like_other_documents(read: Reading) -> FloatArray:
     """The rank, in its document, of a sentence's mean cosine to the sentences of other documents."""
-    document, phi = read.document_numbers, read.phi
-    total, out = phi.sum(axis=0), np.empty(len(read))
-    for own in read.by_document:
-        rows = np.flatnonzero(document == own)
-        some = phi[rows]
-        out[rows] = ranks(np.round(some @ (total - some.sum(axis=0)) / max(len(read) - rows.size, 1), 10))
+    first = np.flatnonzero(np.diff(read.document_numbers, prepend=-1))  # sentences come document by document
+    total, out = read.phi.sum(axis=0), np.empty(len(read))
+    for start, end in pairwise([*first, len(read)]):
+        own = read.phi[start:end]
+        out[start:end] = ranks(np.round(own @ (total - own.sum(axis=0)), 10))
     return out
 
 
@@ -316,16 +315,12 @@ FEATURES: list[Feature] = [
     Feature("among the first", among_the_first, raw=True, sets=OURS, prior=0.3),
     Feature("end of a long document", end_of_a_long_document, raw=True, sets=OURS, prior=0.3),
     Feature("words of titles", partial(words_of_titles, beside=BESIDE), rank=True, sets=OURS, prior=0.3),
-    Feature("words in other documents", partial(words_elsewhere, beside=BESIDE), rank=True, sets=OURS, prior=0.1),
     Feature("repeated word pairs", repeated_pairs, rank=True, sets=OURS, prior=0.1),
     Feature("like other documents", like_other_documents, raw=True, sets=OURS, prior=0.1),
-    Feature("length", lambda read: [len(tokens) for tokens in read.words], rank=True, sets=OURS, prior=0.1),
-    Feature(
-        "long words", lambda read: [sum(map(len, t)) / len(t) for t in read.words], rank=True, sets=OURS, prior=0.1
-    ),
-    Feature(
-        "brackets", lambda read: [any(c in BRACKETS for c in t) for t in read.texts], raw=True, sets=OURS, prior=0.1
-    ),
+    # a narrow prior: extracts to learn from end with short sentences because these are what still fits
+    Feature("length", lambda read: [len(tokens) for tokens in read.words], rank=True, sets=OURS, prior=0.02),
+    Feature("long words", letters_per_word, rank=True, sets=OURS, prior=0.1),
+    Feature("brackets", has_brackets, raw=True, sets=OURS, prior=0.1),
 ]
 
 

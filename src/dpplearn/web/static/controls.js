@@ -31,7 +31,7 @@ export function buildControls(before = {}) {
   totals[SHARE] = reach[SHARE] = 100;
   $("decoder").replaceChildren(...Object.keys(decoders).map((name) => new Option(name[0].toUpperCase() + name.slice(1), name)));
   $("order").replaceChildren(...Object.keys(orders).map((name) => new Option(name[0].toUpperCase() + name.slice(1), name)));
-  const { budget, unit } = state.options = { ...defaults, about: "", order: Object.keys(orders)[0], with_context: false };
+  const { budget, unit } = state.options = { ...defaults };
   for (const [name, one] of Object.entries(units)) {
     const far = name === unit ? Math.max(one.reach, 2 * budget) : one.reach;
     reach[name] = Math.max(2, Math.min(far, totals[name] || 2));
@@ -43,7 +43,8 @@ export function buildControls(before = {}) {
 }
 
 function showControls() {
-  const { unit, diversity, decoder, about, order, with_context, compress } = state.options;
+  const { unit, diversity, decoder, compress } = state.options;
+  const { about = "", order = Object.keys(state.offered.orders)[0], with_context = false } = state.options; // once changed
   $("budget-range").max = reach[unit];
   const said = { budget: ` ${unit}`, diversity: `: ${weighs(diversity)}` };
   for (const name of Object.keys(NUMBERS)) {
