@@ -4,8 +4,9 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 HOSTS := .venv-integrations
 OLDEST := .venv-oldest
+TORCH := .venv-torch
 
-.PHONY: venv demo model test lint typecheck pytest fuzz test-integrations test-oldest faults bench figures docs clean
+.PHONY: venv demo model test lint typecheck pytest fuzz test-integrations test-oldest test-torch faults bench figures docs clean
 
 venv: $(STAMP)
 
@@ -69,6 +70,19 @@ $(OLDEST)/.installed: pyproject.toml scripts/oldest.py
 	  pytest pytest-xdist hypothesis httpx pandas mpmath --constraint $(OLDEST)/constraints.txt
 	touch $(OLDEST)/.installed
 
+# dpplearn.torch on the CPU, in a virtual environment of its own: torch brings 5 GB of CUDA's libraries, which are not kept twice.
+# The import comes first, because without torch its tests are not collected.
+test-torch: $(TORCH)/.installed
+	$(TORCH)/bin/python -c 'import torch'
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest tests/torch src/dpplearn/torch
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest tests/learning/test_likelihood.py tests/docs/test_docs.py -k torch
+
+$(TORCH)/.installed: pyproject.toml
+	test -x $(TORCH)/bin/python || $(PYTHON) -m venv $(TORCH)
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-compile --editable '.[torch]' \
+	  pytest hypothesis matplotlib
+	touch $(TORCH)/.installed
+
 # Commands killed at random moments and run again, some minutes; the figures of docs/reliability.md.
 faults: venv
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/faults.py
@@ -86,5 +100,5 @@ docs: venv
 	PYTHONPATH=scripts $(BIN)/zensical build --clean --strict
 
 clean:
-	rm -rf .venv $(HOSTS) $(OLDEST) build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(HOSTS) $(OLDEST) $(TORCH) build dist site summary.html .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,7 @@
-"""Adapters whose framework is not installed have no docstrings to run; tests/integrations says so when it skips."""
+"""What needs a package that is not installed has no docstrings to run; tests/integrations says so when it skips.
+
+torch is in an environment of its own: its tests are collected there alone, and `make test-torch` fails without it.
+"""
 
 import os
 import signal
@@ -12,3 +15,6 @@ FRAMEWORKS = {"langchain_core": "langchain", "llama_index": "llamaindex", "hayst
 collect_ignore = [
     f"src/dpplearn/integrations/{adapter}.py" for name, adapter in FRAMEWORKS.items() if find_spec(name) is None
 ]
+torch = find_spec("torch")  # a folder of that name, such as tests/torch, is none
+if torch is None or torch.origin is None:
+    collect_ignore += ["src/dpplearn/torch", "tests/torch"]

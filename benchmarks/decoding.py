@@ -132,7 +132,7 @@ def consensus_seconds(repeats: int) -> float:
     phi = text_like_features(250, rng)
     counts = rng.poisson(1.2, phi[:, :3000].shape) * (phi[:, :3000].toarray() > 0)
     dpp, cost = DPP(text_kernel(250, 6)), lengths(250, rng)
-    return median(lambda: consensus(dpp, cost, 665, utility=counts, n_samples=400, rng=0), repeats)
+    return median(lambda: consensus(dpp, cost, 665, utility=counts), repeats)
 
 
 def exact_seconds(repeats: int) -> float:
@@ -170,7 +170,7 @@ def run(quick: bool = False) -> dict:
     ]
     figures += [
         {
-            "case": "consensus, N = 250, vocabulary 3,000, 400 references, warm",
+            "case": "consensus, N = 250, vocabulary 3,000, expected counts, warm",
             "value": consensus_seconds(repeats),
             "unit": "s",
             "target": "<= 1",

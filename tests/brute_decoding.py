@@ -19,8 +19,8 @@ def log_minor(L, Y):
     return value + 2 * np.log(d).sum() if sign > 0 and value > -30 else -np.inf
 
 
-def feasible(cost, budget, k=None, include=(), exclude=()):
-    """All sets that fit."""
+def feasible(cost, budget, k=None, include=(), exclude=(), exclusive=None):
+    """All sets that fit, with at most one item of each number in exclusive."""
     n = len(cost)
     return [
         Y
@@ -29,6 +29,7 @@ def feasible(cost, budget, k=None, include=(), exclude=()):
         and (k is None or len(Y) <= k)
         and set(include) <= set(Y)
         and not set(exclude) & set(Y)
+        and (exclusive is None or len({exclusive[i] for i in Y}) == len(Y))
     ]
 
 
@@ -37,12 +38,14 @@ def best_set(L, cost, budget, **limits):
     return max((log_minor(L, Y), Y) for Y in feasible(cost, budget, **limits))
 
 
-def algorithm_2(L, cost, budget, rule, power, k=None, include=(), exclude=(), only_gains=False):
+def algorithm_2(L, cost, budget, rule, power, k=None, include=(), exclude=(), only_gains=False, exclusive=None):
     """The paper's listing, with determinants recomputed at every step: the items in order."""
     Y, n = list(include), len(L)
     U = [i for i in range(n) if i not in Y and i not in exclude]
     while U and (k is None or len(Y) < k):
         spent = sum(cost[i] for i in Y)
+        if exclusive is not None:
+            U = [i for i in U if exclusive[i] not in {exclusive[j] for j in Y}]
         U = [i for i in U if spent + cost[i] <= budget and log_minor(L, [*Y, i]) > -np.inf]
         now = log_minor(L, Y)
         gain = {i: log_minor(L, [*Y, i]) - now for i in U}  # log of P(Y + i) / P(Y)
@@ -51,6 +54,8 @@ def algorithm_2(L, cost, budget, rule, power, k=None, include=(), exclude=(), on
         if not gain:
             break
         value = {i: (np.expm1(x) if rule == "probability" else x) / cost[i] ** power for i, x in gain.items()}
+        if rule == "signed":  # only gains are divided
+            value = {i: x / cost[i] ** power if x >= 0 else x for i, x in gain.items()}
         best = max(value, key=value.get)
         Y.append(best)
         U.remove(best)
@@ -78,3 +83,10 @@ def kernel(q, phi):
     L = q[:, None] * (phi @ phi.T) * q
     np.fill_diagonal(L, q**2)  # exactly, so that ties are ties
     return L
+
+
+def nugget_kernel(q, phi, nugget):
+    """q_i q_j S_ij with S = (1 - nugget) cosines + nugget I."""
+    phi = np.asarray(phi, np.float64)
+    unit = phi / np.linalg.norm(phi, axis=1, keepdims=True)
+    return q[:, None] * ((1 - nugget) * unit @ unit.T + nugget * np.eye(len(q))) * q

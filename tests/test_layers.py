@@ -16,7 +16,15 @@ ROOMS = [room for layer in sorted(LAYERS) for room in LAYERS[layer]]
 LAYER = {room: layer for layer, rooms in LAYERS.items() for room in rooms}
 INNER = {"summarize": re.findall(r"`(\w+)`", re.search(r"^Inside `summarize`,.*: (.*)\.$", TABLE, re.MULTILINE)[1])}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
-HEAVY = {"numba": "_loops", "sklearn": 5, "click": "cli", "rich": "cli", "fastapi": "web", "matplotlib": "plots"}
+HEAVY = {
+    "numba": "_loops",
+    "sklearn": 5,
+    "click": "cli",
+    "rich": "cli",
+    "fastapi": "web",
+    "matplotlib": "plots",
+    "torch": "torch",
+}
 
 
 def imported(path):

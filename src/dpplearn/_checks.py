@@ -30,6 +30,11 @@ def count_of(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
+def is_tensor(x: Any) -> bool:
+    """Whether it is a torch tensor, told without importing torch."""
+    return type(x).__module__.partition(".")[0] == "torch" and hasattr(x, "device")
+
+
 def check_array(x: Any, name: str, ndim: int) -> FloatArray:
     """A float64 array of `ndim` dimensions with finite entries; integers are converted."""
     if sparse.issparse(x):

@@ -13,19 +13,19 @@ import dpplearn
 from brute import subsets
 from dpplearn import DPP, diversify
 from dpplearn.decoding import greedy_map
-from dpplearn.decoding.diversify import standardize
+from dpplearn.decoding.embeddings import standardize
 
 
 def problem(rng, n=40, d=8):
     return rng.standard_normal((n, d)), rng.standard_normal(n)
 
 
-def kernel(E, scores, diversity):
+def kernel(E, scores, diversity, nugget=0.0):
     """The formula of the docstring, written out."""
     E, s = np.asarray(E, float), np.asarray(scores, float)
     lengths = np.linalg.norm(E, axis=1)
     S = (E @ E.T) / np.outer(np.where(lengths > 0, lengths, 1), np.where(lengths > 0, lengths, 1))
-    S *= min(1, 2 * diversity)
+    S *= min(1, 2 * diversity) * (1 - nugget)
     np.fill_diagonal(S, 1.0)
     q = np.sqrt(2) * np.exp(min(0.5, 1 - diversity) * (s - s.mean()) / s.std())
     return q[:, None] * S * q
@@ -57,11 +57,11 @@ def test_zero_rows_are_similar_to_none(diversity, rng):
     assert exact.sorted_subset.tolist() == list(best)
 
 
-@pytest.mark.parametrize("method", ["greedy", "sampled", "consensus", "exact", "local"])
+@pytest.mark.parametrize("method", ["greedy", "sampled", "consensus", "exact", "local", "typical"])
 def test_methods(method, rng):
     E, s = problem(rng, n=10, d=5)
     E[2] = 0.0
-    options = {"rng": 0} if method in ("sampled", "consensus") else {}
+    options = {"rng": 0} if method in ("sampled", "consensus", "typical") else {}
     found = diversify(E, s, k=3, method=method, **options)
     assert 0 < len(found) <= 3
     assert len(found.skipped) == 10 - len(found)
@@ -139,10 +139,12 @@ def test_duplicates_come_last(rng):
     s = np.repeat([4.0, 3.0, 2.0, 1.0], 3) + np.tile([0.2, 0.1, 0.0], 4)
     found = diversify(E, s, k=6)
     assert sorted(found.subset[:4] // 3) == [0, 1, 2, 3]  # one of each first
-    assert np.isfinite(found.gains[:4]).all()
-    assert (found.gains[4:] == -np.inf).all()
-    assert found.log_prob == -np.inf
-    assert "the last 2 are linear combinations" in found.reason
+    assert np.isfinite(found.gains).all()
+    assert found.shares[4:].max() < 0.01  # a person sees where to stop
+    assert found.parameters["nugget"] == 1e-6
+    assert found.log_prob == pytest.approx(DPP(kernel(E, s, 0.5, 1e-6)).log_prob(found.sorted_subset))
+    assert len(diversify(E, s, k=6, nugget=0)) == 4
+    assert diversify(E, s, k=4).parameters["nugget"] == 0  # not needed
     assert len(diversify(E, s, budget=6)) == 4  # a budget is not spent on what adds nothing
     assert len(diversify(E, s, k=12)) == 12
     assert len(diversify(np.ones((5, 2)), s[:5], k=3)) == 3
@@ -316,7 +318,9 @@ def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dt
     assert found.subset.size == 100
     first = kinds[found.subset[:82]]
     assert np.unique(first).size == 82
-    assert (found.gains[18:] == -np.inf).all()
+    assert np.isfinite(found.gains).all()
+    assert found.shares[18:].max() < 0.02  # the nugget
+    assert found.reason.endswith("the last 18 repeat embeddings of others, because no other candidate was left")
     np.testing.assert_array_equal(diversify(make(E), scores, k=17).subset, found.subset[:17])
     assert set(found.subset[:82]) >= set(range(110, 115)) | set(range(117, 140))  # the best of three
     costly = np.where(np.arange(140) >= 110, 3.0, 1.0)

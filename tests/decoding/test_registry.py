@@ -29,7 +29,7 @@ def test_names_and_functions():
     assert all(callable(decoder(name)) and DECODERS[name].help for name in decoder_names())
     assert normal_name("sample") == "sampled"
     assert decoder("sample") is decoder("sampled")
-    assert {name for name, known in DECODERS.items() if known.random} == {"sampled", "consensus"}
+    assert {name for name, known in DECODERS.items() if known.random} == {"sampled", "consensus", "typical"}
 
 
 @pytest.mark.parametrize("name", ["best", "Greedy", None, ["greedy"]])

@@ -98,7 +98,7 @@ def test_equations_14_to_16(d, rng):
     x = ItemSet(F, phi=phi)
     model = ConditionalDPP().fit([x, x], [[0, 3], [1, 2]])
     q = np.array([np.exp(model.theta_ @ f / 2) for f in F])
-    np.testing.assert_allclose(model.quality(x), q)
+    np.testing.assert_allclose(model.qualities(x), q)
     L = np.array([[q[i] * (phi[i] @ phi[j]) * q[j] for j in range(5)] for i in range(5)])
     np.testing.assert_allclose(model.dpp(x).L, L, atol=1e-12)
     for Y, p in pmf(L).items():

@@ -76,7 +76,7 @@ def test_questions_of_a_fitted_model(data):
     X, y = data
     model = ConditionalDPP(rho=0.4).fit(X, y)
     x = X[0]
-    np.testing.assert_allclose(model.quality(x), np.exp(x.features @ model.theta_ / 2))
+    np.testing.assert_allclose(model.qualities(x), np.exp(x.features @ model.theta_ / 2))
     dpp = model.dpp(x)
     np.testing.assert_allclose(model.marginals(x), dpp.marginals, atol=1e-12)
     table = log_pmf_table(model.theta_, x, 0.4)
@@ -129,7 +129,7 @@ def test_a_model_with_a_nugget(data):
     added = model.quality_.contributions(x)
     np.testing.assert_allclose(added, x.features * model.theta_)
     np.testing.assert_allclose(added.sum(axis=1), 2 * model.quality_.log_q(x))
-    np.testing.assert_allclose(np.exp(model.quality_.log_q(x)), model.quality(x))
+    np.testing.assert_allclose(np.exp(model.quality_.log_q(x)), model.qualities(x))
 
 
 def test_predict_is_greedy_under_the_budget(data):
@@ -269,7 +269,7 @@ def test_more_items_than_directions(rng):
         ({"evaluator": "abacus"}, ValueError, "evaluator must be one of 'numpy'"),
         ({"evaluator": 3}, TypeError, r"prepare\(shard, similarity\); found int"),
         ({"similarity": "cubic"}, ValueError, "similarity must be one of 'fixed'"),
-        ({"similarity": 3}, TypeError, "similarity must be one of fixed or a Similarity, found 3"),
+        ({"similarity": 3}, TypeError, "similarity must be one of fixed.* or a Similarity, found 3"),
         ({"on_impossible": "ignore"}, ValueError, "on_impossible must be one of"),
         ({"backend": "spark"}, ValueError, "backend must be one of"),
         ({"backend": 3}, TypeError, "distributed.Client, found int"),

@@ -24,11 +24,12 @@ from dpplearn._run.progress import Progress
 from dpplearn.learning import ConditionalDPP, ItemSet, KernelDPP, load_shard, posterior, save_shard
 from dpplearn.learning.backends import cut, make_backend
 from dpplearn.learning.backends.processes import spread
-from dpplearn.learning.evaluators import EVALUATORS, Part, make_evaluator
+from dpplearn.learning.evaluators import Part, make_evaluator
 from dpplearn.learning.likelihood import Request
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.training_set import Shard
+from installed import HERE
 
 THETA = [-1.0, 0.8, -0.5]
 
@@ -346,7 +347,7 @@ def test_small_instances_get_one_blas_thread():
         assert counts() == before
 
 
-@pytest.mark.parametrize("evaluator", EVALUATORS)
+@pytest.mark.parametrize("evaluator", HERE)
 def test_parts_know_their_size(evaluator, data):
     X, y = data
     part = prepare(evaluator)(Shard(X, y, np.ones(len(X))))

@@ -10,14 +10,15 @@ from scipy import sparse
 from brute import subsets
 from brute_learning import exact_terms, log_pmf_table, random_items, with_weights
 from dpplearn.learning import ItemSet, log_likelihood
-from dpplearn.learning.evaluators import EVALUATORS, make_evaluator
+from dpplearn.learning.evaluators import make_evaluator
 from dpplearn.learning.likelihood import Example, Request, prefers_dual
 from dpplearn.learning.normalizer import by_rows, primal, wide
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.training_set import Shard
+from installed import HERE
 
-METHODS = ["primal", "dual", "algorithm1", *(f"evaluator {name}" for name in EVALUATORS)]
+METHODS = ["primal", "dual", "algorithm1", *(f"evaluator {name}" for name in HERE)]
 
 
 def terms_of(theta, items, Y, method, rho=0.0, nugget=0.0, **options):
@@ -284,7 +285,7 @@ def test_weights_beyond_every_float(rng):
     asks = (
         lambda: log_likelihood([1e9, 0.0], items, [0]),
         lambda: model.marginals(items),
-        lambda: model.quality(items),
+        lambda: model.qualities(items),
         lambda: model.dpp(items),
         lambda: model.log_prob([items], [[0]]),
     )

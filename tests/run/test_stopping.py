@@ -112,7 +112,7 @@ def test_no_utility_is_above_its_bound(seed, fraction):
     utility = check_utility(list(zip(weights, map(sparse.csr_array, counts), strict=True)), len(limits.cost))
     chosen = sparse.csr_array(references.to_sparse(), dtype=np.float32)
     parts = tuple(utility._part(C, chosen) for C in utility.counts)
-    wanted = Agreement(parts, weights, limits.cost, limits.room, limits.k)
+    wanted = Agreement(parts, weights, limits.cost, limits.room, limits.k, np.arange(limits.cost.size))
     P, S = len(parts), len(references)
     state = loops.State(
         [np.zeros(part.table.shape[0], np.float32) for part in parts], np.zeros((P, S), np.float32), np.zeros(P),

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Summarizer, summarizer
 from dpplearn.summarize.experiments.baselines import lexrank_items
+from dpplearn.summarize.explain import summary as summary_module
 from dpplearn.summarize.explain.report import html_report
 from dpplearn.summarize.model import first_choice as first
 from dpplearn.summarize.model import quality_features
@@ -145,7 +146,7 @@ def test_copies_are_one_candidate(model, line, kept):
 
 def test_a_budget_for_more_than_was_kept_is_told(model, monkeypatch):
     monkeypatch.setattr(summarizer, "finalists", partial(first.finalists, keep=20, part=50))
-    monkeypatch.setattr(summarizer, "EXACT", 20)
+    monkeypatch.setattr(summary_module, "EXACT", 20)
     summary = model.summarize(book(100, longest=9), 10_000, "words", decoder="greedy")
     assert len(summary.sentences) == 20
     assert "20 sentences are in it" in summary.note

@@ -101,7 +101,8 @@ def test_filler_is_left_out_and_said_to_be(bundled, decoder):
     filled = bundled.summarize(cluster, 102, "words", decoder=decoder, n_samples=20_000, keep_all=True, fill=True)
     assert filled.length <= 102
     if decoder == "greedy":  # which is filled with whatever fits, as Algorithm 2 has it
-        assert len(filled.sentences) > 2 * len(summary.sentences)
+        assert set(scraps) & {sentence.text for sentence in filled.sentences}
+        assert len(filled.sentences) > len(summary.sentences)
 
 
 @pytest.mark.parametrize("decoder", ["greedy", "sampled", "local", "exact"])
@@ -191,9 +192,9 @@ def test_the_default_suits_the_text_and_cuts_nothing(bundled):
 
 
 def test_settled_in_a_unit_of_ones_own():
-    assert settled("50%", len, ["Rain.", "Snow."], 0) == 5.0
-    assert settled("auto", len, ["Rain.", "Snow."], 0) == 5.0  # room for one
-    assert settled(7, len, [], 0) == 7.0
+    assert settled("50%", len, ["Rain.", "Snow."], "Rain.") == 5.0
+    assert settled("auto", len, ["Rain.", "Snow."], "Rain.") == 5.0  # room for one
+    assert settled(7, len, [], "") == 7.0
 
 
 @pytest.mark.parametrize("budget", [10, 10.2, 10.5, 10.75, 11])

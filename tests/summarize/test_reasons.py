@@ -72,7 +72,7 @@ def test_why_a_sentence_was_left_out(bundled):
     # as if a decoder had stopped after one sentence, though others fit
     alone = bundled.summarize(Cluster.from_texts(texts), 1_000, "words", fill=True)
     for item, other_item in [(4, 0), (0, 4)]:
-        stopped = replace(alone, subset=np.array([item]), worth=Choice(np.array([item])), text=texts[item], length=1)
+        stopped = replace(alone, order=np.array([item]), worth=Choice(np.array([item])), text=texts[item], length=1)
         reasons = {x.number: x.reason for x in stopped.explain().left_out}
         assert reasons[other_item] == "it would fit, but the set is better without it"
 
@@ -161,7 +161,7 @@ def test_coverage_by_sentences_that_repeat_each_other_is_that_of_one_of_them():
     first, second = (i for i, text in enumerate(summary.read.texts) if text == "It sank ten boats.")
     rest = np.setdiff1d(np.arange(4), [first, second])
     both, one = (
-        [x.redundancy for x in replace(summary, subset=np.array(subset)).explain().left_out if x.number in rest]
+        [x.redundancy for x in replace(summary, order=np.array(subset)).explain().left_out if x.number in rest]
         for subset in ([first, second], [first])
     )
     assert both == pytest.approx(one, abs=1e-9)

@@ -54,7 +54,7 @@ def test_one_model(trained):
     np.testing.assert_array_equal(dpp.L, trained.model_.dpp(read.items).L)
     q = np.exp(read.F @ trained.theta_ / 2)
     np.testing.assert_allclose(dpp.L, q[:, None] * (read.C + 0.09) / 1.09 * q, atol=1e-12)
-    np.testing.assert_allclose(trained.model_.quality(read.items), dpp.quality)
+    np.testing.assert_allclose(trained.model_.qualities(read.items), dpp.quality)
 
 
 def test_a_dpp_with_fewer_words_than_sentences_is_dense_too(bundled):

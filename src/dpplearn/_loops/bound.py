@@ -94,7 +94,7 @@ def search(nodes, depth, best, best_set, limit):
     set, whose items follow. Ends after about `limit` entries of matrices touched; returns (depth, best value, nodes
     opened), where depth -1 says that the search is complete.
     """
-    R, cost, ids = nodes.R, nodes.cost, nodes.ids
+    R, cost, ids, group = nodes.R, nodes.cost, nodes.ids, nodes.group
     opened, work = 0, 0
     while depth >= 0 and work < limit:
         c, m, left, slots = nodes.child[depth], nodes.sizes[depth], nodes.left[depth], nodes.slots[depth]
@@ -124,6 +124,8 @@ def search(nodes, depth, best, best_set, limit):
                 x = R[depth, c + 1 + a, c + 1 + b] - f * R[depth, c + 1 + b, c]
                 R[nxt, a, b] = x
                 R[nxt, b, a] = x
+            if group.size > 0 and group[ids[nxt, a]] == group[ids[depth, c]]:
+                R[nxt, a, a] = 0.0  # c excludes it: without a gain it leaves
         work += 2 * count * count
         count = open_node(nodes, nxt, count, room, places)
         if count == 0:

@@ -133,10 +133,11 @@ def bound_with(wanted, state, plain, i):
 
 
 @jit
-def best_addition(wanted, state, left, alive, power, value, floor):
+def best_addition(wanted, state, left, alive, taken, power, value, floor):
     """The candidate that fits and has the largest rise in utility for cost^power; -1 where none rises.
 
-    Only those are evaluated whose bound reaches the best rise so far, and `floor`: below it nothing need be found.
+    `taken` marks the numbers in wanted.group that the set has. Only those are evaluated whose bound reaches the best
+    rise so far, and `floor`: below it nothing need be found.
     """
     parts, cost = wanted.parts, wanted.cost
     take_rates(parts, state)
@@ -145,7 +146,7 @@ def best_addition(wanted, state, left, alive, power, value, floor):
         most = max(most, parts[p].kinds.size)
     plain, bounds, first = np.full((len(parts), most), -1.0), np.full(cost.size, -np.inf), -1
     for i in range(cost.size):
-        if alive[i] and cost[i] <= left:
+        if alive[i] and not taken[wanted.group[i]] and cost[i] <= left:
             bounds[i] = (bound_with(wanted, state, plain, i) - value) / cost[i] ** power
             if first < 0 or bounds[i] > bounds[first]:
                 first = i
@@ -164,66 +165,68 @@ def best_addition(wanted, state, left, alive, power, value, floor):
 def build(wanted, start, fixed, alive, power, passes):
     """From `start` (of which the first `fixed` items stay): add greedily, then swap, add and drop until none helps.
 
-    alive (n,) marks the candidates outside the set. With a negative power nothing is added before the passes. Returns
+    alive (n,) marks the candidates. With a negative power nothing is added before the passes. Returns
     the items, their mean utility, and whether the last pass changed them.
     """
-    parts, cost, budget, k = wanted.parts, wanted.cost, wanted.room, wanted.k
+    parts, cost, budget, k, group = wanted.parts, wanted.cost, wanted.room, wanted.k, wanted.group
     n, S, P = cost.size, parts[0].lengths.size, len(parts)
     state = State(
         [np.zeros(part.table.shape[0], np.float32) for part in parts], np.zeros((P, S), np.float32), np.zeros(P),
         [np.zeros(part.table.shape[0]) for part in parts], np.zeros((P, S)), np.full(P, -1.0),
         np.zeros(S, np.float32),
     )  # fmt: skip
-    items = np.empty(n + 1, np.int64)
+    items, taken = np.empty(n + 1, np.int64), np.zeros(n, np.uint8)
     size, spent = 0, 0.0
     for i in start:
         move(parts, state, i, 1.0)
         items[size] = i
         size += 1
         spent += cost[i]
-        alive[i] = 0
+        taken[group[i]] = 1
     nothing = np.int64(-1)  # a literal would be a type of its own, and utility_with compiled twice
     value, changed = utility_with(wanted, state, nothing), False
     while power >= 0.0 and size < k:
-        i, u = best_addition(wanted, state, budget - spent, alive, power, value, 0.0)
+        i, u = best_addition(wanted, state, budget - spent, alive, taken, power, value, 0.0)
         if i < 0:
             break
         move(parts, state, i, 1.0)
         items[size], value = i, u
         size += 1
         spent += cost[i]
-        alive[i] = 0
+        taken[group[i]] = 1
     for _ in range(passes):
         changed = False
         a = fixed
         while a < size:
             j = items[a]
             move(parts, state, j, -1.0)
+            taken[group[j]], alive[j] = 0, 0  # another of its number may come, but not itself
             without = utility_with(wanted, state, nothing)
             room = budget - (spent - cost[j])
-            i, u = best_addition(wanted, state, room, alive, 0.0, without, value - without)
+            i, u = best_addition(wanted, state, room, alive, taken, 0.0, without, value - without)
+            alive[j] = 1
             if i >= 0 and u > value + 1e-9:  # swap
                 items[a], value, changed = i, u, True
                 move(parts, state, i, 1.0)
-                alive[i], alive[j] = 0, 1
+                taken[group[i]] = 1
                 spent += cost[i] - cost[j]
             elif without > value + 1e-9:  # drop
                 size -= 1
                 items[a], value, changed = items[size], without, True
-                alive[j] = 1
                 spent -= cost[j]
                 continue
             else:
                 move(parts, state, j, 1.0)
+                taken[group[j]] = 1
             a += 1
         if size < k:
-            i, u = best_addition(wanted, state, budget - spent, alive, 0.0, value, 0.0)
+            i, u = best_addition(wanted, state, budget - spent, alive, taken, 0.0, value, 0.0)
             if i >= 0 and u > value + 1e-9:
                 move(parts, state, i, 1.0)
                 items[size], value, changed = i, u, True
                 size += 1
                 spent += cost[i]
-                alive[i] = 0
+                taken[group[i]] = 1
         if not changed:
             break
     return items[:size].copy(), value, changed

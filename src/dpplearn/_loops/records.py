@@ -9,10 +9,20 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# What the greedy rule divides by the weight of an item: g - 1, log g, or log g either way
+# What the greedy rule divides by the weight of an item: g - 1, log g, or log g where it is a gain
 PROBABILITY, LOG, SIGNED = 0, 1, 2
 # Why a greedy run ended
-FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE = 0, 1, 2, 3, 4, 5
+FULL, SIZE, NO_ROOM, NO_GAIN, DEPENDENT, IMPOSSIBLE, QUOTA = 0, 1, 2, 3, 4, 5, 6
+# Why a lazy run stopped before its end: for work that Python shares among threads, or for room
+REFRESH, EVALUATE, GROW = 10, 11, 12
+# Places of Lazy.at: items and directions taken; the heap's size; work since the last pass, and directions then;
+# candidates that left, by reason; items in the block; items still owed to groups; repeats that wait, directions noted,
+# and items taken before the first repeat (-1 until then)
+TAKEN, KNOWN, HEAP, WORK, LAST, DEAR, BARRED, LOW, LINEAR, BLOCK, OWED, WAITING, NOTED, DISTINCT = range(14)
+# Places of Lazy.spent: on items taken; the least that what is owed to groups will cost; the cheapest candidate
+SPENT, PLEDGED, CHEAPEST = range(3)
+CHOSEN = -(2**30)  # in Lazy.done: of an item that was taken
+WAITS = 2  # in `alive`: of a repeat of an item that was taken
 
 
 class Wanted(NamedTuple):
@@ -21,17 +31,18 @@ class Wanted(NamedTuple):
     cost: Array  # (n,)
     weight: Array  # (n,) what scores are divided by
     rule: int  # PROBABILITY, LOG or SIGNED
-    tilt: float  # added to log g
     floor: float  # candidates whose gain is not above this leave
     room: float  # for the sum of costs
     k: int
     forced: Array  # items that come first, in this order
+    group: Array  # (n,) items of the same number exclude each other; empty where none does
 
 
 class FeatureRows(NamedTuple):
     """L_ij = scale_i scale_j <rows_i, rows_j> off the diagonal, from dense rows or csr arrays; the other is empty."""
 
-    rows: Array  # (n, d)
+    rows: Array  # (n, d); of float16 the bits as uint16
+    half: Array  # what each of the 65536 float16 is, where rows are such; else empty
     indptr: Array
     indices: Array
     data: Array
@@ -41,12 +52,61 @@ class FeatureRows(NamedTuple):
     noise: float  # share of L_ii that is only rounding
 
 
+class Quota(NamedTuple):
+    """Groups of items, each with limits on how many are chosen; all empty where there are none."""
+
+    group: Array  # (n,) the group of each item
+    most: Array  # (groups,) how many more may be chosen
+    need: Array  # (groups,) how many more must be
+    mark: Array  # (groups,) the dearest of the cheapest that would do for that
+    order: Array  # (n,) items by group, and in each by cost
+    starts: Array  # (groups + 1,) where each group starts there
+
+
+NO_QUOTA = Quota(*(np.empty(0, kind) for kind in (np.int64, np.int64, np.int64, np.float64, np.int64, np.int64)))
+
+
+class Seen(NamedTuple):
+    """Directions chosen so far, so that an item which repeats one waits; all empty where none has to."""
+
+    axes: Array  # (AXES, d)
+    places: Array  # (room, AXES) of each direction noted
+    slots: Array  # (a power of two,) rows of places, by where they are along the first axis; -1 where free
+    here: Array  # (AXES,) work space
+    width: float  # up to which places are the same
+
+
+NOBODY = Seen(np.empty((0, 0)), np.empty((0, 0)), np.empty(0, np.int64), np.empty(0), 0.0)
+
+
+class Lazy(NamedTuple):
+    """A lazy run over rows, which can stop and go on."""
+
+    g: Array  # (n,) gains when last computed: upper bounds
+    done: Array  # (n,) how many directions they know of
+    key: Array  # (n,) a heap of scores, and whose they are
+    idx: Array
+    tie: Array  # (n,) what prefers the cheaper of equals; empty where all cost the same
+    items: Array  # (k,) chosen, with their gains
+    gains: Array
+    U: Array  # directions taken so far; none in the dual form
+    short: Array  # those that passes over rows read: U in the type of the rows, or the last ones, twice
+    P: Array  # (d, d) the dual form: g_i = own_i + b_i^T P b_i; else empty
+    b: Array  # (d,) work space
+    v: Array
+    block: Array  # items to be evaluated by P at once
+    at: Array  # counts: their places are above
+    spent: Array  # sums of costs, likewise
+
+
 class Run(NamedTuple):
-    """Items in order, the gain g of each (a factor of the probability), and the code of the end."""
+    """Items in order, the gain g of each (a factor of the probability), the code of the end, and how many of the last
+    items repeat others."""
 
     items: Array
     gains: Array
     end: int
+    repeats: int
 
 
 class Part(NamedTuple):
@@ -67,14 +127,27 @@ class Part(NamedTuple):
     kinds: Array  # those
 
 
+class LevelPart(NamedTuple):
+    """Token counts of items in whole steps, and how probable each level of a token is in a set drawn."""
+
+    indptr: Array  # the items' counts as csr
+    tokens: Array
+    steps: Array
+    starts: Array  # (tokens + 1,) where the levels of each token start
+    chance: Array  # of each level, times the token's unit
+    totals: Array  # (n,) lengths of the items
+    mean: float  # expected length of a set drawn
+
+
 class Agreement(NamedTuple):
     """The sum of weighted parts that a set is to maximize, and what it must satisfy."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Any, ...]  # Part, or LevelPart
     weights: Array
     cost: Array  # (n,)
     room: float  # for the sum of costs
     k: int
+    group: Array  # (n,) items of the same number exclude each other
 
 
 class Nodes(NamedTuple):
@@ -92,6 +165,7 @@ class Nodes(NamedTuple):
     value: Array  # log det of what was chosen above
     path: Array  # (depths,) what was chosen
     noise: Array  # (n,) gains that are only rounding
+    group: Array  # (n,) items of the same number exclude each other; empty where none does
 
 
 class Chain(NamedTuple):
@@ -130,6 +204,21 @@ class Work(NamedTuple):
     waiting: Array  # (BATCH, m + 1) rows proposed but not yet looked at, and their items
 
 
+class Unless(NamedTuple):
+    """Samples that need not be finished: of another size, or of costs that cannot come to be from low to high."""
+
+    cost: Array  # (n,); empty where all are finished
+    low: float
+    high: float
+    cheapest: float  # of an item
+    dearest: float
+    smallest: int  # number of items
+    largest: int
+
+
+NEVER = Unless(np.empty(0), 0.0, 0.0, 0.0, 0.0, 0, 0)
+
+
 class Window(NamedTuple):
     """Which samples count, and how they are scored."""
 
@@ -139,8 +228,10 @@ class Window(NamedTuple):
     cost: Array  # (n,)
     low: float
     high: float
-    largest: int  # number of items
+    smallest: int  # number of items
+    largest: int
     m: int  # how many sets to keep
+    group: Array  # (n,) items of the same number exclude each other; empty where none does
 
 
 class Jumps(NamedTuple):

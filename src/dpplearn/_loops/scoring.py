@@ -3,6 +3,7 @@
 import numpy as np
 
 from dpplearn._loops.jit import jit
+from dpplearn._loops.records import NEVER, Unless
 from dpplearn._loops.spectral import draw, make_work
 from dpplearn._loops.symmetric import log_minor
 
@@ -16,6 +17,17 @@ def same_or_first(kept, size, items, k):
     if size == k:
         return 0
     return 1 if k < size else -1
+
+
+@jit
+def clash(items, k, group, mark, sample):
+    """Whether two of the items exclude each other; `mark` has, for each number, the last sample with one of it."""
+    for c in range(k):
+        g = group[items[c]]
+        if mark[g] == sample:
+            return True
+        mark[g] = sample
+    return False
 
 
 @jit
@@ -33,16 +45,22 @@ def best_of_block(tables, state, size, window):
     best, lengths = np.full(m, -np.inf), np.zeros(m, np.int64)
     kept = np.empty((m, min(n, 64)), np.int32)
     count, feasible, nearest, gap = 0, 0, np.nan, np.inf
-    for _ in range(size):
-        k = draw(tables, state, work)
+    unless = Unless(cost, low, high, cost.min(), cost.max(), window.smallest, window.largest)
+    mark = np.full(n if window.group.size > 0 else 0, -1)
+    for sample in range(size):
+        k = draw(tables, state, work, unless if feasible > 0 else NEVER)  # with one, the nearest cost is not asked for
+        if k < 0:
+            continue
         total, bound = 0.0, 0.0
         for c in range(k):
             total += cost[items[c]]
             bound += log_diag[items[c]]
-        if total < low or total > high or k > window.largest:
+        if total < low or total > high or k < window.smallest or k > window.largest:
             away = max(low - total, total - high)
-            if away < gap and k <= window.largest:
+            if away < gap and window.smallest <= k <= window.largest:
                 gap, nearest = away, total
+            continue
+        if window.group.size > 0 and clash(items, k, window.group, mark, sample):
             continue
         feasible += 1
         # det L_Y <= product of its diagonal (Hadamard): most samples need no factorization

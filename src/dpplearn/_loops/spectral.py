@@ -8,7 +8,7 @@ import numpy as np
 
 from dpplearn._loops.jit import jit
 from dpplearn._loops.random import below, exponential, uniform
-from dpplearn._loops.records import Tables, Work  # noqa: F401  # caches on disk of earlier versions name Tables here
+from dpplearn._loops.records import NEVER, Tables, Work  # noqa: F401  # caches on disk of earlier versions name Tables here
 from dpplearn._precision import AGAIN
 
 ALIKE = 1e-9  # of a share: what eigenvectors of close eigenvalues are known to, and less than samples can show
@@ -199,8 +199,10 @@ def chain_from(V, k, t, state, work):
 
 
 @jit
-def project(tables, k, state, work):
-    """Phase 2 by rejection: one exact sample of the projection DPP on V[:, J] into items[:k].
+def project(tables, k, state, work, unless):
+    """Phase 2 by rejection: one exact sample of the projection DPP on V[:, J] into items[:k]; returns k.
+
+    Or -1, where what is drawn so far shows that the sample is none of those that `unless` asks for.
 
     Propose i from the mixture of v_j(i)^2 over j in J, which is in proportion to the leverage
     |V[i, J]|^2, and accept with the share of that row that the items taken so far do not span
@@ -212,6 +214,7 @@ def project(tables, k, state, work):
     n = V.shape[0]
     batch = waiting.shape[0]
     at = batch
+    spent, short = 0.0, unless.cost.size > 0
     t, patience = np.int64(0), 1000 + 100 * k  # a literal 0 would be a type of its own: two compilations of callees
     while t < k:
         if at == batch:
@@ -242,6 +245,11 @@ def project(tables, k, state, work):
             items[t] = np.int64(waiting[at, k])
             for c in range(k):
                 row[c] = waiting[at, c]
+            if short:
+                spent += unless.cost[items[t]]
+                left = k - t - 1
+                if spent + left * unless.cheapest > unless.high or spent + left * unless.dearest < unless.low:
+                    return -1
             orthogonalize(row, E, t, k, dots)
             t += 1
             patience = 1000 + 100 * k
@@ -249,8 +257,9 @@ def project(tables, k, state, work):
             patience -= 1
             if patience == 0:  # practically never; the chain draws from the same conditional law
                 chain_from(V, k, t, state, work)
-                return
+                return k
         at += 1
+    return k
 
 
 @jit
@@ -285,8 +294,8 @@ def sort(items, k):
 
 
 @jit
-def draw(tables, state, work):
-    """One sample, sorted, into work.items; returns its size."""
+def draw(tables, state, work, unless):
+    """One sample, sorted, into work.items; returns its size, or -1 where it is none of those that `unless` asks for."""
     n, m = tables.V.shape
     J, items = work.J, work.items
     fixed_size = tables.log_esp.shape[0] > 0
@@ -294,6 +303,8 @@ def draw(tables, state, work):
         k = choose_k_vectors(tables.log_esp, state, J)
     else:  # not by `tables`, of which there are two types: compiled once
         k = choose_vectors(tables.p, tables.hazard, tables.guide, state, J)
+    if unless.cost.size > 0 and (k < unless.smallest or k > unless.largest):
+        return -1
     # the complement of the projection DPP on V[:, J] is the one on the columns left out (n = m)
     flip = n == m and 2 * k > n
     if flip:
@@ -303,7 +314,8 @@ def draw(tables, state, work):
             work = Work(J, items, work.left_out, np.empty((k, k)), work.row, work.dots, work.waiting)
         # flops: rejection k^2 (k H_k - k), the chain n k^2
         if k * (np.log(k) - 0.42) <= n:
-            project(tables, k, state, work)
+            if project(tables, k, state, work, NEVER if flip else unless) < 0:
+                return -1
         else:
             chain_from(tables.V, k, np.int64(0), state, work)
     if flip:
@@ -319,7 +331,7 @@ def draw_block(tables, state, size, sizes, room):
     out = np.empty(max(room, 1), np.int32)
     end = 0
     for s in range(size):
-        k = draw(tables, state, work)
+        k = draw(tables, state, work, NEVER)
         if end + k > out.size:
             grown = np.empty(2 * (end + k), np.int32)
             for c in range(end):  # one by one: numba compiles text, for an error, into an assignment of slices

@@ -10,7 +10,8 @@ from typing import Any
 
 from dpplearn._io.encoding import read_lines
 from dpplearn._io.jsonlines import parse_json
-from dpplearn.cli.formats import need_pyarrow, read_items
+from dpplearn.cli.formats import read_items
+from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.learning.baskets.counted import Baskets
 
 SEPARATORS = ("\t", ",", ";")

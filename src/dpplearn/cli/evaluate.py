@@ -10,7 +10,7 @@ import click
 from dpplearn.cli import print_json, say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import read_for_scoring, scored_language
-from dpplearn.cli.options import MODEL, PATH, UNIT, Run, run_options
+from dpplearn.cli.options import COMPRESS, MODEL, PATH, UNIT, Run, run_options
 from dpplearn.cli.tables import print_table_2
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ STOPPED = "Stopped. What is done is kept: run the same command with the same --o
 @MODEL
 @click.option("--systems", default="", help="Names, with commas between.  [default: all]")
 @click.option("--train", type=PATH, help="Corpus that lr-mmr and lr-dpp learn from.  [default: they are left out]")
+@COMPRESS
 @click.option("--budget", type=float, help="Length of the summaries.  [default: the model's]")
 @click.option("--unit", type=UNIT, help="[default: the model's]")
 @click.option("--split", help="Only clusters of this part of the corpus, such as test.")
@@ -34,6 +35,7 @@ def command(
     model: Path | None,
     systems: str,
     train: Path | None,
+    compress: bool,
     budget: float | None,
     unit: str | None,
     split: str | None,
@@ -67,7 +69,7 @@ def command(
     spoken = scored_language(clusters, summarizer.language_)
     if train is not None and not set(LEARNED).isdisjoint(names):
         logistic = train_logistic(summarizer, read_for_scoring(train, run, None, language))
-    models, scoring = Models(summarizer, logistic), Scoring(budget, unit, spoken)
+    models, scoring = Models(summarizer, logistic, compress), Scoring(budget, unit, spoken)
     called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
     folder = ResultsFolder(run.out, evaluation_record(models, clusters, scoring, called))
     with stoppable(stopped(run)), bars() as show:

@@ -1,4 +1,4 @@
-"""Items as files, read and written: JSON Lines, CSV, Parquet and NumPy arrays."""
+"""Items as files, read and written: JSON Lines and arrays, CSV, TSV, Parquet and NumPy arrays."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from dpplearn._checks import IntArray
 from dpplearn._io.encoding import MAX_LINE, read_lines
 from dpplearn._io.jsonlines import json_lines
 from dpplearn.cli.items import Items
+from dpplearn.cli.parquet import ParquetItems, as_list, need_pyarrow, read_parquet, write_parquet
 
 ADVICE = "Each line must hold one object. For another format than JSON Lines, give --format."
 Source = Path | BinaryIO  # a file, or standard input
@@ -42,7 +43,8 @@ def read_items(path: Path, encoding: str = "utf-8", given: str | None = None) ->
 
 def write_items(items: Items, subset: IntArray, wanted: str) -> bytes:
     """Some of the items in a format; the types of a Parquet or NumPy file are kept in a file of its own kind."""
-    return FORMATS[wanted].write(items, subset, [items.records[i] for i in subset])
+    records = items.take(subset).to_pylist() if isinstance(items, ParquetItems) else [items.records[i] for i in subset]
+    return FORMATS[wanted].write(items, subset, records)
 
 
 def names_of(records: Records) -> list[str]:
@@ -53,10 +55,6 @@ def names_of(records: Records) -> list[str]:
 def as_json(value: Any) -> str:
     """JSON on one line; of what it has no type for, arrays as lists, dates as text."""
     return json.dumps(value, ensure_ascii=False, default=lambda x: as_list(x) if hasattr(x, "tolist") else str(x))
-
-
-def as_list(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def read_jsonl(source: Source, name: str, encoding: str) -> Items:
@@ -71,18 +69,49 @@ def write_jsonl(items: Items, subset: IntArray, records: Records) -> bytes:
     return "".join(line + "\n" for line in lines).encode()
 
 
-def read_csv(source: Source, name: str, encoding: str) -> Items:
+def read_json(source: Source, name: str, encoding: str) -> Items:
+    """A list of objects."""
+    data = source.read_bytes() if isinstance(source, Path) else source.read()
+    try:
+        found = json.loads(data.decode(encoding))
+    except (ValueError, LookupError) as error:
+        raise ValueError(
+            f"{name} cannot be read as JSON: {error}. For an object in each line, name it .jsonl."
+        ) from None
+    if not isinstance(found, list):
+        raise ValueError(f"{name} must be a JSON list of objects, found {type(found).__name__}.")
+    places = [f"{name}, entry {i} (from 0)" for i in range(len(found))]
+    for record, place in zip(found, places, strict=True):
+        if not isinstance(record, dict):
+            raise ValueError(f"{place} must be an object, found {record!r:.40}.")
+    return Items(name, "json", found, places)
+
+
+def write_json(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001  # the table's signature
+    return ("[\n" + ",\n".join(map(as_json, records)) + "\n]\n").encode()
+
+
+def read_tsv(source: Source, name: str, encoding: str) -> Items:
+    return read_csv(source, name, encoding, "\t")
+
+
+def write_tsv(items: Items, subset: IntArray, records: Records) -> bytes:
+    return write_csv(items, subset, records, "\t")
+
+
+def read_csv(source: Source, name: str, encoding: str, delimiter: str = ",") -> Items:
     csv.field_size_limit(MAX_LINE)  # a cell may hold an embedding
     # line feeds end lines; so do carriage returns
     parts = (io.StringIO(line.text(), newline="") for line in read_lines(source, name, encoding))
-    reader = csv.reader(chain.from_iterable(parts))
+    reader = csv.reader(chain.from_iterable(parts), delimiter=delimiter)
+    kind = "csv" if delimiter == "," else "tsv"
     try:
-        return _csv_items(reader, name)
+        return _csv_items(reader, name, kind)
     except csv.Error as error:
-        raise ValueError(f"{name}, line {reader.line_num} cannot be read as CSV: {error}.") from error
+        raise ValueError(f"{name}, line {reader.line_num} cannot be read as {kind.upper()}: {error}.") from error
 
 
-def _csv_items(reader: Any, name: str) -> Items:
+def _csv_items(reader: Any, name: str, kind: str) -> Items:
     names = next(reader, None)
     if names is not None and len(set(names)) < len(names):
         raise ValueError(f"{name}, line 1: a name occurs twice among {', '.join(names)}. Rename one.")
@@ -95,31 +124,20 @@ def _csv_items(reader: Any, name: str) -> Items:
             found.append(dict(zip(names, cells, strict=True)))
             places.append(f"{name}, line {start}")
         start = reader.line_num + 1
-    return Items(name, "csv", found, places, names)
+    return Items(name, kind, found, places, names)
 
 
-def write_csv(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001  # the table's signature
+def write_csv(items: Items, subset: IntArray, records: Records, delimiter: str = ",") -> bytes:  # noqa: ARG001
     names = items.names if items.names is not None else names_of(records)
     out = io.StringIO()
     rows = ([cell(record.get(name)) for name in names] for record in records)
-    csv.writer(out, lineterminator="\n").writerows([names, *rows] if names else [])
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([names, *rows] if names else [])
     return out.getvalue().encode()
 
 
 def cell(value: Any) -> Any:
     """What a CSV cell says: nothing for what is missing, lists and objects as JSON, which `read_items` reads."""
     return as_json(value) if isinstance(value, list | dict | bool | np.ndarray) else value
-
-
-def need_pyarrow(what: str) -> Any:
-    """The module, or an error that says what to do without it."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise ValueError(
-            f"{what} needs pyarrow, which is not installed. Run pip install pyarrow, or give .jsonl, .csv or .npz."
-        ) from None
-    return pyarrow
 
 
 def seekable(source: Source, name: str, *openings: bytes) -> BinaryIO:
@@ -132,31 +150,9 @@ def seekable(source: Source, name: str, *openings: bytes) -> BinaryIO:
     return io.BytesIO(head + source.read())
 
 
-def read_parquet(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
-    pyarrow = need_pyarrow(f"Reading {name}")
-    try:
-        with seekable(source, name, b"PAR1") as stream:
-            table = pyarrow.parquet.read_table(stream)
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"{name} is not a Parquet file, or was cut short: {error}.") from None
-    found = table.to_pylist()
-    return Items(name, "parquet", found, [f"{name}, row {i} (from 0)" for i in range(len(found))], origin=table)
-
-
-def write_parquet(items: Items, subset: IntArray, records: Records) -> bytes:
-    pyarrow = need_pyarrow("Writing Parquet")
-    out = io.BytesIO()
-    try:
-        if items.format == "parquet":
-            table = items.origin.take(subset)
-        else:
-            table = pyarrow.table(
-                {name: [as_list(record.get(name)) for record in records] for name in names_of(records)}
-            )
-    except (pyarrow.ArrowException, TypeError) as error:
-        raise ValueError(f"The items cannot be a Parquet table: {error}. Write .jsonl, which takes anything.") from None
-    pyarrow.parquet.write_table(table, out)
-    return out.getvalue()
+def open_parquet(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
+    need_pyarrow(f"Reading {name}")
+    return read_parquet(str(source) if isinstance(source, Path) else seekable(source, name, b"PAR1"), name)
 
 
 def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
@@ -178,6 +174,30 @@ def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001
     columns = {key: list(array) if array.ndim > 1 else array.tolist() for key, array in arrays.items()}
     found = [{"item": i} | {key: column[i] for key, column in columns.items()} for i in range(n)]
     return Items(name, "npz", found, [f"{name}, row {i} (from 0)" for i in range(n)], origin=arrays)
+
+
+def read_npy(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001  # the table's signature
+    """One array of embeddings, a row for each item; of a file, read where it lies."""
+    try:
+        if isinstance(source, Path):
+            array = np.load(source, mmap_mode="r", allow_pickle=False)
+        else:
+            array = np.load(seekable(source, name, b"\x93NUM"), allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{name} is not a NumPy array that can be read without pickle: {error}.") from None
+    if not isinstance(array, np.ndarray) or array.ndim != 2:
+        shape = getattr(array, "shape", "several arrays")
+        raise ValueError(f"{name} must hold one array with a row of numbers for each item, found {shape}.")
+    found = [{"item": i, "embedding": row} for i, row in enumerate(array)]
+    places = [f"{name}, row {i} (from 0)" for i in range(len(found))]
+    return Items(name, "npz", found, places, origin={"embedding": array})
+
+
+def write_npy(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001  # the table's signature
+    """The embeddings of the items."""
+    out = io.BytesIO()
+    np.save(out, array_of([as_list(record.get("embedding")) for record in records], "embedding"), allow_pickle=False)
+    return out.getvalue()
 
 
 def write_npz(items: Items, subset: IntArray, records: Records) -> bytes:
@@ -218,6 +238,9 @@ class Format(NamedTuple):
 FORMATS = {
     "jsonl": Format(read_jsonl, write_jsonl),
     "csv": Format(read_csv, write_csv),
-    "parquet": Format(read_parquet, write_parquet),
+    "parquet": Format(open_parquet, write_parquet),
     "npz": Format(read_npz, write_npz),
+    "tsv": Format(read_tsv, write_tsv),
+    "json": Format(read_json, write_json),
+    "npy": Format(read_npy, write_npy),
 }

@@ -8,7 +8,7 @@ import click
 from dpplearn._io.jsonfile import read_format
 from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
-from dpplearn.learning.summary import Summary, kernel_summary, weight_table
+from dpplearn.learning.summary import Summary, kernel_summary, quality_table
 
 
 @click.command(name="info")
@@ -33,8 +33,7 @@ def summarizer(model: Path | None) -> Summary:
         "language": found.language_ or "english",
         **{name.replace("_", " "): shown(value) for name, value in found.training_.items()},
     }
-    weights = weight_table("feature", found.features_.names, found.theta_, found.theta_std_)
-    return Summary("Summarizer", facts, (weights,))
+    return Summary("Summarizer", facts, (quality_table(found.model_),))
 
 
 def conditional(model: Path | None) -> Summary:

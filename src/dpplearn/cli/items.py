@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +15,27 @@ from dpplearn._checks import FloatArray
 from dpplearn._io.jsonlines import parse_json
 
 
+def stem(name: str) -> str:
+    """What is before the number that a name ends in; empty where it ends in none."""
+    return found[1] if (found := re.fullmatch(r"(.*?\D)\d+", name)) else ""
+
+
+def is_number(value: Any) -> bool:
+    """Whether a cell holds one number."""
+    try:
+        return math.isfinite(float(value))
+    except (TypeError, ValueError):
+        return False
+
+
 @dataclass(frozen=True, eq=False)
 class Items:
     """Records in the order of the file, and where each was found."""
 
     name: str  # of the file, for messages
     format: str
-    records: list[dict[str, Any]]
-    places: list[str]
+    records: Sequence[dict[str, Any]]
+    places: Sequence[str]
     names: list[str] | None = None  # the first line of a CSV file
     origin: Any = None  # the Arrow table or the NumPy arrays that they were read from
 
@@ -48,8 +63,54 @@ class Items:
                 raise ValueError(f"{place}: the field {name!r} must be a text, found {value!r:.40}.")
         return [value for value, _ in found]
 
+    def wide(self, pattern: str) -> list[str]:
+        """The fields that "first:last" or "e*" names, in the order of the file; none where it is a field's own name."""
+        names = list(self.records[0]) if self.records else []
+        if pattern in names:
+            many = [name for name in names if stem(name) and stem(name) == stem(pattern)]
+            if len(many) > 1 and is_number(self.records[0][pattern]):
+                raise ValueError(
+                    f"{self.places[0]}: the field {pattern!r} is one number, and plainly one of {len(many)} that "
+                    f"are an embedding together. Give --embedding {many[0]}:{many[-1]} or '{stem(pattern)}*'."
+                )
+            return []
+        first, colon, last = pattern.partition(":")
+        if colon and first in names and last in names and names.index(first) <= names.index(last):
+            return names[names.index(first) : names.index(last) + 1]
+        found = fnmatch.filter(names, pattern) if "*" in pattern else []
+        if not found and (colon or "*" in pattern):
+            raise ValueError(f"{self.name} has no fields {pattern!r}. Fields found: {', '.join(names)}.")
+        return found
+
+    def matrix(self, names: list[str]) -> FloatArray:
+        """A number from each of several fields of every record."""
+        return np.column_stack([self.numbers(name) for name in names])
+
+    def groups(self, name: str) -> list[str]:
+        """A label from every record, as text."""
+        return [str(value) for value, _ in self.column(name)]
+
+    def unique(self, name: str) -> list[str]:
+        """A label from every record, which no two share."""
+        seen: dict[str, str] = {}
+        for value, place in self.column(name):
+            if str(value) in seen:
+                raise ValueError(f"{place}: the {name!r} {value!r:.60} occurs before, in {seen[str(value)]}.")
+            seen[str(value)] = place
+        return list(seen)
+
     def vectors(self, name: str) -> np.ndarray:
         """A list of numbers from every record, all of the same length; numpy's own type where the file has one."""
+        whole = self.origin.get(name) if isinstance(self.origin, dict) else None
+        if whole is not None and whole.ndim == 2 and whole.dtype.kind == "f":  # where it lies, not copied
+            for low in range(0, len(whole), 16384):
+                bad = np.flatnonzero(~np.isfinite(whole[low : low + 16384]).all(axis=1))
+                if bad.size:
+                    i = low + int(bad[0])
+                    raise ValueError(
+                        f"{self.places[i]}: the field {name!r} must hold finite numbers, found {whole[i]!r:.60}."
+                    )
+            return np.asarray(whole)
         rows: list[Any] = []
         for value, place in self.column(name):
             row = self._list(value, name, place) if isinstance(value, str) else value

@@ -36,6 +36,13 @@ class WholeNumber(InRange, click.IntRange):  # type: ignore[misc]  # its bounds 
     kind = "a whole number"
 
 
+class Size(WholeNumber):
+    """A whole number, or "auto"."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == "auto" else super().convert(value, param, ctx)
+
+
 class Number(InRange, click.FloatRange):  # type: ignore[misc]  # as above
     """A number in a range."""
 
@@ -82,6 +89,9 @@ DIVERSITY = click.option(
 )
 ENCODING = click.option("--encoding", help="Of the files.  [default: utf-8]")
 MODEL = click.option("--model", type=FILE, help="A model file.  [default: the English one inside]")
+COMPRESS = click.option(
+    "--compress", is_flag=True, help="Shorter forms of sentences, with spans dropped, may be chosen, too."
+)
 SKIP_BAD = click.option(
     "--skip-bad",
     is_flag=True,
@@ -118,7 +128,15 @@ learning_options = several(
     ),
     click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature."),
     click.option("--similarity", default="fixed", show_default=True, help="Kind of similarity; others are learned."),
+    click.option(
+        "--quality",
+        type=click.Choice(["log-linear", "boosted"]),
+        default="log-linear",
+        show_default=True,
+        help="Weights of features, or trees on them.",
+    ),
     click.option("--prior-variance", type=Number(0, min_open=True), default=1.0, show_default=True),
+    COMPRESS,
     click.option("--tune", is_flag=True, help="Choose rho and the prior variance on held-out ROUGE-1 F."),
     click.option(
         "--language", help="Of the corpus; clusters in other languages are left out.  [default: all are English]"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -14,11 +16,18 @@ from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, usage_errors
 from dpplearn.cli.applied import Applied, apply_model
-from dpplearn.cli.formats import FORMATS, format_of, need_pyarrow, read_items, write_items
+from dpplearn.cli.bars import bars
+from dpplearn.cli.formats import FORMATS, format_of, read_items, write_items
 from dpplearn.cli.items import Items
-from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, DecoderName, WholeNumber
+from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, DecoderName, Size, WholeNumber
+from dpplearn.cli.parquet import need_pyarrow
+from dpplearn.cli.parts import parts_of
+from dpplearn.cli.reports import write_report
+from dpplearn.decoding.asked import Asked, Each, check_asked
 from dpplearn.decoding.diversify import DiverseSelection, Kept, Skipped, diversify
+from dpplearn.decoding.nearby import KERNELS
 from dpplearn.decoding.registry import DECODERS
+from dpplearn.decoding.rounds import in_rounds
 
 EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("text", "texts")
 ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
@@ -35,11 +44,30 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
     help="A ConditionalDPP that was saved: it says which fields count, and for how much.",
 )
 @click.option("--score", metavar="FIELD", help="Relevance, in any unit.  [default: score, if there is such a field]")
-@click.option("--embedding", metavar="FIELD", help="List of numbers.  [default: embedding, if there is such a field]")
+@click.option(
+    "--embedding",
+    metavar="FIELD",
+    help="List of numbers, or fields of one each: e0:e15, or 'e*'.  [default: embedding, if there is such a field]",
+)
 @click.option("--text", metavar="FIELD", help="Text, compared by tf-idf.  [default: text, if there are no embeddings]")
+@click.option("--encoder", metavar="MODULE:OBJECT", help="Makes embeddings of a list of texts, itself or by .encode.")
+@click.option("--dimensions", type=WholeNumber(1), metavar="D", help="Reduce tf-idf to so many numbers, by an SVD.")
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
-@click.option("-k", type=WholeNumber(0), metavar="N", help="Number of items.")
+@click.option(
+    "-k", "--k", type=Size(0), metavar="N", help="Number of items; auto: while one adds --share of the first."
+)
+@click.option("--share", type=float, default=0.01, show_default=True, help="Of what the first item adds, for -k auto.")
+@click.option(
+    "--kernel", type=click.Choice(KERNELS), default="linear", show_default=True, help="How items are compared."
+)
+@click.option("--bandwidth", type=float, metavar="X", help="Of --kernel rbf and local.  [default: from the items]")
+@click.option("--nugget", type=float, metavar="X", help="Of each item that is its own.  [default: 1e-6 past the rank]")
+@click.option("--group", metavar="FIELD", help="Source, class or language of an item.")
+@click.option("--max-per-group", type=WholeNumber(0), metavar="N", help="Largest number of items of a group.")
+@click.option("--min-per-group", type=WholeNumber(0), metavar="N", help="Smallest number of items of a group.")
+@click.option("--id", "id_", metavar="FIELD", help="Name of an item, for --explain; no two may have the same.")
+@click.option("--title", metavar="FIELD", help="Title of an item, for --explain.")
 @DIVERSITY
 @click.option(
     "--method", type=DecoderName(), metavar="NAME", default="greedy", show_default=True, help=f"{DECODERS_HELP}."
@@ -48,11 +76,38 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
     "--explain", is_flag=True, help="Say what each item that was kept is most like, and why the others were skipped."
 )
 @click.option(
+    "--lines",
+    type=WholeNumber(0),
+    default=20,
+    show_default=True,
+    help="Of --explain, at most; 0 for all of them.",
+)
+@click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write to this file, in the format that its name says, not to the screen.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: places, gains and, with --explain, reasons.")
+@click.option(
+    "--report",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Write there chosen.csv, left-out.csv with what covers each, and selection.svg.",
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["here", "dask"]),
+    default="here",
+    show_default=True,
+    help="dask: parts of a .parquet or .npy file in several processes, for what is larger than memory.",
+)
+@click.option("--jobs", type=WholeNumber(1), metavar="N", help="Processes of --backend dask.  [default: all cores]")
+@click.option(
+    "--resume",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Where --backend dask keeps what each part gave, and finds it again.",
+)
 @click.option("--encoding", default="utf-8", show_default=True, help="Of the file.")
 def command(
     items: Path,
@@ -61,61 +116,109 @@ def command(
     score: str | None,
     embedding: str | None,
     text: str | None,
+    encoder: str | None,
+    dimensions: int | None,
     cost: str | None,
     budget: float | None,
-    k: int | None,
+    k: int | str | None,
+    share: float,
+    kernel: str,
+    bandwidth: float | None,
+    nugget: float | None,
+    group: str | None,
+    max_per_group: int | None,
+    min_per_group: int | None,
+    id_: str | None,
+    title: str | None,
     diversity: float,
     method: str,
     explain: bool,
+    lines: int,
     out: Path | None,
     as_json: bool,
+    report: Path | None,
+    backend: str,
+    jobs: int | None,
+    resume: Path | None,
     encoding: str,
 ) -> None:
     """Choose from ITEMS those that score high and differ from each other.
 
-    ITEMS is a file of JSON Lines (.jsonl), .csv with names in its first line, .parquet (needs pyarrow), or .npz
-    with arrays of one row per item; or - for standard input, read as JSON Lines unless --format says otherwise.
-    Prints the chosen items as they came (Parquet and arrays as JSON Lines), in the order of selection; --out FILE
-    takes the same four formats, and .json with --json. Without -k and --budget, items are taken while they add
-    something. With --model, fields hold numbers and categories as in the table that it learned from.
+    ITEMS is a file of JSON Lines (.jsonl), a .json list of objects, .csv or .tsv with names in its first line,
+    .parquet (needs pyarrow), .npz with arrays of one row per item, or one .npy array of embeddings; or - for standard
+    input, read as JSON Lines unless --format says otherwise. Prints the chosen items as they came (lists, Parquet and
+    arrays as JSON Lines), in the order of selection; --out FILE takes the same formats but lists, and .json with
+    --json. Without -k and --budget, items are taken while they add something. With --model, fields hold numbers and
+    categories as in the table that it learned from.
     """
     if model is not None and (score is not None or text is not None):
         raise click.UsageError("--model says what counts: leave --score and --text out.")
+    others = {"--group": group, "--nugget": nugget, "--report": report, "--bandwidth": bandwidth}
+    if model is not None:
+        given_too = [name for name, value in others.items() if value is not None]
+        given_too += ["--kernel"] * (kernel != "linear") + ["--backend dask"] * (backend == "dask")
+        given_too += ["-k auto"] * (k == "auto")
+        if given_too:
+            raise click.UsageError(f"{given_too[0]} is for items with scores and embeddings: leave --model out.")
     if embedding is not None and text is not None:
         raise click.UsageError("Give --embedding or --text, not both.")
     if budget is not None and cost is None:
         raise click.UsageError(
             "--budget needs --cost FIELD, what each item takes of it. For a number of items, give -k."
         )
+    if backend == "here" and (jobs is not None or resume is not None):
+        raise click.UsageError("--jobs and --resume are for --backend dask.")
     with usage_errors():
         wanted = None if out is None else format_to_write(out, as_json)
     check_out(out)
     found = read_items(items, encoding, given)
     if not found.records and str(items) != "-":
         raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
+    names = labels(found, id_, title)
     costs = None if cost is None else read_costs(found, cost)
     options: dict[str, Any] = {"k": k, "budget": budget, "diversity": diversity}
     options |= {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
+    limits: dict[str, Any] = {"nugget": nugget, "max_per_group": max_per_group, "min_per_group": min_per_group}
+    limits |= {"share": share, "kernel": kernel, "bandwidth": bandwidth}
+    if group is not None:
+        limits["groups"] = found.groups(group)
     applied = None
+    scores = None if model is not None else read_scores(found, score)
     if model is not None and found.records:
         applied = apply_model(model, found, embedding, costs, method, **options)
         chosen = applied.chosen
+    elif backend == "dask":
+        parts, columns = parts_of(items, found, field(found, embedding, EMBEDDINGS) or EMBEDDINGS[0])
+        each = Each(costs, groups=limits.pop("groups", None))
+        asked = check_asked(Asked(k, budget, diversity, method, 1.0, options={}, **limits))
+        with bars() as show:
+            chosen = in_rounds(parts, columns, scores, asked, each, n_jobs=jobs, resume=resume, progress=show)
     else:
-        scores, vectors = read_scores(found, score), read_vectors(found, embedding, text)
-        chosen = diversify(vectors, scores, cost=costs, method=method, **options)
+        vectors = read_vectors(found, embedding, text, lambda texts: embed(texts, encoder, dimensions))
+        if scores is None:
+            scores = read_scores(found, score)
+        chosen = diversify(vectors, scores, cost=costs, method=method, **options, **limits)
     if as_json:
         output = (json.dumps(as_record(found, chosen, explain, applied), indent=2, ensure_ascii=False) + "\n").encode()
     else:
-        output = write_items(found, chosen.subset, wanted or ("csv" if found.format == "csv" else "jsonl"))
+        output = write_items(
+            found, chosen.subset, wanted or (found.format if found.format in ("csv", "tsv") else "jsonl")
+        )
     if out is None:
         click.echo(output, nl=False)
     else:
         with replace_file(out, "wb") as file:
             file.write(output)
     say(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.")
+    if report is not None:
+        files = write_report(report, found, chosen, scores, None if group is None else found.groups(group))
+        say(f"Wrote {', '.join(file.name for file in files)} in {report}.")
     if explain and not as_json:
-        for line in explanation(found, chosen, applied):
+        said = list(explanation(replace(found, places=names), chosen, applied))
+        for line in said[: lines or None]:
             say(line)
+        if lines and len(said) > lines:
+            say(f"... and {len(said) - lines} more lines: --lines 0 shows all, --json --out FILE writes them.")
 
 
 def format_to_write(out: Path, as_json: bool) -> str | None:
@@ -126,6 +229,8 @@ def format_to_write(out: Path, as_json: bool) -> str | None:
         raise ValueError(f"With --json, the name of --out must end in .json, found {out}.")
     if as_json:
         return "json"
+    if out.suffix.lower() == ".json":
+        raise ValueError(f"{out} is for one JSON object: give --json, or a name that ends in .jsonl for the items.")
     wanted = format_of(out, "For one JSON object in a file that ends in .json, give --json.")
     if wanted == "parquet":
         need_pyarrow(f"Writing {out}")
@@ -153,20 +258,48 @@ def read_costs(items: Items, name: str) -> FloatArray:
     return costs
 
 
-def read_vectors(items: Items, embedding: str | None, text: str | None) -> Any:
-    """Embeddings from the file, or tf-idf of its texts."""
+def labels(items: Items, id_: str | None, title: str | None) -> Sequence[str]:
+    """How an item is called in reasons: its place, with its id and title where they are asked for."""
+    parts = [] if id_ is None else [items.unique(id_)]
+    if title is not None:
+        parts.append(items.groups(title))
+    if not parts:
+        return items.places
+    shown = zip(items.places, *parts, strict=True)
+    return [f"{place} ({', '.join(' '.join(part.split())[:60] for part in more)})" for place, *more in shown]
+
+
+def read_vectors(items: Items, embedding: str | None, text: str | None, of_texts: Callable[[list[str]], Any]) -> Any:
+    """Embeddings from the file, or of its texts."""
     if not items.records:
         return np.empty((0, 1))
     name = field(items, embedding, EMBEDDINGS) if text is None else None
     if name is not None:
-        return items.vectors(name)
+        many = items.wide(name)
+        return items.matrix(many) if many else items.vectors(name)
     name = field(items, text, TEXTS)
     if name is None:
         raise ValueError(
             f"{items.name} has neither embeddings nor texts under the usual names. Fields found: "
             f"{', '.join(items.records[0])}. Name one by --embedding or --text."
         )
-    return tfidf(items.texts(name))
+    return of_texts(items.texts(name))
+
+
+def embed(texts: list[str], encoder: str | None, dimensions: int | None) -> Any:
+    """Texts by an encoder of the user's, or by tf-idf, of which an SVD keeps as many dimensions as are asked for."""
+    if encoder is not None:
+        try:
+            found = resolve_name(encoder)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ValueError(f"--encoder {encoder} cannot be imported: {error}. Give module:object.") from None
+        return np.asarray(getattr(found, "encode", found)(texts))
+    rows = tfidf(texts)
+    if dimensions is None or dimensions >= min(rows.shape):
+        return rows
+    from sklearn.decomposition import TruncatedSVD
+
+    return TruncatedSVD(dimensions, random_state=0).fit_transform(rows)
 
 
 def tfidf(texts: list[str]) -> Any:

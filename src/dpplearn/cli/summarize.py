@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpplearn.cli import check_out, first_run_notice, print_json, say
-from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODING, FILE, MODEL, UNIT, DecoderName, Length, WholeNumber
+from dpplearn.cli.options import (
+    COMPRESS,
+    DECODERS_HELP,
+    DIVERSITY,
+    ENCODING,
+    FILE,
+    MODEL,
+    UNIT,
+    DecoderName,
+    Length,
+    WholeNumber,
+)
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -29,6 +40,18 @@ if TYPE_CHECKING:
 @MODEL
 @click.option("--min-words", type=WholeNumber(0), default=1, help="Fewest words of a sentence.")
 @click.option("--keep-all", is_flag=True, help="Choose from headings, tables, code, fragments and repeats, too.")
+@click.option("--about", metavar="QUESTION", help="What the summary is to be about: a question, or a few words.")
+@click.option(
+    "--order",
+    type=click.Choice(["chronological", "source", "importance"]),
+    default="chronological",
+    show_default=True,
+    help="Documents by date where they have one, as given, or what adds most first.",
+)
+@click.option(
+    "--with-context", is_flag=True, help='A sentence such as "But he ..." brings the one before it, or is out.'
+)
+@COMPRESS
 @click.option("--explain", is_flag=True, help="Say why, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and its reasons as JSON.")
 @click.option("--html", type=FILE, help="Also write a page with the sources marked.")
@@ -42,6 +65,10 @@ def command(
     model: Path | None,
     min_words: int,
     keep_all: bool,
+    about: str | None,
+    order: str,
+    with_context: bool,
+    compress: bool,
     explain: bool,
     as_json: bool,
     html: Path | None,
@@ -59,8 +86,9 @@ def command(
         check_out(html, "--html")
         cluster = read(files, encoding)
         summarizer = Summarizer.load(model)
-        kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
+        kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress}
         unit = "words" if unit is None and budget is not None else unit
+        kept |= {"about": about, "order": order, "with_context": with_context}
         summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity, **kept)
         if html is not None:
             from dpplearn._io.atomic import replace_file

@@ -50,7 +50,8 @@ def command(
             summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, evaluator=evaluator, verbose=show)
         summarizer.save(out)
     done = summarizer.training_
+    what = "values of trees" if summarizer.quality == "boosted" else "weights"
     say(
-        f"Learned {summarizer.theta_.size} weights from {done['sentences']} sentences of {done['documents']} documents "
-        f"(rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}."
+        f"Learned {summarizer.learned_.size} {what} from {done['sentences']} sentences of {done['documents']} "
+        f"documents (rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}."
     )

@@ -1,4 +1,4 @@
-"""The best set under a budget: greedy, sampled, consensus, exact and local search."""
+"""The best set under a budget: greedy, sampled, typical, consensus, exact and local search."""
 
 from dpplearn.decoding.consensus import ConsensusSelection, consensus
 from dpplearn.decoding.diversify import DiverseSelection, diversify
@@ -7,6 +7,7 @@ from dpplearn.decoding.greedy import greedy_map
 from dpplearn.decoding.local import local_search
 from dpplearn.decoding.sampled import SampledSelection, sampled_map
 from dpplearn.decoding.selection import Selection
+from dpplearn.decoding.typical import typical_map
 
 __all__ = [
     "ConsensusSelection",
@@ -20,4 +21,5 @@ __all__ = [
     "greedy_map",
     "local_search",
     "sampled_map",
+    "typical_map",
 ]

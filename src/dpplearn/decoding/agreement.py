@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import IntArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._loops.records import Agreement, Part
 from dpplearn._run.stop import check_stop
+from dpplearn.decoding.expected import level_part
 from dpplearn.decoding.limits import Limits, fits
 from dpplearn.subsets import Subsets
 
@@ -27,26 +28,26 @@ class CountUtility:
     counts: tuple[Any, ...]
 
     def maximize(self, limits: Limits, references: Subsets) -> tuple[IntArray, float]:
+        """The set that agrees most with references, on average."""
         from dpplearn._loops.consensus import build
 
         chosen = sparse.csr_array(references.to_sparse(), dtype=np.float32)
-        parts = tuple(self._part(C, chosen) for C in self.counts)
-        wanted = Agreement(parts, np.array(self.weights), limits.cost, limits.room, limits.k)
-
-        def step(items: IntArray, power: float, passes: int) -> tuple[IntArray, float, bool]:
-            check_stop()
-            return build(wanted, items, limits.include.size, limits.alive.copy(), power, passes)
-
-        def run(start: IntArray, power: float) -> tuple[IntArray, float]:
-            items, value, _ = step(start, power, 0)
-            for _ in range(PASSES):  # one at a time, to be stopped between two
-                items, value, changed = step(items, -1.0, 1)
-                if not changed:
-                    break
-            return items, float(value)
-
+        wanted = self._wanted(tuple(self._part(C, chosen) for C in self.counts), limits)
         nobody = np.zeros(limits.cost.size, np.uint8)
-        return best_run(limits, references, run, lambda Y: build(wanted, Y, Y.size, nobody, -1.0, 0)[1])
+        medoids = feasible_references(limits, references)
+        starts = [max(medoids, key=lambda Y: build(wanted, Y, Y.size, nobody, -1.0, 0)[1])] if medoids else []
+        return best_run(limits, starts, partial(searched, build, wanted, limits))
+
+    def expect(self, limits: Limits, K: FloatArray, rest: IntArray, start: IntArray) -> tuple[IntArray, float]:
+        """The set that agrees most with all that may be drawn: see `dpplearn.decoding.expected`."""
+        from dpplearn._loops.levels import gather
+
+        wanted = self._wanted(tuple(level_part(C, K, rest, limits.include) for C in self.counts), limits)
+        return best_run(limits, [start], partial(searched, gather, wanted, limits))
+
+    def _wanted(self, parts: tuple[Any, ...], limits: Limits) -> Agreement:
+        group = np.arange(limits.cost.size) if limits.exclusive is None else limits.exclusive
+        return Agreement(parts, np.array(self.weights), limits.cost, limits.room, limits.k, group)
 
     def _part(self, C: Any, chosen: Any) -> Part:
         """A matrix as the loop reads it, with only the tokens that references hold: others only add length."""
@@ -84,7 +85,9 @@ class SetUtility:
         tally = references.counts()
         known = [(np.array(Y, np.int64), count / len(references)) for Y, count in tally.items() if len(Y)]
         value = lru_cache(maxsize=None)(lambda key: self._mean(key, known))
-        return best_run(limits, references, partial(climb, value, limits), lambda Y: value(tuple(sorted(Y.tolist()))))
+        medoids = feasible_references(limits, references)
+        starts = [max(medoids, key=lambda Y: value(tuple(sorted(Y.tolist()))))] if medoids else []
+        return best_run(limits, starts, partial(climb, value, limits))
 
     def _mean(self, key: tuple[int, ...], known: list[tuple[IntArray, float]]) -> float:
         if not key:
@@ -101,17 +104,26 @@ class SetUtility:
 
 
 def best_run(
-    limits: Limits,
-    references: Subsets,
-    run: Callable[[IntArray, float], tuple[IntArray, float]],
-    value: Callable[[IntArray], float],
+    limits: Limits, starts: list[IntArray], run: Callable[[IntArray, float], tuple[IntArray, float]]
 ) -> tuple[IntArray, float]:
-    """The best set, of equals the first, from nothing without and with costs, and from the reference of most value."""
-    starts = [(limits.include, 0.0), (limits.include, 1.0)]
-    medoids = feasible_references(limits, references)
-    if medoids:
-        starts.append((max(medoids, key=value), 0.0))
-    return max((run(*start) for start in starts), key=lambda found: round(found[1], 12))
+    """The best set, of equals the first, from nothing without and with costs, and from other starts."""
+    every = [(limits.include, 0.0), (limits.include, 1.0), *((start, 0.0) for start in starts)]
+    return max((run(*start) for start in every), key=lambda found: round(found[1], 12))
+
+
+def searched(
+    loop: Callable[..., Any], wanted: Agreement, limits: Limits, start: IntArray, power: float
+) -> tuple[IntArray, float]:
+    """Add greedily from `start`, by rise for cost^power; then moves until none helps, a pass at a time."""
+    items, value, changed = start, 0.0, True
+    for step in range(PASSES + 1):
+        check_stop()  # between two passes
+        items, value, changed = loop(
+            wanted, items, limits.include.size, limits.alive.copy(), power if step == 0 else -1.0, min(step, 1)
+        )
+        if step and not changed:
+            break
+    return items, float(value)
 
 
 def climb(
@@ -119,6 +131,7 @@ def climb(
 ) -> tuple[IntArray, float]:
     """Add greedily from `start`, by rise for cost^power; then swap, drop and add until none helps."""
     candidates = np.flatnonzero(limits.alive).tolist()
+    group = range(limits.cost.size) if limits.exclusive is None else limits.exclusive.tolist()
 
     def mean(items: list[int]) -> float:
         return value(tuple(sorted(items)))
@@ -128,8 +141,9 @@ def climb(
         spent, now = float(limits.cost[np.array(items, np.int64)].sum()), mean(items)
         best, found = 1e-12, items
         if len(items) < limits.k:
+            taken = {group[i] for i in items}
             for i in candidates:
-                if i not in items and fits(spent + limits.cost[i], limits.budget):
+                if group[i] not in taken and fits(spent + limits.cost[i], limits.budget):
                     rise = (mean([*items, i]) - now) / limits.cost[i] ** r
                     if rise > best:
                         best, found = rise, [*items, i]

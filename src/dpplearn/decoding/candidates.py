@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,13 +15,15 @@ from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector, view
 from dpplearn._linalg import logdet
 from dpplearn._run.threads import map_threads
-from dpplearn.decoding.diversity import check_diversity, diversified, exponents, quality_power
+from dpplearn.decoding.diversity import check_diversity, diversified, exponents, mixed, quality_power
+from dpplearn.decoding.lazy import Prior
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
 from dpplearn.operand import Dense, Operand, Rows, TwoSided
 
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
+SMALLEST = 1e-8  # nugget
 COPIED = 2**20  # bytes of features up to which a copy is made; larger ones are read in place
 
 
@@ -31,37 +34,60 @@ class Directed(NamedTuple):
     lengths: FloatArray  # of the rows; one of length 0 is similar to none
     q: FloatArray
 
-    def operand(self, diversity: float = 0.5, tilt: float = 0.0) -> Rows:
-        """e^s L(d)."""
+    @property
+    def zero(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Rows that have no direction."""
+        return np.asarray(self.lengths <= 0.0)
+
+    def operand(self, diversity: float = 0.5, tilt: float = 0.0, nugget: float = 0.0) -> Rows:
+        """e^s L(d), of which similarities count for 1 - nugget of what they are."""
         a, b = exponents(diversity)
-        power = quality_power(self.q, a)
-        inverse = np.divide(np.sqrt(b), self.lengths, out=np.zeros_like(self.lengths), where=self.lengths > 0)
-        diag = np.exp(tilt) * power**2
+        b *= 1.0 - nugget
+        power, lengths = quality_power(self.q, a), self.lengths
+        diag = power * power
+        if tilt:
+            diag, power = np.exp(tilt) * diag, np.exp(tilt / 2) * power
         own = (1.0 - b) * diag
-        if self.lengths.min() <= 0.0:
-            own = np.where(self.lengths > 0.0, own, diag)
-        return Rows(self.rows, np.exp(tilt / 2) * power * inverse, diag, own)
+        if lengths.min() > 0.0:
+            inverse = np.sqrt(b) / lengths
+        else:
+            inverse = np.divide(np.sqrt(b), lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
+            own = np.where(lengths > 0.0, own, diag)
+        return Rows(self.rows, power * inverse, diag, own)
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The items of a model at diversity d, with kernel e^s L(d)."""
+    """The items of a model at diversity d, with kernel e^s L(d), and a nugget: S = (1 - nugget) C + nugget I."""
 
     model: DPP | LowRankDPP | NonsymmetricDPP | Directed
     diversity: float
     tilt: float = 0.0
+    nugget: float = 0.0
+    prior: Prior | None = None  # items chosen earlier
+    distinct: bool = False  # whether greedy choice leaves items that repeat a direction to the end
+    here: ClassVar[bool] = True  # in arrays; those of a device have a `greedy_run` of their own
+
+    def greedy_run(self, limits: Any, rule: int, power: float, floor: float) -> Any:
+        """One greedy pass where the items are."""
+        raise NotImplementedError  # asked where they are not here
 
     @cached_property
     def operand(self) -> Operand | TwoSided:
         """e^s L(d), as an array or as rows."""
         if isinstance(self.model, NonsymmetricDPP):
             return self.model._operand
-        if not isinstance(self.model, Directed) and self.diversity == 0.5 and not self.tilt and self.model.has_L:
+        if not isinstance(self.model, Directed) and self.as_given and not self.tilt and self.model.has_L:
             return self.model._operand
         if not isinstance(self.model, DPP):
-            return self.directed.operand(self.diversity, self.tilt)
-        L = diversified(self.model.L, self.diversity)
+            return self.directed.operand(self.diversity, self.tilt, self.nugget)
+        L = mixed(diversified(self.model.L, self.diversity), 1.0 - self.nugget)
         return Dense(np.ascontiguousarray(L if self.tilt == 0.0 else np.exp(self.tilt) * L))
+
+    @property
+    def as_given(self) -> bool:
+        """Whether neither the knob nor a nugget changes the model's kernel."""
+        return self.diversity == 0.5 and self.nugget == 0.0
 
     @cached_property
     def directed(self) -> Directed:
@@ -112,10 +138,14 @@ class Candidates:
         return self.block(np.arange(self.n))
 
     def log_prob(self, subset: IntArray) -> float:
-        """log P(Y) under the model as it was given."""
-        if not isinstance(self.model, Directed):
+        """log P(Y) under the model as it was given, with the nugget."""
+        if isinstance(self.model, DPP | NonsymmetricDPP):
+            model = self.model if self.nugget == 0.0 else replace(self, diversity=0.5, tilt=0.0).dpp
+            return float(model.log_prob(subset))
+        if isinstance(self.model, LowRankDPP) and self.nugget == 0.0:
             return float(self.model.log_prob(subset))
-        if "log_normalizer" not in self._plain.__dict__ and not self.unchanged():
+        given = isinstance(self.model, Directed) and "log_normalizer" not in self._plain.__dict__
+        if given and not self.unchanged():
             raise RuntimeError(
                 "phi was changed after the set was chosen, so that its log_prob is not known any more. "
                 "Ask for log_prob before, or decode a copy of phi."
@@ -124,7 +154,7 @@ class Candidates:
 
     @cached_property
     def _plain(self) -> Rows:
-        return self.directed.operand()
+        return self.directed.operand(nugget=self.nugget)
 
     def unchanged(self) -> bool:
         """Whether rows that are read in place still have the lengths they had."""
@@ -135,7 +165,7 @@ class Candidates:
         """The DPP with kernel L(d), to draw from."""
         assert not isinstance(self.model, NonsymmetricDPP)  # decoders that draw refuse it
         assert not isinstance(self.operand, TwoSided)
-        if self.diversity == 0.5 and not isinstance(self.model, Directed):
+        if self.as_given and not isinstance(self.model, Directed):
             return self.model
         if isinstance(self.operand, Dense) or self.operand.own.any():  # what is an item's own is in no column of rows
             return DPP(self.L)
@@ -157,10 +187,12 @@ Model: TypeAlias = DPP | LowRankDPP | NonsymmetricDPP | tuple[ArrayLike, Any] | 
 dense or scipy sparse; or one read before."""
 
 
-def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = False) -> Candidates:
+def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = False, nugget: float = 0.0) -> Candidates:
     """The kernel or features of whatever a decoder was given, which may not be nonsymmetric unless it says so."""
-    d = check_diversity(diversity)
+    d, own = check_diversity(diversity), check_nugget(nugget)
     if isinstance(model, NonsymmetricDPP):
+        if own:
+            raise ValueError(f"nugget must be 0 for a NonsymmetricDPP, found {nugget!r}: its items may attract.")
         if not nonsymmetric:
             raise TypeError(
                 "this decoder relies on gains that only shrink, or on eigenvectors, and a NonsymmetricDPP has neither. "
@@ -173,9 +205,9 @@ def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = Fal
             )
         return Candidates(model, d)
     if isinstance(model, DPP | LowRankDPP):
-        return Candidates(model, d)
+        return Candidates(model, d, nugget=own)
     if isinstance(model, tuple) and len(model) == 2:
-        return Candidates(read_rows(*model), d)
+        return Candidates(read_rows(*model), d, nugget=own)
     if isinstance(model, Candidates):
         return model if d == model.diversity else replace(model, diversity=d)
     raise TypeError(
@@ -184,8 +216,20 @@ def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = Fal
     )
 
 
-def read_features(phi: Any, name: str = "phi") -> tuple[Features, FloatArray]:
-    """Rows and their lengths; float32 features stay float32, and are copied only where they are small."""
+def check_nugget(nugget: Any) -> float:
+    """0, or a number from SMALLEST to 1."""
+    number = isinstance(nugget, Real) and not isinstance(nugget, bool)
+    if not (number and (nugget == 0.0 or SMALLEST <= nugget <= 1.0)):
+        raise ValueError(
+            f"nugget must be 0, or a number from {SMALLEST:g} (less is lost in rounding) to 1 (quality alone), "
+            f"found {nugget!r}."
+        )
+    return float(nugget)
+
+
+def read_features(phi: Any, name: str = "phi", start: int = 0) -> tuple[Features, FloatArray]:
+    """Rows and their lengths; features keep their type, and are copied only where they are small. The first is called
+    row `start` where one is wrong."""
     if sparse.issparse(phi):
         if phi.dtype.kind not in "fiu":
             raise TypeError(f"{name} must hold real numbers, found dtype {phi.dtype}.")
@@ -195,7 +239,7 @@ def read_features(phi: Any, name: str = "phi") -> tuple[Features, FloatArray]:
             rows.sum_duplicates()
     else:
         rows = np.asarray(phi)
-        if rows.dtype not in (np.float32, np.float64) or rows.ndim != 2:
+        if rows.dtype not in (np.float16, np.float32, np.float64) or rows.ndim != 2:
             rows = check_array(phi, name, 2)
         rows = np.ascontiguousarray(rows)
     if 0 in rows.shape:
@@ -203,8 +247,8 @@ def read_features(phi: Any, name: str = "phi") -> tuple[Features, FloatArray]:
     if (rows.data if sparse.issparse(rows) else rows).nbytes <= COPIED:
         rows = rows.copy()
     lengths = np.sqrt(square_lengths(rows))
-    if not np.isfinite(lengths).all():
-        bad = np.flatnonzero(~np.isfinite(lengths))
+    if not lengths.max() < np.inf:  # NaN is not
+        bad = start + np.flatnonzero(~np.isfinite(lengths))
         which = f"row {bad[0]} is" if bad.size == 1 else f"rows {some(bad)} are"
         raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not.")
     return rows, lengths
@@ -240,9 +284,14 @@ def square_lengths(rows: Features) -> FloatArray:
     out = np.empty(rows.shape[0])
     blocks = -(-rows.size // 4_000_000)
     if blocks <= 1:
-        row_squares(view(rows), out)
+        row_squares(view(single(rows)), out)
         return out
     ends = np.linspace(0, rows.shape[0], blocks + 1).astype(int)
     parts = [slice(a, b) for a, b in pairwise(ends.tolist())]
-    map_threads(lambda b: row_squares(view(rows[parts[b]]), out[parts[b]]), blocks, check_jobs(None))
+    map_threads(lambda b: row_squares(view(single(rows[parts[b]])), out[parts[b]]), blocks, check_jobs(None))
     return out
+
+
+def single(rows: Features) -> Features:
+    """float16 as float32, which products and loops know."""
+    return rows.astype(np.float32) if rows.dtype == np.float16 else rows

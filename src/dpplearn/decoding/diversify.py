@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from pkgutil import resolve_name
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray, check_vector
-from dpplearn._loops.records import SIGNED
-from dpplearn._precision import EPS32
-from dpplearn.decoding.candidates import Candidates, Directed, read_features, some
-from dpplearn.decoding.diversity import check_diversity
-from dpplearn.decoding.greedy import as_selection, greedy_auto, greedy_run
-from dpplearn.decoding.limits import Limits, check_limits, fits
-from dpplearn.decoding.registry import decoder, normal_name
-from dpplearn.decoding.selection import Known, Selection
+from dpplearn._checks import is_tensor
+from dpplearn.decoding.asked import Asked, Each, check_asked, choose, qualities
+from dpplearn.decoding.candidates import Directed
+from dpplearn.decoding.embeddings import read_candidates
+from dpplearn.decoding.groups import Bound
 from dpplearn.decoding.skipped import DiverseSelection, Kept, Skipped
-from dpplearn.operand import ROWS
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
-WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
-HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
-SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 8 * EPS32}  # along an axis: unit rows nearer are the same
-FILL = 0.4995  # diversity at which every item keeps 1/1000 of its own, so that none is a combination of others
+ON_DEVICE = "dpplearn.torch.selecting:diversify"  # for tensors; imported with the first of them
 
 
 def diversify(
     embeddings: ArrayLike | sparse.sparray | sparse.spmatrix,
     scores: ArrayLike,
-    k: int | None = None,
+    k: int | str | None = None,
     budget: float | None = None,
     cost: ArrayLike | None = None,
     diversity: float = 0.5,
@@ -40,6 +31,16 @@ def diversify(
     *,
     strategy: str = "dpp",
     scale: float = 1.0,
+    nugget: float | None = None,
+    share: float = 0.01,
+    include: ArrayLike = (),
+    exclude: ArrayLike = (),
+    groups: ArrayLike | None = None,
+    max_per_group: Bound | None = None,
+    min_per_group: Bound | None = None,
+    given: Any = None,
+    kernel: str = "linear",
+    bandwidth: float | None = None,
     **options: Any,
 ) -> DiverseSelection:
     """Choose items that score high and differ from each other, by a DPP.
@@ -55,15 +56,16 @@ def diversify(
 
     Parameters
     ----------
-    embeddings : array of shape (n, d), dense or scipy sparse
-        Of any length: only directions count. A row of zeros is similar to none. float32 is read in place; nothing
-        of size n x n is made.
+    embeddings : array of shape (n, d), dense or scipy sparse; or of Arrow or Dask, or a torch tensor
+        Of any length: only directions count. A row of zeros is similar to none. float16, float32 and float64 are
+        read in place, memory maps and Arrow lists too; nothing of size n x n or n x k is made. A Dask array is never in
+        memory as a whole: its blocks give candidates, among which the choice is made. A tensor stays on its device,
+        and so does what is chosen of it; past the rank, items that are combinations of others have gain -inf there.
     scores : array of shape (n,)
         Relevance, in any unit: cosines, BM25, logits.
-    k : int, optional
-        How many items; all of them if there are fewer. Where the embeddings do not have k independent directions
-        (duplicates, small d), those that are linear combinations of others come last, with gain -inf, and
-        duplicates only when nothing else is left.
+    k : int or "auto", optional
+        How many items; all of them if there are fewer. It may exceed the number of dimensions: see `nugget`. "auto"
+        takes items until a further one would add less than `share` of what the first did.
     budget : float, optional
         Largest total cost. Without `k` and `budget`, items are taken while they raise the probability: one of
         average score as long as more than half of its squared length is new.
@@ -71,14 +73,40 @@ def diversify(
         Positive; 1 each by default.
     diversity : float
         0 ranks by score alone, 1 by similarity alone. From 1/2 up, and at 0, the weights are those of pyversity.
-    method : {"greedy", "sampled", "consensus", "exact", "local"}
+    method : {"greedy", "sampled", "consensus", "exact", "local", "typical"}
         The decoder of `dpplearn.decoding`. All but "greedy" are for a few thousand items at most.
     strategy : {"dpp"}
         So that calls written for pyversity work.
     scale : float
         Strength of the scores, as in pyversity; as much of it as leaves qualities between e^-300 and e^300.
+    nugget : float, optional
+        The part of each item that is its own, S = (1 - nugget) cosines + nugget I, so that no item is a linear
+        combination of others. Once the items chosen, with unit rows U_Y, span all directions, an item adds
+        q_i^2 nugget (1 + u_i^T (U_Y^T U_Y)^-1 u_i) for a small nugget: more, the less its direction was chosen.
+        Items whose embedding repeats that of a chosen one wait until no other is left (for diversity 1/2 and above).
+        Default 0, unless fewer than k items are independent: then 1e-6. So a budget without k is not spent on
+        combinations of others. What was taken is in `parameters`.
+    share : float
+        Of what the first item adds, for k="auto".
+    include, exclude : arrays of item numbers
+        Items that must be in, which come first, and items that must not.
+    groups : array of shape (n,), optional
+        The source, class or language of each item, as texts or numbers.
+    max_per_group, min_per_group : int or dict, optional
+        How many items of each group may and must be chosen; a dict names the groups that are limited. What is owed to
+        a group is kept free of `k` and of the budget.
+    given : array, optional
+        Items chosen earlier: rows like the embeddings, which need not be among them, or item numbers. What repeats
+        them adds little; none is chosen again by number. Limits and `log_prob` do not count them.
+    kernel : {"linear", "rbf", "local"}
+        "linear": cosines, which know d directions. The others tell near items apart beyond these: see
+        `dpplearn.decoding.nearby`. They take a size, `include` and `exclude`.
+    bandwidth : float, optional
+        The distance of unit rows at which items are still similar, for the other kernels. Default: the one within
+        which an item has n/k others, as a sample says; it is in `parameters`.
     **options
-        For the decoder: include, exclude, n_samples, rng, ...
+        For the decoder: n_samples, rng, ... For a Dask array: client, n_jobs, per_part, resume, progress; see
+        `dpplearn.decoding.rounds`.
 
     Returns
     -------
@@ -96,151 +124,33 @@ def diversify(
     >>> diversify(embeddings, scores, budget=100, cost=[90, 40, 60, 30]).indices
     array([1, 2])
     """
-    d = check_diversity(diversity)
     if strategy != "dpp":
         raise ValueError(f'strategy must be "dpp", found {strategy!r}. dpplearn has no other; leave it out.')
-    method = normal_name(method, "method")
     if isinstance(budget, str):
         raise TypeError(f"budget must be a number, found {budget!r}. Pass strategy= by name.")
-    strength = float(scale)
-    if not (np.isfinite(strength) and strength >= 0.0):
-        raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
+    limits = (max_per_group, min_per_group)
+    asked = check_asked(Asked(k, budget, diversity, method, scale, nugget, share, *limits, options, kernel, bandwidth))
+    each = Each(cost, include, exclude, groups)
+    if is_tensor(embeddings) or is_tensor(scores):
+        return on_device(embeddings, scores, asked, each, given)
+    if is_dask(embeddings):
+        from dpplearn.decoding.rounds import diversify_dask
+
+        return diversify_dask(embeddings, scores, asked, each, given)
     rows, lengths, z = read_candidates(embeddings, scores)
-    parameters = {"scale": scale, "method": method}
-    if z.size == 0:
-        limits = Limits(z, np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
-        nothing = Directed(np.empty((0, 1)), z, z)
-        return DiverseSelection.nothing("no candidates", Known(0.0), d, parameters, limits, nothing)
-    factor = strength * min(0.5, 1.0 - d)
-    if factor * WIDEST > HIGHEST:
-        factor = min(factor, HIGHEST / max(1.0, float(np.abs(z).max())))
-    z *= factor
-    q = np.exp(z)
-    q *= np.sqrt(2.0)
-    directed = Directed(rows, lengths, q)
-    candidates = Candidates(directed, min(d, 0.5))  # above 1/2 the knob is in q, below it in S
-    limits = check_limits(z.size, cost, budget, k, options.get("include", ()), options.get("exclude", ()))
-    if method == "greedy" and not options:
-        found = greedy(candidates, limits)
-    else:
-        found = decoder(method)(candidates, cost, budget, k=k, diversity=candidates.diversity, **options)
-    if method == "greedy" and k is not None and len(found) < limits.k:
-        found = fill(candidates, limits, found)
-    return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
+    return choose(Directed(rows, lengths, qualities(z, asked)), asked, each, given)
 
 
-def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
-    """Rows, their lengths and standardized scores, one for each item; or what is wrong with them."""
-    if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
-        raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
-    if not sparse.issparse(embeddings):
-        embeddings = as_rows(embeddings)
-        if embeddings.dtype == np.float16:
-            embeddings = embeddings.astype(np.float32)
-    s = np.asarray(scores)
-    if s.ndim == 2 and s.shape[1] == 1:
-        s = s[:, 0]
-    n = embeddings.shape[0] if embeddings.ndim else -1
-    if s.shape == (0,) and n == 0:
-        return embeddings, np.empty(0), np.empty(0)
-    if embeddings.ndim != 2 and n != 0:
-        raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
-    if s.ndim == 1 and s.size != n:
-        raise ValueError(
-            f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
-        )
-    if s.dtype.kind == "f" and not np.isfinite(s).all():
-        bad = np.flatnonzero(~np.isfinite(s))
-        raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
-    values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", n)
-    z = standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
-    return *read_features(embeddings, "embeddings"), z
+def on_device(embeddings: Any, scores: Any, asked: Asked, each: Each, given: Any) -> Any:
+    """The choice among tensors, which stay where they are."""
+    plain = asked._replace(k=asked.size, nugget=None, max_per_group=None, min_per_group=None, kernel="linear")
+    if plain != asked or each.groups is not None or given is not None:
+        raise ValueError('k="auto", nugget, groups, given and other kernels need arrays, found tensors: pass E.cpu().')
+    options = asked.options | {name: x for name, x in (("include", each.include), ("exclude", each.exclude)) if len(x)}
+    wanted = (asked.k, asked.budget, each.cost, asked.diversity, asked.method, float(asked.scale), options)
+    return resolve_name(ON_DEVICE)(embeddings, scores, *wanted)
 
 
-def as_rows(embeddings: Any) -> Any:
-    """An array, or which row has another length than the first."""
-    try:
-        return np.asarray(embeddings)
-    except ValueError:
-        lengths = [np.size(row) for row in embeddings]
-        bad = next((i for i, m in enumerate(lengths) if m != lengths[0]), 0)
-        raise ValueError(
-            f"embeddings must be rows of equal length, but row {bad} has {lengths[bad]} numbers and row 0 {lengths[0]}."
-        ) from None
-
-
-def standardize(s: FloatArray, eps: float) -> FloatArray:
-    """z = (s - mean) / sigma, where sigma is at least 1/40 of the range; 0 where all are equal but for rounding.
-
-    >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
-    array([-1.225,  0.   ,  1.225])
-    """
-    largest = max(-float(s.min()), float(s.max()))
-    if largest == 0.0:
-        return np.zeros(s.size)
-    s = s / largest  # so that no square overflows
-    spread = float(s.max() - s.min())
-    if spread <= 8 * eps:
-        return np.zeros(s.size)
-    s -= s.mean()
-    sigma = float(np.sqrt(s @ s / s.size))
-    s /= max(sigma, spread / WIDEST)
-    return s
-
-
-def greedy(candidates: Candidates, limits: Limits) -> Selection:
-    """greedy_map with its defaults, on inputs that were checked before: for few items that is most of the time."""
-    reason = limits.empty_reason()
-    if reason:
-        return Selection.nothing(reason, candidates.log_prob)
-    return as_selection(candidates, limits, greedy_auto(candidates, limits, None, -np.inf if limits.bounded else 1.0))
-
-
-def fill(candidates: Candidates, limits: Limits, found: Selection) -> Selection:
-    """What was found, followed by items that are linear combinations of it, up to k; duplicates of others last.
-
-    Each item keeps a little of its own (S = 0.999 S + 0.001 I), so that the rest are ranked too.
-    """
-    near = replace(candidates, diversity=min(candidates.diversity, FILL))
-    items, cost = found.subset, limits.cost
-    if limits.empty_reason():
-        return found
-    kinds = directions(candidates.directed)
-    for distinct in (True, False):
-        size = -1
-        while size < items.size < limits.k:
-            size = items.size
-            free = limits.alive.astype(np.bool_)
-            free[items] = False
-            free &= fits(limits.total(items) + cost, limits.budget)
-            if distinct:  # one of each direction that nothing chosen has: the best of them
-                free &= ~np.isin(kinds, kinds[items])
-                order = np.flatnonzero(free)[np.argsort(-candidates.diag[free], kind="stable")]
-                free[:] = False
-                free[order[np.unique(kinds[order], return_index=True)[1]]] = True
-            if not free.any():
-                break
-            after = replace(limits, include=items, exclude=np.flatnonzero(~free))
-            items = greedy_run(near, after, SIGNED, 0.0, 0.0, -np.inf).items.copy()
-    extra = items.size - found.subset.size
-    if extra == 0:
-        return found
-    reason = f"{len(found)} items have independent embeddings; the last {extra} are linear combinations of them"
-    gains = np.append(found.gains, np.full(extra, -np.inf))
-    return Selection(items, limits.total(items), gains, reason, candidates.log_prob)
-
-
-def directions(directed: Directed) -> IntArray:
-    """A number for each item: the same for two whose rows, but for rounding, have the same direction.
-
-    By their places along two random axes. A row of zeros has a direction of its own.
-    """
-    rows, lengths = directed.rows, directed.lengths
-    axes = np.random.default_rng(0).standard_normal((rows.shape[1], 2))
-    kinds = np.where(lengths > 0.0, 0, np.arange(1, lengths.size + 1))
-    places = np.concatenate([np.asarray(rows[low : low + ROWS] @ axes) for low in range(0, lengths.size, ROWS)])
-    for place in (places / np.where(lengths > 0.0, lengths, 1.0)[:, None]).T:
-        order = np.lexsort((place, kinds))
-        new = (np.diff(kinds[order]) > 0) | (np.diff(place[order]) > SAME[rows.dtype])
-        kinds[order] = np.cumsum(np.append(0, new))
-    return kinds
+def is_dask(x: Any) -> bool:
+    """Whether this is an array of Dask, which need not be installed."""
+    return type(x).__module__.partition(".")[0] == "dask"

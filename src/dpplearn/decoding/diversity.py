@@ -57,6 +57,13 @@ def diversified(L: FloatArray, diversity: float) -> FloatArray:
         scaled = np.asarray(factor[:, None] * L * factor)
         scaled.flat[:: len(L) + 1] = quality_power(q, a) ** 2  # exactly 1 at the end, so that ties are ties
         return scaled
-    mixed = b * L
-    mixed.flat[:: len(L) + 1] = L.diagonal()
-    return mixed
+    return mixed(L, b)
+
+
+def mixed(L: FloatArray, b: float) -> FloatArray:
+    """L with what is off the diagonal multiplied by b: S -> (1 - b) I + b S."""
+    if b == 1.0:
+        return L
+    less = b * L
+    less.flat[:: len(L) + 1] = L.diagonal()
+    return less

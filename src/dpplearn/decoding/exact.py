@@ -52,6 +52,7 @@ def exact_map(
     k: int | None = None,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
+    exclusive: ArrayLike | None = None,
     diversity: float = 0.5,
     time_limit: float | None = 60.0,
 ) -> ExactSelection:
@@ -65,7 +66,7 @@ def exact_map(
 
     Parameters
     ----------
-    dpp, cost, budget, k, include, exclude, diversity
+    dpp, cost, budget, k, include, exclude, exclusive, diversity
         As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     time_limit : float, optional
         Seconds; None for no limit. When they are over, the best set found is returned with its gap.
@@ -83,7 +84,7 @@ def exact_map(
     (array([0, 2]), True, 0.0)
     """
     candidates = read_model(dpp, diversity)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
     seconds = check_budget(time_limit, "time_limit")
     reason = limits.empty_reason()
     if reason:
@@ -135,6 +136,7 @@ def branch_and_bound(
         value=np.zeros(at_each),
         path=np.zeros(at_each, np.int64),
         noise=rounding(depth_limit) * candidates.diag[rest],
+        group=limits.group if limits.exclusive is None else limits.exclusive[rest],
     )
     nodes.R[0], nodes.cost[0], nodes.ids[0], nodes.left[0], nodes.slots[0] = kernel, costs, np.arange(n), left, slots
     nodes.sizes[0] = open_node(nodes, 0, n, left, slots)

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import math
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray, check_choice, count_of, view
+from dpplearn._checks import FloatArray, IntArray, check_choice, count_of, is_tensor, view
 from dpplearn._loops.records import (
     DEPENDENT,
     IMPOSSIBLE,
     LOG,
     NO_GAIN,
+    NO_QUOTA,
     NO_ROOM,
     PROBABILITY,
+    QUOTA,
     SIGNED,
     SIZE,
-    FeatureRows,
     Run,
     Wanted,
 )
-from dpplearn._precision import row_rounding
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import Candidates, Model, read_model
+from dpplearn.decoding.lazy import greedy_rows
 from dpplearn.decoding.limits import Limits, check_limits, check_number
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.two_sided import greedy_two_sided
 from dpplearn.operand import Dense, Operand, Rows, TwoSided
 
-MARGIN = float(np.log(2))  # of a tilted gain above 1, so that of items that gain the same the cheaper is preferred
+ON_DEVICE = "dpplearn.torch.selecting:greedy_map"  # for tensors; imported with the first of them
 
 
 def greedy_map(
@@ -45,7 +46,9 @@ def greedy_map(
     stop: str | None = None,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
+    exclusive: ArrayLike | None = None,
     diversity: float = 0.5,
+    nugget: float = 0.0,
 ) -> Selection:
     """Add the item with the largest gain for its cost, until nothing fits the budget (Algorithm 2).
 
@@ -57,13 +60,14 @@ def greedy_map(
 
     An item that no longer fits leaves the candidates, and so does one that is a linear combination of those
     chosen (a duplicate): its gain is 0. O(n k^2) for a kernel with k items chosen. For features, old gains are
-    upper bounds, and only the front of a queue is brought up to date: O(n d) for a pass over all, and few passes.
+    upper bounds, and only the front of a queue is brought up to date: O(n d) for a pass over all, and few passes. With
+    a nugget and k > d, one d x d matrix stands for all items chosen, so that memory does not grow with k.
 
     Parameters
     ----------
-    dpp : DPP, LowRankDPP, NonsymmetricDPP or tuple (q, phi)
+    dpp : DPP, LowRankDPP, NonsymmetricDPP or tuple (q, phi); or torch tensors: a kernel (n, n), or (q, phi)
         With qualities q (n,) and features phi (n, d), a dense or scipy sparse array, L_ij = q_i q_j cos(phi_i, phi_j);
-        no n x n array is formed, and float32 features are read in place.
+        no n x n array is formed, and float16, float32 and float64 features are read in place.
     cost : array of shape (n,), optional
         Positive; 1 each by default.
     budget : float, optional
@@ -80,8 +84,13 @@ def greedy_map(
         items that raise it. Default: "full" where there is a budget or a size limit, else "no-gain".
     include, exclude : arrays of item numbers
         Items that must be in, which come first, and items that must not.
+    exclusive : array of integers, optional
+        One for each item: at most one item of each number is chosen (other forms of the same sentence, say).
     diversity : float
         0 is quality alone, 0.5 the model, 1 similarity alone; the formula is in `dpplearn.decoding.diversity`.
+    nugget : float
+        The part of each item that is its own: similarities are multiplied by 1 - nugget, S -> (1 - nugget) S +
+        nugget I. With one, no item is a linear combination of others, and `k` may exceed the rank of the features.
 
     Returns
     -------
@@ -91,20 +100,14 @@ def greedy_map(
     Notes
     -----
     Where every gain is below 1 (items with q < 1: usual after learning on large ground sets), g - 1 and log g are
-    negative, and dividing by cost prefers *costly* items. A common factor on all qualities, L -> e^s L, turns
-    log g into log g + s and leaves the ranking of sets of equal size alone. So `gain="auto"`
+    negative, and dividing by cost prefers *costly* items. So `gain="auto"` divides only a gain by cost^r, compares
+    losses as they are, does so for r = 0, 1/2 and 1, and returns the most probable of the three sets.
 
-    1. runs the log rule without costs, which no factor changes, and sets s to 0 if each item it chose has g >= 1,
-       and else so that each has e^s g >= 2: under e^s L, filling the budget is a gain at every step;
-    2. runs it twice more with (log g + s) / cost^r for r = 1/2 and r = 1, a remaining loss being multiplied by
-       cost^r instead;
-    3. returns the most probable of the three sets under e^s L.
-
-    Where the model's own gains fill the budget, s = 0 and 3. compares the model's probabilities: taking the better of
-    the rules with and without costs is what gives greedy its guarantee under a budget (Leskovec et al., 2007).
-    The rule was chosen by measurement on random problems of many scales and on news, against tilts to the expected
-    cost and others; benchmarks/results/decoding.json compares the rules in both regimes. It needs no
-    eigendecomposition. With equal costs all three runs are the same, and one is made.
+    Where the model's own gains fill the budget, taking the better of the rules with and without costs is what gives
+    greedy its guarantee (Leskovec et al., 2007). Where every item is a loss, it is the rule without costs, which a
+    common factor on all qualities does not change, and which takes about as many items as the model expects.
+    docs/evaluation.md compares it with others on texts, benchmarks/results/decoding.json on random problems. Of
+    items with the same score the cheaper comes first. With equal costs all three runs are the same, and one is made.
 
     Examples
     --------
@@ -117,8 +120,15 @@ def greedy_map(
     >>> greedy_map(dpp, cost=[4, 5, 4], budget=3).reason
     'the budget of 3 is below the cheapest candidate, which costs 4'
     """
-    candidates = read_model(dpp, diversity, nonsymmetric=True)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
+    if is_tensor(dpp) or (isinstance(dpp, tuple) and len(dpp) == 2 and is_tensor(dpp[1])):
+        if nugget != 0.0:
+            raise ValueError(f"nugget must be 0 for tensors, found {nugget!r}. Pass arrays.")
+        asked = {"k": k, "gain": gain, "cost_power": cost_power, "stop": stop, "include": include, "exclude": exclude}
+        asked |= {"exclusive": exclusive}
+        found: Selection = resolve_name(ON_DEVICE)(dpp, cost, budget, diversity, **asked)
+        return found
+    candidates = read_model(dpp, diversity, nonsymmetric=True, nugget=nugget)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
     check_choice(gain, "gain", ("auto", "probability", "log"))
     if stop is not None:
         check_choice(stop, "stop", ("no-gain", "full"))
@@ -132,7 +142,7 @@ def greedy_map(
         run = greedy_auto(candidates, limits, power, floor)
     else:
         rule = PROBABILITY if gain == "probability" else LOG
-        run = greedy_run(candidates, limits, rule, 1.0 if power is None else power, 0.0, floor)
+        run = greedy_run(candidates, limits, rule, 1.0 if power is None else power, floor)
     return as_selection(candidates, limits, run)
 
 
@@ -147,52 +157,42 @@ def check_power(cost_power: Any) -> float | None:
 
 
 def greedy_auto(candidates: Candidates, limits: Limits, power: float | None, floor: float) -> Run:
-    """The best of three runs, under a kernel scaled so that filling the budget is no loss; see greedy_map."""
-    first = greedy_run(candidates, limits, SIGNED, 0.0, 0.0, floor)
-    gains = first.gains[limits.include.size :]
-    if limits.equal or power == 0.0 or gains.size == 0:
-        return first
-    least = math.log(min(gains.tolist()))
-    tilt = 0.0 if least >= 0.0 else MARGIN - least
-    runs = [greedy_run(candidates, limits, SIGNED, r, tilt, floor) for r in ((0.5, 1.0) if power is None else (power,))]
-    if power is None:
-        runs.insert(0, first)
+    """The most probable of three runs, which differ in how much costs count; see greedy_map."""
+    powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0) if power is None else (power,)
+    runs = [greedy_run(candidates, limits, SIGNED, r, floor) for r in powers]
     # rounded, so that of runs that reach the same set the first counts
-    return max(runs, key=lambda run: round(sum(map(math.log, run.gains.tolist())) + tilt * run.items.size, 9))
+    return runs[0] if len(runs) == 1 else max(runs, key=lambda run: round(sum(map(math.log, run.gains.tolist())), 9))
 
 
-def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, tilt: float, floor: float) -> Run:
-    """One greedy pass with gains divided by cost^power, on a kernel scaled by e^tilt."""
+def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, floor: float) -> Run:
+    """One greedy pass with gains divided by cost^power."""
     check_stop()
+    if not candidates.here:
+        return possible(candidates, limits, candidates.greedy_run(limits, rule, power, floor))
     cost = limits.cost
-    weight = np.ones(cost.size) if power == 0.0 else cost if power == 1.0 else cost**power
-    wanted = Wanted(cost, weight, rule, float(tilt), floor, limits.room, limits.k, view(limits.include))
-    return possible(candidates, limits, run_loop(candidates.operand, wanted, limits.alive.copy()))
+    plain = power == 1.0 or (limits.equal and limits.cheapest == 1.0)
+    weight = cost if plain else np.ones(cost.size) if power == 0.0 else cost**power
+    forced, group = view(limits.include), limits.group
+    wanted = Wanted(cost, weight, rule, floor, limits.room, limits.k, forced, group)
+    operand, alive = candidates.operand, limits.alive.copy()
+    if isinstance(operand, Rows):
+        quota = NO_QUOTA if limits.groups is None else limits.groups.quota
+        run = greedy_rows(operand, wanted, alive, quota, candidates.prior, candidates.distinct, limits.equal)
+    else:
+        run = run_loop(operand, wanted, alive)
+    return possible(candidates, limits, run)
 
 
 def run_loop(operand: Operand | TwoSided, wanted: Wanted, alive: Any) -> Run:
     """A greedy run over a kernel, or over rows of which it is never formed."""
-    from dpplearn._loops.greedy import greedy_kernel, greedy_rows
+    from dpplearn._loops.greedy import greedy_kernel
 
-    run: Run
     if isinstance(operand, TwoSided):
         return greedy_two_sided(operand, wanted, alive)
     if isinstance(operand, Dense):
-        run = greedy_kernel(view(operand.L), wanted, alive)
-    else:
-        run = greedy_rows(as_features(operand, wanted.k), operand.rows.shape[1], wanted, alive)
-    return run
-
-
-def as_features(operand: Rows, k: int) -> FeatureRows:
-    """Rows as the loop reads them: csr arrays beside no dense rows, or the other way."""
-    rows, none = operand.rows, np.empty(0, np.int64)
-    noise = row_rounding(rows.dtype, rows.shape[1], k)
-    dense, indptr, indices, data = rows, none, none, np.empty(0, rows.dtype)
-    if sparse.issparse(rows):
-        dense, data = np.empty((0, 0), rows.dtype), rows.data
-        indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-    return FeatureRows(view(dense), indptr, indices, view(data), operand.scale, operand.diag, operand.own, noise)
+        run: Run = greedy_kernel(view(operand.L), wanted, alive)
+        return run
+    return greedy_rows(operand, wanted, alive)
 
 
 def possible(candidates: Candidates, limits: Limits, run: Run) -> Run:
@@ -213,6 +213,8 @@ def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
     gains, reason = np.log(run.gains), describe(limits, run)
     if run.end == DEPENDENT and isinstance(candidates.operand, TwoSided):
         reason = "every other candidate has gain 0, though it may have one together with another"
+    if run.repeats:
+        reason += f"; the last {run.repeats} repeat embeddings of others, because no other candidate was left"
     return Selection(run.items.copy(), limits.total(run.items), gains, reason, candidates.log_prob)
 
 
@@ -239,7 +241,7 @@ def order(candidates: Candidates, items: IntArray, forced: IntArray) -> Run:
     """A greedy run among a few items, numbered as they are here: those forced in their order, then the others."""
     k, alive = items.size, np.ones(items.size, np.uint8)
     alive[forced] = 0
-    wanted = Wanted(np.ones(k), np.ones(k), LOG, 0.0, -np.inf, np.inf, k, view(forced))
+    wanted = Wanted(np.ones(k), np.ones(k), LOG, -np.inf, np.inf, k, view(forced), np.empty(0, np.int64))
     return run_loop(candidates.part(items), wanted, alive)
 
 
@@ -250,6 +252,10 @@ def describe(limits: Limits, run: Run) -> str:
     if run.end == NO_ROOM:
         left = limits.budget - limits.total(run.items)
         return f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g})"
+    if run.end == QUOTA:
+        if limits.groups is not None:
+            return "no other candidate is within the limits of its group"
+        return "every other candidate is excluded by one that is chosen"
     if run.end == NO_GAIN:
         return "no other candidate has a gain"
     if run.end == DEPENDENT and run.items.size == 0:

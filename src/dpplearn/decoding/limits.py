@@ -1,4 +1,4 @@
-"""What a chosen set must satisfy: a budget, a size, items that must be in or out."""
+"""What a chosen set must satisfy: a budget, a size, items that must be in or out, or exclude each other, groups."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
+from dpplearn.decoding.groups import Groups
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
 
@@ -41,7 +42,7 @@ def reaches(total: Any, least: float) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """cost(Y) <= budget, |Y| <= k, include in Y, exclude not in Y."""
+    """cost(Y) <= budget, |Y| <= k, include in Y, exclude not in Y, at most one item of each number in exclusive."""
 
     cost: FloatArray
     budget: float
@@ -50,6 +51,8 @@ class Limits:
     exclude: IntArray
     bounded: bool  # whether a budget or a size was given at all
     cheapest: float  # smallest cost of all
+    exclusive: IntArray | None = None  # (n,) from 0; those with the number of an item to include are excluded
+    groups: Groups | None = None
 
     @cached_property
     def alive(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -75,8 +78,17 @@ class Limits:
         return min(cost, self.budget) if fits(cost, self.budget) else cost
 
     def fits(self, subset: IntArray) -> bool:
-        """Whether a set is within the budget and the size."""
-        return subset.size <= self.k and bool(fits(self.cost[subset].sum(), self.budget))
+        """Whether a set is within the budget and the size, and no two of its items exclude each other."""
+        return subset.size <= self.k and bool(fits(self.cost[subset].sum(), self.budget)) and not self.clash(subset)
+
+    @property
+    def group(self) -> IntArray:
+        """The number in `exclusive` of each item; empty where there are none."""
+        return np.empty(0, np.int64) if self.exclusive is None else self.exclusive
+
+    def clash(self, subset: IntArray) -> bool:
+        """Whether two items of a set exclude each other."""
+        return self.exclusive is not None and np.unique(self.exclusive[subset]).size < subset.size
 
     def empty_reason(self) -> str:
         """Why nothing can be chosen; empty where something can."""
@@ -93,9 +105,10 @@ class Limits:
 
 
 def check_limits(
-    n: int, cost: ArrayLike | None, budget: float | None, k: int | None, include: ArrayLike, exclude: ArrayLike
-) -> Limits:
-    """Positive costs, a budget and a size that the items to include fit in."""
+    n: int, cost: ArrayLike | None, budget: float | None, k: int | None, include: ArrayLike, exclude: ArrayLike,
+    exclusive: ArrayLike | None = None,
+) -> Limits:  # fmt: skip
+    """Positive costs, a budget and a size that the items to include fit in, none of which excludes another."""
     if cost is None:
         costs, cheapest = np.ones(n), 1.0
     else:
@@ -119,7 +132,33 @@ def check_limits(
         )
     if A.size > size:
         raise ValueError(f"include must fit the size limit, but names {A.size} items and k is {size}.")
-    return Limits(costs, limit, size, A, B, limit < np.inf or k is not None, cheapest)
+    group = check_exclusive(exclusive, n, A)
+    if group is not None and A.size:
+        B = np.union1d(B, np.setdiff1d(np.flatnonzero(np.isin(group, group[A])), A))
+    return Limits(costs, limit, size, A, B, limit < np.inf or k is not None, cheapest, group)
+
+
+def check_exclusive(exclusive: ArrayLike | None, n: int, include: IntArray) -> IntArray | None:
+    """A number for each item, counted from 0; None where there are none, or all differ."""
+    if exclusive is None:
+        return None
+    given = np.asarray(exclusive)
+    if given.shape != (n,) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"exclusive must be an integer for each of the {n} items, the same for those that exclude each other; "
+            f"found shape {given.shape} of {given.dtype}."
+        )
+    names, group = np.unique(given, return_inverse=True)
+    if names.size == n:
+        return None
+    repeated = np.flatnonzero(np.bincount(group[include], minlength=1) > 1)
+    if repeated.size:
+        both = include[group[include] == repeated[0]]
+        raise ValueError(
+            f"include must hold no two items that exclude each other, but {both[0]} and {both[1]} both have the "
+            f"number {names[repeated[0]]} in exclusive. Include one of them."
+        )
+    return np.asarray(group.ravel(), np.int64)
 
 
 def check_number(x: Any, name: str) -> float:
@@ -138,4 +177,12 @@ def check_budget(budget: Any, name: str = "budget") -> float:
     value = check_number(budget, name)
     if not value >= 0.0:
         raise ValueError(f"{name} must be a number that is not negative, found {value}.")
+    return value
+
+
+def check_share(share: Any) -> float:
+    """A number between 0 and 1."""
+    value = check_number(share, "share")
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"share must be a number between 0 and 1, found {value}.")
     return value

@@ -34,6 +34,7 @@ def local_search(
     min_cost: float = 0.0,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
+    exclusive: ArrayLike | None = None,
     diversity: float = 0.5,
 ) -> Selection:
     """Add, drop or swap the item that raises the probability most, until no such move does.
@@ -46,7 +47,7 @@ def local_search(
 
     Parameters
     ----------
-    dpp, cost, budget, k, include, exclude, diversity
+    dpp, cost, budget, k, include, exclude, exclusive, diversity
         As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     start : array of item numbers or Selection, optional
         A feasible set; by default what `greedy_map` finds. The result is never less probable. A start of
@@ -67,7 +68,7 @@ def local_search(
     array([1, 2])
     """
     candidates = read_model(dpp, diversity, nonsymmetric=True)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
     low = check_budget(min_cost, "min_cost")
     aim = candidates.tilted(fill_tilt(candidates, limits))
     if start is None:
@@ -84,11 +85,13 @@ def local_search(
 def check_start(limits: Limits, start: ArrayLike) -> IntArray:
     """A set that fits."""
     Y = check_subset(start, limits.cost.size, "start")
-    if not limits.fits(Y):
+    if Y.size > limits.k or not fits(limits.cost[Y].sum(), limits.budget):
         raise ValueError(
             f"start must fit the budget and k, but has {Y.size} items that cost {limits.total(Y):g}; "
             f"the budget is {limits.budget:g} and k is {limits.k}."
         )
+    if limits.clash(Y):
+        raise ValueError("start must hold no two items that exclude each other.")
     if np.setdiff1d(limits.include, Y).size or np.intersect1d(limits.exclude, Y).size:
         raise ValueError("start must hold every item of include and none of exclude.")
     return Y
@@ -152,6 +155,9 @@ def moves(
     gains[~(fits(after, limits.budget) & reaches(after, min(min_cost, total)))] = -np.inf
     gains[np.append(limits.alive == 0, False)] = -np.inf
     gains[Y] = -np.inf
+    if limits.exclusive is not None:  # an item may come only in place of the one that excludes it
+        rival = limits.exclusive[:, None] == limits.exclusive[Y]
+        gains[:n][rival.any(axis=1)[:, None] & ~np.column_stack([rival, np.zeros(n, np.bool_)])] = -np.inf
     gains[:, np.append(np.isin(Y, limits.include), False)] = -np.inf
     if size >= limits.k:
         gains[:n, size] = -np.inf

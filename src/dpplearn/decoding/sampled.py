@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, view
+from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, count_of, view
 from dpplearn._linalg import safe_log
 from dpplearn._loops.records import Tables, Window
 from dpplearn._precision import PARALLEL
@@ -21,7 +21,9 @@ from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.process import remaining
-from dpplearn.sampling.spectral import block_starts, make_tables, settled, stream_states
+from dpplearn.sampling.spectral import block_starts, make_tables, sample_spectral, settled, stream_states
+
+PILOT = 20_000  # samples that tell the usual number of items
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +33,7 @@ class SampledSelection(Selection):
     Attributes
     ----------
     n_samples, n_feasible : int
-        Samples drawn, and those whose cost was in the window.
+        Samples drawn, and those that count: their cost is in the window, and no two items exclude each other.
     best : tuple of Selection
         The best distinct sets, most probable first; the first is this one.
     """
@@ -54,6 +56,7 @@ def sampled_map(
     tilt: bool = False,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
+    exclusive: ArrayLike | None = None,
     diversity: float = 0.5,
     rng: Seed = None,
     n_jobs: int | None = None,
@@ -65,7 +68,7 @@ def sampled_map(
 
     Parameters
     ----------
-    dpp, cost, budget, k, include, exclude, diversity
+    dpp, cost, budget, k, include, exclude, exclusive, diversity
         As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     n_samples : int
         How many sets to draw.
@@ -99,10 +102,18 @@ def sampled_map(
     'none of 1000 samples cost between 7 and 9; the nearest cost 4. All candidates together cost 4: lower min_cost'
     """
     candidates = read_model(dpp, diversity)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
     low, high = check_window(limits, min_cost, max_cost)
     if not isinstance(tilt, bool | np.bool_):
         raise TypeError(f"tilt must be True or False, found {tilt!r:.60}.")
+    return best_sample(candidates, limits, low, high, n_samples, m, bool(tilt), rng, n_jobs)
+
+
+def best_sample(
+    candidates: Candidates, limits: Limits, low: float, high: float, n_samples: int, m: int, tilt: bool, rng: Seed,
+    n_jobs: int | None, *, typical: bool = False,
+) -> SampledSelection:  # fmt: skip
+    """The m most probable of the samples in the window; with `typical`, of those with the usual number of items."""
     n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1)
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
     reason = limits.empty_reason() if low == 0.0 else ""
@@ -113,13 +124,16 @@ def sampled_map(
     if not limits.alive.any():
         return only_include(candidates, limits, low, "include and exclude name every item", 0, 0)
     source = Source.of(candidates, limits, target if tilt else None, fill_tilt(candidates, limits))
-    found = source.best(n_samples, low, high, limits.k, m, generator, jobs)
+    usual = source.usual_size(min(n_samples, PILOT), low, high, limits.k, generator, jobs) if typical else None
+    sizes = (0, limits.k) if usual is None else (usual, usual)
+    found = source.best(n_samples, low, high, sizes, m, generator, jobs)
     if not found.sets:
         reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt)
         if found.feasible:
             reason = f"{found.feasible} of {n_samples} samples were feasible, but all have probability 0 to rounding"
         return only_include(candidates, limits, low, reason, n_samples, found.feasible)
     share = f"{found.feasible} of {n_samples} samples were feasible"
+    share += "" if usual is None else f" and had {count_of(usual, 'item', 'items')}, as is usual"
     best = tuple(as_found(candidates, limits, Y, f"{share}; rank {a + 1} among them") for a, Y in enumerate(found.sets))
     return SampledSelection.of(best[0], f"{share}, this the most probable", n_samples, found.feasible, best)
 
@@ -171,6 +185,13 @@ def nothing_fits(limits: Limits, low: float, high: float, n_samples: int, neares
     return message + advice[0].upper() + advice[1:]
 
 
+def twice(sample_of: IntArray, group: IntArray) -> IntArray:
+    """The samples with two items that exclude each other."""
+    order = np.lexsort((group, sample_of))
+    sample_of, group = sample_of[order], group[order]
+    return np.asarray(sample_of[1:][(np.diff(sample_of) == 0) & (np.diff(group) == 0)])
+
+
 class Found(NamedTuple):
     """The best sets of many samples, as sorted item numbers."""
 
@@ -191,6 +212,7 @@ class Source:
     entries: FloatArray  # L of these items given include, or B with L = B B^T
     gram: bool
     base: float  # cost of the items to include
+    group: IntArray  # items of the same number exclude each other; empty where none does
 
     @classmethod
     def of(cls, candidates: Candidates, limits: Limits, target: float | None, fill: float = 0.0) -> Source:
@@ -214,9 +236,35 @@ class Source:
             entries, gram = dpp._need_L().entries()
         if fill:
             entries = entries * np.exp(fill / 2 if gram else fill)
-        return cls(tables, size, items, limits.include, cost, view(entries), gram, base)
+        group = limits.group  # numbered again, so that none is past the number of items
+        if limits.exclusive is not None:
+            group = np.unique(limits.exclusive[items], return_inverse=True)[1].astype(np.int64)
+        return cls(tables, size, items, limits.include, cost, view(entries), gram, base, group)
 
-    def best(self, size: int, low: float, high: float, k: int, m: int, rng: np.random.Generator, n_jobs: int) -> Found:
+    def draw(
+        self, count: int, low: float, high: float, rng: np.random.Generator, n_jobs: int
+    ) -> tuple[IntArray, IntArray, Any, Any]:
+        """Samples end to end (starts and items), what each costs, and which count: of the right cost, none clashing."""
+        indptr, indices = sample_spectral(self.tables, count, rng, expected_size=self.expected_size, n_jobs=n_jobs)
+        sample_of = np.repeat(np.arange(count), np.diff(indptr))
+        totals = np.bincount(sample_of, self.cost[indices], minlength=count) + self.base
+        right = reaches(totals, low) & fits(totals, high)
+        if self.group.size:
+            right[twice(sample_of, self.group[indices])] = False
+        return indptr, indices, totals, right
+
+    def usual_size(
+        self, count: int, low: float, high: float, k: int, rng: np.random.Generator, n_jobs: int
+    ) -> int | None:
+        """The median number of items of the samples that count, which some of them have; None where none counts."""
+        indptr, _, _, right = self.draw(count, low, high, rng, n_jobs)
+        sizes = np.diff(indptr)[right] + self.include.size
+        sizes = np.sort(sizes[sizes <= k])
+        return int(sizes[sizes.size // 2]) if sizes.size else None
+
+    def best(
+        self, size: int, low: float, high: float, sizes: tuple[int, int], m: int, rng: np.random.Generator, n_jobs: int
+    ) -> Found:
         """The m most probable distinct sets of `size` samples; block by block, so that threads change nothing."""
         from dpplearn._loops.scoring import best_of_block
 
@@ -225,7 +273,8 @@ class Source:
         diag = np.einsum("ij,ij->i", self.entries, self.entries) if self.gram else self.entries.diagonal()
         log_diag = safe_log(np.maximum(diag, 0.0)) + 1e-12  # a bound that rounding does not break
         bottom, top = at_least(low) - self.base, roomy(high) - self.base
-        window = Window(self.entries, self.gram, log_diag, self.cost, bottom, top, k - self.include.size, m)
+        least, most = (count - self.include.size for count in sizes)
+        window = Window(self.entries, self.gram, log_diag, self.cost, bottom, top, least, most, m, self.group)
 
         def task(b: int) -> tuple[dict[tuple[int, ...], float], int, float]:
             count = int(starts[b + 1] - starts[b])

@@ -10,7 +10,7 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, read_only
 from dpplearn._linalg import to_dense
-from dpplearn.decoding.candidates import Directed
+from dpplearn.decoding.candidates import Directed, single
 from dpplearn.decoding.limits import Limits
 from dpplearn.decoding.selection import Selection
 
@@ -51,8 +51,9 @@ class DiverseSelection(Selection):
     indices : int array
         The items in the order of selection: another name of `subset`, as pyversity has it.
     selection_scores : float array
-        What each item, when it was added, multiplied det(L_Y) by: exp(gains). 0 for an item that is a linear
-        combination of those before it.
+        What each item, when it was added, multiplied det(L_Y) by: exp(gains).
+    shares : float array
+        What each item added, as a share of the most that one did: where it is small, the rest could be left out.
     strategy, diversity, parameters
         What was asked for, as pyversity has it.
     nearest : Nearest
@@ -90,6 +91,11 @@ class DiverseSelection(Selection):
         return np.exp(self.gains)
 
     @property
+    def shares(self) -> FloatArray:
+        """exp(gains), as a share of the largest."""
+        return np.exp(self.gains - self.gains.max(initial=-np.inf))
+
+    @property
     def strategy(self) -> str:
         """Always "dpp"."""
         return "dpp"
@@ -114,6 +120,7 @@ class DiverseSelection(Selection):
         items, similarity = self.nearest
         barred = set(self.limits.exclude.tolist())
         chosen = set(self.subset.tolist())
+        full = None if self.limits.groups is None else self.limits.groups.full(self.subset)
         found = []
         for i in range(self.limits.cost.size):
             if i not in chosen:
@@ -121,6 +128,8 @@ class DiverseSelection(Selection):
                 close = f"{s:.2f} similar to item {j}"
                 if i in barred:
                     reason = "excluded"
+                elif full is not None and full[i]:
+                    reason = f"as many as may be of its group were chosen; {close}"
                 elif self.limits.cost[i] > left:
                     reason = f"costs {self.limits.cost[i]:g}, more than the {left:g} left of the budget"
                     reason += f"; {close}" if j >= 0 else ""
@@ -149,11 +158,12 @@ def nearest(candidates: Directed, subset: IntArray, *, themselves: bool = False)
     rows, scale = (candidates.rows[subset], lengths[subset]) if themselves else (candidates.rows, lengths)
     items, similarity = np.full(scale.size, -1), np.zeros(scale.size)
     if subset.size > themselves:
-        chosen = to_dense(candidates.rows[subset]) / lengths[subset, None].astype(candidates.rows.dtype)
+        chosen = to_dense(single(candidates.rows[subset]))
+        chosen = chosen / lengths[subset, None].astype(chosen.dtype)
         step = min(16384, max(1, BLOCK // subset.size))
         for low in range(0, scale.size, step):
             part = slice(low, min(low + step, scale.size))
-            cosines = np.asarray(rows[part] @ chosen.T)
+            cosines = np.asarray(single(rows[part]) @ chosen.T)
             if themselves:
                 cosines[subset[part, None] == subset] = -np.inf
             best = cosines.argmax(axis=1)

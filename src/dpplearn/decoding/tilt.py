@@ -7,10 +7,11 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import safe_log
 from dpplearn.decoding.candidates import Candidates
-from dpplearn.decoding.greedy import MARGIN, greedy_auto
+from dpplearn.decoding.greedy import greedy_auto
 from dpplearn.decoding.limits import Limits
 
 MOST = 500.0  # e^s stays a float
+MARGIN = float(np.log(2))  # of a tilted gain above 1
 
 
 def expected_cost(lam: FloatArray, shares: FloatArray, s: float) -> float:
@@ -63,7 +64,7 @@ def fill_tilt(candidates: Candidates, limits: Limits) -> float:
     q^a loses that scale (at 1 every gain is at most 1, and the most probable set is empty), and with a budget or a
     size limit sets are compared by log det L_Y(d) + s |Y|. With equal costs, s is so large that a set of more
     items always comes first: by Hadamard, fewer than the m that greedy reaches are worth at most the sum of the
-    largest log L_ii. Otherwise s is that of `greedy_map`: each item of its set multiplies the probability by 2 or more.
+    largest log L_ii. Otherwise s is so large that each item of its set multiplies the probability by 2 or more.
     """
     if candidates.diversity <= 0.5 or not limits.bounded:
         return 0.0

@@ -12,7 +12,19 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import safe_log
-from dpplearn._loops.records import DEPENDENT, FULL, IMPOSSIBLE, LOG, NO_GAIN, NO_ROOM, PROBABILITY, SIZE, Run, Wanted
+from dpplearn._loops.records import (
+    DEPENDENT,
+    FULL,
+    IMPOSSIBLE,
+    LOG,
+    NO_GAIN,
+    NO_ROOM,
+    PROBABILITY,
+    QUOTA,
+    SIZE,
+    Run,
+    Wanted,
+)
 from dpplearn._precision import rounding
 from dpplearn.operand import TwoSided
 
@@ -27,7 +39,7 @@ def greedy_two_sided(operand: TwoSided, wanted: Wanted, alive: Any) -> Run:
     columns, rows = np.empty((n, rank)), np.empty((rank, n))  # L given Y is L - columns rows
     if forced.size:
         if operand.logdet(forced) == -np.inf:
-            return Run(forced[:1], np.zeros(1), IMPOSSIBLE)
+            return Run(forced[:1], np.zeros(1), IMPOSSIBLE, 0)
         t = forced.size
         rows[:t] = operand.rows(forced)
         columns[:, :t] = np.linalg.solve(operand.block(forced).T, operand.columns(forced).T).T
@@ -35,16 +47,18 @@ def greedy_two_sided(operand: TwoSided, wanted: Wanted, alive: Any) -> Run:
         reach += np.einsum("is,si->i", np.abs(columns[:, :t]), np.abs(rows[:t]))
     items, gains = forced.tolist(), gains_of_forced(operand, forced)
     spent = float(wanted.cost[forced].sum())
-    end, dear = FULL, 0
+    end, dear, barred = FULL, 0, 0
     while len(items) < k:
         t = len(items)
-        alive[items] = 0
+        barred += leave(alive, wanted, items)
         far = (alive != 0) & (spent + wanted.cost > wanted.room)  # line 4: it will never fit again
         alive[far] = 0
         dear += int(far.sum())
         able = (alive != 0) & (g > rounding(t + 1) * reach) & (g > wanted.floor)
         if t == rank or not able.any():
-            end = NO_ROOM if dear else FULL if not alive.any() else DEPENDENT if wanted.floor < 0.0 else NO_GAIN
+            end = NO_ROOM if dear else QUOTA if barred else FULL
+            if end == FULL and alive.any():
+                end = DEPENDENT if wanted.floor < 0.0 else NO_GAIN
             break
         j = best(g, wanted, np.flatnonzero(able))
         column = operand.columns(np.array([j]))[:, 0] - columns[:, :t] @ rows[:t, j]
@@ -57,9 +71,19 @@ def greedy_two_sided(operand: TwoSided, wanted: Wanted, alive: Any) -> Run:
         g = g - change
         reach += np.abs(change)
     else:
-        alive[items] = 0
-        end = SIZE if alive.any() else NO_ROOM if dear else FULL
-    return Run(np.array(items, np.int64), np.array(gains), end)
+        barred += leave(alive, wanted, items)
+        end = SIZE if alive.any() else NO_ROOM if dear else QUOTA if barred else FULL
+    return Run(np.array(items, np.int64), np.array(gains), end, 0)
+
+
+def leave(alive: Any, wanted: Wanted, items: list[int]) -> int:
+    """Take from the candidates what is chosen, and what that excludes; returns how many are the latter."""
+    alive[items] = 0
+    if not wanted.group.size:
+        return 0
+    rivals = (alive != 0) & np.isin(wanted.group, wanted.group[items])
+    alive[rivals] = 0
+    return int(rivals.sum())
 
 
 def gains_of_forced(operand: TwoSided, forced: IntArray) -> list[float]:
@@ -75,12 +99,13 @@ def best(g: FloatArray, wanted: Wanted, who: IntArray) -> int:
     """The candidate with the highest score: see `score` of `_loops/greedy.py`."""
     gain, weight = g[who], wanted.weight[who]
     if wanted.rule == PROBABILITY:
-        score = (gain * np.exp(wanted.tilt) - 1.0) / weight
+        score = (gain - 1.0) / weight
     else:
-        x = np.log(gain) + wanted.tilt
-        score = np.where((x >= 0.0) | (wanted.rule == LOG), x / weight, x * weight)
+        x = np.log(gain)
+        score = np.where((x >= 0.0) | (wanted.rule == LOG), x / weight, x)
     first = np.flatnonzero(score == score.max())
-    return int(who[first[gain[first].argmax()]])
+    tie = gain if wanted.rule == PROBABILITY else -wanted.cost[who]
+    return int(who[first[tie[first].argmax()]])
 
 
 def log_factors(operand: TwoSided, Y: IntArray) -> FloatArray:

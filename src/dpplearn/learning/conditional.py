@@ -10,13 +10,18 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from dpplearn._checks import check_choice
 from dpplearn._run.progress import Progress
+from dpplearn.learning.boosted import Boosted
+from dpplearn.learning.boosted_fit import fit_boosted
+from dpplearn.learning.boosting import Boosting
 from dpplearn.learning.evaluators import Evaluator
 from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.posterior import Settings, fit_weights, free_parameters
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.similarity import Similarity, make_similarity
+from dpplearn.learning.quality import QUALITIES
+from dpplearn.learning.similarity import Learned, Similarity, make_similarity
 from dpplearn.learning.training_set import training_data
 
 
@@ -65,10 +70,36 @@ class ConditionalDPP(ConditionalEstimator):
         every target is possible: duplicates, and more items than there are similarity features.
     learn_nugget : bool
         Maximize over the nugget too, as over rho; with `learn_rho` over both together.
-    similarity : "fixed", or a Similarity
-        "fixed" is S with `rho` and `nugget`; of another kind, all parameters are learned.
-    evaluator : "numpy", or an Evaluator
-        How instances are evaluated where they live: "numpy" one by one. See CONTRIBUTING.md for your own.
+    similarity : {"fixed", "mixture", "scaled", "projected"} or a Similarity
+        "fixed" is S with `rho` and `nugget`. The others are learned together with theta, all with weights of what is
+        particular to an item and of a constant: "mixture" the weights of the named parts of the item sets, "scaled" a
+        weight for each similarity feature, "projected" a linear map of them to `n_components`.
+    n_components : int
+        Of similarity="projected".
+    similarity_prior : float
+        Strength a of the prior on a learned similarity: Dirichlet(1 + a) on weights, and on a projection a Gaussian
+        around the features' principal components with variance 1 / (a d), d the number of similarity features.
+    n_starts : int
+        How often a similarity is learned, from different starts; the best is kept.
+    given_size : bool
+        Learn from P(Y | |Y|), the likelihood given the size (a k-DPP), which is concave in theta too. For tasks where
+        the size is fixed by design, and to learn similarity without the size in the way.
+    quality : {"log-linear", "boosted"}
+        "log-linear" is q = exp(theta . f / 2); "boosted" a sum of small trees on raw columns (numbers, categories and
+        what is not known, as `ItemSet.from_long` reads them, or else the features), grown on the same likelihood.
+        It finds thresholds and interactions; its leaves have the prior variance of weights.
+    n_trees, depth, learning_rate : int, int and float
+        Of quality="boosted": trees at most, splits on a path at most, and the part of a Newton step that a tree takes.
+    early_stopping : bool
+        Whether there are only as many trees as raise the likelihood of held-out instances: a fifth of them, or where
+        there are less than 100 each fifth in turn. All are learned from in the end.
+    random_state : int
+        Seed of what is held out.
+    evaluator : {"numpy", "torch"}, or an Evaluator
+        How instances are evaluated where they live: "numpy" one by one, "torch" (`pip install dpplearn[torch]`) in
+        batches, with the same result. See CONTRIBUTING.md for your own.
+    device : str, optional
+        Where "torch" works: "cuda", "cuda:1", "cpu"; by default a GPU where there is one.
     on_impossible : {"error", "drop"}
         What to do with targets that have probability 0 whatever theta is, such as two duplicates.
     backend : {None, "serial", "processes", "dask"} or distributed.Client
@@ -86,14 +117,18 @@ class ConditionalDPP(ConditionalEstimator):
     theta_ : array of shape (m,)
     theta_std_ : array of shape (m,)
         Standard errors by Laplace's method: square roots of the diagonal of the inverse Hessian.
-        Where the similarity is learned they are those for `similarity_` as if it were known.
+        With a learned kind of similarity they are joint with its own. With `learn_rho` or `learn_nugget` they are
+        those for `similarity_` as if it were known.
     log_likelihood_ : float
         Sum of log P(Y_t | X_t) at theta_, without the prior.
     n_iter_ : int
     converged_ : bool
     rho_, nugget_ : float
     similarity_ : Similarity
-        A record: `parameters`, `weights` by name, the matrix of an item set.
+        A record: `parameters`, `weights` by name and their `std`, the matrix of an item set.
+    starts_ : array
+        The log-posterior that each start reached, where the similarity is learned: their spread says whether there
+        are several maxima.
     quality_ : Quality
         A record: `log_q(items)`, and `contributions(items)`, what each feature adds to log q^2.
     gradient_norm_ : float
@@ -129,7 +164,18 @@ class ConditionalDPP(ConditionalEstimator):
         nugget: float = 0.0,
         learn_nugget: bool = False,
         similarity: str | Similarity = "fixed",
+        n_components: int = 2,
+        similarity_prior: float = 0.1,
+        n_starts: int = 3,
+        given_size: bool = False,
+        quality: str = "log-linear",
+        n_trees: int = 60,
+        depth: int = 4,
+        learning_rate: float = 0.1,
+        early_stopping: bool = True,
+        random_state: int = 0,
         evaluator: str | Evaluator = "numpy",
+        device: Any = None,
         on_impossible: str = "error",
         backend: Any = None,
         verbose: bool | Progress = False,
@@ -146,7 +192,18 @@ class ConditionalDPP(ConditionalEstimator):
         self.nugget = nugget
         self.learn_nugget = learn_nugget
         self.similarity = similarity
+        self.n_components = n_components
+        self.similarity_prior = similarity_prior
+        self.n_starts = n_starts
+        self.given_size = given_size
+        self.quality = quality
+        self.n_trees = n_trees
+        self.depth = depth
+        self.learning_rate = learning_rate
+        self.early_stopping = early_stopping
+        self.random_state = random_state
         self.evaluator = evaluator
+        self.device = device
         self.on_impossible = on_impossible
         self.backend = backend
         self.verbose = verbose
@@ -170,20 +227,39 @@ class ConditionalDPP(ConditionalEstimator):
         sample_weight : array, optional
             How often each instance counts.
         """
-        similarity = make_similarity(self.similarity, self.rho, self.nugget)
+        similarity = make_similarity(self.similarity, self.rho, self.nugget, self.n_components)
         free = free_parameters(similarity, self.learn_rho, self.learn_nugget)
+        before = getattr(self, "similarity_", None)
+        warm = bool(self.warm_start) and isinstance(similarity, Learned) and type(before) is type(similarity)
         settings = Settings(
-            self.prior_variance, self.solver, self.tol, self.max_iter, similarity, free, self.on_impossible
+            self.prior_variance,
+            self.solver,
+            self.tol,
+            self.max_iter,
+            before if warm and before is not None else similarity,
+            free,
+            self.on_impossible,
+            bool(self.given_size),
+            self.similarity_prior,
+            self.n_starts,
+            warm,
         )
+        check_choice(self.quality, "quality", QUALITIES)
+        data = training_data(X, y, sample_weight)
+        where = {"backend": self.backend, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        where |= {"evaluator": self.evaluator, "device": self.device}
+        if self.quality == Boosted.kind:
+            if self.warm_start or self.checkpoint is not None:
+                raise ValueError('warm_start and checkpoint are for quality="log-linear". Leave them out.')
+            early = bool(self.early_stopping)
+            boosting = Boosting(self.n_trees, self.depth, self.learning_rate, early, self.random_state)
+            return self._keep(fit_boosted(data, settings, boosting, **where))
         fitted = fit_weights(
-            training_data(X, y, sample_weight),
+            data,
             settings,
             start=self.quality_.parameters if self.warm_start and hasattr(self, "quality_") else None,
-            backend=self.backend,
-            n_jobs=self.n_jobs,
-            evaluator=self.evaluator,
-            verbose=self.verbose,
             checkpoint=self.checkpoint,
+            **where,
         )
         return self._keep(fitted)
 

@@ -18,11 +18,12 @@ from dpplearn.learning.conditional import ConditionalDPP, ConditionalEstimator
 from dpplearn.learning.evaluators import why_impossible
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.similarity import Fixed, Learned, Similarity, make_similarity
 from dpplearn.learning.training_set import check_examples
 
 KEPT = (
-    "quality similarity theta_std log_likelihood gradient_norm n_iter converged feature_names_in n_features_in encoding"
+    "quality similarity theta_std starts log_likelihood gradient_norm n_iter converged feature_names_in n_features_in "
+    "encoding"
 )
 Scorer = Callable[[ConditionalPredictor, Sequence[ItemSet], Sequence[Any]], float]
 
@@ -47,7 +48,12 @@ class ConditionalDPPCV(ConditionalEstimator):
         result, with `references` in `fit` where that needs more than y.
     nuggets : sequence of float
         The nuggets to compare, each with every rho.
-    solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, verbose
+    similarity : str, or a list
+        The kinds to compare by held-out likelihood, such as ["fixed", "mixture"]; "fixed" with every rho and nugget.
+    n_components, similarity_prior, n_starts, given_size
+        As in ConditionalDPP.
+    solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, device,
+    verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
         With on_impossible="drop", all settings are compared on the targets that each rho and nugget makes possible.
 
@@ -56,8 +62,9 @@ class ConditionalDPPCV(ConditionalEstimator):
     prior_variance_, rho_, nugget_ : float
         The best ones.
     best_score_ : float
-    cv_scores_ : array of shape (len(nuggets) * len(rhos), len(prior_variances), folds)
-        All values of rho with the first nugget come first.
+    similarities_ : list of Similarity
+        What was compared, in the order of `cv_scores_`: of "fixed" all values of rho with the first nugget come first.
+    cv_scores_ : array of shape (len(similarities_), len(prior_variances), folds)
     best_estimator_ : ConditionalDPP
         Fitted to all instances; its `theta_`, `theta_std_` and so on are also here.
 
@@ -77,6 +84,11 @@ class ConditionalDPPCV(ConditionalEstimator):
         scoring: Scorer | None = None,
         *,
         nuggets: Sequence[float] = (0.0,),
+        similarity: str | Similarity | Sequence[str | Similarity] = "fixed",
+        n_components: int = 2,
+        similarity_prior: float = 0.1,
+        n_starts: int = 3,
+        given_size: bool = False,
         solver: str = "newton",
         tol: float = 1e-6,
         max_iter: int = 1000,
@@ -84,6 +96,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         on_impossible: str = "error",
         backend: Any = None,
         evaluator: Any = "numpy",
+        device: Any = None,
         verbose: bool = False,
     ) -> None:
         self.prior_variances = prior_variances
@@ -91,6 +104,11 @@ class ConditionalDPPCV(ConditionalEstimator):
         self.cv = cv
         self.scoring = scoring
         self.nuggets = nuggets
+        self.similarity = similarity
+        self.n_components = n_components
+        self.similarity_prior = similarity_prior
+        self.n_starts = n_starts
+        self.given_size = given_size
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -98,6 +116,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         self.on_impossible = on_impossible
         self.backend = backend
         self.evaluator = evaluator
+        self.device = device
         self.verbose = verbose
 
     def fit(
@@ -128,9 +147,18 @@ class ConditionalDPPCV(ConditionalEstimator):
         truth: Sequence[Any] = subsets if references is None else references
         variances, rhos = check_grid(self.prior_variances, "prior_variances"), check_grid(self.rhos, "rhos")
         nuggets = check_grid(self.nuggets, "nuggets")
-        similarities = [Fixed(rho, nugget) for nugget, rho in product(nuggets.tolist(), rhos.tolist())]
+        kinds = [self.similarity] if isinstance(self.similarity, str | Similarity) else list(self.similarity)
+        if not kinds:
+            raise ValueError("similarity must be a kind, or a list of at least one, found an empty list.")
+        similarities: list[Similarity] = []
+        for kind in kinds:  # rho and nugget are those of the fixed one
+            if kind == Fixed.kind:
+                similarities += [Fixed(rho, nugget) for nugget, rho in product(nuggets.tolist(), rhos.tolist())]
+            else:
+                similarities.append(make_similarity(kind, 0.0, 0.0, self.n_components))
         pairs = list(zip(X, subsets, strict=True))
-        bad = [next((w for S in similarities if (w := why_impossible(x, Y, S))), "") for x, Y in pairs]
+        given = [S for S in similarities if not isinstance(S, Learned)]  # under a learned one, all is possible
+        bad = [next((w for S in given if (w := why_impossible(x, Y, S))), "") for x, Y in pairs]
         counts = weights * [not w for w in bad]  # all are compared on the targets that each of them makes possible
         if self.on_impossible != "drop" and (counts < weights).any():
             t = int((counts < weights).argmax())
@@ -149,7 +177,7 @@ class ConditionalDPPCV(ConditionalEstimator):
                         "or pass a cv that shuffles, such as KFold(5, shuffle=True)."
                     )
             for r, S in enumerate(similarities):
-                model = self._model(rho=S.rho, nugget=S.nugget, warm_start=True)
+                model = self._model(similarity=S, warm_start=True)
                 # From the strongest prior on: theta grows from 0, and each fit is near the last.
                 for v in np.argsort(variances, kind="stable"):
                     model.set_params(prior_variance=float(variances[v]))
@@ -160,16 +188,17 @@ class ConditionalDPPCV(ConditionalEstimator):
                     if np.isnan(score):
                         why = "scoring must return a number" if self.scoring else "all its targets have probability 0"
                         raise ValueError(
-                            f"The score of fold {f} with prior_variance={variances[v]:g}, rho={S.rho:g} and "
-                            f"nugget={S.nugget:g} is not a number: {why}."
+                            f"The score of fold {f} with prior_variance={variances[v]:g} and "
+                            f"{described(S)} is not a number: {why}."
                         )
                     scores[r, v, f] = score
         mean = scores.mean(axis=2)
         best_r, best_v = np.unravel_index(int(mean.argmax()), mean.shape)
         S, self.prior_variance_ = similarities[int(best_r)], float(variances[best_v])
-        best = self._model(rho=S.rho, nugget=S.nugget, prior_variance=self.prior_variance_)
+        how = {"rho": S.rho, "nugget": S.nugget} if isinstance(S, Fixed) else {"similarity": S}
+        best = self._model(**how, prior_variance=self.prior_variance_)
         self.best_estimator_ = best.fit(X, subsets, weights)
-        self.cv_scores_, self.best_score_ = scores, float(mean[best_r, best_v])
+        self.cv_scores_, self.best_score_, self.similarities_ = scores, float(mean[best_r, best_v]), similarities
         for name in KEPT.split():
             setattr(self, f"{name}_", getattr(best, f"{name}_"))
         return self
@@ -189,13 +218,32 @@ class ConditionalDPPCV(ConditionalEstimator):
         return list(splitter.split(np.empty((n, 0)), groups=groups))
 
     def _model(self, **params: Any) -> ConditionalDPP:
-        common = ("solver", "tol", "max_iter", "n_jobs", "on_impossible", "backend", "evaluator", "verbose")
+        common = (
+            "n_components",
+            "similarity_prior",
+            "n_starts",
+            "given_size",
+            "solver",
+            "tol",
+            "max_iter",
+            "n_jobs",
+            "on_impossible",
+            "backend",
+            "evaluator",
+            "device",
+            "verbose",
+        )
         return ConditionalDPP(**{name: getattr(self, name) for name in common}, **params)
 
     def _score(self, model: ConditionalDPP, X: list[Any], truth: list[Any], counts: FloatArray) -> float:
         if self.scoring is not None:
             return float(self.scoring(model, X, truth))
         return model.score(X, truth, counts) if counts.any() else np.nan
+
+
+def described(S: Similarity) -> str:
+    """For a message."""
+    return f"rho={S.rho:g} and nugget={S.nugget:g}" if isinstance(S, Fixed) else f"similarity={S.kind!r}"
 
 
 def check_grid(values: Sequence[float], name: str) -> FloatArray:

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from dpplearn._checks import Features, FloatArray
 from dpplearn.learning.columns import WIDE, Column, column_from
+from dpplearn.learning.parts import Part
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ class Encoding:
             for part, columns in self.phi.items()
         }
 
+    def named(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """The parts of an item set with the names of their features."""
+        names = {part or "phi": columns for part, columns in self.direction_names.items()}
+        return tuple(part._replace(columns=tuple(names[part.name])) for part in parts)
+
     def state(self) -> dict[str, Any]:
         """For a model file."""
         parts = {part: [vars(one) for one in columns] for part, columns in self.phi.items()}
@@ -68,6 +74,16 @@ class Encoding:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"encoding in {path} is none ({error}). Save the model again.") from None
         return cls(features, phi, state["constant"])
+
+
+def check_encoding(encoding: Any) -> Encoding:
+    """An Encoding, and no model that has one."""
+    if not isinstance(encoding, Encoding):
+        raise TypeError(
+            f"encoding must be an Encoding, found {type(encoding).__name__}. Pass model.encoding_, which a model that "
+            "was fitted to ItemSet.from_long(...) has."
+        )
+    return encoding
 
 
 def directions_of(columns: Sequence[Column], raw: FloatArray) -> Features:

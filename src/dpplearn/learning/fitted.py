@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,8 @@ from dpplearn._checks import FloatArray, check_array, check_vector
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.quality import LogLinear, Quality
-from dpplearn.learning.similarity import Fixed, Similarity
+from dpplearn.learning.similarity.fixed import Fixed
+from dpplearn.learning.similarity.record import Similarity
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,7 @@ class Fitted:
     n_iter: int
     converged: bool
     names: tuple[str, ...]
+    starts: FloatArray = field(default_factory=lambda: np.empty(0))  # log-posteriors that the starts reached
     encoding: Encoding | None = None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -15,14 +15,13 @@ from dpplearn._checks import (
     FloatArray,
     IntArray,
     check_array,
-    check_features,
+    check_int,
     check_vector,
     read_only,
-    row_lengths,
 )
-from dpplearn._linalg import check_similarity, to_dense
-from dpplearn.learning.encoding import Encoding
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.encoding import Encoding, check_encoding
+from dpplearn.learning.parts import Columns, Part, column_names, cosines, joined, read_parts, shared_columns
+from dpplearn.learning.similarity.fixed import Fixed
 from dpplearn.learning.table import Drop, Names, Wanted, read_long
 from dpplearn.process import Frozen
 
@@ -38,14 +37,18 @@ class ItemSet(Frozen):
     features : array of shape (n, m), or a data frame
         Quality features f_i, one row per item. A constant column, which lets the model learn how many
         items to choose, is yours to add.
-    similarity : array of shape (n, n), optional
+    similarity : array of shape (n, n), or several by name, optional
         S: positive semidefinite, with ones on its diagonal; `S=` is the same.
-    phi : array or scipy sparse array of shape (n, d), optional
-        Similarity features; rows are scaled to length 1. Give either this or `similarity`.
+    phi : array or scipy sparse array of shape (n, d), or several by name, optional
+        Similarity features; rows are scaled to length 1. Give either this or `similarity`, or parts by name with
+        both: `phi={"text": A, "image": B}, similarity={"given": M}`. The fixed similarity takes parts in equal
+        shares; `ConditionalDPP(similarity="mixture")` learns their weights.
     cost : array of shape (n,), optional
         What each item takes of a budget; 1 each where it is needed and not given.
     names : sequence of m strings, optional
         Names of the quality features; by default the column names of a data frame.
+    k : int, optional
+        How many items are to be chosen, where that is known beforehand: for models with `given_size=True`.
 
     Attributes
     ----------
@@ -67,22 +70,22 @@ class ItemSet(Frozen):
     """
 
     features: FloatArray
-    similarity: FloatArray | None
-    phi: Features | None
     cost: FloatArray | None
     names: tuple[str, ...] | None
+    k: int | None = None
     encoding: Encoding | None = None
     raw: FloatArray | None = None
 
     def __init__(
         self,
         features: ArrayLike,
-        similarity: ArrayLike | None = None,
-        phi: ArrayLike | sparse.sparray | sparse.spmatrix | None = None,
+        similarity: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        phi: ArrayLike | sparse.sparray | sparse.spmatrix | Mapping[str, Any] | None = None,
         cost: ArrayLike | None = None,
         names: Sequence[str] | None = None,
         *,
-        S: ArrayLike | None = None,
+        S: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        k: int | None = None,
         encoding: Encoding | None = None,
         raw: FloatArray | None = None,
     ) -> None:
@@ -97,23 +100,14 @@ class ItemSet(Frozen):
                 f"features must have at least one row (item) and one column (feature), found shape {F.shape}. "
                 "Leave instances without items out; for a model without features, pass a column of ones."
             )
-        if (similarity is None) == (phi is None):
-            found = "neither" if phi is None else "both"
-            raise ValueError(
-                f"Pass either similarity (n x n) or phi (similarity features, one row per item); found {found}. "
-                "For items that do not repel each other, pass similarity=numpy.eye(n)."
-            )
-        C = None if similarity is None else check_similarity(similarity, "similarity")
-        rows: Features = None if phi is None else unit_rows(check_features(phi, "phi"))
-        name, given = ("phi", rows) if C is None else ("similarity", C)
-        if given.shape[0] != n:
-            raise ValueError(f"{name} must have one row per item: features has {n} rows, {name} has {given.shape[0]}.")
+        parts = read_parts(phi, similarity, n)
         costs = None if cost is None else check_costs(cost, n)
-        read_only(F, *(x for x in (costs, C) if x is not None))
-        self._set(features=F, similarity=C, phi=rows, cost=costs, names=check_names(names, m))
+        read_only(F, *([] if costs is None else [costs]))
+        size = None if k is None else check_int(k, "k", high=n)
+        self._set(features=F, parts=parts, cost=costs, names=check_names(names, m), k=size)
         if encoding is not None and raw is not None:
             read_only(raw)
-            self._set(encoding=encoding, raw=raw)
+            self._set(encoding=encoding, raw=raw, parts=encoding.named(parts))
 
     @classmethod
     def _of(cls, **values: Any) -> ItemSet:
@@ -121,6 +115,25 @@ class ItemSet(Frozen):
         self = cls.__new__(cls)
         self._set(**values)
         return self
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """What S is made of: similarity features and matrices, by name."""
+        return (Part("phi", phi=self.phi) if self.phi is not None else Part("similarity", matrix=self.similarity),)
+
+    @cached_property
+    def phi(self) -> Features | None:
+        """The features of all parts, in equal shares: rows of length 1. None where a part is a matrix."""
+        return joined(self.parts)
+
+    @cached_property
+    def similarity(self) -> FloatArray | None:
+        """The matrix that was given; of several parts, one of them a matrix, their mean. None with features alone."""
+        if all(part.matrix is None for part in self.parts):
+            return None
+        if len(self.parts) == 1:
+            return self.parts[0].matrix
+        return np.asarray(sum(self.part_cosines(m) for m in range(len(self.parts))) / len(self.parts))
 
     @property
     def n(self) -> int:
@@ -131,6 +144,11 @@ class ItemSet(Frozen):
     def n_features(self) -> int:
         """Number of quality features, m in the paper."""
         return self.features.shape[1]
+
+    @property
+    def columns(self) -> FloatArray:
+        """What trees split: the columns of the table, in which NaN is what is not known, or else the features."""
+        return self.features if self.raw is None else self.raw
 
     def __len__(self) -> int:
         return self.n
@@ -159,24 +177,29 @@ class ItemSet(Frozen):
 
     def cosines(self, subset: IntArray | None = None) -> FloatArray:
         """C, or its block for a subset: `similarity` as given, or phi phi^T; a new array."""
-        if self.similarity is not None:
-            return self.similarity.copy() if subset is None else self.similarity[np.ix_(subset, subset)]
-        assert self.phi is not None  # one of the two was given
-        if subset is not None:
-            rows = to_dense(self.phi[subset])
-            return np.asarray(rows @ rows.T)
-        if sparse.issparse(self.phi):
-            from dpplearn._loops.gram import gram
+        return cosines(self.phi if self.similarity is None else None, self.similarity, subset, lambda: self._columns)
 
-            S = gram(*self._columns, self.n)
-        else:
-            S = self.phi @ self.phi.T
-        S.flat[:: self.n + 1] = 1.0
-        return np.asarray(S)
+    def part_cosines(self, place: int, subset: IntArray | None = None) -> FloatArray:
+        """The cosines of one part, or their block for a subset; a new array."""
+        part = self.parts[place]
+        return cosines(part.phi, part.matrix, subset, lambda: shared_columns(part.phi))
 
     @cached_property
-    def _columns(self) -> tuple[IntArray, IntArray, FloatArray]:
+    def _columns(self) -> Columns:
         return shared_columns(self.phi)
+
+    def part_blocks(self, subset: IntArray) -> FloatArray:
+        """The cosines of a subset in all parts: (parts, k, k)."""
+        if "packed_cosines" in vars(self):
+            high, low = np.maximum.outer(subset, subset), np.minimum.outer(subset, subset)
+            return np.asarray(self.packed_cosines[:, high * (high + 1) // 2 + low])
+        return np.array([self.part_cosines(place, subset) for place in range(len(self.parts))])
+
+    @cached_property
+    def packed_cosines(self) -> FloatArray:
+        """The lower triangles of the cosines of all parts, row by row: (parts, n (n + 1) / 2)."""
+        some = np.tril_indices(self.n)
+        return np.array([self.part_cosines(place)[some] for place in range(len(self.parts))])
 
     @overload
     @classmethod
@@ -277,24 +300,6 @@ class ItemSet(Frozen):
         return item_sets if chosen is None else (item_sets, subsets)
 
 
-def check_encoding(encoding: Any) -> Encoding:
-    """An Encoding, and no model that has one."""
-    if not isinstance(encoding, Encoding):
-        raise TypeError(
-            f"encoding must be an Encoding, found {type(encoding).__name__}. Pass model.encoding_, which a model that "
-            "was fitted to ItemSet.from_long(...) has."
-        )
-    return encoding
-
-
-def shared_columns(phi: sparse.sparray) -> tuple[IntArray, IntArray, FloatArray]:
-    """phi by columns, for the loop `gram`: those that two items share, for no other makes any two alike."""
-    X = sparse.csc_array(phi)
-    X.sort_indices()
-    X = X[:, np.diff(X.indptr) > 1]
-    return X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data
-
-
 def check_costs(cost: ArrayLike, n: int) -> FloatArray:
     """A positive number per item."""
     costs = check_vector(cost, "cost", n)
@@ -304,20 +309,6 @@ def check_costs(cost: ArrayLike, n: int) -> FloatArray:
             f"cost must be positive, but cost[{i}] is {costs[i]:g}. Give an item that is free a small cost."
         )
     return costs
-
-
-def unit_rows(phi: Features) -> Features:
-    """Rows of length 1; a zero row has no direction and is an error."""
-    lengths = row_lengths(phi)
-    if lengths.min() == 0.0:
-        row = int(lengths.argmin())
-        raise ValueError(
-            f"phi must have no zero row, because a zero vector has no direction; row {row} is zero "
-            f"({int((lengths == 0).sum())} such rows in all). Leave the item out, or give it a feature of its own."
-        )
-    scaled = sparse.csr_array(sparse.diags_array(1 / lengths) @ phi) if sparse.issparse(phi) else phi / lengths[:, None]
-    read_only(scaled.data if sparse.issparse(phi) else scaled)
-    return scaled
 
 
 def check_names(names: Iterable[str] | None, m: int) -> tuple[str, ...] | None:
@@ -336,9 +327,3 @@ def check_names(names: Iterable[str] | None, m: int) -> tuple[str, ...] | None:
         twice = next(name for k, name in enumerate(found) if name in found[:k])
         raise ValueError(f"names must differ, but {twice!r} appears more than once.")
     return tuple(str(name) for name in found)
-
-
-def column_names(features: Any) -> Sequence[str] | None:
-    """Those of a data frame, if they are names: a frame made from an array numbers its columns."""
-    found = getattr(features, "columns", None)
-    return None if found is None or not all(isinstance(name, str) for name in found) else list(found)

@@ -26,7 +26,18 @@ from dpplearn._linalg import logdet
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import Inverse, Normalizer, Operand, normalize
 from dpplearn.learning.quality import MAX_ETA, LogLinear, Quality, check_eta
-from dpplearn.learning.similarity import Fixed, Similarity
+from dpplearn.learning.similarity.fixed import Fixed
+from dpplearn.learning.similarity.learned import Learned, bend_simplex, simplex_jacobian
+from dpplearn.learning.similarity.record import Derivative, Similarity
+from dpplearn.learning.sized import normalize_sized
+
+
+class Slopes(NamedTuple):
+    """The value of each instance, and of each item the derivative in eta_i and minus the second one."""
+
+    values: FloatArray
+    slope: FloatArray
+    curvature: FloatArray
 
 
 class Terms(NamedTuple):
@@ -36,6 +47,9 @@ class Terms(NamedTuple):
     gradient: FloatArray
     hessian: FloatArray | None = None
     similarity_gradient: FloatArray | None = None
+    similarity_hessian: FloatArray | None = None  # where S is linear in weights: in its parameters,
+    cross: FloatArray | None = None  # and in the quality's (rows) and its own (columns)
+    items: Slopes | None = None
 
 
 class Request(NamedTuple):
@@ -45,6 +59,8 @@ class Request(NamedTuple):
     similarity: Similarity
     order: int = 2  # 1 leaves out the Hessian
     with_similarity: bool = False
+    given_size: bool = False  # the likelihood of Y given |Y|
+    per_item: bool = False  # what trees are grown on
 
     def total(self, weighted: Iterable[tuple[float, Terms]]) -> Terms:
         """The sum of w times the terms, in the order given: the same sums whoever made them."""
@@ -52,6 +68,9 @@ class Request(NamedTuple):
         value, gradient = 0.0, np.zeros(m)
         hessian = np.zeros((m, m)) if self.order == 2 else None
         slopes = np.zeros(p) if self.with_similarity else None
+        each: list[Slopes] = []
+        bends: FloatArray | None = None
+        cross: FloatArray | None = None
         for w, terms in weighted:
             value += w * terms.value
             gradient += w * terms.gradient
@@ -59,7 +78,13 @@ class Request(NamedTuple):
                 hessian += w * terms.hessian
             if slopes is not None and terms.similarity_gradient is not None:
                 slopes += w * terms.similarity_gradient
-        return Terms(value, gradient, hessian, slopes)
+            if terms.similarity_hessian is not None and terms.cross is not None:
+                bends = w * terms.similarity_hessian + (0.0 if bends is None else bends)
+                cross = w * terms.cross + (0.0 if cross is None else cross)
+            if terms.items is not None:
+                each.append(Slopes(*(w * x for x in terms.items)))
+        items = Slopes(*map(np.concatenate, zip(*each, strict=True))) if each else None
+        return Terms(value, gradient, hessian, slopes, bends, cross, items)
 
 
 class Example:
@@ -92,42 +117,78 @@ class Example:
 
     def evaluate(self, request: Request) -> Terms:
         """The terms at a quality and a similarity."""
-        quality, similarity, order, with_similarity = request
+        quality, similarity, order, with_similarity, given_size, per_item = request
         if not same(similarity, self.S.similarity):
             self._prepare(similarity)
         m, p = quality.parameters.size, similarity.parameters.size
+        nothing = Terms(-np.inf, np.full(m, np.nan), np.full((m, m), np.nan), np.full(p, np.nan))
         eta = quality.eta(self.items)
-        if not (
-            np.isfinite(eta).all() and eta.max() <= MAX_ETA
-        ):  # no float holds this quality: a step that came here is turned back
-            return Terms(-np.inf, np.full(m, np.nan), np.full((m, m), np.nan), np.full(p, np.nan))
-        z = self.normalizer(eta, quality.jacobian(self.items) if order == 2 else None, with_similarity)
+        if not (np.isfinite(eta).all() and eta.max() <= MAX_ETA):
+            return nothing  # no float holds this quality: a step that came here is turned back
+        J = quality.jacobian(self.items) if order == 2 else None
+        z = self.normalizer(eta, J, with_similarity, self.Y.size if given_size else None)
+        if z is None:
+            return nothing
         d_eta = -z.marginals
         d_eta[self.Y] += 1.0
         value = float(eta[self.Y].sum() + self.log_det_Y - z.log_z)
-        slopes = None
+        slopes, bends, cross = None, None, None
         if with_similarity and self.log_det_Y == -np.inf:
             slopes = np.full(p, np.inf)  # impossible here, and perhaps not for larger parameters
         elif z.G is not None:
-            slopes = self._block_slopes() - similarity.pull_back(self.items, z.G)
+            slopes = self.block_slopes() - similarity.pull_back(self.items, z.G)
+            if J is not None and isinstance(similarity, Learned):
+                bends, cross = self._bends(similarity, z.G, eta, J)
         hessian = None if z.covariance is None else -z.covariance
-        return Terms(value, quality.pull_back(self.items, d_eta), hessian, slopes)
+        each = Slopes(np.array([value]), d_eta, z.marginals * (1 - z.marginals)) if per_item else None
+        return Terms(value, quality.pull_back(self.items, d_eta), hessian, slopes, bends, cross, each)
 
-    def normalizer(self, eta: FloatArray, J: FloatArray | None = None, with_G: bool = False) -> Normalizer:
-        """log det(I + L), the marginals, and with J = d eta / d parameters the covariance."""
+    def normalizer(
+        self, eta: FloatArray, J: FloatArray | None = None, with_G: bool = False, k: int | None = None
+    ) -> Normalizer | None:
+        """log det(I + L), the marginals, and with J = d eta / d parameters the covariance; given |Y| = k, of log e_k.
+
+        None where no set of k items is possible.
+        """
+        if k is not None:
+            return normalize_sized(eta, self.S, k, J, with_G)
         return normalize(eta, self.S, J, with_G, self.dual)
 
-    def _block_slopes(self) -> FloatArray:
+    def _inverse(self) -> Inverse:
+        """S_Y^-1."""
+        S, k = self.S.similarity, self.Y.size
+        X = S.block(self.items, self.Y)
+        if k > 0:
+            X, _ = lapack.dpotri(lapack.dpotrf(X, lower=1)[0], lower=1)
+        return Inverse(X, np.ones(k), k - S.own * float(X.trace()))
+
+    def block_slopes(self) -> FloatArray:
         """d log det S_Y = <S_Y^-1, dS_Y>, pulled back."""
         if self._block is None:
             S = self.S.similarity
             k = self.Y.size
-            X = S.block(self.items, self.Y)
-            if k > 0:
-                X, _ = lapack.dpotri(lapack.dpotrf(X, lower=1)[0], lower=1)
-            G = Inverse(X, np.ones(k), k - S.own * float(X.trace()))
-            self._block = S.pull_back(self.items, G, self.Y) if k > 0 else np.zeros(S.parameters.size)
+            self._block = S.pull_back(self.items, self._inverse(), self.Y) if k > 0 else np.zeros(S.parameters.size)
         return self._block
+
+    def _bends(
+        self, similarity: Learned, G: Derivative, eta: FloatArray, J: FloatArray
+    ) -> tuple[FloatArray | None, FloatArray | None]:
+        """Second derivatives in the similarity's parameters, where S is linear in weights and these are their logits.
+
+        d^2 log det S_Y = -<S_Y^-1 C_a, C_b S_Y^-1>, and G knows how the normalizer bends.
+        """
+        outer = similarity.linear(self.items, G)
+        if outer is None:
+            return None, None
+        bent, moved = G.curvature(outer.directions, eta)
+        slopes, second = -outer.slopes, -bent
+        if self.Y.size > 0:
+            X = self._inverse()
+            inner = similarity.linear(self.items, X, self.Y)
+            assert inner is not None
+            slopes, second = slopes + inner.slopes, second + X.curvature(inner.directions, np.zeros(self.Y.size))[0]
+        w = np.array(list(similarity.weights.values()))
+        return bend_simplex(w, slopes, second), -(J.T @ moved) @ simplex_jacobian(w)
 
     @property
     def nbytes(self) -> int:
@@ -155,6 +216,8 @@ def log_likelihood(
     order: int = 2,
     method: str = "auto",
     with_similarity: bool = False,
+    similarity: Similarity | None = None,
+    given_size: bool = False,
 ) -> Terms:
     """log P(Y | X) of one instance, equation (18), its gradient (19) and its Hessian.
 
@@ -172,7 +235,11 @@ def log_likelihood(
         "primal" factors I + L (n x n), "dual" I + B^T B (d x d, needs `phi`), "auto" the cheaper of the
         two; "algorithm1" is the paper's, by eigendecomposition.
     with_similarity : bool
-        Also the derivatives in rho^2 and the nugget; "algorithm1" has none.
+        Also the derivatives in rho^2 and the nugget, or in the parameters of `similarity`; "algorithm1" has none.
+    similarity : Similarity, optional
+        Another record than the fixed one with `rho` and `nugget`.
+    given_size : bool
+        The likelihood of Y given |Y|, of a k-DPP, in place of that of Y.
 
     Returns
     -------
@@ -192,8 +259,11 @@ def log_likelihood(
     if order not in (1, 2):
         raise ValueError(f"order must be 1 (value and gradient) or 2 (and Hessian), found {order!r}.")
     theta, Y = check_vector(theta, "theta", item_set.n_features), check_subset(subset, item_set.n)
-    request = Request(LogLinear(theta), Fixed(rho, nugget), order, with_similarity)
+    record = Fixed(rho, nugget) if similarity is None else similarity
+    request = Request(LogLinear(theta), record, order, with_similarity, given_size)
     check_eta(request.quality.eta(item_set))
     if method == "algorithm1":
+        if similarity is not None or given_size:
+            raise ValueError('method="algorithm1" is the paper\'s: it has no `similarity` and no `given_size`.')
         return algorithm1(theta, item_set, Y, rho=rho, nugget=nugget, order=order)
     return Example(item_set, Y, request.similarity, method).evaluate(request)

@@ -14,6 +14,8 @@ so that the routes see a DPP with the kernel L', whose G is the same.
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +26,7 @@ from scipy.linalg import blas, lapack
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import reduced_rows, reduced_similarity, stacked_qr
 from dpplearn._precision import MIN_PIVOT, WIDE
-from dpplearn.learning.similarity import Derivative, Items, Similarity
+from dpplearn.learning.similarity.record import Derivative, Direction, Items, Similarity
 
 LOG_WIDE = float(np.log(WIDE))
 
@@ -79,13 +81,76 @@ class Operand:
         return 0 if self._kept is None else self._kept.nbytes
 
 
+class OfDeterminant(Derivative):
+    """G = diag(q) (I + L)^-1 diag(q), the derivative of log det(I + L): it knows how that bends along directions.
+
+    d^2 log det(I + L) = -<G C_a, C_b G>, and dK_ii = (G C_a G)_ii / q_i^2.
+    """
+
+    @abstractmethod
+    def squares(self) -> FloatArray:
+        """The diagonal of G^2."""
+
+    @abstractmethod
+    def dense(self) -> FloatArray:
+        """G as an n x n array."""
+
+    def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        n, p = eta.size, len(directions)
+        second, diagonal = np.zeros((p, p)), np.empty((n, p))
+        if all(way.rows is not None for way in directions[1:]):
+            ends = np.cumsum([0, *(0 if way.rows is None else way.rows.shape[1] for way in directions)])
+            U = np.hstack([way.rows for way in directions if way.rows is not None])
+            GU = self.times(U)
+            Z, squared = np.square(U.T @ GU), np.square(GU)
+            for a, way in enumerate(directions):
+                mine = slice(ends[a], ends[a + 1])
+                diagonal[:, a] = self.squares() if way.rows is None else squared[:, mine].sum(axis=1)
+                for b in range(a + 1):
+                    if way.rows is None or directions[b].rows is None:  # <G, C_a G>, or <G, G>
+                        second[a, b] = diagonal[:, a].sum()
+                    else:
+                        second[a, b] = Z[mine, ends[b] : ends[b + 1]].sum()
+        else:
+            G = np.asfortranarray(self.dense())
+            products = np.empty((p, n, n))
+            for a, way in enumerate(directions):
+                products[a] = product(G, way)
+                diagonal[:, a] = np.einsum("ij,ij->i", products[a], G)
+            second = products.reshape(p, -1) @ products.transpose(0, 2, 1).reshape(p, -1).T
+        second = np.tril(second) + np.tril(second, -1).T
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = np.where(diagonal > 0, diagonal * np.exp(-eta)[:, None], 0.0)
+        return -second, ratio
+
+
+def product(G: FloatArray, way: Direction) -> FloatArray:
+    """G C_a, n x n."""
+    if way.rows is not None:
+        return np.asarray((G @ way.rows) @ way.rows.T)
+    if way.matrix is None and way.packed is None:
+        return G
+    return np.asarray(blas.dsymm(1.0, way.triangle(len(G)), G, side=1, lower=1))
+
+
 @dataclass(frozen=True, eq=False)
-class Inverse(Derivative):
+class Inverse(OfDeterminant):
     """G = diag(r) X diag(r), from the lower triangle of X."""
 
     X: FloatArray
     r: FloatArray
     shared: float
+
+    def triangle(self) -> FloatArray:
+        return np.asarray(self.X * self.r[:, None] * self.r)
+
+    def dense(self) -> FloatArray:
+        lower = np.tril(self.triangle())
+        return lower + np.tril(lower, -1).T
+
+    def squares(self) -> FloatArray:
+        r2 = self.r**2
+        return np.asarray(r2 * blas.dsymv(1.0, np.square(self.X), r2, lower=1))
 
     def trace(self) -> float:
         return float(self.r**2 @ self.X.diagonal())
@@ -99,7 +164,7 @@ class Inverse(Derivative):
 
 
 @dataclass(frozen=True, eq=False)
-class Complement(Derivative):
+class Complement(OfDeterminant):
     """G = diag(q) (I - W W^T) diag(q) for K' = W W^T.
 
     The accurate route also has rows and the lower part of its orthogonal factor. Where v = rows c, as 1 is for every
@@ -112,6 +177,15 @@ class Complement(Derivative):
     shared: float
     rows: FloatArray | None = None
     lower: FloatArray | None = None
+
+    def dense(self) -> FloatArray:
+        return np.asarray(self.q[:, None] * (np.eye(self.q.size) - self.W @ self.W.T) * self.q)
+
+    def squares(self) -> FloatArray:
+        # with P = I - W W^T: sum over j of q_i^2 P_ij^2 q_j^2
+        q2 = self.q**2
+        inner = np.einsum("ij,jk,ik->i", self.W, self.W.T @ (q2[:, None] * self.W), self.W, optimize=True)
+        return np.asarray(q2 * np.maximum(q2 * (1 - 2 * np.einsum("ij,ij->i", self.W, self.W)) + inner, 0.0))
 
     def trace(self) -> float:
         if self.rows is not None:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray, check_choice, check_int
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import Backend, make_backend
+from dpplearn.learning.diagnosis import check_possible, is_settled, warn_about_bounds, warn_about_starts
 from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
+from dpplearn.learning.joint import Ascent, Outcome, Point, Problem, climb, outcome
 from dpplearn.learning.likelihood import Request, Terms
+from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.profile import Known, Profile, maximize_profile
-from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed, Similarity
-from dpplearn.learning.solvers import RUNAWAY, Objective, Optimum, largest, lbfgs, newton, standard_errors
+from dpplearn.learning.profile import Point as Done
+from dpplearn.learning.quality import LogLinear, Quality
+from dpplearn.learning.similarity import Fixed, Learned, Projected, Similarity
+from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors
 from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
 
@@ -40,8 +42,15 @@ class Settings:
     similarity: Similarity
     free: tuple[int, ...]
     on_impossible: str
+    given_size: bool = False
+    similarity_prior: float = 0.1
+    n_starts: int = 3
+    warm: bool = False  # the similarity is that of an earlier fit: one start, from there
 
     def __post_init__(self) -> None:
+        check_int(self.n_starts, "n_starts", low=1)
+        if not (isinstance(self.similarity_prior, int | float | np.number) and 0 < self.similarity_prior < np.inf):
+            raise ValueError(f"similarity_prior must be a positive number, found {self.similarity_prior!r}.")
         check_choice(self.solver, "solver", tuple(SOLVERS))
         check_choice(self.on_impossible, "on_impossible", ("error", "drop"))
         check_int(self.max_iter, "max_iter", low=0)
@@ -51,6 +60,8 @@ class Settings:
     @property
     def possible(self) -> Similarity:
         """A similarity that makes as many targets possible as any: free parameters are inside their bounds."""
+        if isinstance(self.similarity, Learned):
+            return self.similarity
         w = self.similarity.parameters.copy()
         for j in self.free:
             starts = self.similarity.space[j].starts
@@ -97,15 +108,18 @@ def fit_weights(
     backend: Any = None,
     n_jobs: int | None = 1,
     evaluator: Any = "numpy",
+    device: Any = None,
     verbose: bool | Progress = False,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Fitted:
     """Maximize sum of w_t log P(Y_t | X_t) - sum of theta_j^2 / (2 variance_j), over the similarity too if asked to."""
+    if isinstance(data, Shard) and isinstance(settings.similarity, Learned):  # here, where instances have their numbers
+        settings.similarity.bound(shared_shapes([tuple(p.shape for p in items.parts) for items in data.item_sets]))
     progress = as_progress(verbose)
-    prepare = partial(Part.of, evaluator=make_evaluator(evaluator), similarity=settings.possible)
+    prepare = partial(Part.of, evaluator=make_evaluator(evaluator, device), similarity=settings.possible)
     try:
         with make_backend(backend, n_jobs, data, prepare) as engine:
-            return _fit(engine, settings, start, progress, checkpoint)
+            return maximize_posterior(engine, settings, start, progress, checkpoint)
     except KeyboardInterrupt:
         stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
@@ -113,34 +127,45 @@ def fit_weights(
         raise KeyboardInterrupt(stopped + kept) from None
 
 
-def _fit(
+def maximize_posterior(
     engine: Backend,
     settings: Settings,
     start: FloatArray | None,
     progress: Progress,
     checkpoint: str | os.PathLike[str] | None,
+    quality: Quality | None = None,
 ) -> Fitted:
+    """Over the parameters of a quality, by default the weights of all features, and of the similarity."""
     survey = engine.survey()
     check_possible(survey, settings.on_impossible)
-    m = survey.n_features
-    names = survey.names or default_names(m)
+    names = survey.names or default_names(survey.n_features)
+    if quality is None:
+        quality = LogLinear(np.zeros(survey.n_features), names)
+    m = quality.parameters.size
+    if not isinstance(quality, LogLinear):
+        survey, names = survey._replace(scale=np.ones(m)), tuple(quality.names[:m])
     precision = check_precision(settings.prior_variance, m)
-    quality, similarity, free = LogLinear(np.zeros(m), names), settings.similarity, settings.free
+    similarity, free = settings.similarity, settings.free
     if start is not None and start.size != m:
         raise ValueError(
             f"warm_start=True goes on from {start.size} weights, and these data have {m} features. Fit a new "
             "estimator, or set warm_start=False."
         )
-    theta, done, known = quality.theta if start is None else start.copy(), 0, Known()
+    theta, done, known = quality.parameters if start is None else start.copy(), 0, Known()
+    if isinstance(similarity, Learned):
+        similarity = similarity.bound(survey.parts)
+        if survey.moment is not None and isinstance(similarity, Projected) and not settings.warm:
+            similarity = similarity.centred(survey.moment)
     state = Checkpoint(checkpoint, problem_of(survey, names, precision, settings))
+    where: FloatArray | None = None  # of the similarity's parameters, in a fit that goes on
     if (saved := state.load(similarity)) is not None:
-        theta, done, known = saved
+        theta, done, known, where = saved
         known = {w: point for w, point in known.items() if point.converged}  # with more iterations, others may
     progress.iteration = done
 
     def posterior(similarity: Similarity) -> Objective:
         def objective(theta: FloatArray, order: int) -> Terms:
-            request = Request(quality.with_parameters(theta), similarity, order, bool(free))
+            request = Request(quality.with_parameters(theta), similarity, order, bool(free), settings.given_size)
             return penalized(engine.evaluate(request, progress.tick), theta, precision)
 
         return objective
@@ -162,14 +187,40 @@ def _fit(
             objective, theta, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, scale=survey.scale
         )
 
+    if isinstance(similarity, Learned):
+        problem = Problem(
+            lambda request: engine.evaluate(request, progress.tick),
+            quality,
+            similarity,
+            precision,
+            settings.similarity_prior,
+            settings.given_size,
+            survey.scale,
+        )
+        found = climb_all(problem, theta, where, done, known, settings, state, progress)
+        progress.clear()
+        warn_about_starts(found)
+        value = problem.at(np.concatenate([found.optimum.theta, found.similarity.parameters]), 1).terms.value
+        return Fitted(
+            quality.with_parameters(found.optimum.theta),
+            found.std,
+            found.similarity,
+            value,
+            largest(found.optimum.terms.gradient),
+            found.optimum.n_iter,
+            is_settled(found.optimum, found.std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
+            survey.names or default_names(survey.n_features),
+            found.starts,
+            survey.encoding,
+        )
     if free:
         for w, point in list(known.items())[-1:]:  # of the same data, or none of them would be of use
             at = similarity.with_parameters(np.array(w))
             here = posterior(at)(point.parameters, 1).value
             if not np.isclose(here, point.value, rtol=1e-6, atol=1e-6):
-                where = ", ".join(f"{name}={x:g}" for name, x in at.named().items())
+                there = ", ".join(f"{name}={x:g}" for name, x in at.named().items())
                 raise ValueError(
-                    f"The checkpoint {checkpoint} is of another fit: at {where} it has the value {point.value:.8g}, "
+                    f"The checkpoint {checkpoint} is of another fit: at {there} it has the value {point.value:.8g}, "
                     f"here it is {here:.8g}. Delete the file to start anew, or pass another path."
                 )
         profile = Profile(maximize, similarity, theta, done, known)
@@ -189,10 +240,51 @@ def _fit(
         likelihood(best.terms, best.theta),
         largest(best.terms.gradient),
         best.n_iter,
-        is_settled(best, std, precision == 0, survey.scale, names, settings),
-        names,
-        survey.encoding,
+        is_settled(best, std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
+        survey.names or default_names(survey.n_features),
+        encoding=survey.encoding,
     )
+
+
+def climb_all(
+    problem: Problem,
+    theta: FloatArray,
+    where: FloatArray | None,
+    n_iter: int,
+    known: Known,
+    settings: Settings,
+    state: Checkpoint,
+    progress: Progress,
+) -> Outcome:
+    """From every start in turn; those that a checkpoint has done are not done again."""
+    m, S = problem.m, problem.similarity
+    starts = S.starts()
+    rng = np.random.default_rng(1)
+    starts += [starts[0] + rng.standard_normal(starts[0].size) for _ in range(settings.n_starts - len(starts))]
+    starts = starts[: 1 if settings.warm else settings.n_starts]
+
+    def report(n_iter: int, x: FloatArray, point: Point) -> None:
+        progress.finish(n_iter, point.terms.value, largest(point.gradient))
+        state.save(x[:m], S.with_parameters(x[m:]), n_iter, point.terms.value, known)
+
+    if where is not None and tuple(where.tolist()) in known:  # that start is done
+        where = None
+    ascents = []
+    for w, done in known.items():
+        x = np.concatenate([done.parameters, np.array(w)])
+        point = problem.at(x, 2)
+        ascents.append(Ascent(x, point._replace(hessian=problem.hessian(x, point)), n_iter, done.converged))
+    for vector in starts[len(ascents) :]:
+        x = np.concatenate([theta, vector if where is None else where])
+        where = None
+        last = settings.max_iter + n_iter
+        best = max((ascent.point.value for ascent in ascents), default=-np.inf)
+        found = climb(problem, x, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, beat=best)
+        n_iter, theta = found.n_iter, found.x[:m]
+        ascents.append(found)
+        known[tuple(found.x[m:].tolist())] = Done(theta, found.point.value, found.point.gradient[m:], found.converged)
+        state.save(theta, S.with_parameters(found.x[m:]), n_iter, found.point.terms.value, known)
+    return outcome(problem, ascents)
 
 
 def penalized(terms: Terms, theta: FloatArray, precision: FloatArray) -> Terms:
@@ -215,84 +307,5 @@ def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, sett
         "similarity": settings.similarity.state(),
         "learned": [settings.similarity.space[j].name for j in settings.free],
         **({"tol": settings.tol} if settings.free else {}),  # of every similarity that is done
+        **({"given_size": True} if settings.given_size else {}),
     }
-
-
-# What a fit says of its outcome
-
-
-def say(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning at the line that called `fit`: through `fit`, `fit_weights`, `_fit` and the function that says it."""
-    warnings.warn(message, category, stacklevel=6)
-
-
-CURE = (
-    "What is particular to each item makes every target possible: fit with nugget=0.01, say, with learn_nugget=True, or "
-    'with similarity="mixture", which learn how much of it there is.'
-)
-
-
-def check_possible(survey: Survey, on_impossible: str) -> None:
-    """Raise, or say what is left out."""
-    bad, n = survey.impossible, survey.n_instances
-    first = "; ".join(f"instance {t}: {why}" for t, why in bad[:3]) + ("; ..." if len(bad) > 3 else "")
-    if bad and on_impossible == "error":
-        raise ValueError(
-            f"{len(bad)} of {n} targets have probability 0 whatever the weights are ({first}). {CURE} Or "
-            'leave these instances out: on_impossible="drop".'
-        )
-    if survey.weight == 0:
-        raise ValueError(
-            f"All targets that count have probability 0 ({first}): no instance is left to learn from. {CURE}"
-            if bad
-            else "All sample_weight are 0: at least one instance must count."
-        )
-    if bad:
-        say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
-
-
-def warn_about_bounds(profile: Profile, free: Sequence[int]) -> None:
-    """Say which learned parameters of the similarity are at an end of where they may be."""
-    for j in free:
-        name, low, high, _, at_low, at_high = profile.similarity.space[j]
-        if profile.rises(j):
-            say(
-                f"The likelihood still rises at {at_high or f'{name} = {high:g}'}: the data say little about "
-                "similarity. Set it instead of learning it.",
-                ConvergenceWarning,
-            )
-        if at_low and profile.best[j] == low:
-            say(f"The learned similarity is at the lower bound {at_low}.")
-
-
-def is_settled(
-    best: Optimum, std: FloatArray, free: np.ndarray, scale: FloatArray, names: Sequence[str], settings: Settings
-) -> bool:
-    """Whether theta is a maximum; if not, warn which weights are not settled and what to do. `free` have no prior."""
-    # A large step from small weights only says that the solver was stopped, or told to be content, too soon.
-    far = np.abs(best.theta) * scale > (5.0 if best.converged else 15.0)
-    running = free & far & (np.abs(best.step) * scale > RUNAWAY) & (best.theta * best.step > 0)
-    if running.any():
-        found = ", ".join(
-            f"{names[j]} ({best.theta[j]:+.1f} and {'rising' if best.step[j] > 0 else 'falling'})"
-            for j in np.flatnonzero(running).tolist()
-        )
-        say(
-            f"These weights run away to infinity, because the data separate on them and they have no prior: {found}. "
-            "Give them a finite prior_variance, or leave the features out.",
-            ConvergenceWarning,
-        )
-        return False
-    if not best.converged:
-        say(
-            f"fit stopped after {best.n_iter} iterations with a gradient of {largest(best.terms.gradient):.2g}, "
-            f"above tol={settings.tol:g}. Raise max_iter ({settings.max_iter}), or tol.",
-            ConvergenceWarning,
-        )
-    elif np.isinf(std).any():
-        found = ", ".join(names[j] for j in np.flatnonzero(np.isinf(std)).tolist())
-        say(
-            f"The data do not determine the weights of {found}: the columns are zero or collinear, and without a prior "
-            "other weights fit as well. Their standard errors are infinite; give them a finite prior_variance."
-        )
-    return best.converged

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import FloatArray, IntArray, check_int
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection, registry
+from dpplearn.decoding.greedy import greedy_map
+from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Example, Request
 from dpplearn.learning.quality import MAX_ETA, MAX_ETA_KERNEL, LogLinear, Quality, check_eta
-from dpplearn.learning.similarity import Fixed, Similarity
+from dpplearn.learning.similarity.fixed import Fixed
+from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.storage.shards import load_shard
 from dpplearn.learning.training_set import Shard, check_examples, check_item_set, check_item_sets, training_data
 from dpplearn.lowrank import LowRankDPP
@@ -38,11 +41,12 @@ class ConditionalPredictor:
     theta_std_: FloatArray
     feature_names_in_: np.ndarray
     n_features_in_: int
+    given_size: bool = False  # an estimator's argument
 
     def _keep(self, fitted: Fitted) -> Self:
         self.quality_, self.theta_std_, self.similarity_ = fitted.quality, fitted.std, fitted.similarity
         self.log_likelihood_, self.gradient_norm_ = fitted.log_likelihood, fitted.gradient_norm
-        self.n_iter_, self.converged_ = fitted.n_iter, fitted.converged
+        self.n_iter_, self.converged_, self.starts_ = fitted.n_iter, fitted.converged, fitted.starts
         self.feature_names_in_ = np.array(fitted.names, dtype=object)
         self.n_features_in_ = len(fitted.names)
         self.encoding_ = fitted.encoding
@@ -51,7 +55,9 @@ class ConditionalPredictor:
     @property
     def theta_(self) -> FloatArray:
         """The weights of a log-linear quality."""
-        return self.quality_.theta  # type: ignore[attr-defined]  # other qualities have none
+        if not isinstance(self.quality_, LogLinear):
+            raise AttributeError(f"A quality of kind {self.quality_.kind!r} has no weights theta: see summary().")
+        return self.quality_.theta
 
     @theta_.setter
     def theta_(self, theta: FloatArray) -> None:
@@ -71,7 +77,7 @@ class ConditionalPredictor:
         """What of S is particular to each item."""
         return self.similarity_.own
 
-    def quality(self, x: ItemSet) -> FloatArray:
+    def qualities(self, x: ItemSet) -> FloatArray:
         """q_i of every item: exp(theta . f_i / 2), equation (16)."""
         return np.exp(self._eta(x) / 2)
 
@@ -80,17 +86,37 @@ class ConditionalPredictor:
 
         Low-rank if phi alone is known, has fewer columns than rows, and there is no nugget.
         """
-        q = np.exp(self._eta(x, MAX_ETA_KERNEL) / 2)
+        return self._dpp(x, 0.0)
+
+    def _dpp(self, x: ItemSet, tilt: float) -> DPP | LowRankDPP:
+        """With e^tilt L in place of L."""
+        q = np.exp((self._eta(x, MAX_ETA_KERNEL) + tilt) / 2)
         rank = self.similarity_.rank(x) if x.similarity is None else None
         rows = self.similarity_.rows(x) if rank is not None and rank < x.n and self.similarity_.own == 0 else None
         if rows is not None:
             return LowRankDPP.from_quality(q, rows)
         return DPP.from_quality(q, self.similarity_.matrix(x))
 
-    def marginals(self, x: ItemSet) -> FloatArray:
-        """P(i in Y | X) = K_ii of every item."""
+    def marginals(self, x: ItemSet, k: int | None = None) -> FloatArray:
+        """P(i in Y | X) = K_ii of every item; with `given_size`, given that k are chosen, by default the instance's."""
         eta = self._eta(x)
-        return Example(x, np.empty(0, np.int64), self.similarity_).normalizer(eta).marginals
+        size = self._size(x, k) if self.given_size or k is not None else None
+        z = Example(x, np.empty(0, np.int64), self.similarity_).normalizer(eta, k=size)
+        if z is None:
+            raise ValueError(
+                f"No set of {size} items is possible: the similarity features allow fewer. Give S a nugget."
+            )
+        return z.marginals
+
+    def _size(self, x: ItemSet, k: Any) -> int:
+        """How many items to choose: what the caller says, or the instance."""
+        k = x.k if k is None else k
+        if k is None:
+            raise ValueError(
+                "This model was fitted with given_size=True, so that it knows which sets of one size are good and not "
+                "what size to choose: pass k=..., or make the instance with ItemSet(..., k=...)."
+            )
+        return check_int(k, "k", high=x.n)
 
     def decode(
         self,
@@ -107,15 +133,25 @@ class ConditionalPredictor:
         x : ItemSet
             Its `cost` counts against the budget; 1 for each item where it has none.
         budget : float, optional
-        decoder : {"greedy", "sampled", "consensus", "exact", "local"} or callable
+        decoder : {"greedy", "sampled", "consensus", "exact", "local", "typical"} or callable
             `greedy_map` (Algorithm 2), `sampled_map` (the best of many samples) and the others of
             `dpplearn.decoding`, or any function with the same signature.
         **options
-            For the decoder: k, gain, include, exclude, diversity, n_samples, rng and so on.
+            For the decoder: k, gain, include, exclude, diversity, n_samples, rng and so on. A model with `given_size`
+            takes k from here or from the instance, unless there is a budget.
         """
-        if isinstance(decoder, str):
-            decoder = registry.decoder(decoder)
-        return decoder(self.dpp(self._check(x)), cost=x.cost, budget=budget, **options)
+        choose = registry.decoder(decoder) if isinstance(decoder, str) else decoder
+        dpp = self.dpp(self._check(x))
+        if self.given_size and (budget is None or options.get("k") is not None or x.k is not None):
+            k = options["k"] = self._size(x, options.get("k"))
+            if decoder != "greedy":  # which takes as many as it may; others look for the most probable set of any size
+                dpp = self._dpp(x, find_tilt(*dpp.eigenpairs, np.ones(x.n), k))
+            found = choose(dpp, cost=x.cost, budget=budget, **options)
+            if found.subset.size < k:
+                more = {name: options[name] for name in ("exclude", "diversity") if name in options}
+                return greedy_map(dpp, x.cost, budget, k=k, include=found.subset, **more)
+            return found
+        return choose(dpp, cost=x.cost, budget=budget, **options)
 
     def predict(
         self,
@@ -125,19 +161,27 @@ class ConditionalPredictor:
         decoder: str | Callable[..., Selection] = "greedy",
         **options: Any,
     ) -> list[IntArray]:
-        """The best subset of each instance under a budget (section 6), as sorted indices; options as in `decode`."""
+        """The best subset of each instance under a budget (section 6), as sorted indices; options as in `decode`.
+
+        `k` may be one number for all, or one for each instance.
+        """
         self._check_fitted()
         for t, x in enumerate(check_item_sets(X)):
             self._check(x, f"X[{t}]")
-        return [self.decode(x, budget, decoder=decoder, **options).sorted_subset for x in X]
+        k = options.pop("k", None)
+        sizes = [k] * len(X) if k is None or np.ndim(k) == 0 else list(k)
+        if len(sizes) != len(X):
+            raise ValueError(f"k must be a number or have one entry per instance ({len(X)}), found {len(sizes)}.")
+        each = [options if size is None else {**options, "k": size} for size in sizes]
+        return [self.decode(x, budget, decoder=decoder, **o).sorted_subset for x, o in zip(X, each, strict=True)]
 
     def log_prob(self, X: Sequence[ItemSet], y: Sequence[ArrayLike]) -> FloatArray:
-        """log P(Y | X) of each instance, equation (18); -inf where the subset cannot be."""
+        """log P(Y | X) of each instance, equation (18), or given |Y|; -inf where the subset cannot be."""
         self._check_fitted()
         if len(X) == 0 and len(y) == 0:
             return np.empty(0)
         subsets, _ = check_examples(X, y)
-        request = Request(self.quality_, self.similarity_, order=1)
+        request = Request(self.quality_, self.similarity_, order=1, given_size=bool(self.given_size))
         values = np.empty(len(subsets))
         with blas_threads(max(x.n for x in X)):
             for t, (x, Y) in enumerate(zip(X, subsets, strict=True)):

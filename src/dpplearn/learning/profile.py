@@ -10,7 +10,7 @@ import numpy as np
 from scipy import optimize
 
 from dpplearn._checks import FloatArray
-from dpplearn.learning.similarity import Similarity
+from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.solvers import Optimum
 
 SMALLEST = 1e-6  # square root of a parameter that is within rounding of 0

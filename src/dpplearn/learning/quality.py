@@ -14,6 +14,7 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn.learning.itemset import ItemSet
 
+QUALITIES = ("log-linear", "boosted")  # by the names that `ConditionalDPP(quality=...)` takes
 MAX_ETA = 1200.0  # q = e^600 is a float with room to spare
 MAX_ETA_KERNEL = 705.0  # exp of it, L_ii, still is one
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpplearn.learning.boosted import Boosted
+
 
 class Table(NamedTuple):
     """Cells as texts, under names; the first column has names of rows."""
@@ -93,7 +95,7 @@ def weight_table(title: str, names: Iterable[str], weights: Iterable[float], std
 
 def conditional_summary(model: Any) -> Summary:
     """Of a ConditionalDPP: its quality, and its similarity."""
-    names, prior = model.feature_names_in_, getattr(model, "prior_variance_", getattr(model, "prior_variance", None))
+    prior = getattr(model, "prior_variance_", getattr(model, "prior_variance", None))
     facts = {
         "quality": model.quality_.kind,
         "similarity": model.similarity_.kind,
@@ -101,8 +103,19 @@ def conditional_summary(model: Any) -> Summary:
         "log-likelihood": f"{model.log_likelihood_:.6g}" if np.isfinite(model.log_likelihood_) else "not known",
         "iterations": f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}",
     }
-    weights = weight_table("feature", names, model.theta_, model.theta_std_)
-    return Summary(type(model).__name__, facts, (weights, similarity_table(model.similarity_)))
+    if model.quality_.kind == Boosted.kind:
+        facts["iterations"] = f"{model.quality_.n_trees} trees"
+    return Summary(type(model).__name__, facts, (quality_table(model), similarity_table(model.similarity_)))
+
+
+def quality_table(model: Any) -> Table:
+    """Weights with standard errors, or how much each column moves log q^2 of an item, and the spread of that."""
+    quality = model.quality_
+    if quality.kind != Boosted.kind:
+        return weight_table("feature", model.feature_names_in_, model.theta_, model.theta_std_)
+    order = np.argsort(-quality.importance, kind="stable").tolist()
+    rows = [(quality.names[j + 1], f"{quality.importance[j]:.3f}", f"{quality.spread[j]:.3f}") for j in order]
+    return Table("column", ("mean |added to log q^2|", "spread over instances"), tuple(rows))
 
 
 def similarity_table(similarity: Any) -> Table:

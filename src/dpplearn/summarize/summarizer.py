@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,26 +14,29 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray, Items, check_jobs, check_subset
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
-from dpplearn.decoding.limits import fits
 from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
+from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.parameters import Parameters
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.mismatch import read_as, warn_unless_read
 from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import choose
+from dpplearn.summarize.model.context import readable
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
+from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
 from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.split_cluster import EXACT, SplitCluster
+from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.training import Trained, extract, train
 from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
 from dpplearn.summarize.text.matching import ANY, match_words
-from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured
+from dpplearn.summarize.text.units import Unit
 
 if TYPE_CHECKING:
     from dpplearn.learning.conditional import ConditionalDPP
@@ -45,7 +49,7 @@ class Summarizer(Parameters):
     ----------
     features : {"paper", "extended", "general"}
         Quality features of sentences, see `SentenceFeatures`. "general" is for any kind of text and language.
-    decoder : {"consensus", "greedy", "sampled", "local", "exact"}
+    decoder : {"consensus", "greedy", "sampled", "typical", "local", "exact"}
         How the set of sentences is found: the one that agrees most with sets drawn from the model; Algorithm 2;
         the most probable of 10^6 samples; or another of `dpplearn.decoding`.
     budget, unit : float and str or callable
@@ -74,6 +78,11 @@ class Summarizer(Parameters):
     similarity : str
         Kind of similarity, "fixed" (with `rho`) or another that `dpplearn.learning.similarity` knows, whose parameters
         are learned.
+    quality : {"log-linear", "boosted"}
+        The paper's weights of features in bins, or trees on the numbers themselves and their ranks in the cluster.
+    compress : bool
+        Learn with shorter forms of sentences beside them, which extracts may then have; what `summarize` does, its own
+        `compress` says.
 
     Attributes
     ----------
@@ -114,6 +123,8 @@ class Summarizer(Parameters):
         splitter: Any = None,
         random_state: int = 0,
         similarity: str = "fixed",
+        quality: str = "log-linear",
+        compress: bool = False,
     ) -> None:
         self.features = features
         self.decoder = decoder
@@ -128,6 +139,8 @@ class Summarizer(Parameters):
         self.splitter = splitter
         self.random_state = random_state
         self.similarity = similarity
+        self.quality = quality
+        self.compress = compress
 
     @property
     def settings(self) -> SummarizerSettings:
@@ -151,6 +164,14 @@ class Summarizer(Parameters):
     def theta_(self) -> FloatArray:
         """Weights of the quality features."""
         return self._predictor.theta_
+
+    @property
+    def learned_(self) -> FloatArray:
+        """All numbers that the quality learned: weights, or values of trees."""
+        quality = self._predictor.quality_
+        return (
+            np.concatenate([quality.trees.value, quality.parameters]) if isinstance(quality, Boosted) else self.theta_
+        )
 
     @property
     def theta_std_(self) -> FloatArray:
@@ -213,11 +234,14 @@ class Summarizer(Parameters):
         """The DPP over a cluster's sentences, `model_.dpp` of its items: L_ij = q_i S_ij q_j."""
         return self._prepared(cluster).dpp
 
-    def prepare(self, cluster: Given | Featurized, *, min_words: int = 1, keep_all: bool = False) -> Prepared:
+    def prepare(
+        self, cluster: Given | Featurized, *, min_words: int = 1, keep_all: bool = False, compress: bool = False
+    ) -> Prepared:
         """All that summaries of a cluster have in common, so that many of them take one reading.
 
-        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`. Of more than
-        3,000 sentences, the 3,000 are kept that a first choice by the model, part by part, finds best:
+        `min_words` and `keep_all` say which sentences are candidates, as in `Cluster.sentences`; with `compress` their
+        shorter forms are, too, each after its sentence. Of more than 3,000 candidates, the 3,000 are kept that a first
+        choice by the model, part by part, finds best:
         `.read.sentences` of what is returned.
 
         Examples
@@ -228,10 +252,17 @@ class Summarizer(Parameters):
         >>> [len(summarizer.summarize(ready, budget, "sentences").sentences) for budget in (1, 2)]
         [1, 2]
         """
-        return self._prepared(cluster, min_words, keep_all, warn=True)
+        return self._prepared(cluster, min_words, keep_all, compress, warn=True)
 
     def _prepared(
-        self, given: Given | Featurized | Prepared, min_words: int = 1, keep_all: bool = False, warn: bool = False
+        self,
+        given: Given | Featurized | Prepared,
+        min_words: int = 1,
+        keep_all: bool = False,
+        compress: bool = False,
+        about: str | None = None,
+        *,
+        warn: bool = False,
     ) -> Prepared:
         self._check_fitted()
         if isinstance(given, Featurized | Prepared) and (min_words != 1 or keep_all):
@@ -243,10 +274,18 @@ class Summarizer(Parameters):
             options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
             read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)
             language = read_as(read.cluster, self.language_)
-            return Prepared(finalists(read, self._predictor), self._predictor, language, self.settings.bigrams)
+            read = self.features_.with_forms(read, language) if compress and read.forms is None else read
+            asked = None if about is None else Question.of(read, about)
+            kept = finalists(read, self._predictor, lift=0.0 if asked is None else asked.lift)
+            asked = asked if asked is None or kept is read else asked.among(read.sentences, kept.sentences)
+            forms = compress or read.forms is not None
+            own = self.settings
+            return Prepared(kept, self._predictor, language, own.bigrams, asked, forms)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
-        return cluster
+        if compress and not cluster.compressed:
+            raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
+        return cluster.about(about)
 
     def summarize(
         self,
@@ -263,6 +302,10 @@ class Summarizer(Parameters):
         fill: bool = False,
         min_words: int = 1,
         keep_all: bool = False,
+        about: str | None = None,
+        order: str = CHRONOLOGICAL,
+        with_context: bool = False,
+        compress: bool = False,
     ) -> Summary:
         """The best set of the cluster's sentences that fits the budget.
 
@@ -294,45 +337,37 @@ class Summarizer(Parameters):
         overrun : float
             How much over the budget sampled and consensus sets may be, for a scorer that trims (section 7.3).
         fill : bool
-            Whether the decoder fills the budget with whatever fits, as Algorithm 2 and the paper's sampling do.
+            Whether the decoder fills the budget with whatever fits, as Algorithm 2 and the paper's sampling do, and
+            opens with any sentence.
         min_words, keep_all
             Which sentences are candidates, as in `Cluster.sentences`.
+        about : str, optional
+            A question, or a few words: what the summary is to be about. Sentences that are relevant to it gain quality
+            (`dpplearn.summarize.model.about`); of a very long text, also in the first choice, unless it was prepared.
+        order : {"chronological", "source", "importance"}
+            Of the sentences: documents by date where dates are known; as given; or what adds most first.
+        with_context : bool
+            Whether a sentence that leans on the one before it ("But he ...") brings that along, where both are worth
+            their room, and stays out otherwise. By default only the first sentence does not lean so, where that can be.
+        compress : bool
+            Whether shorter forms of sentences are candidates, too, made by dropping spans
+            (`dpplearn.summarize.text.short_forms`); at most one form of each is chosen. Of those chosen, `full` is the
+            sentence and `dropped` the spans.
         """
         self._check_fitted()
-        settings = self.settings
+        settings, order, about = self.settings, check_order(order), check_about(about)
         name = settings.decoder if decoder is None else normal_name(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
-            ready = self._prepared(cluster, min_words, keep_all, warn=True)
+            ready = self._prepared(cluster, min_words, keep_all, compress, about, warn=True)
             pinned, excluded = check_subset(include, ready.n, "include"), check_subset(exclude, ready.n, "exclude")
             allowed = ready.allowed(pinned, excluded)
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
-            budget = settled(budget, unit, ready.read.whole, best)
+            budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
-            choice = choose(ready, name, budget, unit, allowed, pinned, fill=fill, diversity=diversity, **options)
-        texts, note = ready.read.texts, ""
-        subset = choice.subset
-        if not subset.size:  # none fits; or one does, but not the one chosen, in a unit that rounds up
-            whole = allowed & fits(lengths_with([], texts, unit), budget)
-            subset = np.array([np.where(whole, ready.dpp.quality, -1.0).argmax() if whole.any() else best])
-            note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
-        lines = [cut(texts[i], budget, unit) if note else texts[i] for i in subset]
-        if ready.read.passed and subset.size == EXACT:  # fewer were kept only where all others are copies
-            note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + ready.read.passed:,}."
-        return Summary(
-            text="\n".join(lines),
-            sentences=tuple(ready.read.sentences[i] for i in subset),
-            length=joined_length(lines, unit),
-            budget=budget,
-            unit=unit,
-            note=note,
-            subset=subset,
-            ready=ready,
-            names=self.features_.names,
-            pinned=pinned,
-            excluded=excluded,
-            worth=choice._replace(subset=subset),
-        )
+            pick = partial(choose, ready, name, budget, unit, fill=fill, diversity=diversity, **options)
+            choice = readable(pick, ready, budget, unit, allowed, pinned, diversity, order, with_context, as_is=fill)
+            return Summary.of(ready, choice, allowed, budget, unit, order, diversity, pinned=pinned, excluded=excluded)
 
     def summarize_many(
         self, clusters: Sequence[Given], budget: Budget | None = None, unit: Unit | None = None, *,

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from dpplearn._checks import IntArray
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.explain.explanation import contributions, missed_first, place
 from dpplearn.summarize.explain.reasons import set_aside
@@ -17,7 +20,7 @@ from dpplearn.web.sentence_map import similarity_map
 
 def shown(documents: Sequence[Document]) -> list[schema.Document]:
     """Documents as an answer has them."""
-    return [schema.Document(id=one.id, title=one.title or "", text=one.text) for one in documents]
+    return [schema.Document(id=one.id, title=one.title or "", text=one.text, date=one.date) for one in documents]
 
 
 def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
@@ -45,23 +48,30 @@ def passed_over(ready: Prepared) -> schema.SetAside:
 
 def selection_answer(summary: Summary) -> schema.SelectionAnswer:
     """A summary of a cluster that is kept: sentences by number."""
-    reasons = {x.number: x.reason for x in summary.explain().left_out}
+    number = numbers(summary)
+    reasons = {int(number[x.number]): x.reason for x in summary.explain().left_out}
+    marginals = np.minimum(np.bincount(number, summary.marginals), 1.0)  # of a sentence in any of its forms
     return schema.SelectionAnswer(
         **head(summary),
         selected=[schema.Chosen(**one) for one in chosen(summary)],
         redundant=[schema.Redundant(**one) for one in redundant(summary)],
-        reasons=[reasons.get(i, "") for i in range(len(summary.read.sentences))],
-        marginals=summary.marginals.tolist(),
+        reasons=[reasons.get(i, "") for i in range(marginals.size)],
+        marginals=marginals.tolist(),
     )
+
+
+def numbers(summary: Summary) -> IntArray:
+    """The number of the sentence that each candidate is a form of; its own where there are no shorter forms."""
+    forms = summary.read.forms
+    return np.arange(len(summary.read)) if forms is None else forms
 
 
 def whole_answer(summary: Summary, notes: Sequence[str]) -> schema.WholeAnswer:
     """A summary of documents that are not kept: sentences with their places."""
-    sentences = summary.read.sentences
-    order = {number: k for k, number in enumerate(summary.subset.tolist())}
+    order = {number: k for k, number in enumerate(numbers(summary)[summary.order].tolist())}
 
     def placed(one: dict[str, Any]) -> dict[str, Any]:
-        return {**one, **place(sentences[one["sentence"]])}
+        return {"full": one["place"].full, **one, **place(one["place"])}
 
     return schema.WholeAnswer(
         **head(summary),
@@ -83,19 +93,23 @@ def head(summary: Summary) -> dict[str, Any]:
 
 def chosen(summary: Summary) -> list[dict[str, Any]]:
     """The sentences of the summary, and why."""
+    number = numbers(summary)
     return [
-        {**vars(one), "sentence": one.number, "order": order} for order, one in enumerate(summary.explain().chosen, 1)
+        {**vars(one), "place": one.sentence, "sentence": number[one.number], "order": order}
+        | {"dropped": one.sentence.dropped}
+        for order, one in enumerate(summary.explain().chosen, 1)
     ]
 
 
 def redundant(summary: Summary) -> list[dict[str, Any]]:
     """Good sentences that are out because the summary says them already."""
-    number = {one.sentence: one.number for one in summary.explain().chosen}
-    terms = summary.ready.contributions
+    ids, terms = numbers(summary), summary.ready.contributions
+    number = {one.sentence: ids[one.number] for one in summary.explain().chosen}
     return [
         {
             **vars(one),
-            "sentence": one.number,
+            "place": one.sentence,
+            "sentence": ids[one.number],
             "similar_to": number[one.similar_to],
             "contributions": contributions(summary.names, terms[one.number]),
         }

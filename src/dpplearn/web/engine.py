@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sys import getsizeof
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.model.about import check_about
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
@@ -61,6 +62,7 @@ class Reading:
     notes: tuple[str, ...]
     defaults: schema.Defaults
     skipped: tuple[schema.Skipped, ...] = ()
+    forms: Prepared | None = None  # with shorter forms of the sentences, once that was asked for
 
     @property
     def nbytes(self) -> int:
@@ -71,10 +73,10 @@ class Reading:
         sentences; and the objects that hold them, which are most of it where a cluster is a word.
         """
         read, n = self.ready.read, self.ready.n
+        more = 0 if self.forms is None else self.forms.n  # the same again, of all forms
         words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
-        return (
-            8 * (10 * n**2 + 2 * read.F.size) + 17_000 + 3_300 * n + 190 * words + 4 * text + 400 * len(read.set_aside)
-        )
+        own = 17_000 + 3_300 * n + 190 * words + 4 * text + 400 * len(read.set_aside)
+        return 8 * (10 * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
 
 
 class Engine:
@@ -116,7 +118,9 @@ class Engine:
             )
             for name, model in self.models.items()
         ]
-        return schema.Models(models=models, decoders=schema.DECODERS, units=schema.UNITS, files=suffixes())
+        return schema.Models(
+            models=models, decoders=schema.DECODERS, units=schema.UNITS, orders=schema.ORDERS, files=suffixes()
+        )
 
     def documents(self, given: Sequence[schema.GivenDocument]) -> list[Document]:
         """The documents of a request, numbered where they have no id."""
@@ -127,7 +131,7 @@ class Engine:
                 raise invalid(
                     [(("documents", i, "id"), f"the id {name!r} occurs twice; ids of documents must differ.")]
                 )
-            documents[name] = Document(name, one.text, one.title or None)
+            documents[name] = Document(name, one.text, one.title or None, one.date or None)
         return list(documents.values())
 
     def featurize(self, documents: Sequence[Document], model: str | None, **kept: Any) -> Read:
@@ -167,6 +171,14 @@ class Engine:
         defaults = schema.Defaults(budget=budget, unit=str(unit), diversity=0.5, decoder=decoder)
         return Reading(read.model, summarizer, ready, read.notes, defaults, read.skipped)
 
+    def with_forms(self, reading: Reading) -> Reading:
+        """A cluster with the shorter forms of its sentences, if they are not there yet."""
+        if reading.forms is not None:
+            return reading
+        features, ready = reading.summarizer.features_, reading.ready
+        read = features.with_forms(ready.read, reading.summarizer.language_)
+        return replace(reading, forms=ready if read is ready.read else replace(ready, read=read, compressed=True))
+
     def find(
         self, reading: Reading, options: schema.Options, deadline: Deadline, samples: int | None = None
     ) -> Summary:
@@ -177,6 +189,9 @@ class Engine:
         budget = length_in(ready, own if options.budget is None else options.budget, unit)
         include, exclude = (list(getattr(options, name, ())) for name in ("include", "exclude"))
         pins = Pins.of(ready, include, exclude, budget, unit)
+        if options.compress:
+            ready = self.with_forms(reading).forms or ready
+            pins = pins.among(ready)
         summary = reading.summarizer.summarize(
             ready,
             budget,
@@ -186,6 +201,9 @@ class Engine:
             include=pins.include,
             exclude=pins.exclude,
             n_samples=samples or self.settings.samples,
+            about=asked(options.about),
+            order=options.order,
+            with_context=options.with_context,
         )
         deadline.check()
         return summary
@@ -193,7 +211,15 @@ class Engine:
 
 def length_in(ready: Prepared, budget: Budget, unit: str) -> float:
     """A budget as a number in the unit, whatever it was given as."""
-    return settled(budget, unit, ready.read.whole, int(ready.dpp.quality.argmax()))
+    return settled(budget, unit, ready.read.whole, ready.read.texts[int(ready.dpp.quality.argmax())])
+
+
+def asked(about: str | None) -> str | None:
+    """A question with a word in it; none where it is blank, as an empty field is."""
+    try:
+        return check_about(about) if about is not None and about.strip() else None
+    except ValueError:
+        raise invalid([(("about",), f"must have a word in it, found {about!r:.60}.")]) from None
 
 
 def offered(model: Summarizer) -> str:

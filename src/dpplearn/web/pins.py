@@ -42,6 +42,13 @@ class Pins:
             check_pins(ready, A, budget, unit)
         return cls(A, B)
 
+    def among(self, ready: Prepared) -> Pins:
+        """The same sentences where each stands before its shorter forms; these are banned with it."""
+        if ready.read.forms is None:
+            return self
+        first = np.unique(ready.read.forms, return_index=True)[1]
+        return Pins(first[self.include], first[self.exclude])
+
 
 def check_pins(ready: Prepared, A: IntArray, budget: float, unit: Unit) -> None:
     """Whether the pinned sentences fit together: by length, and by the model."""

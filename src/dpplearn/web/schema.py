@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
-from pydantic_core import PydanticCustomError, PydanticKnownError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from dpplearn.decoding.registry import ALIASES
+from dpplearn.web.given_budget import GivenBudget
 
 
 class Unit(BaseModel):
@@ -30,12 +29,20 @@ UNITS = {
     "tokens": Unit(budget=150, reach=650),
 }
 
+ORDERS = {
+    "chronological": "documents by their date, where that is known",
+    "source": "documents as they were given",
+    "importance": "what adds most first",
+}
+
 if TYPE_CHECKING:
     UnitName: TypeAlias = str
     DecoderName: TypeAlias = str
+    OrderName: TypeAlias = str
 else:  # names that are known when this runs, so that the schema lists them
     UnitName = Literal[tuple(UNITS)]
     DecoderName = Literal[tuple(DECODERS)]
+    OrderName = Literal[tuple(ORDERS)]
 
 GivenDecoder = Annotated[
     DecoderName, BeforeValidator(lambda name: ALIASES.get(name, name) if isinstance(name, str) else name)
@@ -52,33 +59,6 @@ Marginal = Annotated[
 Notes = Annotated[
     list[str],
     Field(description="What a reader should know of the documents, such as that they are not in the model's language."),
-]
-
-
-LARGEST = 1_000_000
-# above 0 and up to 100; few digits, since a pattern that looks for one that is not 0 takes the square of their number
-SHARE = r"^(?:100(?:\.0{1,6})?|[1-9][0-9]?(?:\.[0-9]{1,6})?|0\.[0-9]{0,5}[1-9][0-9]{0,5})%$"
-
-
-def check_budget(value: Any) -> Any:
-    """A number in the unit, or a share such as "20%"."""
-    if isinstance(value, str):
-        if not re.fullmatch(SHARE, value):
-            raise PydanticCustomError("share", "")
-    elif isinstance(value, bool) or not isinstance(value, int | float):
-        raise PydanticKnownError("float_type")
-    elif not value >= 1:
-        raise PydanticKnownError("greater_than_equal", {"ge": 1})
-    elif not value <= LARGEST:
-        raise PydanticKnownError("less_than_equal", {"le": LARGEST})
-    return value
-
-
-_NUMBER = {"type": "number", "minimum": 1, "maximum": LARGEST}
-GivenBudget = Annotated[
-    Any,
-    BeforeValidator(lambda value: None if value is None else check_budget(value)),
-    WithJsonSchema({"anyOf": [_NUMBER, {"type": "string", "pattern": SHARE}, {"type": "null"}]}),
 ]
 
 
@@ -100,6 +80,7 @@ class GivenDocument(Strict):
     title: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
         None, description="Shown, but never part of a summary."
     )
+    date: Label | None = Field(None, description="When it was written, such as 2024-03-14 or March 14, 2024.")
 
 
 STORM: list[Any] = [
@@ -134,6 +115,16 @@ class Options(Strict):
     )
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
     decoder: GivenDecoder | None = Field(None, description="How the set is found; by default as the model has it.")
+    about: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
+        None, description="A question, or a few words: what the summary is to be about."
+    )
+    order: OrderName = Field("chronological", description="; ".join(f"{name}: {what}" for name, what in ORDERS.items()))
+    with_context: bool = Field(
+        False, description="A sentence that leans on the one before it comes with that, or not at all."
+    )
+    compress: bool = Field(
+        False, description="Choose from shorter forms of sentences, too, with spans dropped and no word changed."
+    )
 
 
 class Selection(Options):
@@ -157,6 +148,7 @@ class Document(BaseModel):
     id: str
     title: str
     text: str
+    date: str | None = Field(None, description="When it was written, where that is known.")
 
 
 class Example(BaseModel):
@@ -249,6 +241,9 @@ class Chosen(Judged):
     order: int = Field(description="Its place in the summary, from 1.")
     pinned: bool
     marginal: Marginal
+    dropped: list[tuple[int, int]] = Field(
+        description="Spans of the sentence's text that the summary does without; none unless `compress` was asked for."
+    )
 
 
 class Redundant(Judged):
@@ -291,7 +286,9 @@ class SelectionAnswer(SummaryHead):
 
 
 class PlacedChosen(Chosen, Place):
-    """A sentence of the summary, why, and where it stands."""
+    """A sentence of the summary, why, and where it stands; `text` is what the summary has of it."""
+
+    full: str = Field(description="The whole sentence, of which `dropped` are spans.")
 
 
 class PlacedRedundant(Redundant, Place):
@@ -325,6 +322,7 @@ class Models(BaseModel):
     models: list[Model]
     decoders: dict[DecoderName, str] = Field(description="How each finds a set.")
     units: dict[UnitName, Unit]
+    orders: dict[OrderName, str] = Field(description="How the sentences of a summary may be ordered.")
     files: list[str] = Field(description="How names of files end that a form may hold.")
 
 

@@ -94,7 +94,7 @@ class Service:
             model=reading.model,
             expires_in=self.settings.cluster_seconds,
             documents=shown(ready.read.cluster.documents),
-            sentences=described(ready, reading.summarizer.features_.names),
+            sentences=described(ready, ready.names),
             set_aside=passed_over(ready),
             defaults=reading.defaults,
             notes=list(reading.notes),
@@ -104,6 +104,13 @@ class Service:
         deadline.check()
         self.clusters.put(name, Kept(reading, answer), reading.nbytes + len(answer))
         return name, answer
+
+    def keep_forms(self, name: str, kept: Kept) -> Reading:
+        """A cluster with shorter forms of its sentences, which take room from now on."""
+        reading = self.engine.with_forms(kept.reading)
+        if reading is not kept.reading and self.clusters.get(name) is kept:
+            self.clusters.put(name, Kept(reading, kept.answer), reading.nbytes + len(kept.answer))
+        return reading
 
     def held(self, name: str) -> Kept:
         """A cluster that is still there."""
@@ -130,7 +137,8 @@ class Service:
             if body:
                 check_type(request, JSON)  # of a length that was not announced
             options = parse(schema.Selection, body or b"{}")
-            reading = self.held(id).reading  # now, so that what waits keeps no cluster that made room
+            kept = self.held(id)  # now, so that what waits keeps no cluster that made room
+            reading = self.keep_forms(id, kept) if options.compress else kept.reading
             return selection_answer(self.engine.find(reading, options, deadline)).model_dump_json().encode()
 
         return Response(await self.work(request, task), media_type=JSON)

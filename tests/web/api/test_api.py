@@ -10,6 +10,7 @@ from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.explain.explanation import REDUNDANT
 from dpplearn.summarize.text.budget import suited
 from dpplearn.summarize.text.characters import one_line
+from dpplearn.summarize.text.short_forms import without
 from dpplearn.summarize.text.units import UNITS
 from dpplearn.web import Settings, schema
 
@@ -153,9 +154,59 @@ def test_summarize_is_both_in_one(client, example, select):
         assert parts["selected"][one["similar_to"]]["sentence"] == part["similar_to"]
 
 
+def test_compress_tells_what_was_dropped(client, example, select):
+    """Sentences keep their numbers; of a shortened one spans of its text are given, and the summary has the rest."""
+    plain, short = select(budget=60).json(), select(budget=60, compress=True).json()
+    texts = [sentence["text"] for sentence in example["sentences"]]
+    assert all(one["dropped"] == [] for one in plain["selected"])
+    assert any(one["dropped"] for one in short["selected"])
+    lines = [without(texts[one["sentence"]], tuple(map(tuple, one["dropped"]))) for one in short["selected"]]
+    assert short["text"] == "\n".join(lines)
+    assert short["length"] <= 60
+    assert len(short["reasons"]) == len(short["marginals"]) == len(texts)
+    assert all(0 <= p <= 1 for p in short["marginals"])
+    first = short["selected"][0]["sentence"]
+    assert first not in [
+        one["sentence"] for one in select(budget=60, compress=True, exclude=[first]).json()["selected"]
+    ]
+    pinned = select(budget=60, compress=True, include=[first]).json()["selected"]
+    assert next(one for one in pinned if one["sentence"] == first)["dropped"] == []
+    documents = [{"id": d["id"], "text": d["text"]} for d in example["documents"]]
+    whole = client.post("/api/v1/summarize", json={"documents": documents, "budget": 60, "compress": True}).json()
+    assert whole["text"] == short["text"]
+    for one, line in zip(whole["selected"], lines, strict=True):
+        assert one["text"] == line == without(one["full"], tuple(map(tuple, one["dropped"])))
+
+
+def test_a_question_an_order_and_context(client, select, example, is_problem):
+    found = select(about="What would a new spillway cost?", budget=60, unit="words").json()
+    assert "14 million" in found["text"]
+    assert max(one["contributions"].get("relevance to the question", 0.0) for one in found["selected"]) > 1.0
+    assert select(about="  ").json() == select().json()
+    assert "No sentence mentions “zebra”" in select(about="zebra").json()["note"]
+    problem = is_problem(select(about="?!"), 422, "invalid")
+    assert problem["errors"][0]["pointer"] == "/about"
+    is_problem(select(order="random"), 422, "invalid")
+    is_problem(select(about="x" * 1_001), 422, "invalid")
+    by_gain, by_time = select(order="importance").json(), select().json()
+    assert by_gain["text"] != by_time["text"]
+    assert sorted(by_gain["text"].split("\n")) == sorted(by_time["text"].split("\n"))
+    lines = by_gain["text"].split("\n")
+    for one in by_gain["selected"]:
+        assert example["sentences"][one["sentence"]]["text"] == lines[one["order"] - 1]
+    assert select(with_context=True).status_code == 200
+    assert set(client.get("/api/v1/models").json()["orders"]) == {"chronological", "source", "importance"}
+    later, earlier = {"text": "Ten boats sank.", "date": "9 May 2004"}, {"text": "Snow fell.", "date": "2004-05-08"}
+    whole = client.post(
+        "/api/v1/summarize", json={"documents": [later, earlier], "budget": 100, "unit": "words"}
+    ).json()
+    assert whole["text"] == "Snow fell.\nTen boats sank."
+    assert [one["document"] for one in whole["selected"]] == [1, 0]
+
+
 def test_offsets_count_code_points_and_texts_come_back_unchanged(client):
     answer = client.post("/api/v1/clusters", json={"documents": [{"id": "<i>", "title": "&amp;", "text": RTL}]}).json()
-    assert answer["documents"] == [{"id": "<i>", "title": "&amp;", "text": RTL}]
+    assert answer["documents"] == [{"id": "<i>", "title": "&amp;", "text": RTL, "date": None}]
     for sentence in answer["sentences"]:
         assert one_line(RTL[sentence["start"] : sentence["end"]]) == sentence["text"]
     assert any("<script>alert(1)</script>" in sentence["text"] for sentence in answer["sentences"])

@@ -105,6 +105,35 @@ def test_numbers_units_and_decoders(example: Seen) -> None:
     assert len(example.bodies) == asked
 
 
+def test_a_question_an_order_and_context(example: Seen) -> None:
+    before = example.summary()
+    example.find("#about").fill("What would a new spillway cost?")
+    example.page.wait_for_timeout(400)  # it is asked once typing has ended
+    example.settle()
+    assert example.bodies[-1]["about"] == "What would a new spillway cost?"
+    assert any("14 million" in line for line in example.summary())
+    assert example.summary() != before
+    relevant = example.find("#summary .bar").first
+    expect(relevant).to_have_attribute("aria-label", re.compile("relevance to the question"))
+    example.find("#about").fill("zebra")
+    expect(example.find("#note")).to_contain_text("No sentence mentions “zebra”")
+    example.expected = {422}
+    example.find("#about").fill("?!")
+    expect(example.find("#about-problem")).to_contain_text("must have a word in it")
+    example.find("#about").fill("")
+    expect(example.find("#about-problem")).to_be_hidden()
+    example.settle()
+    assert example.summary() == before
+    example.find("#order").select_option("importance")
+    example.settle()
+    assert example.bodies[-1]["order"] == "importance"
+    assert sorted(example.summary()) == sorted(before)
+    expect(example.find("#order-about")).to_have_text("What adds most first.")
+    example.find("#context").check()
+    example.settle()
+    assert example.bodies[-1]["with_context"] is True
+
+
 def test_a_pinned_sentence_is_in_and_the_rest_adapts(example: Seen) -> None:
     before = example.answer()
     sentence = example.find(".s[data-state='']").nth(5)
@@ -420,3 +449,21 @@ def test_busy_servers_are_waited_for_limits_named_models_offered(look, tmp_path)
         expect(seen.find("#form-problem")).to_contain_text("max_body_bytes")
         seen.find("#back").click()
         expect(seen.find("#summary")).to_be_visible()
+
+
+def test_what_was_dropped_of_a_sentence_is_struck_through(example: Seen) -> None:
+    before = example.summary()
+    expect(example.find("#summary del:visible")).to_have_count(0)
+    example.find("#compress").check()
+    example.settle()
+    answer = example.answer()
+    assert example.summary() == answer["text"].split("\n") != before
+    dropped = [len(one["dropped"]) for one in answer["selected"]]
+    assert any(dropped)
+    expect(example.find("#summary del")).to_have_count(sum(dropped))
+    whole = example.find("#summary .dropped:visible").first.text_content()
+    assert whole in example.find("article.source").filter(has_text=whole[:40]).first.inner_text().replace("\n", " ")
+    example.find("#compress").uncheck()
+    example.settle()
+    assert example.summary() == before
+    expect(example.find("#summary del")).to_have_count(0)

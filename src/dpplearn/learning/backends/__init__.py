@@ -11,6 +11,7 @@ import numpy as np
 
 from dpplearn._checks import check_choice, check_jobs
 from dpplearn.learning.evaluators import Survey
+from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.storage.shards import load_shard
 from dpplearn.learning.training_set import Shard
 
@@ -64,7 +65,13 @@ class Backend(ABC):
             start += s.n_instances
         scale, weight = np.max([s.scale for s in surveys], axis=0), sum(s.weight for s in surveys)
         encoding = next((s.encoding for s in surveys if s.encoding is not None), None)
-        return Survey(start, m, names, impossible, scale, weight, encoding)
+        raw = [s.raw for s in surveys if s.raw is not None]
+        sizes = np.concatenate([s.sizes for s in surveys])
+        columns = np.concatenate(raw) if raw else None
+        parts = shared_shapes([s.parts for s in surveys], "Shard {}")
+        moments = [s.moment for s in surveys if s.moment is not None]
+        moment = np.sum(moments, axis=0) if moments else None
+        return Survey(start, m, names, impossible, scale, weight, parts, moment, encoding, columns, sizes)
 
     def evaluate(self, request: Request[Answer], tick: Tick) -> Answer:
         """The sum over all instances, added in shard order so that it does not depend on who was first."""

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dpplearn._checks import check_jobs
 from dpplearn._run.blas import blas_threads
-from dpplearn._run.signals import deaf_children
+from dpplearn._run.cluster import find_client
 from dpplearn.learning.backends import Backend, Prepare, Request, Source, Tick, answer
 from dpplearn.learning.evaluators import Part
 from dpplearn.learning.storage.shards import load_shard
@@ -27,15 +26,11 @@ class Dask(Backend):
     """
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare, client: Any, n_jobs: int | None) -> None:
-        try:
-            import distributed as dd
-        except ImportError:
-            raise ImportError('backend="dask" needs the package distributed: pip install "dpplearn[dask]".') from None
         self.n_shards, self.prepare = len(sources), prepare
         self.parts: list[Any] = []
         self._own: list[Any] = []
         try:
-            self.client = client if client is not None else self._find(dd, n_jobs)
+            self.client = client if client is not None else find_client(self._own, n_jobs)
             # Tasks, never scatter: what a lost worker held is computed again from its task, and scattered data is gone.
             name = f"dpplearn-{uuid.uuid4().hex}"
             keys = [f"{name}-{k}" for k in range(self.n_shards)]
@@ -44,18 +39,6 @@ class Dask(Backend):
         except BaseException:
             self.close()
             raise
-
-    def _find(self, dd: Any, n_jobs: int | None) -> Any:
-        """The current client, or that of a local cluster."""
-        try:
-            return dd.get_client()
-        except ValueError:
-            with deaf_children():  # stopped half-way, distributed would print its own tracebacks
-                jobs = check_jobs(None if n_jobs == 1 else n_jobs)
-                cluster = dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
-                self._own = [cluster]
-                self._own = [dd.Client(cluster), cluster]
-            return self._own[0]
 
     def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
         with quiet():

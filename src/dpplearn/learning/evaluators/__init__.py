@@ -10,13 +10,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, check_choice
-from dpplearn._linalg import logdet
+from dpplearn._checks import FloatArray, IntArray, check_choice
+from dpplearn._linalg import logdet, to_dense
 from dpplearn._precision import rounding
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Request, Terms
-from dpplearn.learning.similarity import Similarity
+from dpplearn.learning.parts import Shape, shared_shapes
+from dpplearn.learning.similarity.learned import Learned
+from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.training_set import Shard
 
 
@@ -29,14 +31,18 @@ class Survey(NamedTuple):
     impossible: list[tuple[int, str]]  # instances whose target has probability 0, and why
     scale: FloatArray  # largest |f_ij| of each feature
     weight: float  # sum of the weights of the possible ones
+    parts: tuple[Shape, ...] = ()  # what similarities are made of
+    moment: FloatArray | None = None  # sum of phi^T phi, for kinds that start from it
     encoding: Encoding | None = None  # how the features were made of a table
+    raw: FloatArray | None = None  # the columns of all items that count, where trees are grown on them,
+    sizes: IntArray = np.empty(0, np.int64)  # and how many items each instance has
 
 
 class Evaluated(Protocol):
     """Instances made ready for many evaluations."""
 
     def evaluate(self, request: Request) -> Terms:
-        """The sum over the instances, each times its weight."""
+        """The sum over the instances, each times its weight; `request.per_item` in the order of the shard."""
 
 
 class Evaluator(Protocol):
@@ -54,12 +60,17 @@ class Part:
     ready: Evaluated | None
 
     @classmethod
-    def of(cls, shard: Shard, evaluator: Evaluator, similarity: Similarity) -> Part:
+    def of(cls, shard: Shard, evaluator: Evaluator, similarity: Similarity, with_columns: bool = False) -> Part:
         """Survey a shard and leave out what does not count, the same for all evaluators."""
         survey = survey_of(shard, similarity)
+        if isinstance(similarity, Learned):
+            similarity = similarity.bound(survey.parts)
         skip = {t for t, _ in survey.impossible}
         keep = [t for t, w in enumerate(shard.weights.tolist()) if w > 0 and t not in skip]
         pick = Shard([shard.item_sets[t] for t in keep], [shard.subsets[t] for t in keep], shard.weights[keep])
+        if with_columns and keep:
+            sizes = np.array([items.n for items in pick.item_sets], np.int64)
+            survey = survey._replace(raw=np.concatenate([items.columns for items in pick.item_sets]), sizes=sizes)
         return cls(survey, evaluator.prepare(pick, similarity) if keep else None)
 
     def evaluate(self, request: Request) -> Terms:
@@ -71,18 +82,25 @@ class Part:
 
 
 # Where each is found when first asked for ("module:class"), or what makes it.
-EVALUATORS: dict[str, str | Callable[[], Evaluator]] = {"numpy": "dpplearn.learning.evaluators.one_by_one:OneByOne"}
+EVALUATORS: dict[str, str | Callable[..., Evaluator]] = {
+    "numpy": "dpplearn.learning.evaluators.one_by_one:OneByOne",
+    "torch": "dpplearn.torch.evaluator:Batches",
+}
+ON_DEVICES = ("torch",)  # those that are made for a device
 
 
-def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
-    """The evaluator of a name, or the one given."""
+def make_evaluator(evaluator: str | Evaluator, device: Any = None) -> Evaluator:
+    """The evaluator of a name, or the one given; of a name that works on devices, for this one."""
     made: Any = evaluator
+    placed = isinstance(evaluator, str) and evaluator in ON_DEVICES
+    if device is not None and not placed:
+        raise ValueError(f'device={device!r} is for evaluator="torch"; found evaluator={evaluator!r}. Leave it out.')
     if isinstance(evaluator, str):
         made = EVALUATORS[check_choice(evaluator, "evaluator", tuple(EVALUATORS))]
         if isinstance(made, str):
             module, _, name = made.partition(":")
             made = getattr(import_module(module), name)
-        made = made()
+        made = made(device) if placed else made()
     if not callable(getattr(made, "prepare", None)):
         raise TypeError(
             f"evaluator must be one of {', '.join(map(repr, EVALUATORS))}, or an object with "
@@ -93,16 +111,23 @@ def make_evaluator(evaluator: str | Evaluator) -> Evaluator:
 
 def survey_of(shard: Shard, similarity: Similarity) -> Survey:
     """The survey of a shard, the same for all evaluators."""
+    learned = isinstance(similarity, Learned)  # what is particular to an item is never 0: all is possible
     impossible, weight = [], 0.0
     for t, (items, Y, w) in enumerate(zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
-        if w > 0 and (why := why_impossible(items, Y, similarity)):
+        if w > 0 and not learned and (why := why_impossible(items, Y, similarity)):
             impossible.append((t, why))
         else:
             weight += w
     scale = np.max([np.abs(items.features).max(axis=0) for items in shard.item_sets], axis=0)
     names = next((items.names for items in shard.item_sets if items.names is not None), None)
     encoding = next((items.encoding for items in shard.item_sets if items.encoding is not None), None)
-    return Survey(len(shard), scale.size, names, impossible, scale, weight, encoding)
+    parts: tuple[Shape, ...] = ()
+    moment: FloatArray | None = None
+    if isinstance(similarity, Learned):
+        parts = shared_shapes([tuple(part.shape for part in items.parts) for items in shard.item_sets])
+        if similarity.bound(parts).needs_moment:
+            moment = np.sum([to_dense(items.phi.T @ items.phi) for items in shard.item_sets], axis=0)  # type: ignore[union-attr]
+    return Survey(len(shard), scale.size, names, impossible, scale, weight, parts, moment, encoding)
 
 
 def why_impossible(items: ItemSet, Y: np.ndarray, similarity: Similarity) -> str | None:

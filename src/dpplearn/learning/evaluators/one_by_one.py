@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpplearn._run.blas import blas_threads
 from dpplearn.learning.likelihood import Example, Request, Terms
-from dpplearn.learning.similarity import Similarity
+from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.training_set import Shard
 
 

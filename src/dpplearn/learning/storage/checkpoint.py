@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dpplearn._checks import FloatArray
 from dpplearn._io.jsonfile import number, numbers, plain, read_json, write_json
 from dpplearn.learning.profile import Known, Point
-from dpplearn.learning.similarity import Similarity
+from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.storage import whole_number
 
 FORMAT, VERSION = "dpplearn.checkpoint", 2
@@ -34,8 +36,8 @@ class Checkpoint:
                 f"checkpoint={str(self.path)!r} cannot be written: there is no folder {self.path.parent}."
             )
 
-    def load(self, similarity: Similarity) -> tuple[FloatArray, int, Known] | None:
-        """Where the last fit stopped, if there was one: the quality's parameters, iterations, points of the profile."""
+    def load(self, similarity: Similarity) -> tuple[FloatArray, int, Known, FloatArray] | None:
+        """Where the last fit stopped: the quality's parameters, iterations, points that are done, the similarity's."""
         path = self.path
         if path is None or not path.exists():
             return None
@@ -66,7 +68,10 @@ class Checkpoint:
             value = number(row.get("value"), at + "value", path)
             known[where] = Point(theta, value, slopes, row.get("converged") is True)
         theta = numbers(data.get("quality"), "quality", path, m)
-        return theta, whole_number(data.get("n_iter"), "n_iter", path), known
+        at_last = data.get("similarity")
+        at_last = at_last if isinstance(at_last, dict) else {}
+        latest = np.array([number(at_last.get(p.name), p.name, path) for p in similarity.space])
+        return theta, whole_number(data.get("n_iter"), "n_iter", path), known, latest
 
     def save(
         self, quality: FloatArray, similarity: Similarity, n_iter: int, log_likelihood: float, known: Known

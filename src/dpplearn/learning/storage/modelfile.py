@@ -1,6 +1,7 @@
 """Model files: quality and similarity as records, in JSON. Reading one can run no code.
 
-Version 2 has a record of the quality and one of the similarity; version 1, which is read for ever, theta and rho.
+Version 2 has a record of the quality and one of the similarity, version 3 learned similarities, `given_size`, trees and
+encodings of tables; version 1, which is read for ever as 2 is, has theta and rho.
 """
 
 from __future__ import annotations
@@ -11,20 +12,28 @@ from typing import Any
 
 import numpy as np
 
+from dpplearn._checks import check_choice
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
+from dpplearn.learning.boosted import Boosted, read_boosted
+from dpplearn.learning.boosting import Boosting
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.fitted import Fitted
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.posterior import Settings, check_precision
-from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.quality import QUALITIES, LogLinear
 from dpplearn.learning.similarity import SIMILARITIES, Fixed, Similarity, make_similarity
 from dpplearn.learning.storage import whole_number
 
-FORMAT, VERSION = "dpplearn.ConditionalDPP", 2
-ADDED = {"nugget": 0.0, "learn_nugget": False, "similarity": Fixed.kind}  # parameters of version 2
-PARAMS = ("prior_variance", "solver", "tol", "max_iter", "rho", "learn_rho", "on_impossible", *ADDED)
-TYPES: dict[str, type] = dict.fromkeys(("solver", "on_impossible", "similarity"), str)
-TYPES |= {"learn_rho": bool, "learn_nugget": bool, "max_iter": int}
+FORMAT, VERSION = "dpplearn.ConditionalDPP", 3
+ADDED: dict[int, dict[str, Any]] = {  # parameters that each version added, and what they were before
+    2: {"nugget": 0.0, "learn_nugget": False, "similarity": Fixed.kind},
+    3: {"n_components": 2, "similarity_prior": 0.1, "n_starts": 3, "given_size": False, "quality": LogLinear.kind}
+    | {one.name: one.default for one in fields(Boosting)},
+}
+PARAMS = ("prior_variance", "solver", "tol", "max_iter", "rho", "learn_rho", "on_impossible", *ADDED[2], *ADDED[3])
+TYPES: dict[str, type] = dict.fromkeys(("solver", "on_impossible", "similarity", "quality"), str)
+TYPES |= dict.fromkeys(("max_iter", "n_components", "n_starts", "n_trees", "depth", "random_state"), int)
+TYPES |= dict.fromkeys(("learn_rho", "learn_nugget", "given_size", "early_stopping"), bool)
 FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged")
 
 
@@ -36,11 +45,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     params = {name: getattr(model, name) for name in PARAMS}
     if isinstance(given, Fixed):  # its own, which count, and not the model's
         params |= {"rho": given.rho, "nugget": given.nugget}
-    params |= {name: bool(params[name]) for name in ("learn_rho", "learn_nugget")}
+    params |= {name: bool(params[name]) for name in ("learn_rho", "learn_nugget", "given_size", "early_stopping")}
     params["similarity"] = getattr(given, "kind", given)
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
     records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
-    fitted = {name: getattr(model, f"{name}_") for name in FITTED}
+    fitted = {name: getattr(model, f"{name}_") for name in FITTED} | {"starts": getattr(model, "starts_", ())}
     table = {} if model.encoding_ is None else {"encoding": model.encoding_.state()}
     write_json(path, {**head, "feature_names": list(model.feature_names_in_), **records, **fitted, **table})
 
@@ -55,34 +64,48 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     if data["version"] == 1:
         data["quality"] = {"kind": LogLinear.kind, "theta": data["theta"]}
         data["similarity"] = {"kind": Fixed.kind, "rho": data["rho"], "nugget": 0.0}
-        data["params"] = {**ADDED, **data["params"]} if isinstance(data["params"], dict) else None
+    for version, added in ADDED.items():
+        if data["version"] < version and isinstance(data["params"], dict):
+            data["params"] = {**added, **data["params"]}
     quality = read_quality(data["quality"], data["feature_names"], path)
     n_iter, converged = whole_number(data.get("n_iter"), "n_iter", path), data.get("converged")
     if not isinstance(converged, bool):
         raise ValueError(f"converged in {path} must be true or false, found {converged!r}.")
-    std = numbers(data["theta_std"], "theta_std", path, quality.theta.size)
+    std = numbers(data["theta_std"], "theta_std", path, quality.parameters.size)
     if not (np.isnan(std).all() or (std >= 0).all()):  # of weights that were given, not learned, they are all unknown
         raise ValueError(f"theta_std in {path} must hold standard errors, none negative, found {std.tolist()}.")
     value, norm = (number(data.get(name), name, path) for name in FITTED[1:3])
     similarity = read_similarity(data["similarity"], path)
+    starts = numbers(data.get("starts", []), "starts", path)
     encoding = Encoding.from_state(data["encoding"], path) if "encoding" in data else None
-    if encoding is not None and tuple(encoding.names) != quality.names:
+    names = read_names(data["feature_names"], quality.n_features, path)
+    if encoding is not None and tuple(encoding.names) != names:
         raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
-    fitted = Fitted(quality, std, similarity, value, norm, n_iter, converged, quality.names, encoding)
-    return read_params(data["params"], path, quality.theta.size), fitted
+    if encoding is not None and len(encoding.features) != len(quality.names) - 1 and isinstance(quality, Boosted):
+        raise ValueError(f"encoding in {path} has other columns than its trees. Save the model again.")
+    fitted = Fitted(quality, std, similarity, value, norm, n_iter, converged, names, starts, encoding)
+    return read_params(data["params"], path, quality.n_features), fitted
 
 
-def read_quality(record: Any, names: Any, path: str | os.PathLike[str]) -> LogLinear:
-    """The one kind of quality that there is."""
-    if not isinstance(record, dict) or record.get("kind") != LogLinear.kind:
-        raise ValueError(f'quality in {path} must be an object of kind "{LogLinear.kind}", found {record!r:.80}.')
+def read_quality(record: Any, names: Any, path: str | os.PathLike[str]) -> LogLinear | Boosted:
+    """A record of a known kind."""
+    kind = record.get("kind") if isinstance(record, dict) else None
+    if kind == Boosted.kind:
+        return read_boosted(record, path)
+    if kind != LogLinear.kind:
+        raise ValueError(f"quality in {path} must be an object of kind {' or '.join(QUALITIES)}, found {record!r:.80}.")
     theta = numbers(record.get("theta"), "theta", path)
     if theta.size == 0 or not np.isfinite(theta).all():
         raise ValueError(f"theta in {path} must hold at least one weight, and only finite ones.")
+    return LogLinear(theta, read_names(names, theta.size, path))
+
+
+def read_names(names: Any, m: int, path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The names of m features."""
     try:
-        return LogLinear(theta, check_names(names if isinstance(names, list) else [names], theta.size) or ())
+        return check_names(names if isinstance(names, list) else [names], m) or ()
     except (TypeError, ValueError) as error:
-        raise ValueError(f"feature_names in {path} are not those of {theta.size} weights: {error}") from None
+        raise ValueError(f"feature_names in {path} are not those of {m} weights: {error}") from None
 
 
 def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
@@ -92,12 +115,22 @@ def read_similarity(record: Any, path: str | os.PathLike[str]) -> Similarity:
         raise ValueError(
             f"similarity in {path} must be an object of a known kind ({', '.join(SIMILARITIES)}), found {record!r:.80}."
         )
-    given = [(field.name, record.get(field.name)) for field in fields(kind)]
     try:
-        made: Similarity = kind(*((numbers if isinstance(x, list) else number)(x, name, path) for name, x in given))
+        made: Similarity = kind(*(read_field(record.get(field.name), field.name, path) for field in fields(kind)))
     except (TypeError, ValueError) as error:
         raise ValueError(f"similarity in {path} is none: {error}") from None
     return made
+
+
+def read_field(x: Any, name: str, path: str | os.PathLike[str]) -> Any:
+    """A number, a list of numbers or of rows of them, or a list of names."""
+    if not isinstance(x, list):
+        return number(x, name, path)
+    if name == "names":
+        return tuple(check_names(x, len(x)) or ())
+    if x and isinstance(x[0], list):
+        return np.array([numbers(row, name, path, len(x[0])) for row in x])
+    return numbers(x, name, path)
 
 
 def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, Any]:
@@ -105,7 +138,7 @@ def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, 
     if not isinstance(params, dict) or set(params) != set(PARAMS):
         raise ValueError(f"params in {path} must be an object with exactly {', '.join(PARAMS)}, found {params!r:.120}.")
     out = dict(params)
-    for name in ("tol", "rho", "nugget"):
+    for name in ("tol", "rho", "nugget", "learning_rate", "similarity_prior"):
         out[name] = number(params[name], name, path)
     if (variance := params["prior_variance"]) is not None:
         out["prior_variance"] = (numbers if isinstance(variance, list) else number)(variance, "prior_variance", path)
@@ -113,11 +146,12 @@ def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, 
         if type(params[name]) is not kind:  # True is no number of iterations
             raise ValueError(f"{name} in {path} must be of type {kind.__name__}, found {params[name]!r}.")
     try:
-        similarity = make_similarity(out["similarity"], out["rho"], out["nugget"])
-        Settings(
-            out["prior_variance"], out["solver"], out["tol"], out["max_iter"], similarity, (), out["on_impossible"]
-        )
+        similarity = make_similarity(out["similarity"], out["rho"], out["nugget"], out["n_components"])
+        names = ("prior_variance", "solver", "tol", "max_iter", "on_impossible", "similarity_prior", "n_starts")
+        Settings(**{name: out[name] for name in names}, similarity=similarity, free=())
         check_precision(out["prior_variance"], m)
+        Boosting(**{one.name: out[one.name] for one in fields(Boosting)})
+        check_choice(out["quality"], "quality", QUALITIES)
     except (TypeError, ValueError) as error:
         raise ValueError(f"params in {path} are not those of a model: {error}") from None
     return out

@@ -17,10 +17,11 @@ from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.parts import Part, shared_shapes
 from dpplearn.learning.training_set import Shard, check_examples
 
 FORMAT = "dpplearn.shard"
-VERSION = 1
+VERSION = 2  # with named parts of the similarity; without, a file is still of version 1
 SIMILARITY, DENSE, SPARSE = 0, 1, 2  # how an instance's similarities are stored
 
 
@@ -42,19 +43,32 @@ def save_shard(
     [array([0]), array([], dtype=int64)]
     """
     subsets, weights = check_examples(X, y, sample_weight)
+    order = [part.name for part in X[0].parts]
+    shared_shapes([tuple(part.shape for part in items.parts) for items in X] if len(order) > 1 else [()])
+    plain = all(len(items.parts) == 1 and items.parts[0].name in ("phi", "similarity") for items in X)
+    parts = [
+        items.parts[0] if plain else part_of(items, name) for items in X for name in (order[:1] if plain else order)
+    ]
     arrays: dict[str, Any] = {
         "format": np.array(FORMAT),
-        "version": np.array(VERSION),
+        "version": np.array(1 if plain else VERSION),
         "item_ptr": pointers(items.n for items in X),
         "features": np.concatenate([items.features for items in X]),
         "target_ptr": pointers(Y.size for Y in subsets),
         "targets": np.concatenate([np.empty(0, np.int64), *subsets]),
         "weights": weights,
-        "kind": np.array([kind_of(items) for items in X], np.int64),
-        "width": np.array([items.n if items.phi is None else items.phi.shape[1] for items in X], np.int64),
+        "kind": np.array([kind_of(part) for part in parts], np.int64),
+        "width": np.array([part.n if part.width is None else part.width for part in parts], np.int64),
     }
-    dense: list[Any] = [items.similarity if items.phi is None else items.phi for items in X if kind_of(items) != SPARSE]
-    rows: list[Any] = [items.phi for items in X if kind_of(items) == SPARSE]
+    if not plain:
+        arrays["parts"] = np.array(order, dtype=np.str_)
+    if any(items.k is not None for items in X):
+        arrays["sizes"] = np.array([-1 if items.k is None else items.k for items in X], np.int64)
+    columns = [name for part in X[0].parts for name in part.columns or ()]
+    if columns and all(part.columns for part in X[0].parts):
+        arrays["part_columns"] = np.array(columns, dtype=np.str_)
+    dense: list[Any] = [part.matrix if part.phi is None else part.phi for part in parts if kind_of(part) != SPARSE]
+    rows: list[Any] = [part.phi for part in parts if kind_of(part) == SPARSE]
     arrays["dense"] = np.concatenate([np.empty(0), *(block.ravel() for block in dense)])
     if rows:
         arrays["row_ptr"] = pointers(k for block in rows for k in np.diff(block.indptr))
@@ -121,28 +135,40 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
         if raw.dtype != np.float64 or raw.shape != (len(F_all), len(table["encoding"].features)):
             raise TypeError("raw is not a float64 array with the columns of its encoding")
         read_only(raw)
-    item_sets, at, row = [], 0, 0
-    dense = check_floats(arrays, "dense", 1)
-    for (a, b), kind, d in zip(spans(ends, len(F_all)), kinds.tolist(), widths.tolist(), strict=True):
-        n = b - a
-        S = phi = None
-        if kind == SPARSE:
-            lines = arrays["row_ptr"][row : row + n + 1]
-            inside = slice(int(lines[0]), int(lines[-1]))
-            parts = (check_floats(arrays, "values", 1)[inside], arrays["columns"][inside], lines - lines[0])
-            phi = sparse.csr_array(parts, shape=(n, d))
-            phi.check_format(full_check=True)
-            read_only(phi.data)
-            row += n
-        else:
-            block = dense[at : at + n * d].reshape(n, d)
-            at += n * d
-            S, phi = (block, None) if kind == SIMILARITY else (None, block)
-            read_only(block)
+    dense, item_sets, at, row = check_floats(arrays, "dense", 1), [], 0, 0
+    order = [str(name) for name in arrays["parts"].tolist()] if "parts" in arrays else [None]
+    sizes = arrays["sizes"].tolist() if "sizes" in arrays else [-1] * (ends.size - 1)
+    if kinds.size != len(sizes) * len(order) or widths.size != kinds.size:
+        raise IndexError("its instances and their parts are not as many")
+    labels = [str(name) for name in arrays["part_columns"].tolist()] if "part_columns" in arrays else []
+    each = iter(zip(kinds.tolist(), widths.tolist(), strict=True))
+    for (a, b), size in zip(spans(ends, len(F_all)), sizes, strict=True):
+        n, parts, label = b - a, [], 0
+        for name in order:
+            kind, d = next(each)
+            if kind == SPARSE:
+                lines = arrays["row_ptr"][row : row + n + 1]
+                inside = slice(int(lines[0]), int(lines[-1]))
+                pieces = (check_floats(arrays, "values", 1)[inside], arrays["columns"][inside], lines - lines[0])
+                phi = sparse.csr_array(pieces, shape=(n, d))
+                phi.check_format(full_check=True)
+                read_only(phi.data)
+                row += n
+            else:
+                phi = dense[at : at + n * d].reshape(n, d)
+                at += n * d
+                read_only(phi)
+            columns = tuple(labels[label : label + d]) if labels else None
+            label += d
+            if kind == SIMILARITY:
+                parts.append(Part(name or "similarity", matrix=phi))
+            else:
+                parts.append(Part(name or "phi", phi=phi, columns=columns))
         c = None if cost is None or np.isnan(cost[a]) else cost[a:b]
         if table:
             table["raw"] = raw[a:b]
-        item_sets.append(ItemSet._of(features=F_all[a:b], similarity=S, phi=phi, cost=c, names=names, **table))
+        k = None if size < 0 else int(size)
+        item_sets.append(ItemSet._of(features=F_all[a:b], parts=tuple(parts), cost=c, names=names, k=k, **table))
     targets = arrays["targets"]
     subsets = [targets[a:b] for a, b in spans(arrays["target_ptr"], targets.size)]
     subsets, weights = check_examples(item_sets, subsets, check_vector(arrays["weights"], "weights", len(item_sets)))
@@ -168,7 +194,11 @@ def pointers(sizes: Any) -> IntArray:
     return np.cumsum([0, *(int(size) for size in sizes)], dtype=np.int64)
 
 
-def kind_of(items: ItemSet) -> int:
-    if items.phi is None:
+def kind_of(part: Part) -> int:
+    if part.phi is None:
         return SIMILARITY
-    return SPARSE if sparse.issparse(items.phi) else DENSE
+    return SPARSE if sparse.issparse(part.phi) else DENSE
+
+
+def part_of(items: ItemSet, name: str) -> Part:
+    return next(part for part in items.parts if part.name == name)

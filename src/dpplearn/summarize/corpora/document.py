@@ -68,6 +68,10 @@ class Sentence:
         What its block is, one of `dpplearn.summarize.text.blocks.KINDS`.
     section : str, optional
         The heading above it.
+    full : str
+        The sentence whole, on one line, where `text` is a shorter form of it; else the same.
+    dropped : tuple of (start, end)
+        The spans of `full` that `text` does without.
     """
 
     text: str
@@ -77,3 +81,9 @@ class Sentence:
     end: int
     kind: str = field(default="paragraph", repr=False, compare=False)
     section: str | None = field(default=None, repr=False, compare=False)
+    full: str = field(default="", repr=False, compare=False)
+    dropped: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.full:
+            object.__setattr__(self, "full", self.text)

@@ -157,7 +157,7 @@ def evaluation_record(
     models: Models, clusters: Sequence[Cluster], scoring: Scoring, names: Mapping[str, Any]
 ) -> dict[str, Any]:
     """All that an evaluation's results depend on; `names` say what the corpus and the model are called."""
-    summarizer, logistic = models
+    summarizer, logistic, compress = models
     features = summarizer.features_
     own = {name: getattr(summarizer, name) for name in SETTINGS}
     own["logistic"] = None if logistic is None else [logistic.w, logistic.tradeoff]
@@ -165,7 +165,8 @@ def evaluation_record(
         "command": "evaluate",
         **names,
         "corpus_hash": corpus_fingerprint(clusters),
-        "model_hash": fingerprint([summarizer.theta_, summarizer.rho_, features.idf.counts, features.edges, own]),
+        "model_hash": fingerprint([summarizer.learned_, summarizer.rho_, features.idf.counts, features.edges, own]),
         "clusters": len(clusters),
+        "compress": compress,
         **scoring.record,
     }

@@ -18,12 +18,13 @@ from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, SOURCE
 from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
-from dpplearn.summarize.experiments.systems import LEARNED, Models
+from dpplearn.summarize.experiments.systems import COMPRESSED, LEARNED, PAPER, Models
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.words import words
 
 _DOCNO = re.compile(r"[A-Z]+[-_]?\d{6,}\S*")  # APW19981016.0240: a name that means the same document anywhere
+RECORDED = ("features", "oracle", "bigrams", "rho", "prior_variance", "compress")
 Summaries = Mapping[str, Mapping[str, str]]  # by system and cluster
 
 
@@ -37,7 +38,7 @@ def train_models(
     """A summarizer with these arguments and, where a system asks for it, the regression, both from the clusters."""
     summarizer = Summarizer(**params).fit(clusters, tune=tune, verbose=verbose)
     asked = any(system in LEARNED for system in systems)
-    return Models(summarizer, train_logistic(summarizer, clusters) if asked else None)
+    return Models(summarizer, train_logistic(summarizer, clusters) if asked else None, summarizer.compress)
 
 
 class Outcome(NamedTuple):
@@ -97,7 +98,7 @@ class Experiment:
             "test": "leave one topic out" if self.test is None else self.names.get("test"),
             "test_hash": corpus_fingerprint(self.tested),
             "test_clusters": len(self.tested),
-            **{name: getattr(settings, name) for name in ("features", "oracle", "bigrams", "rho", "prior_variance")},
+            **{name: getattr(settings, name) for name in RECORDED},
             "targets": self.summarizer.targets or "each for consensus, all for the other decoders",
             "tune": self.tune,
             **self.scoring.record,
@@ -135,7 +136,8 @@ class Experiment:
         models: dict[str, Models | Callable[[], Models]] = {}
         tasks = []
         for decoder, systems in self.by_decoder().items():
-            learn = partial(train_models, {**self.summarizer.get_params(), "decoder": decoder}, systems, self.tune)
+            own = {"decoder": "consensus", "compress": True} if decoder == COMPRESSED else {"decoder": decoder}
+            learn = partial(train_models, self.summarizer.get_params() | own, systems, self.tune)
             if self.test is not None:
                 models[decoder] = learn(self.train, progress)
                 tasks += [Task(decoder, (cluster,), systems) for cluster in self.test]
@@ -146,12 +148,17 @@ class Experiment:
         return models, tasks
 
     def by_decoder(self) -> dict[str, tuple[str, ...]]:
-        """Systems by the decoder that their model is trained for: the decoders of the paper learn from its targets."""
-        paper = [name for name in self.systems if name in ("dpp-sample", "dpp-greedy")]
-        if self.summarizer.targets is not None or not paper:
-            return {"consensus": tuple(self.systems)}
-        rest = tuple(name for name in self.systems if name not in paper)
-        return {"greedy": tuple(paper)} | ({"consensus": rest} if rest else {})
+        """Systems by the decoder that their model is trained for: the decoders of the paper learn from its targets.
+
+        The one with shorter sentences learns with these; where all do, it needs no model of its own.
+        """
+        apart = [COMPRESSED] if COMPRESSED in self.systems and not self.summarizer.compress else []
+        paper = [name for name in self.systems if name in PAPER]
+        if self.summarizer.targets is not None:
+            paper = []
+        rest = [name for name in self.systems if name not in paper + apart]
+        groups = {"greedy": paper, "consensus": rest, COMPRESSED: apart}
+        return {decoder: tuple(names) for decoder, names in groups.items() if names}
 
     def oracle_text(self, cluster: Cluster) -> str:
         """The extract that training aims at."""

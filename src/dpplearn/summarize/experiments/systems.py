@@ -1,9 +1,9 @@
-"""Systems by name: the learned DPP under its three decoders, the baselines, and the oracle."""
+"""Systems by name: the learned DPP under its decoders, with shorter sentences, the baselines, the oracle."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments.baselines import Logistic
@@ -20,21 +20,35 @@ TITLES = {
     "lr-dpp": "LR+DPP",
     "submod": "SubMod",
     "dpp-sample": "DPP",
+    "dpp-typical": "DPP (typical)",
     "dpp-greedy": "DPP (greedy)",
     "dpp-consensus": "DPP (consensus)",
+    "dpp-compressed": "DPP (compressed)",
     "oracle": "Oracle",
 }
 SYSTEMS = tuple(TITLES)
-DECODERS = {"dpp-sample": "sampled", "dpp-greedy": "greedy", "dpp-consensus": "consensus"}
+DECODERS = {
+    "dpp-sample": "sampled",
+    "dpp-typical": "typical",
+    "dpp-greedy": "greedy",
+    "dpp-consensus": "consensus",
+    "dpp-compressed": "consensus",
+}
+COMPRESSED = "dpp-compressed"  # with shorter forms of sentences
+PAPER = ("dpp-sample", "dpp-typical", "dpp-greedy")  # which learn from one extract for all references
 LEARNED = ("lr-mmr", "lr-dpp")
-OVERRUN = 15.0  # bytes that sampled and consensus summaries may run over, trimmed by the scorer (section 7.3)
+OVERRUN = 15.0  # bytes that sampled, typical and consensus summaries may run over, trimmed by the scorer (section 7.3)
 
 
 class Models(NamedTuple):
-    """What the systems have learned: a summarizer and, where it is asked for, the regression of lr-mmr and lr-dpp."""
+    """What the systems have learned: a summarizer and, where it is asked for, the regression of lr-mmr and lr-dpp.
+
+    With `compress` every system that is a DPP chooses among shorter forms of sentences, too.
+    """
 
     summarizer: Summarizer
     logistic: Logistic | None = None
+    compress: bool = False
 
     def regression(self, system: str) -> Logistic:
         """The logistic regression, which a system needs."""
@@ -64,13 +78,15 @@ def check_systems(names: Iterable[str]) -> list[str]:
 def summary_of(system: str, models: Models, read: Featurized, budget: float, unit: Unit) -> str:
     """One system's summary of a cluster, one sentence per line; empty where it can choose no sentence.
 
-    The oracle sees the references. Sampled and consensus summaries may be 15 bytes over a budget of bytes. All systems
-    fill the budget, as the paper defines them, so that tables compare equal lengths; `summarize` need not.
+    The oracle sees the references. Sampled, typical and consensus summaries may be 15 bytes over a budget of bytes. All
+    systems fill the budget, as the paper defines them, so that tables compare equal lengths; `summarize` need not.
     """
     summarizer, asked = models.summarizer, (read, budget, unit)
     if system in DECODERS:
         overrun = OVERRUN if unit == "bytes" else 0.0
-        return summarizer.summarize(*asked, decoder=DECODERS[system], overrun=overrun, fill=True).text
+        options: dict[str, Any] = {"overrun": overrun, "fill": True}
+        options["compress"] = models.compress or system == COMPRESSED
+        return summarizer.summarize(*asked, decoder=DECODERS[system], **options).text
     if system == "begin":
         return baselines.begin(*asked)
     rho = (

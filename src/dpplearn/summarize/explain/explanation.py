@@ -91,7 +91,8 @@ class Explanation:
         `redundancy` the share of the sentence that the summary as a whole already covers:
         1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a few words why it was left out, `code` in one, the first
         that holds: "excluded", "same-words" (as a chosen one), "too-long", "redundant", "same-words" (as one that was
-        considered in its place); where there is room for it, "adds-nothing" (it is not worth having) or
+        considered in its place); "leans" (on the sentence before it); "less-relevant" (weaker only
+        because of the question); where there is room for it, "adds-nothing" (it is not worth having) or
         "better-without"; where there is none, "weaker", in sentences "better-without" (another was preferred in its
         place), or "does-not-fit".
     similarity : Alike or None
@@ -158,6 +159,8 @@ class Explanation:
         lines = ["Chosen: quality, probability, what the quality is made of"]
         for c in self.chosen:
             lines.append(f"  {c.quality:7.3f}  {c.marginal:4.0%}  {self.where(c.sentence)}: {shorten(c.sentence.text)}")
+            if c.sentence.dropped:
+                lines.append("                 without " + "; ".join(f"“{part}”" for part in dropped_parts(c.sentence)))
             top = list(c.contributions.items())[:5]
             lines.append("                 " + ", ".join(f"{name} {value:+.2f}" for name, value in top))
         if self.left_out:
@@ -186,8 +189,14 @@ def missed_first(set_aside: tuple[NoCandidate, ...], most: int | None = LISTED) 
 
 
 def place(sentence: Sentence) -> dict[str, Any]:
-    """A sentence and where it stands, as data."""
-    return {name: getattr(sentence, name) for name in ("text", "document", "position", "start", "end")}
+    """A sentence and where it stands, as data; of a shorter form also the sentence, and the spans left out of it."""
+    names = ("text", "document", "position", "start", "end") + (("full", "dropped") if sentence.dropped else ())
+    return {name: getattr(sentence, name) for name in names}
+
+
+def dropped_parts(sentence: Sentence) -> list[str]:
+    """What a shorter form of a sentence is without."""
+    return [sentence.full[start:end].strip() for start, end in sentence.dropped]
 
 
 def contributions(names: Sequence[str], terms: FloatArray) -> dict[str, float]:

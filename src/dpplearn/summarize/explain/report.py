@@ -20,7 +20,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     marks |= {sentence: f'<mark id="s{k}">' for sentence, k in number.items()}
     lines = [
         f'<li dir="auto">{escape(line)} <small><a href="#s{k}">{names[sentence.document]}, '
-        f"sentence {sentence.position}</a></small></li>"
+        f"sentence {sentence.position}</a></small>{in_full(sentence)}</li>"
         for (sentence, k), line in zip(number.items(), summary.text.split("\n"), strict=True)
     ]
     chosen = []
@@ -40,7 +40,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     page = resources.files("dpplearn.summarize").joinpath("data", "report.html").read_text(encoding="utf-8")
     return Template(page).substitute(
         title=escape(title),
-        size=f"{len(summary.sentences)} sentences of {len(summary.read) + explanation.passed} from {len(documents)} "
+        size=f"{len(summary.sentences)} sentences of {len(summary.read.whole)} from {len(documents)} "
         f"documents, {summary.length:g} of {escape(measured(summary.budget, summary.unit))}.",
         note=f"<p>{escape(summary.note)}</p>" if summary.note else "",
         summary="\n".join(lines),
@@ -50,6 +50,15 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
         first_choice=f"<p>{escape(explanation.first_choice)}</p>" if explanation.passed else "",
         sources="\n".join(sources),
     )
+
+
+def in_full(sentence: Sentence) -> str:
+    """A sentence of which the summary has a shorter form, with what was dropped struck through; else nothing."""
+    out, end = "", 0
+    for start, stop in sentence.dropped:
+        out += f"{escape(sentence.full[end:start])}<del>{escape(sentence.full[start:stop])}</del>"
+        end = stop
+    return f'<div class="full">{out}{escape(sentence.full[end:])}</div>' if out else ""
 
 
 def marked(text: str, document: int, marks: dict[Sentence, str]) -> str:

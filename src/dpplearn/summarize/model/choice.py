@@ -20,6 +20,7 @@ class Choice(NamedTuple):
 
     That is their probability beside those chosen, and for a consensus beside what had to be in. Both are None where the
     budget was to be filled. Whether quality counted, and whether likeness to others did, depends on the diversity.
+    `leaning` are sentences that stayed out because they lean on others.
     """
 
     subset: IntArray
@@ -27,6 +28,7 @@ class Choice(NamedTuple):
     least: float | None = None
     quality: bool = True
     likeness: bool = True
+    leaning: IntArray | None = None
 
 
 def choose(
@@ -53,10 +55,11 @@ def choose(
         Choice, quality=check_diversity(diversity) < 1.0, likeness=diversity > 0.0 or decoder == "consensus"
     )
     texts, cost, bound, out = ready.read.texts, ready.read.costs(unit), limit(budget, unit), np.flatnonzero(~allowed)
+    forms = ready.read.forms
     if not (fits(cost[allowed], bound).any() or pinned.size):
         return found(pinned)
     if (unit == "sentences" or ready.read.passed) and allowed[pinned].all():
-        every = np.flatnonzero(allowed)  # so many are asked for; or more than a first choice kept
+        every = best_forms(ready, allowed)  # so many are asked for; or more than a first choice kept
         if fits(joined_length([texts[i] for i in every], unit), budget):
             return found(every)
 
@@ -68,13 +71,15 @@ def choose(
     def room(subset: IntArray, among: Mask) -> Mask:
         free = among & allowed
         free[subset] = False
+        if forms is not None:
+            free &= ~np.isin(forms, forms[subset])
         asked = np.flatnonzero(free)
         free[asked] = fits(lengths_with([texts[i] for i in subset], [texts[i] for i in asked], unit), budget)
         return np.asarray(free)
 
     if fill and unit != "sentences":
         return found(decoded(allowed))
-    worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, out)
+    worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, out, forms)
     if unit == "sentences":
         return found(worth.filled(decoded(allowed), room, least=0.0))
     alone = worth.given(pinned)
@@ -87,6 +92,15 @@ def choose(
     else:  # what is worth having is too long: the likeliest that is not
         subset = trimmed(ready, np.array([np.where(room(pinned, allowed), alone, -1.0).argmax()]), pinned, budget, unit)
     return found(subset, alone if decoder == "consensus" else worth.given(subset), worth.least)
+
+
+def best_forms(ready: Prepared, allowed: Mask) -> IntArray:
+    """Of all that is allowed, each sentence in its best form."""
+    every, forms = np.flatnonzero(allowed), ready.read.forms
+    if forms is None:
+        return every
+    order = every[np.argsort(-ready.dpp.quality[every], kind="stable")]
+    return np.sort(order[np.unique(forms[order], return_index=True)[1]])
 
 
 def trimmed(ready: Prepared, subset: IntArray, pinned: IntArray, budget: float, unit: Unit) -> IntArray:

@@ -13,8 +13,9 @@ from dpplearn._checks import FloatArray, IntArray, check_choice, read_only
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.bins import quantile_edges
+from dpplearn.summarize.model.forms import Forms
 from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, Reading, features_of
-from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, split_cluster
+from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
@@ -38,8 +39,8 @@ class Featurized(Reading):
 
     @property
     def whole(self) -> tuple[str, ...]:
-        """The texts of all sentences, first those that are here: what a share of the text is one of."""
-        return (*self.texts, *self.dropped)
+        """The texts of all sentences, whole, first those that are here: what a share of the text is one of."""
+        return (*{place_of(sentence): sentence.full for sentence in self.sentences}.values(), *self.dropped)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes need no idf: what it is for is done, and it is as large as the model."""
@@ -57,8 +58,9 @@ class Featurized(Reading):
         """Some of the sentences, with the features that they have among all."""
         sentences, words = tuple(self.sentences[i] for i in kept), tuple(self.words[i] for i in kept)
         reading = Reading(self.cluster, sentences, words, self.set_aside, self.idf, self.phi[kept])
-        dropped = *self.dropped, *(self.sentences[i].text for i in np.setdiff1d(np.arange(len(self)), kept))
-        return featurized(reading, self.F[kept], self.items.names, dropped)
+        here = {place_of(sentence) for sentence in sentences}
+        gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
+        return featurized(reading, self.F[kept], self.items.names, (*self.dropped, *gone.values()))
 
 
 def items_of(read: Reading, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None = None) -> ItemSet:
@@ -91,12 +93,15 @@ class SentenceFeatures:
     ----------
     features : {"paper", "extended", "general"}
         "paper" is the set above; "extended" adds what `EXTENDED_NAMES` lists. "general" is a set of its own, for any
-        kind of text: nine numbers that learn no bins, with words weighed by how many of the cluster's own sentences have
-        them, so that it knows no language.
+        kind of text: nine numbers that learn no bins, with words weighed by how many of the cluster's own sentences
+        have them, so that it knows no language.
     splitter : callable, optional
         Text to a list of (start, end) offsets; default: the rule-based splitter.
     unit : str or callable
         Of the costs in `transform`.
+    binned : bool
+        Whether columns are those of a linear score, with bins. For trees, which find thresholds, they are the numbers
+        themselves and their ranks in the cluster.
 
     Examples
     --------
@@ -110,15 +115,23 @@ class SentenceFeatures:
     idf: Idf
     edges: dict[str, FloatArray]
 
-    def __init__(self, features: str = "paper", *, splitter: Any = None, unit: Unit = "bytes") -> None:
+    def __init__(
+        self, features: str = "paper", *, splitter: Any = None, unit: Unit = "bytes", binned: bool = True
+    ) -> None:
+        self.binned = binned
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
         self.known: Collection[str] | None = None  # columns of the model file it was read from; later ones are newer
 
     @property
     def entries(self) -> tuple[Feature, ...]:
         """The features of the set, in the order of their columns."""
-        entries = features_of(self.features)
-        return entries if self.known is None else tuple(one for one in entries if {*one.columns} <= {*self.known})
+        entries = tuple(one for one in features_of(self.features) if self.binned or one.name != "constant")
+        return (
+            entries if self.known is None else tuple(one for one in entries if {*self._columns(one)} <= {*self.known})
+        )
+
+    def _columns(self, entry: Feature) -> tuple[str, ...]:
+        return entry.columns if self.binned else entry.plain_columns
 
     @property
     def priors(self) -> FloatArray:
@@ -128,7 +141,7 @@ class SentenceFeatures:
     @property
     def names(self) -> tuple[str, ...]:
         """Name of each column of F."""
-        return tuple(column for entry in self.entries for column in entry.columns)
+        return tuple(column for entry in self.entries for column in self._columns(entry))
 
     def fit(self, clusters: Sequence[Cluster]) -> Self:
         """Learn idf from all documents of the clusters, and global bins from all their sentences."""
@@ -148,7 +161,7 @@ class SentenceFeatures:
         self.edges = {
             entry.name: quantile_edges(np.concatenate([one[entry.name] for one in values]), entry.bins)
             for entry in self.entries
-            if entry.bins
+            if entry.bins and self.binned
         }
         return [self._featurized(reading, one) for reading, one in zip(readings, values, strict=True)]
 
@@ -159,13 +172,30 @@ class SentenceFeatures:
         reading = self._reading(split_cluster(cluster, self.splitter, min_words=min_words, keep_all=keep_all))
         return self._featurized(reading, self._values(reading))
 
+    def with_forms(self, read: Featurized, language: str | None = None) -> Featurized:
+        """The same sentences with their shorter forms (`dpplearn.summarize.text.short_forms`) beside them.
+
+        A form has the features that it has in the cluster where every sentence is in its form of that kind, so that the
+        forms of a sentence make it no more central.
+        """
+        forms = Forms.of(read, language)
+        if not forms.order:
+            return read
+        blocks = [read.F, *(self._made(self._values(self._reading(found))) for found in forms.replaced(read))]
+        reading = self._reading(forms.all(read), self._idf(read))
+        return featurized(reading, forms.rows(blocks), read.items.names, read.dropped)
+
     def transform(self, cluster: Cluster) -> ItemSet:
         """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
         return self.read(cluster).item_set(self.unit)
 
-    def _reading(self, found: SplitCluster) -> Reading:
+    def _idf(self, found: SplitCluster) -> Idf:
+        """That learned, or of the cluster's own sentences."""
+        return Idf.of_sentences(found.words) if self.features == GENERAL else self.idf
+
+    def _reading(self, found: SplitCluster, idf: Idf | None = None) -> Reading:
         """With tf-idf rows."""
-        idf = Idf.of_sentences(found.words) if self.features == GENERAL else self.idf
+        idf = self._idf(found) if idf is None else idf
         return Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, idf.vectors(found.words))
 
     def _values(self, reading: Reading) -> dict[str, FloatArray]:
@@ -173,5 +203,9 @@ class SentenceFeatures:
         return {entry.name: np.asarray(entry.values(reading), np.float64) for entry in self.entries}
 
     def _featurized(self, reading: Reading, values: dict[str, FloatArray]) -> Featurized:
-        parts = (entry.blocks(values[entry.name], self.edges.get(entry.name)) for entry in self.entries)
-        return featurized(reading, np.hstack([*chain.from_iterable(parts)]), self.names)
+        return featurized(reading, self._made(values), self.names)
+
+    def _made(self, values: dict[str, FloatArray]) -> FloatArray:
+        made = [(entry, values[entry.name]) for entry in self.entries]
+        parts = (e.blocks(x, self.edges.get(e.name)) if self.binned else e.plain_blocks(x) for e, x in made)
+        return np.hstack([*chain.from_iterable(parts)])

@@ -30,18 +30,24 @@ TYPICAL = 8  # sentences of a summary that the words of a likely one are taken f
 SHORT = 5  # words that every sentence has beside its own, so that one of a word or two is not the best for that
 
 
-def finalists(read: Featurized, model: ConditionalPredictor, keep: int = EXACT, part: int = PART) -> Featurized:
+def finalists(
+    read: Featurized, model: ConditionalPredictor, keep: int = EXACT, part: int = PART, lift: FloatArray | float = 0.0
+) -> Featurized:
     """The sentences to choose a summary from: all of a few, and of many the first choice."""
-    return read if len(read) <= keep else read.only(first_choice(read, model, keep, part))
+    return read if len(read) <= keep else read.only(first_choice(read, model, keep, part, lift))
 
 
-def first_choice(read: Featurized, model: ConditionalPredictor, keep: int, part: int = PART) -> IntArray:
+def first_choice(
+    read: Featurized, model: ConditionalPredictor, keep: int, part: int = PART, lift: FloatArray | float = 0.0
+) -> IntArray:
     """The numbers of the sentences to keep, in order; fewer than `keep` where others only repeat them.
+
+    `lift` is added to log q of each, where a question makes some more relevant.
 
     Time grows as the number of sentences does: a part takes `part`^2 steps for each frequent word in it, and
     `part` (DEPTH keep part / n)^2 for its order.
     """
-    log_q = model.quality_.log_q(read.items)
+    log_q = model.quality_.log_q(read.items) + lift
     distinct = np.array([*read.considered(range(len(read))).values()])
     items, gains = ordered_by_gain(read.items, log_q, model, np.array_split(distinct, -(-distinct.size // part)), keep)
     adding = items[np.argsort(-gains, kind="stable")[: keep - int(COVERING * keep)]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import resources
 from typing import Any
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from dpplearn._checks import check_rho
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
+from dpplearn.learning.boosted import read_boosted
 from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.settings import SummarizerSettings
@@ -43,11 +45,18 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
             "training": trained.training,
             "rho": getattr(model.similarity_, "rho", 0.0),
             **({} if settings.similarity == Fixed.kind else {"similarity": model.similarity_.state()}),
-            "weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True)),
+            **quality_record(model, features),
             "edges": features.edges,
             "idf": {"documents": features.idf.documents, "counts": dict(features.idf.counts)},
         },
     )
+
+
+def quality_record(model: ConditionalPredictor, features: SentenceFeatures) -> dict[str, Any]:
+    """Weights by name with their standard errors, or trees."""
+    if model.quality_.kind == LogLinear.kind:
+        return {"weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True))}
+    return {"quality": model.quality_.state()}
 
 
 def read_model(path: Path | None) -> tuple[Path, dict[str, Any]]:
@@ -61,13 +70,18 @@ def read_model(path: Path | None) -> tuple[Path, dict[str, Any]]:
 def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
     """Read a file that `save_summarizer` wrote, or say what is wrong with it."""
     path, data = read_model(path)
-    for name in ("settings", "rho", "weights", "edges", "idf"):
+    for name in ("settings", "rho", "edges", "idf"):
         if name not in data:
             raise ValueError(f"{path} has no {name!r}: it is not whole. Train or copy the model again.")
     settings = read_settings(data["settings"], path)
-    weights = data["weights"]
-    features = SentenceFeatures(settings.features, unit=settings.unit)
-    features.known = tuple(weights) if isinstance(weights, dict) else ()
+    binned = settings.quality == LogLinear.kind
+    learned: Any = data.get("weights" if binned else "quality")
+    if learned is None:
+        raise ValueError(f"{path} has no {'weights' if binned else 'quality'!r}: it is not whole. Train it again.")
+    features = SentenceFeatures(settings.features, unit=settings.unit, binned=binned)
+    quality = None if binned else read_boosted(learned if isinstance(learned, dict) else {}, path)
+    columns = learned if quality is None else quality.names[1:]
+    features.known = tuple(columns) if isinstance(columns, dict | tuple) else ()
     if not features.known or features.known != features.names:
         raise ValueError(f"weights in {path} must be named and ordered like the {settings.features!r} features.")
     features.edges = read_edges(data["edges"], features, path)
@@ -77,12 +91,15 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
         check_rho(rho)
     except ValueError as error:
         raise ValueError(f"{path} is no model: {error}") from None
-    pairs = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in weights.items()])
-    theta, std = pairs.T
-    if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
-        raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
+    theta, std = np.zeros(len(features.names)), np.full(1, np.nan)
+    if quality is None:
+        theta, std = np.array([numbers(pair, f"weights[{name!r}]", path, 2) for name, pair in learned.items()]).T
+        if not (np.isfinite(theta).all() and std.min() >= 0):  # without a prior, a standard error may be infinite
+            raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
     model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names))
     model.theta_std_ = std
+    if quality is not None:
+        model.quality_ = replace(quality, n_features=len(features.names))
     if settings.similarity != Fixed.kind:
         from dpplearn.learning.storage.modelfile import read_similarity
 
@@ -93,7 +110,8 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
 
 def read_settings(settings: Any, path: Path) -> SummarizerSettings:
     if isinstance(settings, dict):
-        settings = {"similarity": Fixed.kind} | settings  # files from before there were others
+        # files from before there were others
+        settings = {"similarity": Fixed.kind, "quality": LogLinear.kind, "compress": False} | settings
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
     seed = settings["random_state"]
@@ -107,7 +125,7 @@ def read_settings(settings: Any, path: Path) -> SummarizerSettings:
 
 
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:
-    bins = {entry.name: entry.bins for entry in features.entries if entry.bins}
+    bins = {entry.name: entry.bins for entry in features.entries if entry.bins and features.binned}
     if not isinstance(edges, dict) or set(edges) != set(bins):
         raise ValueError(
             f"edges in {path} must hold those of its weights: {', '.join(bins) or 'none'}. Found {edges!r:.80}."

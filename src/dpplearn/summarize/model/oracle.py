@@ -15,7 +15,11 @@ Tokens = Sequence[str]
 
 
 def pairs_oracle(
-    sentences: Sequence[Tokens], references: Sequence[Tokens], cost: FloatArray, budget: float
+    sentences: Sequence[Tokens],
+    references: Sequence[Tokens],
+    cost: FloatArray,
+    budget: float,
+    exclusive: IntArray | None = None,
 ) -> IntArray:
     """Add the sentence that raises the extract's own ROUGE-1 F plus ROUGE-2 F most, while one does and fits.
 
@@ -25,11 +29,15 @@ def pairs_oracle(
     >>> pairs_oracle(texts, [["a", "b", "c", "d"]], np.ones(3), budget=1)
     array([1])
     """
-    return raise_f(sentences, references, cost, budget, (as_they_are, in_pairs))
+    return raise_f(sentences, references, cost, budget, (as_they_are, in_pairs), exclusive)
 
 
 def rouge_oracle(
-    sentences: Sequence[Tokens], references: Sequence[Tokens], cost: FloatArray, budget: float
+    sentences: Sequence[Tokens],
+    references: Sequence[Tokens],
+    cost: FloatArray,
+    budget: float,
+    exclusive: IntArray | None = None,
 ) -> IntArray:
     """Add the sentence that raises the extract's own ROUGE-1 F most, while one does and fits.
 
@@ -39,7 +47,7 @@ def rouge_oracle(
     >>> rouge_oracle(texts, [["a", "b", "c", "d"]], np.ones(4), budget=3)
     array([1, 2])
     """
-    return raise_f(sentences, references, cost, budget, (as_they_are,))
+    return raise_f(sentences, references, cost, budget, (as_they_are,), exclusive)
 
 
 def raise_f(
@@ -48,6 +56,7 @@ def raise_f(
     cost: FloatArray,
     budget: float,
     readings: Sequence[Callable[[Tokens], Tokens]],
+    exclusive: IntArray | None = None,
 ) -> IntArray:
     """Add the sentence that raises the sum of F over some readings of the texts most.
 
@@ -68,7 +77,7 @@ def raise_f(
             now += 2 * np.minimum(have, R).sum() / max(total + n * length, 1.0)
         return np.where(then > now + 1e-12, then, -np.inf)
 
-    return fill(cost, budget, score)
+    return fill(cost, budget, score, exclusive)
 
 
 def as_they_are(tokens: Tokens) -> Tokens:
@@ -88,7 +97,11 @@ def in_pairs(tokens: Tokens) -> Tokens:
 
 
 def paper_oracle(
-    sentences: Sequence[Tokens], references: Sequence[Tokens], cost: FloatArray, budget: float
+    sentences: Sequence[Tokens],
+    references: Sequence[Tokens],
+    cost: FloatArray,
+    budget: float,
+    exclusive: IntArray | None = None,
 ) -> IntArray:
     """Add the sentence with the best mean unigram F to the references, then remove the words it covers from them.
 
@@ -108,11 +121,15 @@ def paper_oracle(
         F = np.divide(2 * hits, lengths, out=np.zeros_like(hits), where=lengths > 0).mean(axis=0)
         return np.where(F > 0.0, F, -np.inf)
 
-    return fill(cost, budget, score)
+    return fill(cost, budget, score, exclusive)
 
 
-def fill(cost: FloatArray, budget: float, score: Callable[[list[int]], FloatArray]) -> IntArray:
+def fill(
+    cost: FloatArray, budget: float, score: Callable[[list[int]], FloatArray], exclusive: IntArray | None = None
+) -> IntArray:
     """Add the item that scores highest beside those chosen, of those that still fit, until none is above -inf.
+
+    Of items that have the same number in `exclusive`, forms of one sentence, only one is added.
 
     Examples
     --------
@@ -126,7 +143,7 @@ def fill(cost: FloatArray, budget: float, score: Callable[[list[int]], FloatArra
         if value[best] == -np.inf:
             break
         chosen.append(best)
-        free[best] = False
+        free[[best] if exclusive is None else exclusive == exclusive[best]] = False
         budget -= cost[best]
     return np.sort(np.array(chosen, np.int64))
 
@@ -137,7 +154,7 @@ def shared_counts(references: Sequence[Tokens], sentences: Sequence[Tokens]) -> 
     return R.toarray(), word_counts(sentences, vocabulary)[0].toarray()
 
 
-ORACLES: dict[str, Callable[[Sequence[Tokens], Sequence[Tokens], FloatArray, float], IntArray]] = {
+ORACLES: dict[str, Callable[[Sequence[Tokens], Sequence[Tokens], FloatArray, float, IntArray | None], IntArray]] = {
     "pairs": pairs_oracle,
     "rouge": rouge_oracle,
     "paper": paper_oracle,

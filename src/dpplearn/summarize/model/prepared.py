@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,18 @@ import numpy.typing as npt
 
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.decoding import consensus, greedy_map, sampled_map
+from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
 from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.oracle import in_pairs
 from dpplearn.summarize.model.tfidf import word_counts
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
+TYPICAL = 200_000  # and "typical" at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,20 +36,42 @@ class Prepared:
     model: ConditionalPredictor
     language: str | None
     bigrams: float
+    question: Question | None = None
+    compressed: bool = False  # with shorter forms of sentences, where there are any
+    _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
 
     @cached_property
     def dpp(self) -> DPP:
-        """The DPP over the cluster's sentences."""
+        """The DPP over the cluster's sentences.
+
+        Of a sentence in k forms each has q^2 / k, so that it is in a set about as often as it would be in one.
+        """
         dpp = self.model.dpp(self.read.items)
         assert isinstance(dpp, DPP)  # the items have their cosines
-        return dpp
+        forms, factor = self.read.forms, 1.0 if self.question is None else self.question.factor
+        if forms is not None:
+            factor = factor / np.sqrt(np.bincount(forms)[forms])
+        return dpp if np.ndim(factor) == 0 else DPP.from_quality(dpp.quality * factor, dpp.similarity)
+
+    def about(self, question: str | None) -> Prepared:
+        """The same sentences, with qualities for a question; the latest is kept."""
+        if question is None or (self.question is not None and self.question.text == question):
+            return self
+        return self._asked.get(question, lambda: replace(self, question=Question.of(self.read, question)))
 
     @cached_property
     def contributions(self) -> FloatArray:
-        """What each feature adds to 2 log q of each sentence, a row for each."""
-        return self.model.quality_.contributions(self.read.items)
+        """What each feature, and the question, adds to 2 log q of each sentence, a row for each."""
+        terms = self.model.quality_.contributions(self.read.items)
+        return terms if self.question is None else np.column_stack([terms, 2.0 * self.question.lift])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What these are called."""
+        names = self.model.quality_.names
+        return names if self.question is None else (*names, REASON)
 
     def kernel(self, diversity: float) -> Candidates:
         """L(d), with its eigenvectors once a decoder needed them; the latest is kept."""
@@ -83,7 +108,11 @@ class Prepared:
         return self.read.said
 
     def allowed(self, pinned: IntArray, excluded: IntArray) -> npt.NDArray[np.bool_]:
-        """Which sentences may be chosen: not the excluded, and of those with the same words only one."""
+        """Which sentences may be chosen: not the excluded, and of those with the same words only one.
+
+        With a sentence its shorter forms are excluded, and with a form that is pinned all others of its sentence.
+        """
+        excluded = self._with_forms(pinned, excluded)
         others = np.setdiff1d(np.arange(self.n), [*pinned, *excluded])
         allowed = np.zeros(self.n, np.bool_)
         allowed[[*pinned, *self.read.considered([*pinned, *others]).values()]] = True
@@ -91,6 +120,15 @@ class Prepared:
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
         return allowed
+
+    def _with_forms(self, pinned: IntArray, excluded: IntArray) -> IntArray:
+        """What is out: the excluded, and forms of theirs and of the pinned."""
+        forms = self.read.forms
+        if forms is None:
+            return excluded
+        whole = [i for i in excluded if not self.read.sentences[i].dropped]
+        out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*pinned, *whole]])), pinned)
+        return np.union1d(out, excluded)
 
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
@@ -117,20 +155,42 @@ class Prepared:
 
         Sampled and consensus sets may cost `overrun` more than the bound.
         """
-        model, pins = self.kernel(diversity), pins | {"diversity": diversity}
+        model, pins = self.kernel(diversity), pins | {"diversity": diversity, "exclusive": self.read.forms}
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
-            window: dict[str, Any] = {"min_cost": 0.8 * bound, "max_cost": 1.2 * bound}
-            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **window, **pins).subset
-        elif name == "sampled":
-            # near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is
-            near = bound - overrun / 3 if overrun else 0.97 * bound
-            drawn = {"tilt": True, "n_samples": n_samples, "rng": rng, **pins}
-            for low in (near, 0.85 * bound, 0.0):
-                items = sampled_map(model, cost, bound + overrun, min_cost=low, **drawn).subset
-                if items.size:
-                    break
+            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **pins).subset
+        elif name in ("sampled", "typical"):
+            items = self._sampled(name, cost, bound, overrun, n_samples, rng=rng, model=model, **pins)
         elif name != "greedy":
             seed = {"rng": rng} if DECODERS[name].random else {}
             items = decoder(name)(model, cost, bound, **pins, **seed).subset
         return items if items.size else greedy_map(model, cost, bound, **pins).subset
+
+    def _sampled(
+        self,
+        name: str,
+        cost: FloatArray,
+        bound: float,
+        overrun: float,
+        n_samples: int,
+        *,
+        model: Candidates,
+        **given: Any,
+    ) -> IntArray:
+        """Near the limit, as in the paper (660 to 680 bytes of 665, where it may run over), unless no sample is.
+
+        The paper's samples are those of the model; another length than it was trained for needs them tilted.
+        """
+        near, found = bound - overrun / 3 if overrun else 0.97 * bound, np.empty(0, np.int64)
+        if name == "typical":
+            draw = partial(typical_map, model, cost, bound + overrun, n_samples=min(n_samples, TYPICAL), **given)
+            tries = [partial(draw, min_cost=near), draw]
+        else:
+            draw = partial(sampled_map, model, cost, bound + overrun, n_samples=n_samples, **given)
+            tries = [partial(draw, min_cost=near)]
+            tries += [partial(draw, min_cost=low, tilt=True) for low in (near, 0.85 * bound, 0.0)]
+        for one in tries:
+            found = one().subset
+            if found.size:
+                break
+        return found

@@ -19,7 +19,7 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn._loops.gram import gram
-from dpplearn.learning.itemset import shared_columns
+from dpplearn.learning.parts import shared_columns
 from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot
 from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
 from dpplearn.summarize.model.split_cluster import EXACT, MAX_COMPARED, SplitCluster
@@ -85,7 +85,7 @@ class Reading(SplitCluster):
         return np.array([sentence.document for sentence in self.sentences])
 
     @cached_property
-    def places(self) -> tuple[FloatArray, FloatArray]:
+    def in_document(self) -> tuple[FloatArray, FloatArray]:
         """The position of each sentence, and the last one in its document; 0 where position means nothing.
 
         It means nothing in a document of one or two sentences, nor where all there is are lines of a sentence each, as
@@ -174,6 +174,16 @@ class Feature:
             *(f"{self.name} {level}" for level in self.levels),
         )
 
+    @property
+    def plain_columns(self) -> tuple[str, ...]:
+        """Names of what trees split: the number, and its rank in the cluster where other columns are made of such."""
+        return (self.name, *[f"{self.name} rank"] * bool(self.rank or self.bins or self.local_bins))
+
+    def plain_blocks(self, values: FloatArray) -> list[FloatArray]:
+        """The columns that `plain_columns` names."""
+        ranks = (local_bins(values, RANKS)[:, None] + 0.5) / RANKS
+        return [values[:, None], ranks][: len(self.plain_columns)]
+
     def blocks(self, values: FloatArray, edges: FloatArray | None) -> list[FloatArray]:
         """Its columns, side by side; `edges` are the inner ends of the global bins, if it has any."""
         parts = [values[:, None]] if self.raw else []
@@ -251,18 +261,18 @@ def has_brackets(read: Reading) -> list[bool]:
 
 def toward_the_beginning(read: Reading) -> FloatArray:
     """1 for the first sentence of a document, 0 after the last, as the logarithm of the position goes."""
-    position, last = read.places
+    position, last = read.in_document
     return np.where(last > 0, 1.0 - np.log(position) / np.log(np.maximum(last, 1.0) + 1.0), 0.0)
 
 
 def among_the_first(read: Reading) -> FloatArray:
-    position, last = read.places
+    position, last = read.in_document
     return np.where(last > 0, np.exp((1.0 - position) / FIRST), 0.0)
 
 
 def end_of_a_long_document(read: Reading) -> FloatArray:
     """Near 1 for the last twentieth or so of a document of 140 sentences and more, 0 in one of 50 and less."""
-    position, last = read.places
+    position, last = read.in_document
     return np.where(last > 0, (position / np.maximum(last, 1.0)) ** 10, 0.0) * np.clip(
         np.log(np.maximum(last, 1.0) / LONG), 0.0, 1.0
     )
@@ -296,6 +306,7 @@ FEATURES: list[Feature] = [
     Feature("numbers", lambda read: [any(map(str.isdigit, text)) for text in read.texts], raw=True, sets=MORE),
     Feature("quotes", lambda read: [any(q in text for q in QUOTES) for text in read.texts], raw=True, sets=MORE),
     Feature("begins with a pronoun", lambda read: [t[0] in PRONOUNS for t in read.words], raw=True, sets=MORE),
+    Feature("leans on the sentence before", lambda read: read.leaning, raw=True, sets=MORE),
     Feature("question", lambda read: [text.rstrip("\"”' ").endswith("?") for text in read.texts], raw=True, sets=MORE),
     Feature("early in document", early_in_document, raw=True, sets=MORE),
     # "general": four groups, each with the prior that leaving out one corpus at a time chose (docs/evaluation.md)

@@ -10,6 +10,7 @@ import numpy as np
 from dpplearn._checks import check_choice, check_int, check_rho
 from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import normal_name
+from dpplearn.learning.quality import QUALITIES, LogLinear
 from dpplearn.learning.similarity import SIMILARITIES, Fixed
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
@@ -36,6 +37,8 @@ class SummarizerSettings:
     splitter: Any
     random_state: int
     similarity: str = Fixed.kind
+    quality: str = LogLinear.kind
+    compress: bool = False
 
     def __post_init__(self) -> None:
         decoder, bigrams = normal_name(self.decoder), check_number(self.bigrams, "bigrams")
@@ -44,6 +47,8 @@ class SummarizerSettings:
             raise ValueError(f"bigrams must be a share from 0 to 1, found {bigrams}.")
         if self.splitter is not None and not callable(self.splitter):
             raise TypeError(f"splitter must be a function of a text, or None, found {self.splitter!r:.60}.")
+        if not isinstance(self.compress, bool | np.bool_):
+            raise TypeError(f"compress must be True or False, found {self.compress!r:.60}.")
         variance = np.inf if self.prior_variance is None else check_number(self.prior_variance, "prior_variance")
         if not variance > 0.0:
             raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {variance}.")
@@ -58,6 +63,8 @@ class SummarizerSettings:
             "targets": check_choice(usual if self.targets is None else self.targets, "targets", TARGETS),
             "bigrams": bigrams,
             "similarity": check_choice(self.similarity, "similarity", tuple(SIMILARITIES)),
+            "quality": check_choice(self.quality, "quality", QUALITIES),
+            "compress": bool(self.compress),
             "random_state": check_int(self.random_state, "random_state"),
         }
         for name, value in checked.items():

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from dpplearn._cached import Latest, cached_property
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
+from dpplearn.summarize.text.leaning import leaning_language, leans
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
 from dpplearn.summarize.text.words import words
@@ -42,12 +46,44 @@ class SplitCluster:
         """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
         return tuple(" ".join(sorted(one)) for one in self.words)
 
+    @cached_property
+    def leaning(self) -> npt.NDArray[np.bool_]:
+        """Which sentences lean on the one before them (`dpplearn.summarize.text.leaning`)."""
+        language = leaning_language(self.cluster.language, (document.text for document in self.cluster.documents))
+        return np.array([leans(text, language) for text in self.texts], np.bool_)
+
+    @cached_property
+    def places(self) -> IntArray:
+        """A number for each place in a document: one less for the sentence before, and of none for the first."""
+        farthest = max((one.position for one in self.sentences), default=0) + 2
+        return np.array([one.document * farthest + one.position for one in self.sentences], np.int64)
+
+    def before(self, i: int) -> int:
+        """The number of the sentence before one in its document; -1 where it is none of these."""
+        found = np.flatnonzero(self.places == self.places[i] - 1)
+        return int(found[0]) if found.size else -1
+
+    def leaning_without(self, subset: IntArray) -> npt.NDArray[np.bool_]:
+        """Which sentences lean on one that is not in a set."""
+        return np.asarray(self.leaning & ~np.isin(self.places - 1, self.places[subset]))
+
     def considered(self, order: Iterable[int]) -> dict[str, int]:
         """Of sentences with the same words, the first in this order, by what is said."""
         found: dict[str, int] = {}
         for i in order:
             found.setdefault(self.said[i], i)
         return found
+
+    @cached_property
+    def forms(self) -> IntArray | None:
+        """Which sentence each is a form of, by number; None where each has only one."""
+        number: dict[tuple[int, int], int] = {}
+        found = np.array([number.setdefault(place_of(one), len(number)) for one in self.sentences], np.int64)
+        return found if len(number) < len(self) else None
+
+    def has_two_forms(self, subset: IntArray) -> bool:
+        """Whether a set has two forms of a sentence, which none may have."""
+        return self.forms is not None and np.unique(self.forms[subset]).size < subset.size
 
     def matched(self, language: str | None) -> Sequence[Sequence[str]]:
         """The words by which each sentence is compared with other texts."""
@@ -56,6 +92,11 @@ class SplitCluster:
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""
         return self._costs.get(unit, lambda: costs(self.texts, unit))
+
+
+def place_of(sentence: Sentence) -> tuple[int, int]:
+    """Where it begins: the same for all forms of a sentence, and for no other."""
+    return sentence.document, sentence.start
 
 
 def check_cluster(given: object) -> None:

@@ -14,6 +14,7 @@ from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
@@ -66,15 +67,19 @@ def train(
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
 
     fixed = settings.similarity == Fixed.kind
+    if tune and settings.quality != LogLinear.kind:
+        raise ValueError(f"tune=True chooses the variance of weights, which quality={settings.quality!r} has not.")
     if tune and not fixed:
         raise ValueError(f"tune=True chooses rho, which similarity={settings.similarity!r} has not. Leave it out.")
     check_references(clusters)
     settings = replace(settings, language=settled_language(settings.language, clusters, stacklevel=4))
     progress = as_progress(verbose)
-    features = SentenceFeatures(settings.features, splitter=settings.splitter, unit=settings.unit)
+    binned = settings.quality == LogLinear.kind
+    features = SentenceFeatures(settings.features, splitter=settings.splitter, unit=settings.unit, binned=binned)
     with blas_threads(0):
         examples = []
-        for read in features.fit_read(clusters):
+        for whole in features.fit_read(clusters):
+            read = features.with_forms(whole, settings.language) if settings.compress else whole
             examples.append(Example(read, read.item_set(settings.unit), training_targets(read, settings)))
             progress.stage("Reading clusters", len(examples), len(clusters))
     check_targets(examples, settings)
@@ -84,14 +89,16 @@ def train(
     # targets that cannot be (sentences repeated word for word) are left out
     options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
     options |= {"rho": rho} if fixed else {"similarity": settings.similarity}
-    model = ConditionalDPP(variance * features.priors, evaluator=evaluator, **options).fit(*flat(examples))
+    options |= {"quality": settings.quality, "random_state": settings.random_state}
+    prior = variance * features.priors if binned else variance  # trees have one for all leaves
+    model = ConditionalDPP(prior, evaluator=evaluator, **options).fit(*flat(examples))
     model.set_params(
         n_jobs=1, backend=None, evaluator="numpy", verbose=False
     )  # what is kept travels, and holds no client and no stream
     training = {
         "clusters": len(clusters),
         "documents": sum(len(cluster.documents) for cluster in clusters),
-        "sentences": sum(len(example.read) for example in examples),
+        "sentences": sum(len(example.read.whole) for example in examples),
         "prior_variance": variance,
         "log_likelihood": float(model.log_likelihood_),
         "converged": bool(model.converged_),
@@ -152,7 +159,7 @@ def extract(found: SplitCluster, settings: SummarizerSettings, references: Seque
     cost = np.full(len(found), np.inf)
     cost[first] = found.costs(unit)[first]
     wanted = [match_words(cut(reference, budget, unit), language) for reference in references]
-    return ORACLES[settings.oracle](found.matched(language), wanted, cost, limit(budget, unit))
+    return ORACLES[settings.oracle](found.matched(language), wanted, cost, limit(budget, unit), found.forms)
 
 
 def check_targets(examples: Sequence[Example], settings: SummarizerSettings) -> None:

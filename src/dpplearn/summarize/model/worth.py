@@ -42,8 +42,14 @@ class Worth(NamedTuple):
     least: float
 
     @classmethod
-    def of(cls, model: Candidates, cost: FloatArray, bound: float, pinned: IntArray, out: IntArray) -> Worth:
-        """Of the model, given what must be in and out, at the length that is left for the others."""
+    def of(
+        cls, model: Candidates, cost: FloatArray, bound: float, pinned: IntArray, out: IntArray,
+        forms: IntArray | None = None,
+    ) -> Worth:  # fmt: skip
+        """Of the model, given what must be in and out, at the length that is left for the others.
+
+        `forms` says which sentence each is a form of: a form is as likely as its sentence is in any form.
+        """
         rest, room = remaining(model.n, pinned, out), bound - float(cost[pinned].sum())
         if not rest.size or room <= 0.0:
             return cls(np.zeros((model.n, 0)), 1.0)
@@ -51,7 +57,12 @@ class Worth(NamedTuple):
         rows = np.zeros((model.n, lam.size))
         rows[rest] = V * np.sqrt(tilted(lam, find_tilt(lam, V, cost[rest], room)))
         p = np.einsum("ij,ij->i", rows, rows)
-        return cls(rows, float(cost @ p**2 / (cost @ p)) / 2.0)
+        least = float(cost @ p**2 / (cost @ p)) / 2.0
+        if forms is not None:
+            q = np.minimum(np.bincount(forms, p)[forms], 1.0)
+            least = float((cost * p) @ q / (cost @ p)) / 2.0  # a draw has one form, and shares it with any other
+            rows = rows * np.sqrt(np.divide(q, p, out=np.ones_like(p), where=p > 0.0))[:, None]
+        return cls(rows, least)
 
     def given(self, subset: IntArray) -> FloatArray:
         """p_i of every sentence, given these: what is left of its row beside those that they span."""

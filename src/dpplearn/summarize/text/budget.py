@@ -59,7 +59,7 @@ def check_length(budget: Budget, unit: Unit) -> None:
         check_budget(budget, unit)
 
 
-def settled(budget: Budget, unit: Unit, texts: Sequence[str], best: int) -> float:
+def settled(budget: Budget, unit: Unit, texts: Sequence[str], best: str) -> float:
     """The budget of a summary of these sentences, as a number in the unit.
 
     A share is one of their length in the unit, so `"20%"` in words a fifth of the words; "auto" is what suits them,
@@ -67,7 +67,7 @@ def settled(budget: Budget, unit: Unit, texts: Sequence[str], best: int) -> floa
 
     Examples
     --------
-    >>> settled("50%", "words", ["It rained all day.", "The river rose."], best=0)
+    >>> settled("50%", "words", ["It rained all day.", "The river rose."], best="It rained all day.")
     4.0
     """
     share = share_of(budget)
@@ -77,5 +77,5 @@ def settled(budget: Budget, unit: Unit, texts: Sequence[str], best: int) -> floa
     if share is None:
         words = float(lengths_with([], texts, "words").sum())
         share = suited(words) / max(words, 1.0)
-    size = max(share * float(sizes.sum()), float(sizes[best]))
+    size = max(share * float(sizes.sum()), float(lengths_with([], [best], unit)[0]))
     return check_budget(size if callable(unit) else max(float(np.floor(size + 1e-9)), 1.0), unit)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from itertools import chain
 
 from dpplearn.summarize.text.word_lists import word_lists
@@ -54,6 +55,12 @@ def foreign(texts: Iterable[str]) -> str | None:
     if accented >= 0.25 * len(found) and english < 0.02 * len(found):  # Vietnamese, Latvian, Icelandic, ...
         return "another language"
     return None
+
+
+@cache
+def small_words() -> frozenset[str]:
+    """The small words of every language that has a list."""
+    return frozenset().union(*word_lists("small-words").values())
 
 
 def _is_accented(word: str) -> bool:

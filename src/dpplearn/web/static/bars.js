@@ -68,6 +68,7 @@ const PLAIN = {
   position: "its place in its document",
   similarity: "how much it is like the documents as a whole",
   lexrank: "how central it is among all sentences",
+  relevance: "how much it is about what you asked",
 };
 const STEP = /\b(\d+)\/(\d+)\b/;
 

@@ -51,14 +51,15 @@ function fill() {
   const buttons = RULES.map(([name, label, sign]) => h("button", {
     type: "button", "data-rule": name, "aria-pressed": String(rule === name), on: { click: () => actions.rule(openId, name) },
   }, sign && icon(sign), label));
-  const sum = Object.values(sentence.contributions).reduce((a, b) => a + b, 0);
+  const { quality, contributions } = state.selection?.chosen.get(openId) ?? state.selection?.again.get(openId) ?? sentence;
+  const sum = Object.values(contributions).reduce((a, b) => a + b, 0);
   card.replaceChildren(
     h("div", { class: "card-head" }, title, close),
     h("div", { class: "segmented rule", role: "group", "aria-label": "Your choice for this sentence" }, ...buttons),
     h("ul", { class: "facts" }, ...facts()),
-    h("h3", {}, `Quality ${sentence.quality.toFixed(2)}`, h("small", {}, ` log q² = ${signed(sum)}, made of`)),
-    table(sentence.contributions),
-    ...glossary(Object.keys(sentence.contributions)),
+    h("h3", {}, `Quality ${quality.toFixed(2)}`, h("small", {}, ` log q² = ${signed(sum)}, made of`)),
+    table(contributions),
+    ...glossary(Object.keys(contributions)),
   );
 }
 

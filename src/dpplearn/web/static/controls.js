@@ -1,4 +1,5 @@
-// Budget, unit, diversity and decoder. A slider and a number show the same value.
+// Budget, unit, diversity, question, order, decoder, and whether sentences may be shortened. A slider and a number show
+// the same value.
 
 import { $ } from "./dom.js";
 import { state } from "./state.js";
@@ -11,6 +12,8 @@ const NUMBERS = {
   },
   diversity: { fits: (value) => value >= 0 && value <= 1, wrong: () => "A number from 0 to 1." },
 };
+const PLACED = [...Object.keys(NUMBERS), "about"]; // fields with a line for what is wrong with them
+const PAUSE = 250; // milliseconds after the last letter of a question, which is then asked
 const SHARE = "%"; // of the words: what `request` makes a budget such as "20%" of
 let totals = {}; // length of all sentences, by unit
 let reach = {}; // where the slider of each unit ends; a number beyond it can be typed
@@ -18,7 +21,7 @@ const most = () => (state.options.unit === SHARE ? 100 : Infinity);
 
 export function buildControls(before = {}) {
   const { defaults, sentences } = state.cluster;
-  const { decoders, units } = state.offered;
+  const { decoders, units, orders } = state.offered;
   totals = {};
   for (const { length } of sentences) {
     for (const [unit, value] of Object.entries(length)) totals[unit] = (totals[unit] || 0) + value;
@@ -27,6 +30,7 @@ export function buildControls(before = {}) {
   $("unit").replaceChildren(...counted.map((unit) => new Option(unit, unit)), new Option("% of words", SHARE));
   totals[SHARE] = reach[SHARE] = 100;
   $("decoder").replaceChildren(...Object.keys(decoders).map((name) => new Option(name[0].toUpperCase() + name.slice(1), name)));
+  $("order").replaceChildren(...Object.keys(orders).map((name) => new Option(name[0].toUpperCase() + name.slice(1), name)));
   const { budget, unit } = state.options = { ...defaults };
   for (const [name, one] of Object.entries(units)) {
     const far = name === unit ? Math.max(one.reach, 2 * budget) : one.reach;
@@ -39,7 +43,8 @@ export function buildControls(before = {}) {
 }
 
 function showControls() {
-  const { unit, diversity, decoder } = state.options;
+  const { unit, diversity, decoder, compress } = state.options;
+  const { about = "", order = Object.keys(state.offered.orders)[0], with_context = false } = state.options; // once changed
   $("budget-range").max = reach[unit];
   const said = { budget: ` ${unit}`, diversity: `: ${weighs(diversity)}` };
   for (const name of Object.keys(NUMBERS)) {
@@ -51,8 +56,15 @@ function showControls() {
   }
   $("unit").value = unit;
   $("decoder").value = decoder;
+  $("order").value = order;
+  $("order-about").textContent = sentence(state.offered.orders[order] ?? "");
+  $("context").checked = with_context;
+  if (document.activeElement !== $("about")) $("about").value = about;
+  $("compress").checked = Boolean(compress);
   $("decoder-about").textContent = state.offered.decoders[decoder] ?? "";
 }
+
+const sentence = (text) => text && `${text[0].toUpperCase()}${text.slice(1)}.`;
 
 function weighs(diversity) {
   if (diversity === 0.5) return "As the model learned it.";
@@ -80,13 +92,14 @@ function fieldProblem(name, text) {
 /** Show each error of a problem document beside its control; the rest is returned. */
 export function placeErrors(errors) {
   return errors.filter(({ pointer, detail }) => {
-    const name = Object.keys(NUMBERS).find((field) => pointer === `/${field}`);
+    const name = PLACED.find((field) => pointer === `/${field}`);
     if (name) fieldProblem(name, detail);
     return !name;
   });
 }
 
 export function clearErrors() {
+  fieldProblem("about", "");
   for (const name of Object.keys(NUMBERS)) if ($(name).validity.valid && $(name).value !== "") fieldProblem(name, "");
 }
 
@@ -108,10 +121,26 @@ export function listenControls(changed) {
       showControls();
     });
   }
+  let pause = 0;
+  $("about").addEventListener("input", ({ target }) => {
+    clearTimeout(pause);
+    pause = setTimeout(() => set("about", target.value.trim()), PAUSE);
+  });
+  for (const [id, name, value] of [["order", "order", "value"], ["context", "with_context", "checked"]]) {
+    $(id).addEventListener("change", ({ target }) => {
+      state.options[name] = target[value];
+      showControls();
+      changed();
+    });
+  }
   $("unit").addEventListener("change", ({ target }) => {
     const budget = convert(state.options.budget, state.options.unit, target.value);
     state.options.unit = target.value;
     set("budget", budget);
+  });
+  $("compress").addEventListener("change", ({ target }) => {
+    state.options.compress = target.checked;
+    changed();
   });
   $("decoder").addEventListener("change", ({ target }) => {
     state.options.decoder = target.value;

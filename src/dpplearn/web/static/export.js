@@ -15,9 +15,9 @@ const asText = () => `${state.selection.text}\n`;
 
 function asMarkdown() {
   const { selection, cluster } = state;
-  const { decoder, diversity } = selection.asked;
+  const { decoder, diversity, about } = selection.asked;
   const lines = [`# Summary of ${plural(cluster.documents.length, "document")}`, "",
-    `${selection.length} of ${measured(selection.budget, selection.unit)}; diversity ${diversity}, decoder ${decoder}.`, ""];
+    `${selection.length} of ${measured(selection.budget, selection.unit)}; diversity ${diversity}, decoder ${decoder}${about ? `, about “${escapeMarkdown(about)}”` : ""}.`, ""];
   const texts = selection.text.split("\n");
   for (const { sentence, order, pinned } of selection.selected) {
     lines.push(`${order}. ${escapeMarkdown(texts[order - 1])} (${place(sentence)}${pinned ? ", pinned" : ""})`);
@@ -35,7 +35,7 @@ function asJson() {
   const { text, length, budget, unit, note, similarity } = selection;
   const located = (x) => {
     const { document, position, start, end, text } = cluster.sentences[x.sentence];
-    return { ...x, document, position, start, end, text };
+    return { ...x, document, position, start, end, text }; // the whole sentence, of which `dropped` are spans
   };
   return `${JSON.stringify({
     model: cluster.model,

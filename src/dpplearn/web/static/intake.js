@@ -53,7 +53,7 @@ function addFiles(files) {
 /** Documents that are on the page already, so that one can add to them. */
 export function adopt(documents) {
   const named = (id) => (/^Document \d+$/.test(id) ? "" : id); // the names of files; numbers are given anew
-  drafts = documents.map(({ id, title, text }) => ({ key: ++count, title: title || named(id), text }));
+  drafts = documents.map(({ id, title, text, date }) => ({ key: ++count, title: title || named(id), text, date }));
   changed();
   sent = true;
 }
@@ -85,7 +85,7 @@ async function inMemory(draft) {
 async function source() {
   const model = chosenModel();
   if (!drafts.some((draft) => draft.file)) {
-    return { model, documents: drafts.map(({ title, text }, i) => ({ id: `Document ${i + 1}`, title, text })) };
+    return { model, documents: drafts.map(({ title, text, date }, i) => ({ id: `Document ${i + 1}`, title, text, date })) };
   }
   const held = drafts.reduce((sum, { file }) => sum + (file?.size ?? 0), 0) <= IN_MEMORY;
   const files = await Promise.all(drafts.map((draft, i) => {

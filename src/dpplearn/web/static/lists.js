@@ -1,7 +1,7 @@
 // The lists beside the documents: the summary, what was left out, and what the user decided.
 
 import { bar, scaleOf } from "./bars.js";
-import { $, bdi, h, icon, plain, reconcile, show } from "./dom.js";
+import { $, bdi, h, icon, plain, reconcile, show, textNodes } from "./dom.js";
 import { actions, ruleOf, similar, state, toggleRule } from "./state.js";
 import { measured, nameOf, number, percent, plural, shorten } from "./text.js";
 
@@ -31,10 +31,22 @@ function ruleButton(id, rule, label) {
 function listItem(id) {
   const s = sentence(id);
   return h("li", { on: { pointerenter: () => actions.point(id), pointerleave: () => actions.point(null) } },
-    h("div", { class: "item-text" }, go(id, s.text, "Show in its document.")),
+    h("div", { class: "item-text" }, go(id, s.text, "Show in its document."), h("p", { class: "hint dropped", dir: "auto", hidden: true })),
     h("div", { class: "item-foot" },
       h("p", { class: "meta" }), ruleButton(id, "pin", "Pin this sentence"), ruleButton(id, "ban", "Ban this sentence")),
     bar(s.quality, s.contributions, scale, (box) => actions.open(id, box)));
+}
+
+/** The whole sentence, with what the summary does without struck through; offsets count code points. */
+function showDropped(element, text, dropped) {
+  element.hidden = dropped.length === 0;
+  const [points, parts] = [[...text], []];
+  let end = 0;
+  for (const [start, stop] of dropped) {
+    parts.push(...textNodes(points.slice(end, start).join("")), h("del", {}, ...textNodes(points.slice(start, stop).join(""))));
+    end = stop;
+  }
+  element.replaceChildren(...(dropped.length ? [...parts, ...textNodes(points.slice(end).join(""))] : []));
 }
 
 function press(item, id) {
@@ -56,6 +68,11 @@ export function updateLists() {
       show(button, line);
       button.append(hint);
     }
+    if (item.dataset.quality !== String(x.quality)) { // a question changes it
+      item.dataset.quality = x.quality;
+      item.querySelector(".bar").replaceWith(bar(x.quality, x.contributions, scale, (box) => actions.open(x.sentence, box)));
+    }
+    showDropped(item.querySelector(".dropped"), s.text, x.dropped);
     item.dataset.order = x.order;
     item.toggleAttribute("data-pinned", state.pins.has(x.sentence));
     const chance = state.pins.has(x.sentence) ? "pinned" : `${percent(x.marginal)} likely`;

@@ -1,0 +1,205 @@
+"""What diversify is asked for, and the choice among items that were read: here, or of one part of the data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from dpplearn._checks import FloatArray
+from dpplearn._loops.records import DEPENDENT, NO_GAIN
+from dpplearn.decoding.candidates import Candidates, Directed, check_nugget
+from dpplearn.decoding.diversity import check_diversity
+from dpplearn.decoding.embeddings import WIDEST
+from dpplearn.decoding.given import prior, read_given
+from dpplearn.decoding.greedy import as_selection, greedy_auto
+from dpplearn.decoding.groups import Bound, Groups, read_groups
+from dpplearn.decoding.lazy import Prior
+from dpplearn.decoding.limits import Limits, check_limits, check_share
+from dpplearn.decoding.nearby import check_kernel_name, choose_nearby, find_bandwidth
+from dpplearn.decoding.registry import decoder, normal_name
+from dpplearn.decoding.selection import Known, Selection
+from dpplearn.decoding.skipped import DiverseSelection
+
+HIGHEST = 300.0  # of |log q|, to which scores of too large a scale are brought down: q^2 is a float
+NUGGET = 1e-6  # of its own, for each item, where fewer than k are independent: so little that the first are the same
+
+
+class Asked(NamedTuple):
+    """What is asked for, whatever the items; `diversify` says what each means."""
+
+    k: int | str | None
+    budget: float | None
+    diversity: float
+    method: str
+    scale: float
+    nugget: float | None
+    share: float
+    max_per_group: Bound | None
+    min_per_group: Bound | None
+    options: dict[str, Any]
+    kernel: str = "linear"
+    bandwidth: float | None = None
+
+    @property
+    def auto(self) -> bool:
+        return isinstance(self.k, str)
+
+    @property
+    def size(self) -> int | None:
+        return None if isinstance(self.k, str) else self.k
+
+
+class Each(NamedTuple):
+    """What is asked of each item."""
+
+    cost: Any = None
+    include: Any = ()
+    exclude: Any = ()
+    groups: Any = None
+
+
+def check_asked(asked: Asked) -> Asked:
+    """The same, with its numbers and names as they are to be; or what is wrong with them."""
+    if asked.auto and asked.k != "auto":
+        raise ValueError(f'k must be a whole number or "auto", found {asked.k!r}.')
+    strength = float(asked.scale)
+    if not (np.isfinite(strength) and strength >= 0.0):
+        raise ValueError(f"scale must be a number that is not negative, found {asked.scale!r}.")
+    if asked.nugget is not None:
+        check_nugget(asked.nugget)
+    if asked.kernel != "linear" or asked.bandwidth is not None:
+        check_kernel_name(asked.kernel, asked.bandwidth)
+    return asked._replace(diversity=check_diversity(asked.diversity), method=normal_name(asked.method, "method"))
+
+
+def qualities(z: FloatArray, asked: Asked) -> FloatArray:
+    """q_i = sqrt(2) exp(min(1/2, 1 - d) scale z_i), in place of the standardized scores."""
+    z *= factor_of(z, float(asked.scale), asked.diversity)
+    q = np.exp(z, out=z)
+    q *= np.sqrt(2.0)
+    return q
+
+
+def factor_of(z: Any, strength: float, diversity: float) -> float:
+    """What standardized scores are multiplied by: log q, but for the constant."""
+    factor = strength * min(0.5, 1.0 - diversity)
+    if factor * WIDEST <= HIGHEST or len(z) == 0:
+        return factor
+    return min(factor, HIGHEST / max(1.0, float(abs(z).max())))
+
+
+def choose(directed: Directed, asked: Asked, each: Each, given: Any = None) -> DiverseSelection:
+    """The choice among items of known quality; `given` may be a Prior that was made before."""
+    d, size, q = asked.diversity, asked.size, directed.q
+    own = 0.0 if asked.nugget is None else float(asked.nugget)
+    parameters = {"scale": asked.scale, "method": asked.method, "nugget": own}
+    if q.size == 0:
+        limits = Limits(q, np.inf, 0, np.empty(0, np.int64), np.empty(0, np.int64), True, 0.0)
+        nothing = Directed(np.empty((0, 1)), q, q)
+        return DiverseSelection.nothing("no candidates", Known(0.0), d, parameters, limits, nothing)
+    if asked.kernel != "linear":
+        return choose_near(directed, asked, each, given)
+    knob, exclude = min(d, 0.5), each.exclude  # above 1/2 the knob is in q, else in S
+    candidates = Candidates(directed, knob, nugget=own, distinct=own > 0.0 and d >= 0.5)
+    if given is not None:
+        if asked.nugget is None:
+            candidates = with_nugget(candidates)
+        if not isinstance(given, Prior):
+            rows, lengths, known = read_given(given, directed)
+            exclude = np.union1d(exclude, known) if np.size(exclude) else known
+            given = prior(rows, lengths, share_of_similarity(candidates))
+        candidates = replace(candidates, prior=given)
+    limits = check_limits(q.size, each.cost, asked.budget, size, each.include, exclude)
+    limited = each.groups is not None or asked.max_per_group is not None or asked.min_per_group is not None
+    if limited:
+        groups = check_groups(each.groups, asked.max_per_group, asked.min_per_group, limits)
+        limits = replace(limits, groups=groups)
+    if asked.method == "greedy" and not asked.options:
+        fallible = asked.nugget is None and given is None and size is not None and d >= 0.5  # below 1/2 S is regular
+        if fallible and limits.k > directed.rows.shape[1] + np.count_nonzero(directed.lengths == 0.0):
+            candidates, fallible = with_nugget(candidates), False
+        found, candidates = greedy(candidates, limits, check_share(asked.share) if asked.auto else None, fallible)
+        parameters["nugget"] = candidates.nugget
+    elif asked.auto or limited or given is not None:
+        what = 'k="auto"' if asked.auto else "groups" if limited else "given"
+        raise ValueError(
+            f'{what} is for method="greedy" without other options, found {asked.method!r}, {sorted(asked.options)}.'
+        )
+    else:
+        call = {"k": size, "include": each.include, "exclude": exclude, "diversity": knob}
+        found = decoder(asked.method)(candidates, each.cost, asked.budget, **call, **asked.options)
+    return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
+
+
+def choose_near(directed: Directed, asked: Asked, each: Each, given: Any) -> DiverseSelection:
+    """The choice under a kernel of near items, which knows a size and items to include and exclude."""
+    others = {"budget": asked.budget, "cost": each.cost, "groups": each.groups, "given": given}
+    others |= {"max_per_group": asked.max_per_group, "min_per_group": asked.min_per_group}
+    refused = [name for name, value in others.items() if value is not None] + sorted(asked.options)
+    if asked.method != "greedy":
+        refused.append(f"method={asked.method!r}")
+    if asked.diversity < 0.5:
+        refused.append(f"diversity={asked.diversity:g}, below 0.5,")
+    if refused:
+        raise ValueError(
+            f'kernel="{asked.kernel}" takes a size, include and exclude; {refused[0]} needs kernel="linear".'
+        )
+    if sparse.issparse(directed.rows):
+        raise TypeError(f'kernel="{asked.kernel}" needs dense embeddings. Reduce sparse ones, such as by TruncatedSVD.')
+    limits = check_limits(directed.q.size, None, None, asked.size, each.include, each.exclude)
+    bandwidth = asked.bandwidth
+    if bandwidth is None:
+        bandwidth = find_bandwidth(directed, limits.k if asked.size is not None else int(np.sqrt(directed.q.size)))
+    own = NUGGET if not asked.nugget else float(asked.nugget)
+    share = check_share(asked.share) if asked.auto else None
+    found = choose_nearby(directed, limits, asked.kernel, bandwidth, own, share)
+    parameters = {"scale": asked.scale, "method": asked.method, "nugget": own}
+    parameters |= {"kernel": asked.kernel, "bandwidth": bandwidth}
+    return DiverseSelection.of(found, found.reason, asked.diversity, parameters, limits, directed)
+
+
+def share_of_similarity(candidates: Candidates) -> float:
+    """What similarities are multiplied by: 2 d below 1/2, and 1 - nugget."""
+    return min(1.0, 2.0 * candidates.diversity) * (1.0 - candidates.nugget)
+
+
+def check_groups(groups: Any, most: Bound | None, least: Bound | None, limits: Limits) -> Groups:
+    """Groups with their limits, in a call that says how many items there are to be."""
+    if groups is None:
+        raise ValueError("max_per_group and min_per_group need groups, the group of each item.")
+    if least is not None and not limits.bounded:
+        raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
+    return read_groups(groups, most, least, limits)
+
+
+def with_nugget(candidates: Candidates) -> Candidates:
+    """The same items, each with a little of its own; those that repeat another come last."""
+    return replace(candidates, nugget=NUGGET, distinct=candidates.diversity >= 0.5)
+
+
+def greedy(candidates: Candidates, limits: Limits, share: float | None, fallible: bool) -> tuple[Selection, Candidates]:
+    """greedy_map with its defaults, on inputs that were checked before: for few items that is most of the time.
+
+    With `share`, until no gain is above that share of the largest. Where it is `fallible` and fewer items than asked
+    for are independent, once more with a nugget.
+    """
+    reason = limits.empty_reason()
+    if reason:
+        return Selection.nothing(reason, candidates.log_prob), candidates
+    floor = -np.inf if limits.bounded else 1.0
+    if share is not None:
+        floor = share * float(candidates.diag.max())
+    run = greedy_auto(candidates, limits, None, floor)
+    short = limits.groups.unmet(run.items) if limits.groups else []
+    if fallible and (run.end == DEPENDENT or short):
+        return greedy(with_nugget(candidates), limits, share, False)
+    found = as_selection(candidates, limits, run)
+    reason = found.reason
+    if share is not None and run.end == NO_GAIN:
+        reason = f"every other candidate would add less than {share:g} of what the first added"
+    if short:
+        reason += f"; min_per_group is not met for {short[0]!r}, whose items add nothing"
+    return Selection.of(found, reason) if reason is not found.reason else found, candidates

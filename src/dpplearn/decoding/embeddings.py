@@ -1,0 +1,96 @@
+"""Embeddings and scores where they lie: arrays, memory maps, sparse and Arrow arrays; or what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpplearn._checks import FloatArray, check_vector
+from dpplearn._io.arrow import arrow_rows, is_arrow
+from dpplearn.decoding.candidates import read_features, some
+
+WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
+
+
+def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
+    """Rows, their lengths and standardized scores, one for each item; or what is wrong with them."""
+    if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
+        raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
+    if isinstance(embeddings, np.memmap):
+        check_whole(embeddings)
+    if not sparse.issparse(embeddings):
+        embeddings = arrow_rows(embeddings) if is_arrow(embeddings) else as_rows(embeddings)
+    n = embeddings.shape[0] if embeddings.ndim else -1
+    if np.shape(scores) == (0,) and n == 0:
+        return embeddings, np.empty(0), np.empty(0)
+    if embeddings.ndim != 2 and n != 0:
+        raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
+    z = read_scores(scores, n)
+    return *read_features(embeddings, "embeddings"), z
+
+
+def read_scores(scores: Any, n: int) -> FloatArray:
+    """n standardized scores."""
+    if is_arrow(scores):
+        scores = scores.to_numpy()
+    s = np.asarray(scores)
+    if s.ndim == 2 and s.shape[1] == 1:
+        s = s[:, 0]
+    if s.ndim == 1 and s.size != n:
+        raise ValueError(
+            f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
+        )
+    if s.dtype.kind == "f" and not np.isfinite(s).all():
+        bad = np.flatnonzero(~np.isfinite(s))
+        raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
+    values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", n)
+    return standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
+
+
+def check_whole(rows: np.memmap[Any, Any]) -> None:
+    """A memory map whose file became shorter would end the process where it is read."""
+    name, need = rows.filename, rows.offset + rows.nbytes
+    if name is not None and Path(name).stat().st_size < need:
+        raise ValueError(
+            f"embeddings are a memory map of {need} bytes of {name}, which has only {Path(name).stat().st_size} now. "
+            "Write the file anew, and map it again."
+        )
+
+
+def as_rows(embeddings: Any) -> Any:
+    """An array, or which row has another length than the first."""
+    try:
+        return np.asarray(embeddings)
+    except ValueError:
+        lengths = [np.size(row) for row in embeddings]
+        bad = next((i for i, m in enumerate(lengths) if m != lengths[0]), 0)
+        raise ValueError(
+            f"embeddings must be rows of equal length, but row {bad} has {lengths[bad]} numbers and row 0 {lengths[0]}."
+        ) from None
+
+
+def standardize(s: Any, eps: float) -> Any:
+    """z = (s - mean) / sigma, where sigma is at least 1/40 of the range; 0 where all are equal but for rounding.
+
+    Of an array, or of a tensor.
+
+    >>> standardize(np.array([1.0, 2.0, 3.0]), 1e-16).round(3)
+    array([-1.225,  0.   ,  1.225])
+    """
+    if len(s) == 0:
+        return s
+    low, high = float(s.min()), float(s.max())
+    largest = max(-low, high)
+    if largest == 0.0:
+        return 0.0 * s
+    s = s / largest  # so that no square overflows
+    spread = high / largest - low / largest
+    if spread <= 8 * eps:
+        return 0.0 * s
+    s -= s.sum() / len(s)
+    sigma = float(s @ s / len(s)) ** 0.5
+    s /= max(sigma, spread / WIDEST)
+    return s

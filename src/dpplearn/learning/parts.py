@@ -1,0 +1,187 @@
+"""The named parts of a similarity: features with unit rows, or a matrix with ones on its diagonal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from dpplearn._checks import Features, FloatArray, IntArray, check_features, read_only, row_lengths
+from dpplearn._linalg import check_similarity, to_dense
+
+RESERVED = ("own", "all")  # the names of the weights of I and of 11^T
+
+
+class Shape(NamedTuple):
+    """What is the same in every instance: the part's name, and how many features of which names it has."""
+
+    name: str
+    width: int | None  # None for a matrix
+    columns: tuple[str, ...] | None = None
+
+    def feature_names(self) -> tuple[str, ...]:
+        """A name for each feature."""
+        return self.columns or tuple(f"{self.name}[{j}]" for j in range(self.width or 0))
+
+
+class Part(NamedTuple):
+    """One part of S: C_m = phi phi^T, or the matrix given; `columns` names the features where they have names."""
+
+    name: str
+    phi: Features | None = None
+    matrix: FloatArray | None = None
+    columns: tuple[str, ...] | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of items."""
+        return len(self.matrix) if self.matrix is not None else int(self.phi.shape[0])  # type: ignore[union-attr]
+
+    @property
+    def width(self) -> int | None:
+        """How many features it has; None for a matrix."""
+        return None if self.phi is None else int(self.phi.shape[1])
+
+    @property
+    def shape(self) -> Shape:
+        """Without the numbers."""
+        return Shape(self.name, self.width, self.columns)
+
+
+def read_parts(phi: Any, similarity: Any, n: int) -> tuple[Part, ...]:
+    """The parts that two arguments ask for, each an array or several by name; of n items, all checked."""
+    features = by_name(phi, "phi")
+    given = by_name(similarity, "similarity")
+    if not features and not given:
+        raise ValueError(
+            "Pass either similarity (n x n) or phi (similarity features, one row per item); found neither. "
+            "For items that do not repel each other, pass similarity=numpy.eye(n)."
+        )
+    if features and given and not (isinstance(phi, Mapping) or isinstance(similarity, Mapping)):
+        raise ValueError(
+            "Pass either similarity (n x n) or phi (similarity features, one row per item); found both. Where S has "
+            'several parts, name them: phi={"text": A}, similarity={"given": S}.'
+        )
+    twice = sorted(set(features) & set(given))
+    if twice:
+        raise ValueError(f"phi and similarity both have a part {twice[0]!r}: give each part a name of its own.")
+    parts = [feature_part(x, name, "phi" if phi is x else f"phi[{name!r}]") for name, x in features.items()]
+    for name, x in given.items():
+        label = "similarity" if similarity is x else f"similarity[{name!r}]"
+        matrix = check_similarity(x, label)
+        read_only(matrix)
+        parts.append(Part(name, matrix=matrix))
+    for part in parts:
+        if part.n != n:
+            what = "phi" if part.matrix is None else "similarity"
+            label = what if part.name == what else f"{what}[{part.name!r}]"
+            raise ValueError(f"{label} must have one row per item: features has {n} rows, {label} has {part.n}.")
+    return tuple(parts)
+
+
+def by_name(given: Any, default: str) -> dict[str, Any]:
+    """Arrays by name; a single one has the name of the argument."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        return {default: given}
+    for name in given:
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"The parts of {default} must have names that are strings, found {name!r}.")
+        if name in RESERVED:
+            raise ValueError(
+                f"A part of {default} cannot be called {name!r}: that is the weight of "
+                f"{'I' if name == 'own' else 'the constant 11^T'} in every similarity. Give it another name."
+            )
+    if not given:
+        raise ValueError(f"{default} has no parts: found an empty mapping. Pass an array, or at least one by name.")
+    return dict(given)
+
+
+def feature_part(phi: Any, name: str, label: str) -> Part:
+    """Similarity features with rows of length 1."""
+    columns = column_names(phi)
+    return Part(name, phi=unit_rows(check_features(phi, label), label), columns=columns)
+
+
+def column_names(table: Any) -> tuple[str, ...] | None:
+    """Those of a data frame, if they are names: a frame made from an array numbers its columns."""
+    found = getattr(table, "columns", None)
+    return None if found is None or not all(isinstance(name, str) for name in found) else tuple(found)
+
+
+def unit_rows(phi: Features, name: str = "phi") -> Features:
+    """Rows of length 1; a zero row has no direction and is an error."""
+    lengths = row_lengths(phi)
+    if lengths.min() == 0.0:
+        row = int(lengths.argmin())
+        raise ValueError(
+            f"{name} must have no zero row, because a zero vector has no direction; row {row} is zero "
+            f"({int((lengths == 0).sum())} such rows in all). Leave the item out, or give it a feature of its own."
+        )
+    scaled = sparse.csr_array(sparse.diags_array(1 / lengths) @ phi) if sparse.issparse(phi) else phi / lengths[:, None]
+    read_only(scaled.data if sparse.issparse(phi) else scaled)
+    return scaled
+
+
+def shared_columns(phi: sparse.sparray) -> tuple[IntArray, IntArray, FloatArray]:
+    """phi by columns, for the loop `gram`: those that two items share, for no other makes any two alike."""
+    X = sparse.csc_array(phi)
+    X.sort_indices()
+    X = X[:, np.diff(X.indptr) > 1]
+    return X.indptr.astype(np.int32), X.indices.astype(np.int32), X.data
+
+
+def shared_shapes(shapes: Sequence[tuple[Shape, ...]], what: str = "X[{}]") -> tuple[Shape, ...]:
+    """The parts of all, which must have the same names; a width that differs is that of no one (-1)."""
+    first = {shape.name: shape for shape in shapes[0]}
+    for t, found in enumerate(shapes):
+        here = {shape.name: shape for shape in found}
+        if here.keys() != first.keys():
+            raise ValueError(
+                f"{what.format(t)} has the similarity parts {', '.join(here)}, and {', '.join(first)} were seen "
+                "before: all instances must have the same parts."
+            )
+        for name, shape in here.items():
+            if shape.width != first[name].width:
+                first[name] = Shape(name, None if None in (shape.width, first[name].width) else -1)
+    return tuple(first.values())
+
+
+Columns: TypeAlias = tuple[IntArray, IntArray, FloatArray]
+
+
+def cosines(
+    phi: Features | None, matrix: FloatArray | None, subset: IntArray | None, columns: Callable[[], Columns]
+) -> FloatArray:
+    """phi phi^T or the matrix, or the block of a subset: a new array. `columns` are phi's own, where it is sparse."""
+    if matrix is not None:
+        return matrix.copy() if subset is None else matrix[np.ix_(subset, subset)]
+    assert phi is not None  # one of the two was given
+    if subset is not None:
+        rows = to_dense(phi[subset])
+        return np.asarray(rows @ rows.T)
+    n = phi.shape[0]
+    if sparse.issparse(phi):
+        from dpplearn._loops.gram import gram
+
+        C = gram(*columns(), n)
+    else:
+        C = phi @ phi.T
+    C.flat[:: n + 1] = 1.0
+    return np.asarray(C)
+
+
+def joined(parts: tuple[Part, ...]) -> Features | None:
+    """Features of all parts side by side, in equal shares: rows of length 1. None where one is a matrix."""
+    if any(part.phi is None for part in parts):
+        return None
+    if len(parts) == 1:
+        return parts[0].phi
+    share = 1 / np.sqrt(len(parts))
+    if any(sparse.issparse(part.phi) for part in parts):
+        return sparse.csr_array(sparse.hstack([part.phi for part in parts], format="csr") * share)
+    rows: list[FloatArray] = [to_dense(part.phi) for part in parts]
+    return np.hstack(rows) * share

@@ -1,0 +1,149 @@
+"""Kinds whose parameters are any real numbers, learned together with the quality's, from several starts.
+
+Weights that are not negative and sum to 1 are the softmax of their parameters. Each kind has a prior that keeps the
+parameters finite, and keeps every S it can give possible for every target: what is particular to an item never is 0.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.learning.parts import Shape
+from dpplearn.learning.similarity.record import Derivative, Direction, Items, Parameter, Similarity
+
+
+class LogPrior(NamedTuple):
+    """A log density of the parameters, with its derivatives."""
+
+    value: float
+    gradient: FloatArray
+    hessian: FloatArray
+
+
+class Linear(NamedTuple):
+    """Of weights in which S is linear: <G, dS/dw> and dS/dw of each."""
+
+    slopes: FloatArray
+    directions: list[Direction]
+
+
+class Learned(Similarity):
+    """A kind that is learned. A record without parts is one to learn; `bound` gives it those of the data."""
+
+    errors: FloatArray  # standard errors of the weights, in their order; nan where they are not known
+
+    @property
+    @abstractmethod
+    def weights(self) -> dict[str, float]:
+        """What of S is particular to each item ("own"), constant ("all"), of each part or feature; the sum is 1."""
+
+    @property
+    def std(self) -> dict[str, float]:
+        """Standard errors of the weights, with those of theta; nan where a weight is at its bound 0, or given."""
+        names = list(self.weights)
+        errors = self.errors if self.errors.size == len(names) else np.full(len(names), np.nan)
+        return dict(zip(names, errors.tolist(), strict=True))
+
+    @abstractmethod
+    def bound(self, parts: Sequence[Shape]) -> Self:
+        """A record for data with these parts; an error where it cannot be."""
+
+    @abstractmethod
+    def starts(self) -> list[FloatArray]:
+        """Parameters to start from, the best guess first."""
+
+    @abstractmethod
+    def log_prior(self, strength: float) -> LogPrior:
+        """The prior at these parameters."""
+
+    @abstractmethod
+    def weights_jacobian(self) -> FloatArray:
+        """d weight / d parameter, for the standard errors."""
+
+    @property
+    def needs_moment(self) -> bool:
+        """Whether it starts from the sum of phi^T phi over all items."""
+        return False
+
+    def linear(self, items: Items, G: Derivative, subset: IntArray | None = None) -> Linear | None:  # noqa: ARG002
+        """Slopes and directions dS/dw of the weights, if S is linear in them and the parameters are their logits."""
+        return None
+
+    def with_errors(self, errors: FloatArray) -> Self:
+        """The same with standard errors."""
+        return replace(self, errors=errors)  # type: ignore[type-var]  # kinds are dataclasses
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return all(np.array_equal(getattr(self, a), getattr(other, a), equal_nan=a == "errors") for a in names)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.parameters.tobytes()))
+
+
+# Weights on a simplex
+
+
+def softmax(z: FloatArray) -> FloatArray:
+    """Positive numbers that sum to 1."""
+    w = np.exp(z - z.max())
+    return np.asarray(w / w.sum())
+
+
+def logits(w: FloatArray) -> FloatArray:
+    """Numbers with mean 0 whose softmax is w."""
+    z = np.log(w)
+    return np.asarray(z - z.mean())
+
+
+def pull_simplex(w: FloatArray, g: FloatArray) -> FloatArray:
+    """The gradient in the logits, from that in w: dw = (diag(w) - w w^T) dz."""
+    return np.asarray(w * (g - w @ g))
+
+
+def simplex_jacobian(w: FloatArray) -> FloatArray:
+    """dw / dz."""
+    return np.diag(w) - np.outer(w, w)
+
+
+def bend_simplex(w: FloatArray, g: FloatArray, H: FloatArray) -> FloatArray:
+    """The Hessian in the logits, from gradient and Hessian in w: J^T H J and what the softmax itself bends."""
+    J, gw, mean = simplex_jacobian(w), g * w, float(g @ w)
+    cross = np.outer(gw, w)
+    return np.asarray(J @ H @ J + np.diag(gw - mean * w) - cross - cross.T + 2 * mean * np.outer(w, w))
+
+
+def dirichlet(w: FloatArray, strength: float) -> LogPrior:
+    """Of Dirichlet(1 + strength) in w, as a function of the logits: strength times the sum of log w."""
+    n = w.size
+    return LogPrior(
+        strength * float(np.log(np.maximum(w, np.finfo(np.float64).tiny)).sum()),
+        strength * (1 - n * w),
+        -strength * n * simplex_jacobian(w),
+    )
+
+
+def check_weights(w: Any, n: int, name: str) -> FloatArray:
+    """n positive numbers that sum to 1."""
+    found = np.asarray(w, np.float64)
+    if found.shape != (n,) or not (found > 0).all() or abs(found.sum() - 1) > 1e-6:
+        raise ValueError(f"{name} must be {n} positive numbers that sum to 1, found {found.tolist()!r:.120}.")
+    return found
+
+
+def part_space(names: Sequence[str]) -> tuple[Parameter, ...]:
+    """Parameters that may be any number."""
+    return tuple(Parameter(name, -np.inf, np.inf, ()) for name in names)
+
+
+def shares(G: Derivative, n: int, rows: float) -> FloatArray:
+    """<G, I>, <G, 11^T> and what is known of the third part."""
+    return np.array([G.trace(), float(G.quadratics(np.ones((n, 1)))[0]), rows])

@@ -1,0 +1,176 @@
+"""The mixture: weights of I, of 11^T and of every named part, learned from the sets that were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn._linalg import to_dense
+from dpplearn.learning.parts import RESERVED, Shape
+from dpplearn.learning.similarity.learned import (
+    Learned,
+    Linear,
+    LogPrior,
+    check_weights,
+    dirichlet,
+    logits,
+    part_space,
+    pull_simplex,
+    simplex_jacobian,
+    softmax,
+)
+from dpplearn.learning.similarity.record import Derivative, Direction, Items, Parameter
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Learned):
+    """S = w_own I + w_all 11^T + sum of w_m C_m, with w >= 0 and sum 1; C_m the cosines of the m-th part.
+
+    The prior on w is Dirichlet(1 + strength): weak, and enough to keep every weight above 0.
+
+    Examples
+    --------
+    >>> Mixture(("text",), np.array([0.2, 0.3, 0.5])).weights
+    {'own': 0.2, 'all': 0.3, 'text': 0.5}
+    """
+
+    kind = "mixture"
+
+    names: tuple[str, ...] = ()
+    w: FloatArray = field(default_factory=lambda: np.empty(0))
+    errors: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        n = len(self.names) + len(RESERVED)
+        w = np.full(n, 1 / n) if np.size(self.w) == 0 else check_weights(self.w, n, "The weights of a mixture")
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "w", w)
+        object.__setattr__(self, "errors", np.asarray(self.errors, np.float64))
+
+    @property
+    def space(self) -> tuple[Parameter, ...]:
+        return part_space((*RESERVED, *self.names))
+
+    @property
+    def own(self) -> float:
+        return float(self.w[0])
+
+    @property
+    def weights(self) -> dict[str, float]:
+        return dict(zip((*RESERVED, *self.names), self.w.tolist(), strict=True))
+
+    @property
+    def parameters(self) -> FloatArray:
+        return logits(self.w)
+
+    def with_parameters(self, vector: FloatArray) -> Self:
+        return replace(self, w=np.maximum(softmax(vector), 1e-300), errors=np.empty(0))
+
+    def bound(self, parts: Sequence[Shape]) -> Self:
+        names = tuple(part.name for part in parts)
+        if not self.names:
+            return type(self)(names)
+        if sorted(self.names) != sorted(names):
+            raise ValueError(
+                f"This mixture has the parts {', '.join(self.names)}; these item sets have {', '.join(names)}."
+            )
+        return self
+
+    def starts(self) -> list[FloatArray]:
+        n = self.w.size
+        # The same weights; nearly constant, where the likelihood of sizes draws it; mostly particular to the items.
+        heavy = [np.where(np.arange(n) == j, 0.8, 0.2 / (n - 1)) for j in (1, 0)]
+        return [self.parameters, *(logits(w) for w in heavy)]
+
+    def log_prior(self, strength: float) -> LogPrior:
+        return dirichlet(self.w, strength)
+
+    def weights_jacobian(self) -> FloatArray:
+        return simplex_jacobian(self.w)
+
+    def places(self, items: Items) -> list[int]:
+        """Where the item set has each part."""
+        known = [part.name for part in items.parts]
+        missing = [name for name in self.names if name not in known]
+        if missing:
+            raise ValueError(
+                f"The similarity has a part {missing[0]!r}, and this ItemSet has {', '.join(known)}. Give every "
+                "ItemSet the parts that the model was fitted with, by their names."
+            )
+        return [known.index(name) for name in self.names]
+
+    def matrix(self, items: Items) -> FloatArray:
+        return self._mixed(items, None)
+
+    def block(self, items: Items, subset: IntArray) -> FloatArray:
+        return self._mixed(items, subset)
+
+    def _mixed(self, items: Items, subset: IntArray | None) -> FloatArray:
+        if subset is None:
+            S = (self._shares(items) @ items.packed_cosines)[lower_index(items.n)]
+        else:
+            S = np.tensordot(self._shares(items), items.part_blocks(subset), 1)
+        S += self.w[1]
+        S.flat[:: len(S) + 1] = 1.0
+        return np.asarray(S)
+
+    def _shares(self, items: Items) -> FloatArray:
+        """Weights in the order of the item set's parts."""
+        shares = np.empty(len(self.names))
+        shares[self.places(items)] = self.w[2:]
+        return shares
+
+    def rank(self, items: Items) -> int | None:
+        widths = [items.parts[place].width for place in self.places(items)]
+        return None if None in widths else sum(width for width in widths if width is not None) + 1
+
+    def rows(self, items: Items) -> FloatArray | None:
+        if items.phi is None:
+            return None
+        ends = part_ends(items)
+        root = np.repeat(np.sqrt(self._shares(items) * len(self.names)), np.diff(ends))  # phi has equal shares
+        return np.hstack([to_dense(items.phi) * root, np.full((items.n, 1), np.sqrt(self.w[1]))])
+
+    def linear(self, items: Items, G: Derivative, subset: IntArray | None = None) -> Linear:
+        n, order, lower = items.n if subset is None else subset.size, self.places(items), G.triangle()
+        constant = np.ones((n, 1))
+        first = [G.trace(), float(G.quadratics(constant)[0])]
+        ways = [Direction(), Direction(rows=constant)]
+        if lower is None:
+            U, ends = to_dense(items.phi) * np.sqrt(len(self.names)), part_ends(items)
+            U = U if subset is None else U[subset]
+            sums = np.add.reduceat(G.quadratics(U), ends[:-1])
+            ways += [Direction(rows=U[:, ends[place] : ends[place + 1]]) for place in order]
+        elif subset is None:
+            row, column = np.tril_indices(n)
+            packed = lower[row, column]
+            packed[row != column] *= 2
+            sums = items.packed_cosines @ packed
+            ways += [Direction(packed=items.packed_cosines[place]) for place in order]
+        else:
+            blocks = items.part_blocks(subset)
+            full = np.tril(lower) + np.tril(lower, -1).T
+            sums = np.einsum("mij,ij->m", blocks, full)
+            ways += [Direction(matrix=blocks[place]) for place in order]
+        return Linear(np.array([*first, *sums[order]]), ways)
+
+    def pull_back(self, items: Items, G: Derivative, subset: IntArray | None = None) -> FloatArray:
+        return pull_simplex(self.w, self.linear(items, G, subset).slopes)
+
+
+def part_ends(items: Items) -> IntArray:
+    """Where the features of each part begin and end, side by side."""
+    return np.cumsum([0, *(part.width or 0 for part in items.parts)])
+
+
+@lru_cache(maxsize=64)
+def lower_index(n: int) -> IntArray:
+    """Where entry (i, j) of a symmetric matrix is among those of its lower triangle, row by row."""
+    i, j = np.indices((n, n))
+    high, low = np.maximum(i, j), np.minimum(i, j)
+    return np.asarray(high * (high + 1) // 2 + low)

@@ -1,0 +1,220 @@
+"""log e_k(L), the normalizer given the size, with marginals, covariances and derivatives in S.
+
+Given |Y| = k, P(Y) = det(L_Y) / e_k(lam) (KT12, section 5.2), with lam, V the eigenpairs of L: phase 1 takes a set J of
+k eigenvectors, phase 2 items from the projection on them. With p_a = P(a in J) and p_ab = P(a, b in J),
+
+    P(i in Y)     sum of p_a v_ia^2                        d log e_k / dS = diag(q) V diag(p / lam) V^T diag(q)
+    P(i, j in Y)  sum of p_ab (v_ia^2 v_jb^2 - v_ia v_ib v_ja v_jb) over a != b
+
+Scaling L changes nothing, so it is scaled until about k are expected. e_k is then a coefficient of the polynomial
+det(I + zL), whose values on the unit circle give it, and what is left of it without one lam or two, by one sum with
+positive results of ordinary size: e_{k-1} without a is the coefficient of det(I + zL) / (1 + lam_a z).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, optimize
+from scipy.linalg import blas
+from scipy.special import expit
+
+from dpplearn._checks import FloatArray
+from dpplearn._linalg import Factor, reduced_rows, reduced_similarity, spectrum_wide, tilt_to_size
+from dpplearn._precision import LOST
+from dpplearn.learning.normalizer import Normalizer, Operand, symmetric
+from dpplearn.learning.similarity.record import Derivative, Direction
+
+QUIET = 1e-14  # of the largest: what a node of the sum adds that nobody sees
+
+
+def normalize_sized(eta: FloatArray, S: Operand, k: int, J: FloatArray | None, with_G: bool) -> Normalizer | None:
+    """Given that k items are chosen. None where no set of k items is possible."""
+    n = eta.size
+    if k == 0:
+        nothing = None if J is None else np.zeros((J.shape[1],) * 2)
+        return Normalizer(0.0, np.zeros(n), nothing, Nothing(n) if with_G else None)
+    found = eigenpairs(eta, S, k)
+    if found is None:
+        return None
+    lam, V, r, shift = found
+    spectrum = Sized.of(lam, V, k)
+    marginals = np.clip(np.einsum("ia,ia,a->i", V, V, spectrum.lam * spectrum.without), 0.0, 1.0)
+    covariance = None if J is None else spectrum.covariance(marginals, J)
+    G = Spectral(spectrum, r, k, S.own) if with_G else None
+    return Normalizer(spectrum.log_e + k * shift, marginals, covariance, G)
+
+
+def eigenpairs(eta: FloatArray, S: Operand, k: int) -> tuple[FloatArray, FloatArray, FloatArray, float] | None:
+    """Eigenpairs of diag(r) S diag(r), r = q e^(-shift / 2) at most 1, and the shift; None with k above the rank."""
+    shift = float(eta.max())
+    r = np.exp((eta - shift) / 2)
+    M = S.matrix()
+    lam, V = linalg.eigh(r[:, None] * M * r, driver="evd", check_finite=False)
+    lam = np.maximum(lam, 0.0)
+    if k <= lam.size and lam[-k] > LOST * lam[-1]:
+        return lam, V, r, shift
+    factor = factor_of(M, S, eta)
+    if k > factor.pivots.size:
+        return None
+    T = Factor(r[:, None] * factor.T, factor.pivots)
+    log_c = tilt_to_size(T, k)
+    p, V, _ = spectrum_wide(T.scaled(log_c))
+    return p / np.maximum(1 - p, 1e-17) * np.exp(-log_c), V, r, shift
+
+
+def factor_of(M: FloatArray, S: Operand, eta: FloatArray) -> Factor:
+    """S = U U^T with exact zeros where an item is a combination of better ones."""
+    rank = S.similarity.rank(S.items)
+    if S.own == 0 and rank is not None and rank <= 4 * S.items.n:
+        return reduced_rows(S.rows(), eta / 2)
+    return reduced_similarity(M, eta / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Sized:
+    """Eigenpairs of L and what of e_k is left without some: lam and V, log e_k, and nodes z with their weights.
+
+    e_{k-s} without a set A of s eigenvalues, over e_k, is the sum of weights z^s prod 1 / (1 + lam_a z) over a in A,
+    for L scaled by e^tilt.
+    """
+
+    lam: FloatArray
+    V: FloatArray
+    log_e: float
+    without: FloatArray  # e_{k-1} without a, over e_k
+    tilt: float
+    nodes: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, lam: FloatArray, V: FloatArray, k: int) -> Sized:
+        with np.errstate(divide="ignore"):
+            x = np.log(lam)
+        some = x[np.isfinite(x)]
+        target = k if k < some.size else k - 0.5
+        span = 50.0 + abs(np.log(target / max(some.size - target, 0.5)))
+        tilt = float(
+            optimize.brentq(lambda t: float(expit(some + t).sum()) - target, -some.max() - span, -some.min() + span)
+        )
+        scaled = np.exp(np.minimum(x + tilt, 700.0))
+        p = expit(x + tilt)
+        deviation = np.sqrt(float((p * (1 - p)).sum()))
+        N = min(2 * int(k / 2 + 7 * deviation + 10) + 1, 2 * lam.size + 3)  # odd: 1 + lam z is never 0
+        N += 1 - N % 2
+        nodes = np.exp(2j * np.pi * np.arange(N // 2 + 1) / N)
+        # of two conjugate nodes one is enough: twice its real part
+        log_value = np.log((1 - p)[:, None] + p[:, None] * nodes).sum(axis=0)
+        raw = np.exp(log_value) * nodes ** (-k) * np.where(np.arange(nodes.size) == 0, 1.0, 2.0) / N
+        total = float(raw.real.sum())  # P(|J| = k)
+        keep = np.abs(raw) > QUIET * np.abs(raw).max()
+        nodes, weights = nodes[keep], raw[keep] / total
+        log_e = float(np.log(total) + np.logaddexp(0.0, x + tilt).sum() - k * tilt)
+        left = (weights * nodes / (1 + scaled[:, None] * nodes)).real.sum(axis=1)
+        return cls(lam, V, log_e, np.maximum(left, 0.0) * np.exp(tilt), tilt, nodes, weights)
+
+    def pairs(self, s: int) -> FloatArray:
+        """e_{k-s} without a and b, over e_k, of all pairs; the diagonal has no meaning."""
+        scaled = self.lam * np.exp(self.tilt)
+        B = 1 / (1 + scaled[:, None] * self.nodes)
+        W = (B * (self.weights * self.nodes**s)) @ B.T
+        return np.asarray(np.maximum(W.real, 0.0) * np.exp(s * self.tilt))
+
+    def covariance(self, marginals: FloatArray, J: FloatArray) -> FloatArray:
+        """Of the sums of J over Y."""
+        V = self.V
+        P = self.pairs(2) * self.lam[:, None] * self.lam
+        np.fill_diagonal(P, 0.0)
+        U = np.square(V).T @ J
+        sums = marginals @ J
+        found = J.T @ (marginals[:, None] * J) + U.T @ (P @ U) - np.outer(sums, sums)
+        root, (n, r), m = np.sqrt(P), V.shape, J.shape[1]
+        step = max(1, 2_000_000 // (n * m))
+        for start in range(0, r, step):  # M_ab = sum of v_ia v_ib J_i, for some a and all b
+            some = V[:, start : start + step]
+            M = (some[:, :, None] * J[:, None, :]).reshape(n, -1).T @ V
+            M = M.reshape(some.shape[1], m, r) * root[start : start + step, None, :]
+            M = M.transpose(1, 0, 2).reshape(m, -1)
+            found -= M @ M.T
+        return symmetric(found)
+
+
+class Nothing(Derivative):
+    """Of a constant, for n items."""
+
+    shared = 0.0
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def triangle(self) -> FloatArray:
+        return np.zeros((self.n, self.n))
+
+    def times(self, V: FloatArray) -> FloatArray:
+        return np.zeros_like(V)
+
+    def trace(self) -> float:
+        return 0.0
+
+    def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return np.zeros((len(directions),) * 2), np.zeros((eta.size, len(directions)))
+
+
+@dataclass(frozen=True, eq=False)
+class Spectral(Derivative):
+    """G = diag(r) V diag(e_{k-1} without a / e_k) V^T diag(r)."""
+
+    spectrum: Sized
+    r: FloatArray
+    k: int
+    own: float
+
+    @property
+    def shared(self) -> float:  # type: ignore[override]  # <G, S> = sum of lam_a e_{k-1} without a / e_k = k
+        return self.k - self.own * self.trace()
+
+    def times(self, V: FloatArray) -> FloatArray:
+        B = self.r[:, None] * self.spectrum.V
+        return np.asarray(B @ (self.spectrum.without[:, None] * (B.T @ V)))
+
+    def triangle(self) -> FloatArray:
+        return self.times(np.eye(self.r.size))
+
+    def trace(self) -> float:
+        return float(self.r**2 @ (np.square(self.spectrum.V) @ self.spectrum.without))
+
+    def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+        """With A_a = V^T diag(r) C_a diag(r) V, and e' without two eigenvalues i != j, all over e_k:
+
+        d^2 log e_k    sum of e'_{k-2} (A_ii B_jj - A_ij B_ij)  -  (d_a log e_k) (d_b log e_k)
+        dP(i in Y)     diag(V (e'_{k-1} A) V^T) + sum of v_ia^2 lam_a e'_{k-2} A_bb  -  P(i in Y) d_a log e_k
+        """
+        s, p = self.spectrum, len(directions)
+        V, B = s.V, self.r[:, None] * s.V
+        two, one = s.pairs(2), s.pairs(1)
+        np.fill_diagonal(two, 0.0)
+        np.fill_diagonal(one, s.without)
+        along = [inside(B, way) for way in directions]
+        diagonals = np.array([A.diagonal() for A in along])
+        first = diagonals @ s.without
+        second = diagonals @ two @ diagonals.T - np.outer(first, first)
+        for a in range(p):
+            for b in range(a + 1):
+                mixed = float(np.einsum("ij,ij,ij->", two, along[a], along[b]))
+                second[a, b] -= mixed
+                second[b, a] -= mixed if a != b else 0.0
+        marginals = np.square(V) @ (s.lam * s.without)
+        moved = np.square(V) @ (s.lam[:, None] * (two @ diagonals.T)) - np.outer(marginals, first)
+        for a in range(p):
+            moved[:, a] += np.einsum("ij,ij->i", V @ (one * along[a]), V)
+        return second, moved
+
+
+def inside(B: FloatArray, way: Direction) -> FloatArray:
+    """B^T C_a B."""
+    if way.matrix is not None or way.packed is not None:
+        return np.asarray(B.T @ blas.dsymm(1.0, way.triangle(len(B)), np.asfortranarray(B), lower=1))
+    half = B if way.rows is None else way.rows.T @ B
+    return np.asarray(half.T @ half)

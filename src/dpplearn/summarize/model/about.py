@@ -1,0 +1,156 @@
+"""What a summary is to be about: how relevant sentences are to a question, and what that adds to their quality.
+
+Directly, a sentence is as relevant as its cosine with the question, words weighed by how few sentences have them. A
+word counts as another by the share of their letters that is the same (three in a row), so that inflected forms do in
+any language. Sentences say the same in other words: relevance r_0 is spread over the cosines C of all sentences, by a
+walk that begins at relevant ones and goes on with probability d (biased LexRank: Otterbacher, Erkan and Radev, 2005),
+
+    r = (1 - d) r_0 + d C D^-1 r,      D the row sums of C,
+
+and log q_i rises by STRENGTH z_i, where z is log r with mean 0 and standard deviation 1 in the cluster, cut at FAR:
+q is multiplied by a power of the relevance. The similarities, and so the diversity, stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpplearn._checks import FloatArray
+from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.tfidf import word_counts
+from dpplearn.summarize.text.language import small_words
+from dpplearn.summarize.text.word_lists import word_set
+from dpplearn.summarize.text.words import words
+
+STRENGTH = 0.7
+FAR = 5.0  # standard deviations, beyond which more relevance adds nothing
+ONWARD = 0.7  # d
+STEPS = 30  # 0.7^30 is 2e-5
+FLOOR = 0.1  # of the mean relevance: added to each, so that none is out of reach
+ALIKE = 0.55  # of their letters, below which words are different ones
+ASKING = word_set("a an as at be by did do does how i in is it many me much on or tell to we where why")
+REASON = "relevance to the question"
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A question, and what it adds to log q of each sentence; nothing where no sentence has a word of it."""
+
+    text: str
+    lift: FloatArray
+
+    @classmethod
+    def of(cls, read: SplitCluster, text: str) -> Question:
+        """Ask it of the sentences of a cluster."""
+        r = relevance(read.words, asked_words(text))
+        z = np.log(r + FLOOR * r.mean()) if r.any() else r
+        spread = float(z.std())
+        z = np.clip((z - z.mean()) / spread, -FAR, FAR) if spread > 0.0 else np.zeros(r.size)
+        return cls(text, STRENGTH * z)
+
+    @property
+    def factor(self) -> FloatArray:
+        """What it multiplies q by."""
+        return np.exp(self.lift)
+
+    @property
+    def note(self) -> str:
+        """What to say where it was in vain; else nothing."""
+        if self.lift.any():
+            return ""
+        named = ", ".join(f"“{word}”" for word in asked_words(self.text)[:8])
+        return f"No sentence mentions {named}: this is a summary of the whole."
+
+    def among(self, asked: Sequence[Sentence], kept: Sequence[Sentence]) -> Question:
+        """The same for some of the sentences that it was asked of."""
+        lift = dict(zip(asked, self.lift.tolist(), strict=True))
+        return Question(self.text, np.array([lift[one] for one in kept]))
+
+
+def check_about(about: str | None) -> str | None:
+    """A question or a few words; None for a summary of the whole."""
+    if about is None:
+        return None
+    if not isinstance(about, str):
+        raise TypeError(f"about must be a question or a few words, found {about!r:.60}.")
+    if not words(about):
+        raise ValueError(f"about must have a word in it, found {about!r:.60}. Leave it out for a summary of the whole.")
+    return about.strip()
+
+
+def asked_words(text: str) -> list[str]:
+    """The words of a question, each once, without the small ones; with them, where it has no other.
+
+    Examples
+    --------
+    >>> asked_words("What was the cost of the dam?")
+    ['cost', 'dam']
+    """
+    found = list(dict.fromkeys(words(text)))
+    return [word for word in found if word not in ASKING and word not in small_words()] or found
+
+
+def relevance(sentences: Sequence[Sequence[str]], question: Sequence[str]) -> FloatArray:
+    """How relevant each sentence, given by its words, is to the words of a question; 0 for all where none has one.
+
+    Examples
+    --------
+    >>> said = [["the", "dam", "cost", "much"], ["much", "money", "went"], ["rain", "fell"]]
+    >>> r = relevance(said, ["costs"])
+    >>> bool(r[0] > r[1] > r[2] == 0)
+    True
+    """
+    counts, columns = word_counts(sentences)
+    n = len(sentences)
+    idf = np.log((1.0 + n) / (0.5 + np.bincount(counts.indices, minlength=counts.shape[1])))
+    asked = idf * matching(list(columns), question)
+    rows = counts.copy()
+    rows.data = np.sqrt(rows.data) * idf[rows.indices]
+    rows.data /= np.repeat(np.sqrt(np.add.reduceat(rows.data**2, rows.indptr[:-1])), np.diff(rows.indptr))
+    direct = np.asarray(rows @ asked)
+    total = float(direct.sum())
+    if total <= 0.0:
+        return np.zeros(n)
+    by_word, r = rows.T.tocsr(), direct
+    degree = rows @ np.asarray(rows.sum(axis=0)).ravel()
+    for _ in range(STEPS):
+        r = (1.0 - ONWARD) * direct + ONWARD * (rows @ (by_word @ (r / degree)))
+    return np.asarray(r / total * n)
+
+
+def matching(vocabulary: Sequence[str], question: Sequence[str]) -> FloatArray:
+    """How much each word is one of the question's: 1 for the same, else the square of the share of letters in common.
+
+    Endings differ, and so may a letter or two in front (as in Hebrew and Arabic); other beginnings are other words.
+
+    Examples
+    --------
+    >>> matching(["costs", "cost", "coast", "dam"], ["cost"]).round(2)
+    array([0.44, 1.  , 0.  , 0.  ])
+    """
+    asked = [_triples(word) for word in question]
+    rows, columns = word_counts([_triples(word) for word in vocabulary])
+    common = (rows @ word_counts(asked, columns)[0].T).tocoo()
+    sizes = np.diff(rows.indptr)[common.row] + np.array([len(one) for one in asked])[common.col]
+    alike = 2.0 * common.data / sizes
+    found = np.zeros(len(vocabulary))
+    for k in np.flatnonzero(alike >= ALIKE):
+        i, j = common.row[k], common.col[k]
+        if _begins_in(vocabulary[i], question[j]) or _begins_in(question[j], vocabulary[i]):
+            found[i] = max(found[i], alike[k] ** 2)
+    return found
+
+
+def _begins_in(word: str, other: str) -> bool:
+    """Whether a word begins where another does, or after a letter or two that are put before words."""
+    return word[:2] in other[:4]
+
+
+def _triples(word: str) -> list[str]:
+    """Every three letters in a row, each once, with marks at both ends."""
+    marked = f"^{word}$"
+    return list(dict.fromkeys(marked[k : k + 3] for k in range(len(marked) - 2)))

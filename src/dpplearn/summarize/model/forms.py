@@ -1,0 +1,60 @@
+"""Shorter forms of a cluster's sentences as candidates beside them: at most one form of a sentence is in a set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dpplearn._checks import FloatArray
+from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn.summarize.corpora.mismatch import language_of
+from dpplearn.summarize.model.split_cluster import SplitCluster, Words
+from dpplearn.summarize.text.matching import ANY
+from dpplearn.summarize.text.short_forms import short_forms
+from dpplearn.summarize.text.words import words
+
+
+class Forms(NamedTuple):
+    """The shorter forms of the sentences of a cluster, with their words, by the number of the sentence."""
+
+    order: tuple[tuple[int, int], ...]  # the sentence of each, and which of its forms it is, from 1
+    made: dict[tuple[int, int], tuple[Sentence, Words]]
+
+    @classmethod
+    def of(cls, read: SplitCluster, language: str | None = None) -> Forms:
+        """Those with other words than every sentence and every form before; `language` where the cluster tells none."""
+        language = language_of(read.cluster) or (None if language == ANY else language)
+        seen, made = set(read.said), dict[tuple[int, int], tuple[Sentence, Words]]()
+        for i, sentence in enumerate(read.sentences):
+            for form in short_forms(sentence.text, language):
+                tokens = tuple(words(form.text))
+                said = " ".join(sorted(tokens))
+                if tokens and said not in seen:
+                    seen.add(said)
+                    kind = 1 + ((i, 1) in made)
+                    made[i, kind] = replace(sentence, text=form.text, dropped=form.dropped, full=sentence.text), tokens
+        return cls(tuple(made), made)
+
+    def replaced(self, read: SplitCluster) -> Iterator[SplitCluster]:
+        """The cluster with every sentence in its first form, where it has one, and with every one in its last."""
+        for kind in range(1, 1 + max(kind for _, kind in self.order)):
+            sentences, tokens = zip(*(self._form(read, i, kind) for i in range(len(read))), strict=True)
+            yield SplitCluster(read.cluster, sentences, tokens, read.set_aside)
+
+    def _form(self, read: SplitCluster, i: int, kind: int) -> tuple[Sentence, Words]:
+        whole = read.sentences[i], read.words[i]
+        return self.made.get((i, kind)) or self.made.get((i, 1)) or whole
+
+    def all(self, read: SplitCluster) -> SplitCluster:
+        """The sentences, each before its forms."""
+        found = dict(self.made) | {(i, 0): (read.sentences[i], read.words[i]) for i in range(len(read))}
+        sentences, tokens = zip(*(found[key] for key in sorted(found)), strict=True)
+        return SplitCluster(read.cluster, sentences, tokens, read.set_aside)
+
+    def rows(self, blocks: list[FloatArray]) -> FloatArray:
+        """A row for each sentence and form, of the blocks' that have one for each sentence: whole, first form, ..."""
+        keys = sorted({*self.order, *((i, 0) for i in range(len(blocks[0])))})
+        return np.array([blocks[kind][i] for i, kind in keys])

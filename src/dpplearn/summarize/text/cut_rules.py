@@ -1,0 +1,322 @@
+"""What may be dropped from an English sentence: a table of rules, each a pattern and a question about what it found.
+
+A pattern's group `cut` is what goes, and the rest must read on with no word changed. Light rules drop what carries
+little (who says so, connectives, asides in parentheses, weekdays), heavy ones a part that tells more of something.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple, TypeAlias
+
+from dpplearn.summarize.text.cut_words import any_of, has_any, has_finite, is_clause, is_source, listed, words_in
+
+Found: TypeAlias = re.Match[str]
+Question: TypeAlias = Callable[[Found], bool]
+
+
+class Rule(NamedTuple):
+    """What to look for, and the question that must be answered with yes; `heavy`: what goes tells something itself."""
+
+    name: str
+    pattern: re.Pattern[str]
+    holds: Question
+    heavy: bool
+
+
+_FORMULA = re.compile(r"[=<>|\\∑λΣ∈≤≥^_{}~]|\b[a-z]\d\b|\d\s?[*/×]\s?\d")
+_PLACES = frozenset(["left", "right", "top", "bottom", "middle", "respectively", "see", "above", "below"])
+_UNITS = frozenset(["us", "eu", "un", "uk", "km", "mi", "ft", "kg", "cm"])
+_BREAK = re.compile(r"[,;:–—]")
+
+
+def _before(found: Found) -> str:
+    return found.string[: found.start("cut")]
+
+
+def _after(found: Found) -> str:
+    return found.string[found.end("cut") :]
+
+
+def _next(found: Found) -> str:
+    """The first word after what goes."""
+    return next(iter(words_in(_after(found)[:40])), "")
+
+
+def is_aside(found: Found) -> bool:
+    """Parentheses that explain the noun before them; not (a), f(x), "as in (Lee, 2001)", nor an acronym used again."""
+    before, inside = _before(found), found["inside"].strip()
+    noun, said = next(iter(reversed(words_in(before[-60:]))), ""), words_in(inside)
+    if not noun or not said or _FORMULA.search(found.string) or not (before[-1].isalnum() or before[-1] in "%’”"):
+        return False
+    if noun in listed("governing") or (noun.isalpha() and len(noun) < 3 and noun not in _UNITS):
+        return False
+    if said[0] in ("or", "and", "but", "plus", "so", "e", "both") or not _PLACES.isdisjoint(said):
+        return False
+    if re.match(r",? (?:and |or )?\(", _after(found)) and re.search(YEAR, inside):  # works that the sentence is about
+        return False
+    acronym = inside.isupper() and len(inside) > 1
+    if acronym and re.search(rf"\b{re.escape(inside)}", _after(found)):
+        return False
+    return acronym or "." in inside or any(len(word) > 2 for word in said)
+
+
+def is_reported(found: Found) -> bool:
+    """A whole statement before who says so: no quotation, no opinion, not in the first person."""
+    before, named = _before(found), "according to" in found["cut"]
+    return is_clause(before) and is_report(before) and is_source(found["who"], named=named)
+
+
+def is_report(statement: str) -> bool:
+    """Whether a statement is one whoever makes it: without quotations, judgements, "I" or "you"."""
+    return not has_any(statement, "persons", "judging") and re.search(r"[\"“”‘«]|(?<!\w)'", statement) is None
+
+
+def opens_clause(found: Found) -> bool:
+    """What follows stands alone: it has a verb before its next comma, and begins as clauses do."""
+    first = _BREAK.split(_after(found), maxsplit=1)[0]
+    if (
+        not is_clause(first)
+        or re.match(rf"{DAY}|{MONTH}", first)
+        or _next(found) in listed("subordinators") | listed("finite")
+    ):
+        return False
+    return _next(found) not in (
+        "and",
+        "or",
+        "but",
+        "who",
+        "which",
+        "that",
+        "than",
+        "where",
+        "not",
+        "nor",
+        "second",
+        "third",
+    )
+
+
+def is_said_in_front(found: Found) -> bool:
+    """What somebody says stands alone, after "according to" them."""
+    return opens_clause(found) and is_report(_after(found)) and is_source(found["who"], named=True)
+
+
+def drops_that(found: Found) -> bool:
+    """Officials said that ...: the statement stands alone, and has no word that means those who made it."""
+    rest = _after(found)
+    if re.search(r"\b(?:they|their|them|he|she|his|her|its|it|but|and that)\b", rest):
+        return False
+    return opens_clause(found) and is_report(rest) and is_source(found["who"])
+
+
+def closes_before_verb(found: Found) -> bool:
+    """Between commas, and the verb of the sentence follows; after no other comma there is one."""
+    others = re.findall(r", (?:and |or )?([\w’']+)", _after(found))
+    return is_clause(_next(found)) and is_subject(_before(found)) and not any(map(has_finite, others))
+
+
+def is_subject(before: str) -> bool:
+    """Whether a text ends with a subject and no verb: of the sentence, after "In May,", or of what is said."""
+    opening, *rest = before.split(",")
+    leads = opening.lower() in listed("connectives") or not listed("subordinators").isdisjoint(words_in(opening)[:1])
+    if len(rest) > 1 or (rest and not leads):
+        return False
+    part = re.split(r"\b(?:that|said|says)\b", (rest or [opening])[-1])[-1]
+    return bool(part.strip()) and not has_finite(part)
+
+
+def is_apposition(found: Found) -> bool:
+    """What a name at the head of the sentence is, without a verb: "Ann Lee, the mayor of Oslo, said"."""
+    return closes_before_verb(found) and not has_finite(found["cut"]) and " and " not in _before(found)
+
+
+def ends_plainly(found: Found) -> bool:
+    """A part at the end, after a whole clause; after commas in it there is no verb, so that it is all one part."""
+    before, (_, *others) = _before(found), found["cut"].lstrip(" ,").split(",")
+    *leading, last = _BREAK.split(before)
+    hanging = re.split(r"\b(?:that|until|when|if|because|whether|although|while|unless|how|why)\b", last)[-1]
+    if not is_clause(last) or not is_clause(hanging) or _FORMULA.search(found.string):
+        return False
+    if not leading and words_in(before)[0] in listed("subordinators") | {"according"}:
+        return False
+    if re.search(r"\b(?:between|both|either|not only|such|so|too|from|and|or|that|more|less|than)$", before.rstrip()):
+        return False
+    return not any(
+        has_finite(one) or re.match(r" (?:that|who|which|but|so|or|to|where|when|as|while)\b", one) for one in others
+    )
+
+
+def is_second_clause(found: Found) -> bool:
+    """A clause with a subject of its own after one that is whole; not the last of several, nor the one of two."""
+    before, cut = _before(found), found["cut"]
+    if ("," in before and words_in(before)[0] not in listed("subordinators")) or re.search(r"[;:]", before):
+        return False
+    if re.search(r"\b(?:between|both|one)\b", before) or re.search(
+        r"\b(?:others?|latter|second|and so)\b|^; and\b", cut
+    ):
+        return False
+    return ends_plainly(found) and has_finite(cut)
+
+
+def leads_in(found: Found) -> bool:
+    """A clause or phrase in front of a main clause, whose subject is not told by it."""
+    first = _next(found)
+    return opens_clause(found) and first not in listed("pointing") and not first.endswith(("ed", "ing"))
+
+
+def is_passing_day(found: Found) -> bool:
+    """A day that says when something was, in a sentence that denies nothing; not the news itself, nor one of two."""
+    before, whole = _before(found), found.string
+    if not before[-1:].isalnum() or has_any(whole, "kept", "coming") or words_in(before)[-1] in listed("dated"):
+        return False
+    return is_clause(before) or is_clause(_after(found)[:40])
+
+
+def is_age(found: Found) -> bool:
+    """A number after a name, no day of a month and no score; after it the sentence goes on, or more about the name."""
+    month = re.match(MONTH, found["name"] + ".") or re.match(MONTH, found["name"])
+    goes_on = not found["cut"].endswith(",") or has_finite(_next(found)) or _next(found) == "and"
+    return month is None and goes_on and not re.match(r"\s*(?:\d|[A-Z][\w’'-]*,? \d)", _after(found))
+
+
+def is_between(found: Found) -> bool:
+    """Between commas after a subject or an auxiliary: not between two clauses."""
+    *leading, part = _BREAK.split(_before(found))
+    words = words_in(part)
+    if not words or words[-1] in listed("auxiliaries"):
+        return bool(words) and not has_finite(_next(found))
+    return has_finite(_next(found)) and not has_finite(part) and not leading
+
+
+def is_also(found: Found) -> bool:
+    """An "also" that answers no "not only", and joins nothing."""
+    return "not only" not in found.string.lower() and not re.search(r"\b(?:not|but|and|as|or)$", _before(found))
+
+
+def is_between_dashes(found: Found) -> bool:
+    """Between two dashes, not two rows of them."""
+    return found["dash"] not in found["cut"][3:-3]
+
+
+def follows_clause(found: Found) -> bool:
+    return is_clause(_before(found))
+
+
+DAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: (?:morning|afternoon|evening|night))?"
+MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|(?:Jan|Feb|Aug|Sept|Oct|Nov|Dec)\.)"
+)
+YEAR = r"(?:19|20)[0-9]{2}"
+DATE = rf"(?:{MONTH} [0-3]?[0-9](?:, {YEAR})?|[0-3]?[0-9](?:st|nd|rd|th)? {MONTH}(?: {YEAR})?)"
+NAME = r"[A-Z][\w’'-]*\.?"
+WHO = r"(?P<who>(?:[^\s,;:()\"“”]+ ){0,5}[^\s,;:()\"“”]+)"
+WHEN = rf"(?:(?: on| late| early| late on| earlier)? (?:{DAY}|today|yesterday)| on {DATE})"
+STATED = r"(?: in a (?:\w+ )?(?:statement|report|release)| in (?:its|their) (?:\w+ )?report)"
+END = r"(?=\s?[.!]$)"  # the end of the sentence, whose stop stays
+# after a day that may go: not the first of two, nor a part of "on Friday night", "on Friday the 13th"
+FREE = (
+    r"(?=\s?[.!]$|\s[a-z]|, [a-z])(?! (?:early|late|morning|afternoon|evening|night|and|or|to|through|until|of|at)\b)"
+    r"(?!, (?:and|or) (?:on )?[A-Z])(?! the [0-9])"
+)
+TIMES = (
+    rf"(?:On|Late on|Early on|Earlier on|Late|Early) {DAY}(?:, {DATE})?",
+    rf"On {DATE}",
+    rf"(?:Earlier|Later) (?:today|yesterday|this (?:week|month|year)|that (?:day|week|month|year)|on {DAY})",
+    r"(?:Last|This) (?:week|month|year|morning|afternoon|evening|night|summer|winter|spring|autumn)",
+    rf"In (?:early |late |mid-)?(?:{MONTH} {YEAR}|{MONTH}|{YEAR})",
+    r"At (?:about |around )?[0-9]{1,2}(?:[:.][0-9]{2})? ?(?:[ap]\.m\.|[ap]m)(?: local time)?",
+    r"(?:A|Two|Three|Four|Five|Several|Some) (?:day|hour|week|month|year)s? (?:ago|later)",
+)
+NOTED = r"(?:noted|pointed out)"
+SEEN = rf"(?:shown|seen|mentioned|discussed|described|illustrated|stated|explained|reported|expected|{NOTED})"
+RELATIVES = r"(?:who|which|whose)"
+OF_THEM = r"(?:many|most|some|all|both|one|two|three|several|half|part|each) of (?:whom|which)"
+MORE = r"(?:including|such as(?! they\b)|especially|particularly"
+CLAUSES = (
+    r"(?:while|although|though|even though|whereas|because|since|with|amid|after|before|compared (?:to|with)"
+    r"|as (?:he|she|it|they|we|the|a|part of))"
+)
+
+SUBJECT = r"the|an?|he|she|it|they|there|we|this|these|his|her|its|their|[A-Z][\w’'-]*"
+FRONT = r"(?:After|Following|While|Although|Though|Even though|Because|Since|As (?:the|he|she|it|they|an?|part of))"
+
+
+@cache
+def english_rules() -> tuple[Rule, ...]:
+    """The rules, in the order in which they are tried."""
+    said = any_of("reporting")
+    told = rf"told (?:reporters|journalists|(?:the )?{NAME}(?: {NAME}){{0,2}})"
+    light: list[tuple[str, str, Question]] = [
+        ("parentheses", r"(?P<cut>\s\((?P<inside>[^()]{2,160})\))(?=[\s,.;:!?]|$)", is_aside),
+        ("dashes", r"(?P<cut>\s(?P<dash>--|–|—)\s[a-z][^–—;:]{2,140}?\s(?P=dash))(?=\s[a-z])", is_between_dashes),
+        ("attribution", rf"(?P<cut>\s?,\s{WHO} {said}{WHEN}?{STATED}?{WHEN}?){END}", is_reported),
+        ("attribution", rf"(?P<cut>\s?,\s{said} {WHO}{WHEN}?){END}", is_reported),
+        ("according to", rf"(?P<cut>\s?,\saccording to (?P<who>[^;:()]{{2,160}})){END}", is_reported),
+        ("according to", r"^(?P<cut>According to (?P<who>[^,;:()]{2,80}), )", is_said_in_front),
+        ("said that", rf"^(?P<cut>{WHO} (?:{said}|{told}){WHEN}? that )", drops_that),
+        ("connective", rf"^(?P<cut>(?i:{any_of('connectives')}), )", opens_clause),
+        ("connective", rf"^(?P<cut>(?:But|And|So) )(?={any_of('openers')}\b|[A-Z][a-z])", opens_clause),
+        ("connective", rf"(?P<cut>,\s{any_of('between')},)(?=\s[a-z])", is_between),
+        (
+            "connective",
+            rf"(?P<cut>,\s(?:however|though|too|as well|of course|in fact|for example)){END}",
+            follows_clause,
+        ),
+        ("signpost", r"^(?P<cut>(?:Note|Notice|Recall|Observe|We (?:also )?note) that )", opens_clause),
+        ("signpost", rf"^(?P<cut>It (?:should (?:also )?be {NOTED}|is worth noting|turns out) that )", opens_clause),
+        ("signpost", rf"^(?P<cut>As (?:(?:can be |is |was |we have )?{SEEN})(?: [\w.]+){{0,5}}, )", opens_clause),
+        ("signpost", r"^(?P<cut>In this (?:paper|work|article|section|study|report|chapter), )", opens_clause),
+        ("time in front", rf"^(?P<cut>(?:{'|'.join(TIMES)}), )", opens_clause),
+        ("day", rf"(?P<cut> (?:late |early )?on (?:(?:late |early )?{DAY}|{DATE})){FREE}", is_passing_day),
+        ("day", rf"(?<= (?:said|told|died|left))(?P<cut> (?:late |early )?{DAY}){FREE}", is_passing_day),
+        (
+            "day",
+            rf"(?P<cut>(?: earlier| later)? (?:today|yesterday|(?:this|last) (?:week|month|year))){END}",
+            is_passing_day,
+        ),
+        ("small words", rf"\b{any_of('auxiliaries')}(?P<cut> also)(?= [a-z]+\b)", is_also),
+        ("small words", r"(?P<cut> also)(?= (?:be|been|have|had|has|[a-z]+(?:ed|ing|es))\b)", is_also),
+        (
+            "small words",
+            r"(?P<cut> in order)(?= to [a-z]+)",
+            lambda found: not re.search(r"\b(?:not|is|are|was|put|kept|set|brought)$", _before(found)),
+        ),
+        ("age", rf"(?P<name>{NAME})(?P<cut>, (?:aged )?[1-9][0-9],)(?=\s[a-z])", is_age),
+        (
+            "age",
+            rf"(?P<name>{NAME})(?P<cut>, (?:aged )?[1-9][0-9])(?=, (?:an?|the|of|from|who|whose|[a-z]+ing) )",
+            is_age,
+        ),
+    ]
+    heavy: list[tuple[str, str, Question]] = [
+        ("relative", rf"(?P<cut>,\s{RELATIVES}\s[^;:()]{{3,160}}?,)(?=\s[a-z])", closes_before_verb),
+        ("relative", rf"(?P<cut>\s?,\s(?:{RELATIVES}|where|{OF_THEM})\s[^;:()]{{3,200}}?){END}", ends_plainly),
+        (
+            "apposition",
+            rf"^(?:{NAME} ){{0,4}}{NAME}(?P<cut>, (?:an?|the|his|her|its|one of) [^,;:()]{{3,90}},)(?=\s[a-z])",
+            is_apposition,
+        ),
+        (
+            "included",
+            rf"(?P<cut>,\s{MORE}|(?:also )?known as|located|based)\s[^,;:()]{{2,90}},)(?=\s[a-z])",
+            closes_before_verb,
+        ),
+        ("included", rf"(?P<cut>\s?,\s{MORE}|as well as|along with|among them)\s[^;:()]{{2,200}}?){END}", ends_plainly),
+        (
+            "participle",
+            rf"(?P<cut>\s?,\s(?:thus |thereby |also |then )?{any_of('participles')}\s[^;:()]{{3,200}}?){END}",
+            ends_plainly,
+        ),
+        ("second clause", rf"(?P<cut>(?:\s?,\sand\s(?:{SUBJECT})\s|;\s)[^;:()]{{3,200}}?){END}", is_second_clause),
+        ("in front", rf"^(?P<cut>{FRONT}\s[^,;:()]{{3,120}}, )", leads_in),
+        ("clause", rf"(?P<cut>\s?,\s{CLAUSES}\s[^;:()]{{3,200}}?){END}", ends_plainly),
+    ]
+    return tuple(
+        Rule(name, re.compile(pattern), holds, rules is heavy)
+        for rules in (light, heavy)
+        for name, pattern, holds in rules
+    )

@@ -1,0 +1,292 @@
+"""The torch evaluator: instances of about the same size in one tensor, on any device, in float64.
+
+The formulas are those of `dpplearn.learning.normalizer`, with one triangular inverse for a batch in place of LAPACK's.
+Where that file finds a Cholesky factor too inaccurate (items too alike, qualities too large), the instance goes the
+numpy way. So do the requests that are not batched: the likelihood given the size, what trees are grown on, and the
+derivatives of learned similarities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dpplearn._checks import FloatArray
+from dpplearn._precision import MIN_PIVOT
+from dpplearn.learning.likelihood import Example, Request, Terms, same
+from dpplearn.learning.normalizer import LOG_WIDE
+from dpplearn.learning.quality import MAX_ETA, LogLinear
+from dpplearn.learning.similarity import Derivative, Learned, Similarity
+from dpplearn.learning.training_set import Shard
+from dpplearn.torch.determinants import inverse_lower
+from dpplearn.torch.memory import SHARE, free_bytes, in_batches
+
+WORK = 6  # arrays of the size of S that an evaluation makes, at most
+STAGE = 2**28  # bytes that are put together at a time on their way to the device
+
+
+def default_device() -> torch.device:
+    """The GPU, where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+class Batches:
+    """Evaluates shards in batches on a device: "cuda", "cuda:1", "cpu"; by default a GPU where there is one."""
+
+    def __init__(self, device: Any = None) -> None:
+        self.device = str(default_device() if device is None else torch.device(device))
+        if self.device.startswith("cuda") and not torch.cuda.is_available():
+            raise ValueError(f"device={self.device!r} needs a GPU that torch sees, and there is none. Leave it out.")
+
+    def prepare(self, shard: Shard, similarity: Similarity) -> Prepared:
+        return Prepared(shard, similarity, torch.device(self.device))
+
+
+class Tensors(NamedTuple):
+    """Instances, padded by items with q = 0; S is a matrix, or rows of which `shared` is the product."""
+
+    S: Tensor  # (b, n, n), or (b, n, d)
+    F: Tensor  # (b, n, m)
+    there: Tensor  # (b, n) which items there are
+    target: Tensor  # (b, n) which were chosen
+    weight: Tensor  # (b,)
+    log_det: Tensor  # (b,) log det S_Y
+
+    def part(self, low: int, high: int) -> Tensors:
+        return Tensors(*(x[low:high] for x in self))
+
+
+@dataclass
+class Bucket:
+    """Instances of one route and about one size; what they are on the device stays there where there is room."""
+
+    dual: bool
+    n: int
+    d: int  # columns of S
+    weights: list[float] = field(default_factory=list)
+    examples: list[Example] = field(default_factory=list)
+    kept: Tensors | None = None
+
+    @property
+    def each(self) -> int:
+        """Bytes of the work on one instance."""
+        return 8 * WORK * self.n * max(self.n, self.examples[0].items.n_features)
+
+    def tensors(self, low: int, high: int, device: torch.device) -> Tensors:
+        """Of the instances low ... high."""
+        if self.kept is not None:
+            return self.kept.part(low, high)
+        step = max(1, STAGE // (8 * self.n * self.d))
+        return joined([self._stacked(a, min(a + step, high), device) for a in range(low, high, step)])
+
+    def keep(self, device: torch.device) -> None:
+        """Put all on the device, if that leaves half of what is free there; on a CPU, if S is not sparse features'."""
+        examples = self.examples
+        bytes_ = 8 * len(examples) * self.n * (self.d + examples[0].items.n_features)
+        fits = examples[0].S.keep if device.type == "cpu" else bytes_ <= SHARE * free_bytes(device)
+        self.kept = self.tensors(0, len(examples), device) if fits else None
+
+    def _stacked(self, low: int, high: int, device: torch.device) -> Tensors:
+        part, m = self.examples[low:high], self.examples[0].items.n_features
+        b, n = len(part), self.n
+        S, F = np.zeros((b, n, self.d)), np.zeros((b, n, m))
+        there, target = np.zeros((b, n), np.bool_), np.zeros((b, n), np.bool_)
+        for t, example in enumerate(part):
+            found = example.S.rows() if self.dual else example.S.similarity.matrix(example.items)
+            S[t, : len(found), : found.shape[1]] = found
+            F[t, : len(found)], there[t, : len(found)], target[t, example.Y] = example.items.features, True, True
+        weight, log_det = np.array(self.weights[low:high]), np.array([example.log_det_Y for example in part])
+        return Tensors(*(torch.from_numpy(x).to(device) for x in (S, F, there, target, weight, log_det)))
+
+
+class OnDevice(Derivative):
+    """G = diag(r) X diag(r) of one instance, where its n x n array is."""
+
+    def __init__(self, X: Tensor, r: Tensor, shared: float) -> None:
+        self.X, self.r, self.shared = X, r, shared
+
+    def trace(self) -> float:
+        return float(self.r.square() @ self.X.diagonal())
+
+    def times(self, V: FloatArray) -> FloatArray:
+        r = self.r.unsqueeze(-1)
+        return (r * (self.X @ (r * torch.from_numpy(np.array(V)).to(self.X.device)))).cpu().numpy()
+
+
+class Normalized(NamedTuple):
+    """log det(I + L'), P(i in Y) under L', and X: off the diagonal K'_ij^2 = h_i h_j X_ij^2."""
+
+    log_z: Tensor
+    k: Tensor
+    h: Tensor
+    X: Tensor | None  # where more than the marginals is asked for
+    r: Tensor  # G = diag(r) X diag(r)
+    good: Tensor  # where the factor is accurate
+
+
+class Prepared:
+    """The instances of a shard in buckets."""
+
+    def __init__(self, shard: Shard, similarity: Similarity, device: torch.device) -> None:
+        self.shard, self.device = shard, device
+        self._place(similarity)
+
+    def _place(self, similarity: Similarity) -> None:
+        """Into buckets: the rank, and so the route, may be another for another S."""
+        self.similarity, self.buckets, self.in_order = similarity, list[Bucket](), list[tuple[float, Example]]()
+        found: dict[tuple[int, ...], Bucket] = {}
+        for w, items, Y in zip(self.shard.weights.tolist(), self.shard.item_sets, self.shard.subsets, strict=True):
+            example = Example(items, Y, similarity)
+            n = rounded(items.n)
+            d = rounded(similarity.rank(items) or 1) if example.dual else n
+            bucket = found.setdefault((example.dual, n, d), Bucket(example.dual, n, d))
+            bucket.weights.append(w)
+            bucket.examples.append(example)
+            self.in_order.append((w, example))
+        self.buckets = [found[key] for key in sorted(found)]
+        for bucket in self.buckets:
+            bucket.keep(self.device)
+
+    def evaluate(self, request: Request) -> Terms:
+        if not same(request.similarity, self.similarity):
+            self._place(request.similarity)
+        if request.given_size or request.per_item or (request.with_similarity and isinstance(self.similarity, Learned)):
+            return request.total((w, example.evaluate(request)) for w, example in self.in_order)  # the numpy way
+        parts: list[tuple[float, Terms]] = []
+        for bucket in self.buckets:
+            work = partial(evaluate_batch, bucket, request, self.device)
+            for batch in in_batches(len(bucket.examples), bucket.each, self.device, work):
+                parts += batch
+        return request.total(parts)
+
+    def __sizeof__(self) -> int:
+        return sum(example.nbytes for bucket in self.buckets for example in bucket.examples)
+
+
+def rounded(n: int) -> int:
+    """A size to pad to: an eighth more than n, at most."""
+    step = max(8, 2 ** (max(n, 1).bit_length() - 4))
+    return -(-n // step) * step
+
+
+def joined(parts: list[Tensors]) -> Tensors:
+    return parts[0] if len(parts) == 1 else Tensors(*(torch.cat(xs) for xs in zip(*parts, strict=True)))
+
+
+def evaluate_batch(
+    bucket: Bucket, request: Request, device: torch.device, low: int, high: int
+) -> list[tuple[float, Terms]]:
+    """The sum over a batch, weighted, and beside it the instances that went the numpy way."""
+    quality, similarity, order, with_similarity = request[:4]
+    examples, data = bucket.examples[low:high], bucket.tensors(low, high, device)
+    linear = isinstance(quality, LogLinear)
+    if linear:
+        eta = data.F @ torch.tensor(quality.parameters, device=device)
+    else:
+        eta = padded([quality.eta(e.items) for e in examples], bucket.n, device)
+    fine = (torch.isfinite(eta) & (eta <= MAX_ETA) | ~data.there).all(-1)
+    eta = torch.where(data.there & fine.unsqueeze(-1), eta, -float("inf"))
+    own = similarity.own
+    log_D = torch.logaddexp(torch.zeros_like(eta), eta + np.log(own)) if own > 0 else torch.zeros_like(eta)
+    z = shared(eta - log_D, data.S, own, bucket.dual, order == 2 or with_similarity)
+    good = z.good & fine
+    s = torch.exp(-log_D)
+    k = (1.0 - s * (1.0 - z.k)).clamp(0.0, 1.0)  # K_ii = 1 - s_i (1 - K'_ii)
+    weight = torch.where(good, data.weight, 0.0)
+    values = torch.where(data.target, eta, 0.0).sum(-1) + data.log_det - (z.log_z + log_D.sum(-1))
+    value = torch.where(good, weight * values, 0.0).sum()
+    d_eta = data.target.double() - k
+    if linear:
+        gradient = (weight.unsqueeze(-1) * d_eta).flatten() @ data.F.flatten(0, 1)
+    else:
+        slopes_eta = (weight.unsqueeze(-1) * d_eta).cpu().numpy()
+        gradient = sum_of(quality.pull_back(e.items, x[: e.items.n]) for e, x in zip(examples, slopes_eta, strict=True))
+    hessian = None
+    if order == 2 and z.X is not None:
+        J = data.F if linear else padded([quality.jacobian(e.items) for e in examples], bucket.n, device)
+        hessian = -covariance(J, z.k, z.h, z.X, s, weight)
+    slopes = None
+    if with_similarity and z.X is not None:
+        which = torch.nonzero(good).flatten().tolist()
+        sums, weights = z.k.sum(-1).tolist(), weight.tolist()
+        slopes = np.zeros(similarity.parameters.size)
+        for t in which:
+            e, n = examples[t], examples[t].items.n
+            if e.log_det_Y == -np.inf:
+                slopes += np.inf  # impossible here, and perhaps not for larger parameters
+                continue
+            G = OnDevice(z.X[t, :n, :n], z.r[t, :n], sums[t])
+            slopes += weights[t] * (e.block_slopes() - similarity.pull_back(e.items, G))
+    total = Terms(float(value), as_numpy(gradient), None if hessian is None else as_numpy(hessian), slopes)
+    others = torch.nonzero(~good).flatten().tolist()
+    return [(1.0, total), *((bucket.weights[low + t], examples[t].evaluate(request)) for t in others)]
+
+
+def shared(eta: Tensor, S: Tensor, own: float, dual: bool, more: bool) -> Normalized:
+    """Of L' = diag(q) (S - own I) diag(q); see dpplearn.learning.normalizer for the two routes."""
+    if dual:
+        q = torch.exp(eta / 2)
+        B = q.unsqueeze(-1) * S
+        A = B.mT @ B
+        A.diagonal(dim1=-2, dim2=-1).add_(1.0)
+        C, T, good = accurate(A, (eta <= LOG_WIDE).all(-1), 0.0)
+        W = B @ T.mT  # K' = W W^T
+        k = W.square().sum(-1).clamp(max=1.0)
+        X = None
+        if more:
+            X = -(W @ W.mT)
+            X.diagonal(dim1=-2, dim2=-1).add_(1.0)
+        return Normalized(2 * C.diagonal(dim1=-2, dim2=-1).log().sum(-1), k, torch.ones_like(q), X, q, good)
+    log_d = (eta / 2).clamp(min=0.0)
+    r, g = torch.exp(eta / 2 - log_d), torch.exp(-2 * log_d)
+    M = S * r.unsqueeze(-1)
+    M *= r.unsqueeze(-2)
+    M.diagonal(dim1=-2, dim2=-1).add_(g - own * r.square())
+    C, T, good = accurate(M, torch.ones_like(eta[:, 0], dtype=torch.bool), MIN_PIVOT)
+    log_z = 2 * (C.diagonal(dim1=-2, dim2=-1).log().sum(-1) + log_d.sum(-1))
+    X = T.mT @ T if more else None
+    out = g * (T.square().sum(-2) if X is None else X.diagonal(dim1=-2, dim2=-1))
+    return Normalized(log_z, (1.0 - out).clamp(min=0.0), g, X, r, good)
+
+
+def accurate(A: Tensor, good: Tensor, least: float) -> tuple[Tensor, Tensor, Tensor]:
+    """The Cholesky factor, its inverse, and where pivots are at least this share of the diagonal; elsewhere I."""
+    C, info = torch.linalg.cholesky_ex(A)
+    pivots = C.diagonal(dim1=-2, dim2=-1)
+    good = good & (info == 0) & (pivots.square() >= least * A.diagonal(dim1=-2, dim2=-1)).all(-1)
+    if not bool(good.all()):
+        C = torch.where(good[:, None, None], C, torch.eye(C.shape[-1], dtype=C.dtype, device=C.device))
+    return C, inverse_lower(C), good
+
+
+def covariance(J: Tensor, k: Tensor, h: Tensor, X: Tensor, s: Tensor, weight: Tensor) -> Tensor:
+    """The weighted sum of Cov(sums of J over Y); off the diagonal K_ij^2 = s_i s_j h_i h_j X_ij^2."""
+    squared = X.square()
+    squared.diagonal(dim1=-2, dim2=-1).zero_()
+    H = (h * s).unsqueeze(-1) * J
+    diagonal = s * (1.0 - k) * (s * k + 1.0 - s)  # K_ii (1 - K_ii), K_ii = 1 - s_i (1 - K'_ii)
+    spread = (weight.unsqueeze(-1) * diagonal).unsqueeze(-1) * J
+    pairs = weight[:, None, None] * (squared @ H)
+    C = J.flatten(0, 1).mT @ spread.flatten(0, 1) - H.flatten(0, 1).mT @ pairs.flatten(0, 1)
+    return (C + C.mT) / 2
+
+
+def padded(arrays: list[FloatArray], n: int, device: torch.device) -> Tensor:
+    """Arrays of up to n rows as one tensor."""
+    out = np.zeros((len(arrays), n, *arrays[0].shape[1:]))
+    for row, x in zip(out, arrays, strict=True):
+        row[: len(x)] = x
+    return torch.from_numpy(out).to(device)
+
+
+def sum_of(arrays: Any) -> FloatArray:
+    return np.sum(list(arrays), axis=0)
+
+
+def as_numpy(x: Any) -> FloatArray:
+    return x.cpu().numpy() if isinstance(x, Tensor) else np.asarray(x)

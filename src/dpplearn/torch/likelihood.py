@@ -1,0 +1,223 @@
+"""log P(Y) of batches of DPPs as differentiable functions, and their marginals.
+
+A batch has any number of leading dimensions. A subset is a boolean mask (..., n), so that sets of several sizes are one
+tensor; ground sets of several sizes are padded, and `items` (..., n) says which items are there.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from dpplearn.torch.determinants import LogdetInverse, LogdetRows, LogNormalizer, cannot_ask, symmetric
+
+ASYMMETRY = 1e3  # times eps: a larger share of the largest entry by which L and its transpose differ is no rounding
+
+
+def log_prob(
+    L: Tensor, mask: Tensor, *, items: Tensor | None = None, symmetric: bool = True, invalid: float | None = None
+) -> Tensor:
+    """log P(Y) = log det L_Y - log det(I + L).
+
+    Parameters
+    ----------
+    L : tensor of shape (..., n, n)
+        Kernels, positive semidefinite; with symmetric=False any whose principal minors are not negative.
+    mask : bool tensor of shape (..., n)
+        True for the items of Y.
+    items : bool tensor of shape (..., n), optional
+        Which items there are: the others are padding, whatever L has there.
+    symmetric : bool
+        False for nonsymmetric kernels, which LU decomposition evaluates.
+    invalid : float, optional
+        The value, without a gradient, of kernels that hold NaN or are indefinite, as far as that shows. By default they
+        are an error that names the batch entry; inside torch.compile, where none can be raised, NaN.
+
+    Returns
+    -------
+    tensor of shape (...)
+        -inf, with a gradient of 0, where the items of Y are linearly dependent.
+
+    Examples
+    --------
+    >>> L = torch.diag(torch.tensor([1.0, 3.0], dtype=torch.float64)).requires_grad_()
+    >>> value = log_prob(L, torch.tensor([False, True]))  # log 3/8
+    >>> value.backward()
+    >>> round(value.item(), 4), L.grad.diagonal()
+    (-0.9808, tensor([-0.5000,  0.0833], dtype=torch.float64))
+    """
+    L = kernel_of(L, items, symmetric)
+    mask = subset_of(mask, L.shape[-1], items)
+    return log_minor(L, mask, symmetric, invalid, "L_Y") - log_normalizer(L, symmetric, invalid)
+
+
+def log_prob_quality(
+    log_q: Tensor,
+    S: Tensor,
+    mask: Tensor,
+    *,
+    items: Tensor | None = None,
+    nugget: float = 0.0,
+    invalid: float | None = None,
+) -> Tensor:
+    """Equation (18) of the paper: 2 sum of log q_i over Y + log det S_Y - log det(I + L), L_ij = q_i S_ij q_j.
+
+    With log q kept instead of q, qualities of any size are safe.
+
+    Parameters
+    ----------
+    log_q : tensor of shape (..., n)
+    S : tensor of shape (..., n, n)
+        Similarities, with ones on the diagonal.
+    mask, items, invalid
+        As for `log_prob`.
+    nugget : float
+        What of an item is particular to it: S_ij of different items is multiplied by 1 - nugget.
+
+    Examples
+    --------
+    >>> S = torch.tensor([[1.0, 0.6], [0.6, 1.0]], dtype=torch.float64)
+    >>> log_q = torch.zeros(2, dtype=torch.float64, requires_grad=True)
+    >>> value = log_prob_quality(log_q, S, torch.tensor([True, False]))  # 1 / (1 + 1 + 1 + 0.64)
+    >>> value.backward()
+    >>> round(value.item(), 4), log_q.grad  # 2 (1[i in Y] - K_ii)
+    (-1.292, tensor([ 1.0989, -0.9011], dtype=torch.float64))
+    """
+    mask = subset_of(mask, log_q.shape[-1], items)
+    n = log_q.shape[-1]
+    if S.shape[-2:] != (n, n):
+        raise ValueError(f"S must have one row and one column per item, found shape {tuple(S.shape)} for {n} items.")
+    S = symmetrized(S)
+    if nugget:
+        S = torch.lerp(S, torch.eye(n, dtype=S.dtype, device=S.device), nugget)
+    linear = 2 * torch.where(mask, log_q, 0.0).sum(-1)
+    eta = 2 * log_q if items is None else torch.where(items, 2 * log_q, -float("inf"))
+    shape = torch.broadcast_shapes(eta.shape[:-1], S.shape[:-2])
+    log_z = LogNormalizer.apply(eta.expand(*shape, n), S.expand(*shape, n, n), wants_gradient(eta, S), invalid)[0]
+    return linear + log_minor(S, mask, True, invalid, "S_Y") - log_z
+
+
+def log_prob_low_rank(B: Tensor, mask: Tensor, *, items: Tensor | None = None, invalid: float | None = None) -> Tensor:
+    """log P(Y) for L = B B^T: log det B_Y B_Y^T - log det(I + B^T B), from a d x d and a |Y| x |Y| matrix.
+
+    Parameters
+    ----------
+    B : tensor of shape (..., n, d)
+    mask, items, invalid
+        As for `log_prob`.
+
+    Examples
+    --------
+    >>> B = torch.tensor([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]], dtype=torch.float64)
+    >>> mask = torch.tensor([[True, False, True], [False, False, False]])
+    >>> (log_prob_low_rank(B, mask) - log_prob(B @ B.T, mask)).abs().max() < 1e-12
+    tensor(True)
+    """
+    mask = subset_of(mask, B.shape[-2], items)
+    if items is not None:
+        B = torch.where(items.unsqueeze(-1), B, 0.0)
+    shape = batch_shape(B, mask, 2)
+    value = LogdetRows.apply(B.expand(*shape, *B.shape[-2:]), mask.expand(*shape, -1), wants_gradient(B), invalid)[0]
+    return value - log_normalizer(B.mT @ B, True, invalid)
+
+
+def log_minor(A: Tensor, mask: Tensor, symmetric: bool, invalid: float | None, name: str) -> Tensor:
+    """log det A_Y."""
+    shape, n = batch_shape(A, mask, 2), A.shape[-1]
+    A, mask = A.expand(*shape, n, n), mask.expand(*shape, n)
+    return LogdetInverse.apply(A, mask, wants_gradient(A), symmetric, True, invalid, name)[0]
+
+
+def log_normalizer(L: Tensor, symmetric: bool, invalid: float | None) -> Tensor:
+    """log det(I + L)."""
+    A = L + torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
+    return LogdetInverse.apply(A, None, wants_gradient(L), symmetric, False, invalid, "I + L")[0]
+
+
+def marginals(
+    L: Tensor, *, items: Tensor | None = None, symmetric: bool = True, invalid: float | None = None
+) -> Tensor:
+    """P(i in Y) of every item: the diagonal of K = I - (I + L)^-1.
+
+    Examples
+    --------
+    >>> marginals(torch.diag(torch.tensor([1.0, 3.0])))
+    tensor([0.5000, 0.7500])
+    """
+    return marginal_kernel(L, items=items, symmetric=symmetric, invalid=invalid).diagonal(dim1=-2, dim2=-1)
+
+
+def marginal_kernel(
+    L: Tensor, *, items: Tensor | None = None, symmetric: bool = True, invalid: float | None = None
+) -> Tensor:
+    """K = I - (I + L)^-1, for which P(A in Y) = det K_A."""
+    L = kernel_of(L, items, symmetric)
+    eye = torch.eye(L.shape[-1], dtype=L.dtype, device=L.device)
+    return eye - LogdetInverse.apply(L + eye, None, True, symmetric, False, invalid, "I + L")[1]
+
+
+# What is asked of arguments
+
+
+def wants_gradient(*tensors: Tensor) -> bool:
+    """Whether the inverse is needed for a derivative; where transforms of torch.func hide that, it is made."""
+    return any(transformed(x) or (torch.is_grad_enabled() and x.requires_grad) for x in tensors)
+
+
+def transformed(x: Tensor) -> bool:
+    """Whether a tensor is inside a transform of torch.func, which hides its values and what is asked of it."""
+    return not cannot_ask() and bool(torch._C._functorch.is_functorch_wrapped_tensor(x))
+
+
+def batch_shape(A: Tensor, mask: Tensor, inner: int) -> torch.Size:
+    return torch.broadcast_shapes(A.shape[:-inner], mask.shape[:-1])
+
+
+def kernel_of(L: Tensor, items: Tensor | None, sym: bool) -> Tensor:
+    """A square kernel, symmetric where it says so, with nothing where no items are."""
+    if L.ndim < 2 or L.shape[-1] != L.shape[-2] or not L.is_floating_point():
+        raise ValueError(f"L must be a floating-point tensor of shape (..., n, n), found {L.dtype} {tuple(L.shape)}.")
+    if sym:
+        L = symmetrized(L)
+    if items is not None:
+        L = torch.where(items.unsqueeze(-1) & items.unsqueeze(-2), L, 0.0)
+    return L
+
+
+def symmetrized(L: Tensor) -> Tensor:
+    """(L + L^T) / 2, for kernels that are symmetric but for rounding."""
+    if not (cannot_ask() or transformed(L) or L.numel() == 0):
+        with torch.no_grad():
+            gap = (L - L.mT).abs().amax()
+            if bool(gap > ASYMMETRY * torch.finfo(L.dtype).eps * L.abs().amax()):  # false for NaN, which is told later
+                raise ValueError(
+                    f"L must be symmetric, but L and its transpose differ by up to {gap.item():.2g}. Pass "
+                    "symmetric=False for a nonsymmetric kernel, or (L + L.mT) / 2 if that is what you mean."
+                )
+    return symmetric(L)
+
+
+def subset_of(mask: Tensor, n: int, items: Tensor | None) -> Tensor:
+    """A boolean mask of n items, of which there are only `items`."""
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"mask must be a boolean tensor, True for the items of Y; found {mask.dtype}. Use subset_masks."
+        )
+    if mask.ndim == 0 or mask.shape[-1] != n:
+        raise ValueError(f"mask must have one entry per item ({n}), found shape {tuple(mask.shape)}.")
+    return mask if items is None else mask & items
+
+
+def subset_masks(subsets: list[list[int]], n: int, device: torch.device | str | None = None) -> Tensor:
+    """Lists of item numbers as one boolean tensor.
+
+    Examples
+    --------
+    >>> subset_masks([[0, 2], []], 3)
+    tensor([[ True, False,  True],
+            [False, False, False]])
+    """
+    out = torch.zeros(len(subsets), n, dtype=torch.bool)
+    for row, subset in zip(out, subsets, strict=True):
+        row[torch.as_tensor(subset, dtype=torch.long)] = True
+    return out.to(device) if device is not None else out

@@ -1,0 +1,123 @@
+"""k-DPPs: log P(Y given |Y| = k) and the marginals given the size, for batches.
+
+log P = log det L_Y - log e_k(lam), e_k the k-th elementary symmetric polynomial of the eigenvalues. With c such that a
+DPP with kernel c L has k items on average,
+
+    e_k(lam) = c^-k P(k coins of probabilities c lam_i / (1 + c lam_i) show heads) times the product of 1 + c lam_i,
+
+in which nothing over- or underflows. Its derivative in lam_i is c P_-i(k - 1) / ((1 + c lam_i) P(k)), where P_-i is
+without the i-th coin.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from dpplearn.torch.determinants import batched, cannot_ask
+from dpplearn.torch.likelihood import batch_shape, kernel_of, log_minor, subset_of
+
+HALVINGS = 20  # of an interval of log c, of which the value does not depend: near the right one, P(k) is not small
+
+
+def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, invalid: float | None = None) -> Tensor:
+    """log P(Y given its size), of sets of several sizes: log det L_Y - log e_k(lam), k = |Y|.
+
+    The size says nothing here, so that similarity can be learned from which items were taken together.
+
+    Parameters
+    ----------
+    L, mask, items, invalid
+        As for `log_prob`.
+
+    Examples
+    --------
+    >>> L = torch.diag(torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64))
+    >>> kdpp_log_prob(L, torch.tensor([False, True, True])).exp()  # 6 / (1 2 + 1 3 + 2 3)
+    tensor(0.5455, dtype=torch.float64)
+    """
+    L = kernel_of(L, items, True)
+    mask = subset_of(mask, L.shape[-1], items)
+    lam = eigenvalues(L).expand(*batch_shape(L, mask, 2), -1)
+    sizes = mask.sum(-1).expand(lam.shape[:-1])
+    return log_minor(L, mask, True, invalid, "L_Y") - LogElementary.apply(lam, sizes)[0]
+
+
+def kdpp_marginals(L: Tensor, k: int | Tensor, *, items: Tensor | None = None) -> Tensor:
+    """P(i in Y given |Y| = k) of every item.
+
+    Examples
+    --------
+    >>> kdpp_marginals(torch.diag(torch.tensor([1.0, 2.0, 3.0])), 2)  # (2 + 3, 2 + 6, 3 + 6) / 11
+    tensor([0.4545, 0.7273, 0.8182])
+    """
+    lam, V = torch.linalg.eigh(kernel_of(L, items, True))
+    lam = lam.clamp(min=0.0)
+    sizes = torch.as_tensor(k, device=L.device).expand(lam.shape[:-1])
+    slope = LogElementary.apply(lam, sizes)[1]
+    return (V.square() @ (lam * slope).unsqueeze(-1)).squeeze(-1).clamp(0.0, 1.0)
+
+
+def eigenvalues(L: Tensor) -> Tensor:
+    """Of positive semidefinite kernels; the derivative, V diag(.) V^T, holds for equal ones too."""
+    return torch.linalg.eigvalsh(L).clamp(min=0.0)
+
+
+def heads(p: Tensor, most: int) -> Tensor:
+    """P(0 ... most of the first i coins show heads), of shape (..., n + 1, most + 1)."""
+    n = p.shape[-1]
+    now = torch.zeros(*p.shape[:-1], most + 1, dtype=p.dtype, device=p.device)
+    now[..., 0] = 1.0
+    table = [now]
+    for i in range(n):
+        one = p[..., i : i + 1]
+        now = now * (1 - one) + torch.nn.functional.pad(now[..., :-1], (1, 0)) * one
+        table.append(now)
+    return torch.stack(table, -2)
+
+
+class LogElementary(torch.autograd.Function):
+    """(lam, k) -> log e_k(lam), and its derivatives in lam."""
+
+    @staticmethod
+    def forward(lam: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        most = lam.shape[-1] if cannot_ask() or k.numel() == 0 else int(k.max())
+        # sum of c lam / (1 + c lam) = k; where all of n or none are wanted, any c does that is large or small enough
+        mean = lam.clamp(min=torch.finfo(lam.dtype).tiny).log().amax(-1)
+        low, high = -mean - 50.0, -mean + 50.0 if lam.dtype == torch.float64 else -mean + 30.0
+        want = k.clamp(min=0.5).minimum(((lam > 0).sum(-1) - 0.5).clamp(min=0.5))
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            x = middle.exp().unsqueeze(-1) * lam
+            more = (x / (1 + x)).sum(-1) < want
+            low, high = torch.where(more, middle, low), torch.where(more, high, middle)
+        log_c = (low + high) / 2
+        x = log_c.exp().unsqueeze(-1) * lam
+        p = x / (1 + x)
+        before, after = heads(p, most), heads(p.flip(-1), most).flip(-2)
+        at = k.clamp(min=0).unsqueeze(-1)
+        chance = before[..., -1, :].gather(-1, at).squeeze(-1)
+        value = chance.log() - k * log_c + torch.log1p(x).sum(-1)
+        # P_-i(k - 1): a heads among the coins before i, and k - 1 - a among those after it
+        a = torch.arange(most + 1, device=lam.device)
+        rest = (at - 1 - a).clamp(min=0)  # (..., most + 1)
+        others = after[..., 1:, :].gather(-1, rest.unsqueeze(-2).expand(*before[..., :-1, :].shape))
+        without = (before[..., :-1, :] * others * (a < at).unsqueeze(-2)).sum(-1)
+        slope = log_c.exp().unsqueeze(-1) * without / ((1 + x) * chance.unsqueeze(-1))
+        return value, torch.where(torch.isfinite(value).unsqueeze(-1), slope, 0.0)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:  # noqa: ARG004  # k has no derivative
+        ctx.save_for_backward(output[1])
+        ctx.mark_non_differentiable(output[1])
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, g: Tensor, _: Any) -> Any:
+        return g.unsqueeze(-1) * ctx.saved_tensors[0], None
+
+    @staticmethod
+    def vmap(info: Any, dims: Any, lam: Tensor, k: Tensor) -> Any:
+        return LogElementary.apply(*batched(info, dims, lam, k)), (0, 0)

@@ -1,0 +1,94 @@
+"""`dpplearn select` with reports in files, and on Dask."""
+
+import csv
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpplearn import diversify
+from dpplearn.cli import main, parts
+
+pytest.importorskip("matplotlib")
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["select", *map(str, arguments)])
+
+
+@pytest.fixture
+def problem(tmp_path, rng):
+    E = rng.standard_normal((300, 6)).astype(np.float32)
+    np.savez(tmp_path / "items.npz", embedding=E, score=rng.standard_normal(300), kind=rng.choice(["a", "b"], 300))
+    np.save(tmp_path / "items.npy", E)
+    return E
+
+
+def test_reports(problem, tmp_path):
+    result = run(
+        tmp_path / "items.npz", "-k", 20, "--group", "kind", "--report", tmp_path / "why", "--out", tmp_path / "o.npz"
+    )
+    assert result.exit_code == 0, result.output
+    found = diversify(problem, np.load(tmp_path / "items.npz")["score"], k=20)
+    with (tmp_path / "why/chosen.csv").open() as file:
+        chosen = list(csv.DictReader(file))
+    with (tmp_path / "why/left-out.csv").open() as file:
+        left = list(csv.DictReader(file))
+    assert [int(one["item"]) for one in chosen] == found.subset.tolist()
+    np.testing.assert_allclose([float(one["gain"]) for one in chosen], found.gains, rtol=1e-4)
+    assert [int(one["nearest"]) for one in chosen] == [kept.nearest for kept in found.kept]
+    assert sorted(int(one["item"]) for one in left) == [one.item for one in found.skipped]
+    similar = [float(one["similarity"]) for one in left]
+    assert similar == sorted(similar, reverse=True)
+    covers = {one.item: one.nearest for one in found.skipped}
+    assert all(covers[int(one["item"])] == int(one["covered_by"]) for one in left)
+    picture = (tmp_path / "why/selection.svg").read_text()
+    assert "Groups" in picture or "<path" in picture
+
+
+def test_dask(problem, tmp_path, monkeypatch):
+    dd = pytest.importorskip("distributed")
+    monkeypatch.setattr(parts, "SMALLEST", 40)
+    with (
+        dd.LocalCluster(n_workers=1, processes=False, dashboard_address=None, silence_logs=50) as cluster,
+        dd.Client(cluster),
+    ):
+        result = run(
+            tmp_path / "items.npy",
+            "-k",
+            20,
+            "--backend",
+            "dask",
+            "--out",
+            tmp_path / "o.npz",
+            "--resume",
+            tmp_path / "kept",
+        )
+    assert result.exit_code == 0, result.output
+    assert "20 of 300 items: the size limit of 20 items is reached" in result.stderr
+    assert len(list((tmp_path / "kept").iterdir())) == 8
+    u = problem / np.linalg.norm(problem, axis=1, keepdims=True)
+    one, two = (
+        np.linalg.slogdet(1e-6 * np.eye(20) + u[Y] @ u[Y].T)[1] - 20 * np.log(1e-6)
+        for Y in (diversify(problem, np.zeros(300), k=20).subset, np.load(tmp_path / "o.npz")["item"])
+    )
+    assert two > 0.99 * one
+    result = run(tmp_path / "items.npz", "-k", 20, "--backend", "dask")
+    assert result.exit_code == 1
+    assert "reads .parquet and .npy files" in result.stderr
+    assert run(tmp_path / "items.npy", "-k", 20, "--jobs", 2).exit_code == 2
+
+
+def test_sizes_and_kernels(problem, tmp_path):
+    s = np.load(tmp_path / "items.npz")["score"]
+    for options, call in (
+        (["-k", "auto", "--share", 0.2], {"k": "auto", "share": 0.2}),
+        (["-k", 9, "--kernel", "rbf"], {"k": 9, "kernel": "rbf"}),
+        (["-k", 9, "--kernel", "local", "--bandwidth", 0.5], {"k": 9, "kernel": "local", "bandwidth": 0.5}),
+    ):
+        assert run(tmp_path / "items.npz", *options, "--out", tmp_path / "o.npz").exit_code == 0
+        np.testing.assert_array_equal(np.load(tmp_path / "o.npz")["item"], diversify(problem, s, **call).subset)
+    assert run(tmp_path / "items.npz", "-k", "some").exit_code == 2
+    result = run(tmp_path / "items.npz", "-k", 3, "--bandwidth", 1)
+    assert result.exit_code == 1
+    assert "bandwidth is for" in result.stderr

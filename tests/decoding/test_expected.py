@@ -1,0 +1,128 @@
+"""Consensus with all sets of a model at once: expected token counts against enumeration."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from brute import pmf
+from brute_decoding import feasible, kernel, random_problem
+from dpplearn import DPP
+from dpplearn._loops.levels import FEW
+from dpplearn.decoding import consensus
+from dpplearn.decoding.candidates import read_model
+from dpplearn.decoding.expected import level_part
+from dpplearn.decoding.tilt import find_tilt
+
+NONE = np.empty(0, np.int64)
+
+
+def expected_overlap(L, counts, Y):
+    """sum over t of E min(a_t, N_t), and E of the length, over every subset."""
+    a = counts[list(Y)].sum(axis=0)
+    sets = pmf(L)
+    overlap = sum(p * np.minimum(a, counts[list(Z)].sum(axis=0)).sum() for Z, p in sets.items())
+    return overlap, sum(p * counts[list(Z)].sum() for Z, p in sets.items())
+
+
+def overlap_of(part, Y):
+    """The same by the levels that the loop reads."""
+    total, have = 0.0, np.zeros(part.starts.size, int)
+    for i in Y:
+        for a in range(part.indptr[i], part.indptr[i + 1]):
+            t, steps = part.tokens[a], part.steps[a]
+            total += part.chance[part.starts[t] + have[t] :][:steps].sum()
+            have[t] += steps
+    return total
+
+
+@pytest.mark.parametrize("kind", ["counts", "weights", "multiples"])
+@pytest.mark.parametrize("seed", range(8))
+def test_expected_overlap_is_that_of_every_subset(seed, kind):
+    q, phi, _, _ = random_problem(seed, n=FEW)
+    L, rng = kernel(q, phi), np.random.default_rng(seed)
+    counts = rng.poisson(0.9, (FEW, 10)).astype(float)
+    if kind == "multiples":  # word counts times an idf
+        counts *= rng.random(10)
+    elif kind == "weights":
+        counts *= rng.random(counts.shape)
+    part = level_part(sparse.csr_array(counts), DPP(L).K, np.arange(FEW), NONE)
+    for Y in ([0, 3, 5], [1], [2, 4, 6, 7], range(8)):
+        overlap, length = expected_overlap(L, counts, Y)
+        assert overlap_of(part, Y) == pytest.approx(overlap, rel=0.02 if kind == "weights" else 1e-9)
+        assert part.mean == pytest.approx(length)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_many_items_with_a_token_have_its_mean_and_variance(seed):
+    """A binomial in place of the sum of flips that N is: expected overlaps are within 1 %."""
+    q, phi, _, _ = random_problem(seed, n=11)
+    L, counts = kernel(q, phi), np.random.default_rng(seed).integers(1, 3, (11, 2)).astype(float)
+    counts[:, 1] = 1.0
+    part = level_part(sparse.csr_array(counts), DPP(L).K, np.arange(11), NONE)
+    for Y in ([0, 3, 5], [1], range(11)):
+        assert overlap_of(part, Y) == pytest.approx(expected_overlap(L, counts, Y)[0], rel=0.01)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_set_agrees_most_with_all_sets_of_the_right_cost(seed):
+    q, phi, cost, budget = random_problem(seed, n=7)
+    L, counts = kernel(q, phi), np.random.default_rng(seed).poisson(0.8, (7, 12)).astype(float)
+    limits = [{}, {"include": [2]}, {"exclude": [1, 4]}, {"exclusive": [0, 0, 1, 1, 2, 3, 3]}][seed % 4]
+    found = consensus(DPP(L), cost, budget, utility=counts, **limits)
+    include, exclude = limits.get("include", []), limits.get("exclude", [])
+    given = DPP(L).condition(include, exclude) if include or exclude else DPP(L)
+    rest = np.setdiff1d(np.arange(7), include + exclude)
+    s = find_tilt(*given.eigenpairs, cost[rest], budget - cost[include].sum())
+    sets = {tuple(sorted([*rest[list(Z)], *include])): p for Z, p in pmf(np.exp(s) * given.L).items()}
+    mean = sum(p * counts[list(Z)].sum() for Z, p in sets.items())
+
+    def value(Y):
+        a = counts[list(Y)].sum(axis=0)
+        overlap = sum(p * np.minimum(a, counts[list(Z)].sum(axis=0)).sum() for Z, p in sets.items())
+        return 2 * overlap / (a.sum() + mean)
+
+    choices = feasible(cost, budget, **limits)
+    assert tuple(found.sorted_subset) in choices
+    assert found.utility == pytest.approx(value(found.subset), rel=1e-6)
+    assert found.utility >= 0.99 * max(map(value, choices))
+
+
+def test_no_seed_and_no_thread_changes_it():
+    q, phi, cost, budget = random_problem(4, n=30)
+    words = np.random.default_rng(0).poisson(0.3, (30, 60))
+    one = consensus((q, phi), cost, budget, utility=words, rng=0)
+    for seed in range(1, 5):
+        again = consensus((q, phi), cost, budget, utility=words, rng=seed, n_jobs=2)
+        assert again.subset.tolist() == one.subset.tolist()
+        assert again.utility == one.utility
+
+
+def test_a_copy_has_the_references_and_not_the_model():
+    q, phi, cost, budget = random_problem(4, n=30)
+    found = consensus((q, phi), cost, budget, rng=0)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.references.counts() == found.references.counts() == copy.copy(found).references.counts()
+    assert len(found.references) == 400
+
+
+def test_samples_are_drawn_where_they_are_asked_for():
+    q, phi, cost, budget = random_problem(4, n=30)
+    for options in ({"n_samples": 50}, {"min_cost": 0.7 * budget}, {"utility": lambda A, B: len(set(A) & set(B))}):
+        found = consensus((q, phi), cost, budget, rng=0, **options)
+        assert "references" in found.reason
+    model = read_model((q, phi))
+    assert "all sets" in consensus(model, cost, budget).reason
+
+
+def test_large_expectations_do_not_underflow():
+    """A word in each of 3,000 items, of which a third are drawn: e^-1000 is no float, and the mean is still there."""
+    n = 3000
+    part = level_part(sparse.csr_array(np.ones((n, 1))), np.eye(n) / 3, np.arange(n), NONE)
+    assert overlap_of(part, range(n)) == pytest.approx(n / 3, rel=1e-3)
+    assert part.chance[600] == pytest.approx(1.0)
+    assert part.chance[1400] < 1e-6

@@ -1,0 +1,161 @@
+"""Limits of groups, and items chosen earlier; against greedy choice by the definition."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from brute_decoding import nugget_kernel
+from dpplearn import diversify
+
+
+def problem(rng, n=40, d=5):
+    return rng.standard_normal((n, d)), rng.standard_normal(n)
+
+
+def qualities(s):
+    return np.sqrt(2) * np.exp(0.5 * (s - s.mean()) / s.std())
+
+
+def completes(Y, group, cost, most, need, k, budget):
+    """Whether some superset of Y keeps all limits: the cheapest items that are owed, by the definition."""
+    total, size = cost[Y].sum(), len(Y)
+    for c in range(len(most)):
+        inside = sum(group[i] == c for i in Y)
+        rest = sorted(cost[i] for i in range(len(group)) if group[i] == c and i not in Y)
+        owed = max(0, need[c] - inside)
+        if inside > most[c] or owed > len(rest):
+            return False
+        total, size = total + sum(rest[:owed]), size + owed
+    return total <= budget and size <= k
+
+
+def plain(L, group, cost, most, need, k, budget=np.inf, start=()):
+    """At each step the largest determinant among the items with which all limits can still be kept."""
+    Y, first = [], list(start)
+    while True:
+        able = [i for i in range(len(L)) if i not in Y and i not in start]
+        able = [i for i in able if completes([*Y, i], group, cost, most, need, k, budget)]
+        if not able:
+            return Y
+        Y.append(max(able, key=lambda i: np.linalg.slogdet(L[np.ix_([*first, *Y, i], [*first, *Y, i])])[1]))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_groups_by_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    E, s = problem(rng)
+    group = rng.integers(0, 4, 40)
+    most, need = rng.integers(3, 6, 4), rng.integers(0, 4, 4)
+    k = int(max(need.sum(), rng.integers(8, 16)))
+    names = np.array(["a", "b", "c", "d"])[group]
+    call = {"groups": names, "max_per_group": dict(zip("abcd", most.tolist(), strict=True))}
+    call["min_per_group"] = dict(zip("abcd", need.tolist(), strict=True))
+    L = nugget_kernel(qualities(s), E, 0.01)
+    found = diversify(E, s, k=k, nugget=0.01, **call)
+    assert found.subset.tolist() == plain(L, group, np.ones(40), most, need, k)
+    cost = rng.integers(1, 6, 40).astype(float)
+    budget = float(sum(np.sort(cost[group == c])[: need[c]].sum() for c in range(4)) + 6)
+    few = diversify(E, s, k=k, budget=budget, cost=cost, nugget=0.01, **call)
+    counts = np.bincount(group[few.subset], minlength=4)
+    assert few.cost <= budget
+    assert (counts >= need).all()
+    assert (counts <= most).all()
+
+
+def test_limits_of_one_kind(rng):
+    E, s = problem(rng, n=60)
+    source = rng.integers(0, 5, 60)
+    found = diversify(E, s, k=10, groups=source, max_per_group=2)
+    assert np.bincount(source[found.subset]).tolist() == [2] * 5
+    assert (
+        diversify(E, s, k=20, groups=source, max_per_group=2).reason
+        == "no other candidate is within the limits of its group"
+    )
+    assert np.bincount(source[diversify(E, s, k=11, groups=source, min_per_group=2).subset]).min() == 2
+    everything = diversify(E, s, k=12, groups=source, max_per_group=60)
+    np.testing.assert_array_equal(everything.subset, diversify(E, s, k=12).subset)
+    assert any("of its group" in one.reason for one in found.skipped)
+    kept = diversify(E, s, k=5, groups=source, max_per_group=1, include=[3, 4][:1], exclude=[5, 6])
+    assert 3 in kept.subset
+    assert not {5, 6} & set(kept.subset)
+
+
+def test_a_group_of_duplicates_gets_what_it_is_owed(rng):
+    E, s = problem(rng, n=20, d=8)
+    E[10:] = E[0]
+    source = np.repeat([0, 1], 10)
+    found = diversify(E, s, k=5, groups=source, min_per_group={1: 2})
+    assert np.bincount(source[found.subset]).tolist() == [3, 2]
+    assert "not met for 1" in diversify(E, s, k=5, groups=source, min_per_group={1: 3}, nugget=0).reason
+
+
+@pytest.mark.parametrize("make", [lambda E: E, lambda E: E.astype(np.float32), sparse.csr_array])
+@pytest.mark.parametrize("k", [3, 12])
+def test_the_next_items_given_earlier_ones(k, make, rng):
+    E, s = problem(rng)
+    earlier = rng.standard_normal((9, 5))
+    L = nugget_kernel(np.append(qualities(s), np.ones(9)), np.vstack([E, earlier]), 1e-6)
+    everyone = np.zeros(49, int)
+    expected = plain(L, everyone, np.ones(49), [49], [0], k, start=range(40, 49))
+    found = diversify(make(E), s, k=k, given=make(earlier))
+    assert found.subset.tolist() == expected
+    assert found.parameters["nugget"] == 1e-6
+    own = diversify(E, s, k=k, given=[3, 7])
+    assert not {3, 7} & set(own.subset)
+    np.testing.assert_array_equal(own.subset, diversify(E, s, k=k, given=E[[3, 7]], exclude=[3, 7]).subset)
+    np.testing.assert_array_equal(
+        diversify(E, s, k=k, given=[], nugget=0.01).subset, diversify(E, s, k=k, nugget=0.01).subset
+    )
+
+
+def test_in_two_steps_as_in_one(rng):
+    """Greedy choice of 20, then of 10 given those, is that of 30."""
+    E, s = problem(rng, n=200)
+    every = diversify(E, s, k=30, nugget=0.01).subset
+    np.testing.assert_array_equal(diversify(E, s, k=10, given=every[:20], nugget=0.01).subset, every[20:])
+
+
+def test_pairs_of_limits_by_all_sets(rng):
+    """No set of the size asked for is refused by mistake: a solution is found whenever one exists."""
+    E, s = problem(rng, n=6)
+    group = np.array([0, 0, 1, 1, 2, 2])
+    cost = np.array([1.0, 5.0, 2.0, 4.0, 3.0, 3.0])
+    for budget in range(4, 14):
+        sets = [Y for size in (2, 3, 4) for Y in combinations(range(6), size) if cost[list(Y)].sum() <= budget]
+        possible = any({0, 2} <= set(group[list(Y)]) for Y in sets)
+        call = {"groups": group, "min_per_group": {0: 1, 2: 1}, "cost": cost, "budget": float(budget), "k": 4}
+        assert possible == (budget >= 4)
+        found = diversify(E, s, nugget=0.01, **call)
+        assert {0, 2} <= set(group[found.subset])
+        assert found.cost <= budget
+    with pytest.raises(ValueError, match="the cheapest items that would do cost 4"):
+        diversify(E, s, **(call | {"budget": 3.0}))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"groups": ["a", "b"]}, r"one label for each of the 6 items, found shape \(2,\)"),
+        ({"min_per_group": {"a": 4}}, "group 'a' has 3 candidates, and 4 are asked for"),
+        ({"min_per_group": {"a": 3}, "exclude": [0]}, "group 'a' has 2 candidates, and 3"),
+        ({"min_per_group": 2, "max_per_group": 1}, "group 'a' they are 2 and 1"),
+        ({"min_per_group": 3}, "asks for 6 items, and k is 4"),
+        ({"max_per_group": 1, "include": [0, 1]}, "names 2 items of group 'a', of which 1 may"),
+        ({"max_per_group": {"c": 1}}, "names the group 'c', which no item has. There are 'a', 'b'"),
+        ({"groups": None, "max_per_group": 1}, "need groups"),
+        ({"k": None, "min_per_group": 1}, "needs k or a budget"),
+        ({"method": "local", "max_per_group": 1}, 'groups is for method="greedy"'),
+        ({"groups": None, "given": np.ones((2, 9))}, r"rows of 4 numbers like the embeddings, found shape \(2, 9\)"),
+        ({"groups": None, "given": [9]}, "given must hold item numbers from 0 to 5, found 9"),
+        ({"groups": None, "given": [1], "nugget": 0}, "given needs a nugget above 0"),
+        ({"groups": None, "given": np.array([[np.nan, 1, 2, 3]])}, "given must be finite"),
+        ({"groups": None, "given": [1], "method": "exact"}, 'given is for method="greedy"'),
+        ({"max_per_group": -1}, "max_per_group must be at least 0"),
+    ],
+)
+def test_what_cannot_be(change, message, rng):
+    call = {"k": 4, "groups": list("aaabbb")} | change
+    with pytest.raises((ValueError, IndexError), match=message):
+        diversify(rng.standard_normal((6, 4)), np.arange(6), **call)

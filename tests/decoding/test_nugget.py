@@ -1,0 +1,174 @@
+"""More items than dimensions: the nugget, one d x d matrix, lazy; against greedy choice on the dense kernel."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from brute_decoding import nugget_kernel
+from dpplearn import DPP, LowRankDPP, NonsymmetricDPP, diversify
+from dpplearn.decoding import greedy_map, lazy
+
+
+def problem(rng, n=80, d=6, spread=0.4):
+    """Clustered directions and log-normal qualities."""
+    centers = rng.standard_normal((7, d))
+    phi = centers[rng.integers(0, 7, n)] + 0.5 * rng.standard_normal((n, d))
+    return np.exp(spread * rng.standard_normal(n)), phi
+
+
+def plain_greedy(L, k, cost=None, budget=np.inf):
+    """Determinants anew for each candidate; logarithms of gains."""
+    Y, gains, cost = [], [], np.ones(len(L)) if cost is None else cost
+    while len(Y) < k:
+        now = np.linalg.slogdet(L[np.ix_(Y, Y)])[1] if Y else 0.0
+        rest = [i for i in range(len(L)) if i not in Y and cost[Y].sum() + cost[i] <= budget]
+        if not rest:
+            break
+        values = [np.linalg.slogdet(L[np.ix_([*Y, i], [*Y, i])])[1] - now for i in rest]
+        Y.append(rest[int(np.argmax(values))])
+        gains.append(max(values))
+    return Y, gains
+
+
+@pytest.mark.parametrize("nugget", [1e-6, 1e-3, 0.2, 1.0])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda E: E,
+        lambda E: E.astype(np.float32),
+        lambda E: E.astype(np.float16),
+        sparse.csr_array,
+        lambda E: sparse.csr_array(E.astype(np.float32)),
+    ],
+    ids=["float64", "float32", "float16", "sparse", "sparse32"],
+)
+@pytest.mark.parametrize("k", [5, 50])
+def test_equals_plain_greedy_on_the_dense_kernel(k, make, nugget, rng):
+    q, phi = problem(rng)
+    rows = make(phi)
+    L = nugget_kernel(q, rows.toarray() if sparse.issparse(rows) else rows, nugget)
+    expected, gains = plain_greedy(L, k)
+    found = greedy_map((q, rows), k=k, nugget=nugget)
+    assert found.subset.tolist() == expected
+    np.testing.assert_allclose(found.gains, gains, rtol=1e-5, atol=1e-5)
+    dense = greedy_map(DPP(nugget_kernel(q, phi, 0.0)), k=k, nugget=nugget)
+    if rows is phi:
+        assert dense.subset.tolist() == expected
+        assert found.log_prob == pytest.approx(DPP(L).log_prob(found.sorted_subset))
+        assert dense.log_prob == pytest.approx(found.log_prob)
+        low = greedy_map(LowRankDPP(q[:, None] * phi / np.linalg.norm(phi, axis=1, keepdims=True)), k=k, nugget=nugget)
+        assert low.subset.tolist() == expected
+        assert low.log_prob == pytest.approx(found.log_prob)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_blocks_threads_and_passes_change_nothing(dtype, rng, monkeypatch):
+    """Small blocks and few recent directions, so that all ways to bring a gain up to date are taken."""
+    q, phi = problem(rng, n=400, d=10, spread=0.05)
+    phi = phi.astype(dtype)
+    expected = greedy_map(DPP(nugget_kernel(q, phi, 1e-3)), k=120)
+    few = dict(zip(("SMALL", "RECENT", "CANDIDATES", "CHUNK"), (700, 3, 20, 8), strict=True))
+    results = []
+    for change, jobs in ((few, 1), (few, 2), (few, 3), ({"CANDIDATES": 1}, 1), ({}, 2)):
+        with monkeypatch.context() as patch:
+            for name, value in change.items():
+                patch.setattr(lazy, name, value)
+            patch.setattr(lazy, "check_jobs", lambda _, jobs=jobs: jobs)
+            results.append(greedy_map((q, phi), k=120, nugget=1e-3))
+    for found in results:
+        np.testing.assert_array_equal(found.subset, expected.subset)
+        np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-8, atol=1e-8)
+    for found in results[1:3]:  # to the last bit
+        np.testing.assert_array_equal(found.gains, results[0].gains)
+
+
+def test_with_costs_and_a_budget(rng):
+    q, phi = problem(rng, n=60, d=4)
+    cost = rng.integers(1, 9, 60).astype(float)
+    L = nugget_kernel(q, phi, 0.01)
+    expected, _ = plain_greedy(L, 99, cost, 60.0)
+    found = greedy_map((q, phi), cost, 60.0, nugget=0.01, cost_power=0.0)
+    assert found.subset.tolist() == expected
+    assert found.subset.size > 4
+    assert (
+        greedy_map((q, phi), cost, 60.0, nugget=0.01).subset.tolist() == greedy_map(DPP(L), cost, 60.0).subset.tolist()
+    )
+
+
+def test_without_a_nugget_the_rank_is_the_end(rng):
+    q, phi = problem(rng)
+    found = greedy_map((q, phi), k=50)
+    assert len(found) == 6
+    np.testing.assert_array_equal(diversify(phi, q, k=50, nugget=0).subset, diversify(phi, q, k=6).subset)
+    assert diversify(phi, q, k=6).parameters["nugget"] == 0.0
+    past = diversify(phi, q, k=50)
+    assert past.parameters["nugget"] == 1e-6
+    assert len(past) == 50
+    assert np.isfinite(past.gains).all()
+
+
+def test_past_the_rank_what_was_chosen_least_comes_next():
+    """Nine items along one axis and two along another: after one of each, the second axis is in want."""
+    E = np.repeat(np.eye(2), [9, 2], axis=0)
+    found = diversify(E, np.ones(11), k=4)
+    assert sorted(found.subset[:2] // 9) == [0, 1]
+    assert sorted(found.subset[2:] // 9) == [0, 1]  # and not the axis with more items
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.001])
+def test_until_a_further_item_adds_little(share, rng):
+    q, phi = problem(rng, n=60, d=12)
+    found = diversify(phi, np.log(q), k="auto", share=share)
+    every = diversify(phi, np.log(q), k=12, nugget=0)
+    size = int((every.selection_scores > share * every.selection_scores[0]).sum())
+    np.testing.assert_array_equal(found.subset, every.subset[:size])
+    assert found.shares.min() > share
+    np.testing.assert_allclose(every.shares, every.selection_scores / every.selection_scores[0])
+    if size < 12:
+        assert f"less than {share:g}" in found.reason
+
+
+def test_float16_is_read_in_place(rng):
+    E = rng.standard_normal((80_000, 8)).astype(np.float16)
+    found = diversify(E, rng.random(80_000), k=30)
+    assert np.shares_memory(found.candidates.rows, E)
+    assert found.nearest.items.size == 80_000
+
+
+@pytest.mark.parametrize("method", ["exact", "local"])
+def test_other_decoders_take_it(method, rng):
+    """Against all subsets of four items, in two dimensions."""
+    _, phi = problem(rng, n=8, d=2)
+    s = rng.standard_normal(8)
+    q = np.sqrt(2) * np.exp(0.5 * (s - s.mean()) / s.std())
+    L = nugget_kernel(q, phi, 0.3)
+    best = max(combinations(range(8), 4), key=lambda Y: np.linalg.slogdet(L[np.ix_(Y, Y)])[1])
+    found = diversify(phi, s, k=4, method=method, nugget=0.3, **({"min_cost": 4} if method == "local" else {}))
+    if method == "local" or len(found) == 4:
+        assert tuple(found.sorted_subset) == best
+    assert found.log_prob == pytest.approx(DPP(L).log_prob(found.sorted_subset))
+    assert len(diversify(phi, s, k=4, method="exact")) <= 2  # the rank
+
+
+@pytest.mark.parametrize("nugget", [-0.1, 1.5, 1e-12, "a", True, np.nan])
+def test_a_nugget_that_is_none(nugget, rng):
+    q, phi = problem(rng)
+    with pytest.raises(ValueError, match="nugget must be 0, or"):
+        greedy_map((q, phi), k=3, nugget=nugget)
+    with pytest.raises(ValueError, match="nugget must be 0, or"):
+        diversify(phi, q, k=3, nugget=nugget)
+
+
+def test_what_else_is_refused(rng):
+    q, phi = problem(rng)
+    with pytest.raises(ValueError, match='or "auto"'):
+        diversify(phi, q, k="all")
+    with pytest.raises(ValueError, match='k="auto" is for'):
+        diversify(phi, q, k="auto", method="local")
+    for share in (0, 1, -1):
+        with pytest.raises(ValueError, match="share must be"):
+            diversify(phi, q, k="auto", share=share)
+    with pytest.raises(ValueError, match="nugget must be 0 for a NonsymmetricDPP"):
+        greedy_map(NonsymmetricDPP(np.eye(3), np.eye(3), np.eye(3)), k=2, nugget=0.1)

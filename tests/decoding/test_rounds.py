@@ -1,0 +1,159 @@
+"""Two rounds on Dask: candidates of parts, then one choice; lost workers, resuming, limits."""
+
+import os
+import signal
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpplearn import diversify
+from dpplearn._run.progress import Progress
+from dpplearn.decoding import rounds
+from dpplearn.decoding.asked import Asked, Each
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes of one thread each, on this machine."""
+    with warnings.catch_warnings():  # a busy machine, and links of a killed worker, make distributed warn
+        warnings.simplefilter("ignore")
+        with (
+            dd.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+            dd.Client(cluster) as client,
+        ):
+            yield client
+
+
+def problem(rng, n=400, d=6):
+    centers = rng.standard_normal((20, d))
+    return centers[rng.integers(0, 20, n)] + 0.3 * rng.standard_normal((n, d)), rng.standard_normal(n)
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize("columns", [-1, 4])
+def test_all_candidates_of_every_part_give_the_same_choice(columns, rng):
+    E, s = problem(rng)
+    parts = da.from_array(E, chunks=(90, columns))
+    for k in (4, 50):
+        one, two = diversify(E, s, k=k), diversify(parts, da.from_array(s), k=k, per_part=400)
+        np.testing.assert_array_equal(two.subset, one.subset)
+        np.testing.assert_allclose(two.gains, one.gains, rtol=1e-6)
+        assert two.parameters["parts"] == 5
+    np.testing.assert_array_equal(two.nearest.items, one.nearest.items)
+    np.testing.assert_allclose(two.nearest.similarity, one.nearest.similarity, atol=1e-12)
+    assert [k[:2] for k in two.kept] == [k[:2] for k in one.kept]
+    assert [k.reason for k in two.skipped] == [k.reason for k in one.skipped]
+    with pytest.raises(RuntimeError, match="two rounds"):
+        _ = two.log_prob
+
+
+@pytest.mark.usefixtures("client")
+def test_little_is_lost(rng):
+    E, s = problem(rng, n=6000, d=12)
+    one = diversify(E, s, k=600)
+    two = diversify(da.from_array(E, chunks=(500, -1)), s, k=600, per_part=200)
+    assert two.parameters["candidates"] == 2400
+    floor = np.log(1e-6)
+    assert two.gains.sum() - 600 * floor > 0.99 * (one.gains.sum() - 600 * floor)
+
+
+@pytest.mark.usefixtures("client")
+def test_limits(rng):
+    E, s = problem(rng)
+    parts = da.from_array(E, chunks=(100, -1))
+    group = rng.choice(["a", "b", "c"], 400, p=[0.9, 0.08, 0.02])
+    cost = rng.integers(1, 5, 400).astype(float)
+    call = {"groups": group, "max_per_group": {"a": 10}, "min_per_group": {"c": 3}, "include": [7, 333], "exclude": [8]}
+    for more in ({"k": 30}, {"k": 30, "budget": 50.0, "cost": cost}):
+        one, two = (diversify(X, s, **more, **call) for X in (E, parts))
+        floor = 30 * np.log(1e-6)
+        assert two.gains.sum() - floor > 0.99 * (one.gains.sum() - floor)
+        few = diversify(parts, s, **more, **call, per_part=10)
+        assert (group[few.subset] == "a").sum() <= 10
+        assert (group[few.subset] == "c").sum() >= 3
+        assert {7, 333} <= set(few.subset.tolist())
+        assert 8 not in few.subset
+        assert few.cost <= 50
+    earlier = rng.standard_normal((5, 6))
+    one, two = diversify(E, s, k=20, given=earlier), diversify(parts, s, k=20, given=earlier, per_part=400)
+    np.testing.assert_array_equal(two.subset, one.subset)
+    assert len(diversify(parts, s, k="auto", share=0.2)) == len(diversify(E, s, k="auto", share=0.2))
+
+
+class Told(Progress):
+    def __init__(self):
+        super().__init__(False)
+        self.seen = []
+
+    def stage(self, what, done, total):  # noqa: ARG002  # Progress's
+        self.seen.append((done, total))
+
+
+def asked(k):
+    return Asked(k, None, 0.5, "greedy", 1.0, None, 0.01, None, None, {})
+
+
+def parts_of(tmp_path, E):
+    path = str(tmp_path / "E.npy")
+    np.save(path, E)
+    return [rounds.Part(a, a + 100, rounds.read_array, (path, a, a + 100), f"E-{a}") for a in range(0, 400, 100)]
+
+
+@pytest.mark.usefixtures("client")
+def test_resume_reads_only_what_is_missing(tmp_path, rng):
+    E, s = problem(rng)
+    parts, kept = parts_of(tmp_path, E), tmp_path / "kept"
+    told, again, other = Told(), Told(), Told()
+    first = rounds.in_rounds(parts, 6, s, asked(30), Each(), resume=kept, progress=told)
+    assert told.seen == [(i, 4) for i in range(5)]
+    np.testing.assert_array_equal(first.subset, diversify(E, s, k=30).subset)
+    sorted(kept.iterdir())[0].unlink()
+    second = rounds.in_rounds(parts, 6, s, asked(30), Each(), resume=kept, progress=again)
+    np.testing.assert_array_equal(second.subset, first.subset)
+    assert again.seen == [(3, 4), (4, 4)]
+    Path(parts[0].args[0]).unlink()  # all is kept: the data are not asked for
+    third = rounds.in_rounds(parts, 6, s, asked(30), Each(), resume=kept)
+    np.testing.assert_array_equal(third.subset, first.subset)
+    np.save(parts[0].args[0], E)
+    rounds.in_rounds(parts, 6, s + np.arange(400), asked(30), Each(), resume=kept, progress=other)
+    assert other.seen[0] == (0, 4)  # other scores: nothing that was kept is of use
+
+
+def test_a_killed_worker_costs_its_part_alone(tmp_path, rng, client):
+    E, s = problem(rng)
+    killed = []
+
+    class Kill(Told):
+        def stage(self, what, done, total):
+            super().stage(what, done, total)
+            if done == 1 and not killed:
+                killed.append(next(iter(client.run(os.getpid).values())))
+                os.kill(killed[0], signal.SIGKILL)
+
+    told = Kill()
+    found = rounds.in_rounds(parts_of(tmp_path, E), 6, s, asked(30), Each(), client=client, progress=told)
+    assert killed
+    np.testing.assert_array_equal(found.subset, diversify(E, s, k=30).subset)
+    assert told.seen == [(i, 4) for i in range(5)]  # each part answered once
+
+
+@pytest.mark.usefixtures("client")
+def test_what_is_refused(rng):
+    E, s = problem(rng)
+    E[123] = np.nan
+    parts = da.from_array(E, chunks=(100, -1))
+    with pytest.raises(ValueError, match="row 123 is not"):
+        diversify(parts, s, k=3)
+    with pytest.raises(ValueError, match="400 rows and 399 scores"):
+        diversify(parts, s[:399], k=3)
+    with pytest.raises(ValueError, match="greedy"):
+        diversify(parts, s, k=3, method="local")
+    with pytest.raises(ValueError, match="given must be rows"):
+        diversify(parts, s, k=3, given=[1, 2])
+    with pytest.raises(ValueError, match="known shape"):
+        diversify(parts[parts[:, 0] > 0], s, k=3)

@@ -1,0 +1,60 @@
+"""The most probable sample of the usual size, against enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from brute import pmf
+from brute_decoding import feasible, kernel, log_minor, random_problem
+from dpplearn import DPP
+from dpplearn.decoding import sampled_map, typical_map
+from dpplearn.decoding.tilt import find_tilt
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_size_is_the_median_of_those_that_count_and_the_set_its_best(seed):
+    q, phi, cost, budget = random_problem(seed)
+    L, low = kernel(q, phi), 0.7 * budget
+    found = typical_map(DPP(L), cost, budget, min_cost=low, n_samples=50_000, rng=seed)
+    s = find_tilt(*DPP(L).eigenpairs, cost, (low + budget) / 2)
+    inside = {Y: p for Y, p in pmf(np.exp(s) * L).items() if low <= sum(cost[i] for i in Y) <= budget}
+    below = np.cumsum([sum(p for Y, p in inside.items() if len(Y) == k) for k in range(9)]) / sum(inside.values())
+    if np.abs(below - 0.5).min() < 0.03:  # as near to one size as to the other
+        pytest.skip("either size is right")
+    usual = int(np.searchsorted(below, 0.5))
+    best = max((Y for Y in inside if len(Y) == usual), key=lambda Y: log_minor(L, Y))
+    assert found.sorted_subset.tolist() == list(best)
+    assert f"{len(best)} item" in found.reason
+
+
+@pytest.mark.parametrize(
+    "limits", [{"include": [3]}, {"exclude": [0, 5]}, {"k": 2}, {"exclusive": [0, 0, 0, 1, 1, 2, 2, 3]}]
+)
+def test_limits_hold(limits):
+    for seed in range(6):
+        q, phi, cost, budget = random_problem(seed)
+        found = typical_map(DPP(kernel(q, phi)), cost, budget, min_cost=0.5 * budget, n_samples=5_000, rng=0, **limits)
+        assert tuple(found.sorted_subset) in feasible(cost, budget, **limits)
+
+
+def test_a_plain_size_is_that_size_and_no_limit_the_usual_one():
+    dpp = DPP(np.diag([3.0, 2.0, 1.0, 0.5]))
+    assert typical_map(dpp, k=2, n_samples=2_000, rng=0).sorted_subset.tolist() == [0, 1]
+    assert len(typical_map(dpp, n_samples=2_000, rng=0)) == round(DPP.expected_size.fget(dpp))
+
+
+def test_where_nothing_is_in_the_window_it_says_so():
+    found = typical_map(DPP(np.eye(3)), [1, 1, 1], 9, min_cost=7, n_samples=500, rng=0)
+    assert len(found) == 0
+    assert "lower min_cost" in found.reason
+
+
+def test_it_has_more_items_than_the_most_probable_where_costs_differ():
+    """Few costly items are more probable than many cheap ones, and there are many more sets of these."""
+    rng = np.random.default_rng(0)
+    cost = np.append(np.full(5, 30.0), np.full(60, 10.0))
+    dpp = DPP(np.diag(np.full(65, 0.05)))
+    typical, most = (f(dpp, cost, 60, min_cost=55, n_samples=50_000, rng=rng) for f in (typical_map, sampled_map))
+    assert len(typical) > len(most)
+    assert typical.log_prob < most.log_prob

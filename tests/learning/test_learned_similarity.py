@@ -1,0 +1,339 @@
+"""Learned similarities: derivatives by finite differences, values by enumeration, known weights recovered."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
+from dpplearn.learning import ConditionalDPPCV, load_shard, save_shard
+from dpplearn.learning.likelihood import log_likelihood
+from dpplearn.learning.similarity import Mixture, Projected, Scaled
+
+THETA = np.array([-1.0, 0.8, -0.5])
+TRUE = np.array([0.1, 0.2, 0.5, 0.2])  # of I, of 11^T, of a and of b
+quiet = pytest.mark.filterwarnings("ignore:The learned similarity is at", "ignore:.*starts end in a lower maximum")
+
+
+def items_with(n, rng, kind):
+    """Item sets whose parts are features, a matrix, or sparse."""
+    F = rng.standard_normal((n, 3))
+    F[:, 0] = 1.0
+    a, b = rng.standard_normal((n, 2)), rng.standard_normal((n, 3))
+    if kind == "matrix":
+        u = rng.standard_normal((n, 4))
+        u /= np.linalg.norm(u, axis=1)[:, None]
+        return ItemSet(F, phi={"a": a, "b": rng.standard_normal((n, n + 2))}, similarity={"given": u @ u.T})
+    if kind == "sparse":
+        return ItemSet(F, phi={"a": sparse.csr_array(a), "b": b})
+    return ItemSet(F, phi={"a": a, "b": b})
+
+
+def record(items, kind, rng):
+    start = {"mixture": Mixture(), "scaled": Scaled(), "projected": Projected(n_components=2)}[kind]
+    S = start.bound([part.shape for part in items.parts])
+    return S.with_parameters(S.parameters + 0.3 * rng.standard_normal(S.parameters.size))
+
+
+def enumerated(items, S, Y, given_size):
+    """log P(Y), or given |Y|, from all subsets."""
+    q, M = np.exp(items.features @ THETA / 2), S.matrix(items)
+    L = q[:, None] * M * q
+    sizes = [len(Y)] if given_size else range(items.n + 1)
+    dets = {A: np.linalg.det(L[np.ix_(A, A)]) for k in sizes for A in itertools.combinations(range(items.n), k)}
+    return np.log(dets[tuple(Y)] / sum(dets.values()))
+
+
+def slope(f, x, j, h=1e-5):
+    e = np.eye(x.size)[j] * h
+    return (np.asarray(f(x + e)) - np.asarray(f(x - e))) / (2 * h)
+
+
+@pytest.mark.parametrize("given_size", [False, True])
+@pytest.mark.parametrize("Y", [[0, 2, 5], [1], [], [0, 1, 2, 3, 4, 5, 6]])
+@pytest.mark.parametrize(
+    ("kind", "parts", "method"),
+    [
+        ("mixture", "features", "primal"),
+        ("mixture", "features", "dual"),
+        ("mixture", "matrix", "primal"),
+        ("mixture", "sparse", "primal"),
+        ("mixture", "sparse", "dual"),
+        ("scaled", "features", "primal"),
+        ("scaled", "sparse", "dual"),
+        ("projected", "features", "primal"),
+        ("projected", "sparse", "dual"),
+    ],
+)
+def test_value_and_derivatives(kind, parts, method, Y, given_size):
+    rng = np.random.default_rng(3)
+    items = items_with(7, rng, parts)
+    S = record(items, kind, rng)
+    z = S.parameters
+
+    def terms(theta, z, order=1):
+        return log_likelihood(
+            theta,
+            items,
+            Y,
+            similarity=S.with_parameters(z),
+            order=order,
+            method=method,
+            with_similarity=True,
+            given_size=given_size,
+        )
+
+    found = terms(THETA, z, 2)
+    assert found.value == pytest.approx(enumerated(items, S, Y, given_size), abs=1e-10)
+    for j in range(3):
+        assert slope(lambda t: terms(t, z).value, THETA, j) == pytest.approx(found.gradient[j], abs=1e-7)
+        np.testing.assert_allclose(slope(lambda t: terms(t, z).gradient, THETA, j), found.hessian[j], atol=1e-7)
+    for j in range(z.size):
+        assert slope(lambda v: terms(THETA, v).value, z, j) == pytest.approx(found.similarity_gradient[j], abs=1e-7)
+        if kind == "mixture":
+            both = slope(lambda v: terms(THETA, v).similarity_gradient, z, j)
+            np.testing.assert_allclose(both, found.similarity_hessian[j], atol=1e-7)
+            cross = slope(lambda v: terms(THETA, v).gradient, z, j)
+            np.testing.assert_allclose(cross, found.cross[:, j], atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["mixture", "scaled", "projected"])
+def test_a_kind_answers_its_five_questions_alike(kind):
+    rng = np.random.default_rng(5)
+    items = items_with(6, rng, "features")
+    S = record(items, kind, rng)
+    M, rows, Y = S.matrix(items), S.rows(items), np.array([0, 3, 4])
+    np.testing.assert_allclose(M, rows @ rows.T + S.own * np.eye(6), atol=1e-12)
+    np.testing.assert_allclose(M.diagonal(), 1.0)
+    np.testing.assert_allclose(S.block(items, Y), M[np.ix_(Y, Y)], atol=1e-12)
+    assert S.rank(items) == rows.shape[1]
+    assert sum(S.weights.values()) == pytest.approx(1.0)
+    J = S.weights_jacobian()
+    for j in range(S.parameters.size):
+        moved = slope(lambda v: list(S.with_parameters(v).weights.values()), S.parameters, j)
+        np.testing.assert_allclose(moved, J[:, j], atol=1e-8)
+    prior = S.log_prior(0.3)
+    for j in range(S.parameters.size):
+        np.testing.assert_allclose(
+            slope(lambda v: S.with_parameters(v).log_prior(0.3).value, S.parameters, j), prior.gradient[j], atol=1e-7
+        )
+        np.testing.assert_allclose(
+            slope(lambda v: S.with_parameters(v).log_prior(0.3).gradient, S.parameters, j), prior.hessian[j], atol=1e-7
+        )
+
+
+def made_up(T, n, seed, weights=TRUE, k=None, theta=THETA):
+    """Subsets drawn from a mixture that is known."""
+    rng = np.random.default_rng(seed)
+    X = [items_with(n, rng, "features") for _ in range(T)]
+    S = Mixture(("a", "b"), weights)
+    y = []
+    for x in X:
+        dpp = DPP.from_quality(np.exp(x.features @ theta / 2), S.matrix(x))
+        y.append(dpp.sample(1, rng=rng)[0] if k is None else KDPP(dpp, k).sample(1, rng=rng)[0])
+    return X, y
+
+
+@quiet
+@pytest.mark.parametrize("given_size", [False, True])
+def test_known_weights_are_recovered_within_their_standard_errors(given_size):
+    """Of intervals of two standard errors, about 95 % hold the truth: here at least 80 % of those of log w and theta.
+
+    A weight is at least 0, so that its estimate is skew where it is small: intervals of its logarithm are not.
+    """
+    z = []
+    for seed in range(5):
+        X, y = made_up(150, 10, seed)
+        model = ConditionalDPP(100.0, similarity="mixture", given_size=given_size, n_starts=2).fit(X, y)
+        weights, std = (np.array(list(x.values())) for x in (model.similarity_.weights, model.similarity_.std))
+        z += (np.log(weights / TRUE) * weights / std)[np.isfinite(std)].tolist()
+        z += ((model.theta_ - THETA) / model.theta_std_)[1 if given_size else 0 :].tolist()
+    assert len(z) > 20
+    assert np.mean(np.abs(z) < 2) >= 0.8
+
+
+@quiet
+def test_joint_standard_errors_are_those_of_the_whole_posterior():
+    X, y = made_up(12, 6, 1)
+    model = ConditionalDPP(100.0, similarity="mixture", tol=1e-8).fit(X, y)
+    S, m = model.similarity_, 3
+
+    def value(x):
+        R = S.with_parameters(x[m:])
+        total = sum(log_likelihood(x[:m], a, b, similarity=R, order=1).value for a, b in zip(X, y, strict=True))
+        return total - x[:m] @ x[:m] / 200 + R.log_prior(0.1).value
+
+    x, h = np.concatenate([model.theta_, S.parameters]), 1e-3
+    E = np.eye(x.size) * h
+    H = np.array(
+        [
+            [(value(x + a + b) - value(x + a - b) - value(x - a + b) + value(x - a - b)) / (4 * h * h) for b in E]
+            for a in E
+        ]
+    )
+    cov = np.linalg.pinv(-H, rcond=1e-7)
+    np.testing.assert_allclose(model.theta_std_, np.sqrt(cov.diagonal()[:m]), rtol=2e-3)
+    J = S.weights_jacobian()
+    expected = np.sqrt(np.einsum("ij,jk,ik->i", J, cov[m:, m:], J))
+    found = np.array(list(S.std.values()))
+    np.testing.assert_allclose(found[np.isfinite(found)], expected[np.isfinite(found)], rtol=2e-3)
+
+
+@quiet
+@pytest.mark.parametrize("kind", ["mixture", "scaled", "projected"])
+def test_fit_is_a_maximum_and_its_file_gives_it_back(kind, tmp_path):
+    X, y = made_up(20, 6, 2)
+    model = ConditionalDPP(10.0, similarity=kind, n_starts=2).fit(X, y)
+    assert model.converged_
+    assert model.starts_.size == 2
+    best, rng = model.starts_.max(), np.random.default_rng(0)
+
+    def posterior(theta, S):
+        total = sum(log_likelihood(theta, a, b, similarity=S, order=1).value for a, b in zip(X, y, strict=True))
+        return total - theta @ theta / 20 + S.log_prior(0.1).value
+
+    S = model.similarity_
+    assert posterior(model.theta_, S) == pytest.approx(best, abs=1e-4)
+    for _ in range(5):
+        near = S.with_parameters(S.parameters + 0.2 * rng.standard_normal(S.parameters.size))
+        assert posterior(model.theta_ + 0.05 * rng.standard_normal(3), near) < best
+    model.save(tmp_path / "m.json")
+    loaded = ConditionalDPP.load(tmp_path / "m.json")
+    assert loaded.similarity_ == S
+    np.testing.assert_array_equal(loaded.starts_, model.starts_)
+    np.testing.assert_array_equal(loaded.log_prob(X[:3], y[:3]), model.log_prob(X[:3], y[:3]))
+    assert loaded.similarity_.std == pytest.approx(S.std, nan_ok=True)
+
+
+@quiet
+@pytest.mark.parametrize("backend", ["processes", "dask", "shards", "checkpoint"])
+def test_wherever_it_is_computed_it_is_the_same(backend, tmp_path):
+    X, y = made_up(16, 6, 4)
+    expected = ConditionalDPP(similarity="mixture", n_starts=2).fit(X, y)
+    if backend == "shards":
+        save_shard(tmp_path / "0.npz", X[:9], y[:9])
+        save_shard(tmp_path / "1.npz", X[9:], y[9:])
+        assert [part.name for part in load_shard(tmp_path / "1.npz").item_sets[0].parts] == ["a", "b"]
+        model = ConditionalDPP(similarity="mixture", n_starts=2).fit([tmp_path / "0.npz", tmp_path / "1.npz"])
+    elif backend == "checkpoint":
+        path = tmp_path / "c.json"
+        with pytest.warns(UserWarning, match="stopped after"):
+            ConditionalDPP(similarity="mixture", n_starts=2, max_iter=1, checkpoint=path).fit(X, y)
+        data = path.read_text()
+        assert '"own"' in data
+        path.unlink()
+        ConditionalDPP(similarity="mixture", n_starts=1, checkpoint=path).fit(X, y)
+        model = ConditionalDPP(similarity="mixture", n_starts=2, checkpoint=path).fit(X, y)  # the first start is done
+    else:
+        model = ConditionalDPP(similarity="mixture", n_starts=2, backend=backend, n_jobs=2).fit(X, y)
+    np.testing.assert_allclose(model.theta_, expected.theta_, atol=1e-4)
+    np.testing.assert_allclose(model.similarity_.w, expected.similarity_.w, atol=1e-4)
+
+
+def test_the_size_given_is_the_k_dpp():
+    X, y = made_up(40, 8, 6, k=3)
+    model = ConditionalDPP(10.0, nugget=0.1, given_size=True).fit(X, y)
+    x = X[0]
+    kdpp = KDPP(model.dpp(x), 3)
+    assert model.log_prob([x], [[0, 1, 4]])[0] == pytest.approx(kdpp.log_prob([0, 1, 4]))
+    np.testing.assert_allclose(model.marginals(x, k=3), kdpp.marginals)
+    assert model.theta_[0] == pytest.approx(0.0, abs=1e-8)  # the constant says nothing of sets of one size
+    assert model.theta_std_[0] == pytest.approx(np.sqrt(10.0))
+    with pytest.raises(ValueError, match=r"given_size=True.*pass k="):
+        model.predict([x])
+    with pytest.raises(ValueError, match=r"given_size=True.*pass k="):
+        model.marginals(x)
+    sized = ItemSet(x.features, phi={part.name: part.phi for part in x.parts}, k=4)
+    for decoder in ("greedy", "exact", "sampled", "local"):
+        extra = {"rng": 0} if decoder == "sampled" else {}
+        assert [Y.size for Y in model.predict([x, sized], k=2, decoder=decoder, **extra)] == [2, 2]
+        assert model.predict([sized], decoder=decoder, **extra)[0].size == 4
+    assert [Y.size for Y in model.predict([x, x], k=[1, 5])] == [1, 5]
+    best = max(itertools.combinations(range(8), 3), key=kdpp.log_prob)
+    np.testing.assert_array_equal(model.predict([x], k=3, decoder="exact")[0], best)
+
+
+@quiet
+def test_cross_validation_compares_kinds():
+    X, y = made_up(18, 7, 7, weights=np.array([0.05, 0.05, 0.85, 0.05]))
+    search = ConditionalDPPCV([1.0, 10.0], nuggets=[0.05], similarity=["fixed", "mixture"], n_starts=1, cv=3).fit(X, y)
+    assert search.cv_scores_.shape == (2, 2, 3)
+    assert [S.kind for S in search.similarities_] == ["fixed", "mixture"]
+    assert (
+        search.similarity_.kind == search.similarities_[int(search.cv_scores_.mean(axis=2).max(axis=1).argmax())].kind
+    )
+
+
+def test_starts_that_disagree_and_weights_at_0_are_said():
+    rng = np.random.default_rng(0)
+    X = [items_with(8, rng, "features") for _ in range(40)]
+    S = Mixture(("a", "b"), np.array([0.02, 0.02, 0.94, 0.02]))
+    y = [DPP.from_quality(np.exp(x.features @ THETA / 2), S.matrix(x)).sample(1, rng=rng)[0] for x in X]
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = ConditionalDPP(similarity="mixture").fit(X, y)
+    messages = [str(w.message) for w in said]
+    named = next(message for message in messages if "lower bound 0 in the weights of" in message)
+    lower = model.starts_.max() - model.starts_ > 0.1
+    told = [message for message in messages if f"{lower.sum()} of 3 starts end in a lower maximum" in message]
+    assert len(told) == lower.any()
+    low = [name for name, s in model.similarity_.std.items() if np.isnan(s)]
+    assert low
+    assert all(name in named for name in low)
+
+
+def test_bad_parts():
+    F, A = np.ones((3, 1)), np.eye(3)
+    with pytest.raises(ValueError, match=r"phi\['text'\] must have one row per item: features has 3 rows.*has 2"):
+        ItemSet(F, phi={"text": A[:2]})
+    with pytest.raises(ValueError, match=r"similarity\['given'\] must have ones on its diagonal"):
+        ItemSet(F, similarity={"given": 2 * A})
+    with pytest.raises(ValueError, match=r"similarity\['given'\] must be positive semidefinite"):
+        ItemSet(F, similarity={"given": [[1, 0.9, 0.9], [0.9, 1, -0.9], [0.9, -0.9, 1]]})
+    with pytest.raises(ValueError, match=r"phi\['text'\] must have no zero row"):
+        ItemSet(F, phi={"text": np.diag([1.0, 0.0, 1.0])})
+    with pytest.raises(ValueError, match="cannot be called 'own'"):
+        ItemSet(F, phi={"own": A})
+    with pytest.raises(ValueError, match="no parts"):
+        ItemSet(F, phi={})
+    with pytest.raises(ValueError, match="both have a part 'a'"):
+        ItemSet(F, phi={"a": A}, similarity={"a": A})
+    with pytest.raises(ValueError, match="found both"):
+        ItemSet(F, phi=A, similarity=A)
+    with pytest.raises(ValueError, match=r"X\[1\] has the similarity parts b"):
+        ConditionalDPP(similarity="mixture").fit([ItemSet(F, phi={"a": A}), ItemSet(F, phi={"b": A})], [[0], [1]])
+    with pytest.raises(ValueError, match="is a matrix"):
+        ConditionalDPP(similarity="scaled").fit([ItemSet(F, similarity=A)], [[0]])
+    with pytest.raises(ValueError, match="differ in number"):
+        ConditionalDPP(similarity="scaled").fit([ItemSet(F, phi=A), ItemSet(F, phi=A[:, :2] + 0.1)], [[0], [1]])
+    with pytest.raises(ValueError, match="n_components must be at most"):
+        ConditionalDPP(similarity="projected", n_components=4).fit([ItemSet(F, phi=A)], [[0]])
+    with pytest.raises(ValueError, match="positive numbers that sum to 1"):
+        Mixture(("a",), np.zeros(3))
+    with pytest.raises(ValueError, match="similarity_prior must be a positive number"):
+        ConditionalDPP(similarity="mixture", similarity_prior=0).fit([ItemSet(F, phi=A)], [[0]])
+
+
+@quiet
+def test_one_part_a_constant_column_and_duplicates():
+    """Each works: one array is a part of its own, a constant is like 11^T, and no target is impossible."""
+    rng = np.random.default_rng(1)
+    X = [ItemSet(np.ones((5, 1)), phi=np.repeat(np.eye(2), [3, 2], axis=0)) for _ in range(12)]
+    y = [[0, 1], [0, 3], [1, 4], [2]] * 3
+    model = ConditionalDPP(similarity="mixture").fit(X, y)
+    assert list(model.similarity_.weights) == ["own", "all", "phi"]
+    assert np.isfinite(model.log_prob(X, y)).all()
+    same = [ItemSet(np.ones((5, 1)), phi={"c": np.ones((5, 1)), "a": rng.standard_normal((5, 2))}) for _ in range(12)]
+    assert ConditionalDPP(similarity="mixture").fit(same, y).converged_
+    with pytest.raises(ValueError, match="a part 'c', and this ItemSet has phi"):
+        ConditionalDPP(similarity="mixture").fit(same, y).log_prob(X, y)
+
+
+def test_parts_in_equal_shares_are_the_fixed_similarity():
+    rng = np.random.default_rng(2)
+    A, B, F = rng.standard_normal((5, 2)), rng.standard_normal((5, 3)), np.ones((5, 1))
+    a, b = ItemSet(F, phi=A).cosines(), ItemSet(F, phi=B).cosines()
+    np.testing.assert_allclose(ItemSet(F, phi={"a": A, "b": B}).cosines(), (a + b) / 2, atol=1e-12)
+    np.testing.assert_allclose(ItemSet(F, phi={"a": A}, similarity={"b": b}).cosines(), (a + b) / 2, atol=1e-12)

@@ -1,0 +1,158 @@
+"""Summaries about a question: relevance, what it adds to quality, and that it finds the right documents."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpplearn.cli import main
+from dpplearn.summarize import Cluster, Document, Summarizer, summarize, summarizer
+from dpplearn.summarize.model import first_choice as first
+from dpplearn.summarize.model.about import FAR, ONWARD, REASON, STEPS, STRENGTH, Question, matching, relevance
+from dpplearn.summarize.model.split_cluster import split_cluster
+from dpplearn.summarize.model.tfidf import word_counts
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return Summarizer.load()
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("the cost of a new spillway", "would have cost 14 million"),
+        ("How many residents had to leave?", "6,200 residents"),
+        ("damages, insured losses", "insurers said"),
+        ("Ruth Calloran", "Ruth Calloran"),
+        ("lake levels", "level of the lake"),
+    ],
+)
+def test_a_summary_of_the_example_answers(bundled, question, said):
+    found = bundled.summarize(Cluster.example(), 60, "words", about=question)
+    assert said in found.text
+    assert 0 < found.length <= 60
+    assert not found.note
+
+
+def test_a_question_moves_quality_and_is_a_reason(bundled):
+    ready = bundled.prepare(Cluster.example())
+    asked = ready.about("the cost of a new spillway")
+    assert np.allclose(np.log(asked.dpp.quality / ready.dpp.quality), asked.question.lift)
+    assert np.allclose(asked.dpp.similarity, ready.dpp.similarity)  # diversity is as it was
+    assert np.allclose(asked.contributions.sum(axis=1), 2 * np.log(asked.dpp.quality))
+    assert asked.names == (*ready.names, REASON)
+    assert ready.about("the cost of a new spillway") is asked
+    assert abs(asked.question.lift).max() <= STRENGTH * FAR
+    assert asked.question.lift.std() == pytest.approx(STRENGTH, rel=0.2)
+    summary = bundled.summarize(ready, 60, "words", about="the cost of a new spillway")
+    best = max(summary.explain().chosen, key=lambda one: one.contributions[REASON])
+    assert "14 million" in best.sentence.text
+    codes = {x.code for x in summary.explain().left_out}
+    assert "less-relevant" in codes
+    weakest = ready.dpp.quality[summary.subset].min()
+    for x in summary.explain().left_out:
+        if x.code == "less-relevant":
+            assert asked.dpp.quality[x.number] < asked.dpp.quality[summary.subset].min()
+            assert ready.dpp.quality[x.number] >= weakest
+    assert "less-relevant" not in {x.code for x in bundled.summarize(ready, 60, "words").explain().left_out}
+
+
+def test_relevance_is_that_of_its_equation():
+    rng = np.random.default_rng(0)
+    said = [[f"word{k}" for k in rng.integers(0, 30, rng.integers(3, 9))] for _ in range(12)]
+    counts, columns = word_counts(said)
+    df = (counts.toarray() > 0).sum(axis=0)
+    rows = np.sqrt(counts.toarray()) * np.log(13 / (0.5 + df))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    direct = rows @ (np.log(13 / (0.5 + df)) * matching(list(columns), ["word3", "word17"]))
+    C = rows @ rows.T
+    r = np.linalg.solve(np.eye(12) - ONWARD * C / C.sum(axis=0), (1 - ONWARD) * direct)
+    assert np.allclose(relevance(said, ["word3", "word17"]), 12 * r / direct.sum(), atol=12 * ONWARD**STEPS)
+
+
+def test_what_is_said_in_other_words_is_relevant_too():
+    said = ["The dam cost ten million crowns.", "Ten million crowns came from the state.", "Snow fell in the north."]
+    lift = Question.of(split_cluster(Cluster.from_texts(said)), "What were the costs?").lift
+    assert lift[0] > lift[1] > lift[2]
+
+
+def test_forms_of_a_word_match_and_others_do_not():
+    words = ["evacuations", "phone", "nation", "povodně", "povodeň", "הסכר", "dam", "damage"]
+    found = dict(zip(words, matching(words, ["evacuation", "povodní", "סכר", "dam", "xylophone"]), strict=True))
+    assert found["dam"] == 1.0
+    assert min(found[word] for word in ("evacuations", "povodně", "הסכר")) >= 0.25
+    assert found["nation"] == found["damage"] == found["phone"] == 0.0
+
+
+@pytest.mark.parametrize("language", [None, "english"])
+def test_a_question_that_nothing_mentions_is_told(bundled, language):
+    cluster = Cluster(Cluster.example().documents, language=language)
+    found = bundled.summarize(cluster, 60, "words", about="Which zebra won the xylophone quiz?")
+    assert "No sentence mentions “zebra”" in found.note
+    assert found.text == bundled.summarize(cluster, 60, "words").text
+    assert found.to_dict()["note"] == found.note
+
+
+def test_of_two_topics_the_question_picks_its_own(bundled):
+    bridge = ["The Orlin bridge was opened to traffic on Monday. Drivers pay a toll of two crowns at its gates.",
+              "Queues formed at the gates of the Orlin bridge. The toll will be two crowns for cars."]  # fmt: skip
+    wolf = ["Farmers in Teva lost forty sheep to wolves. Hunters may shoot a wolf from Friday.",
+            "A pack of wolves killed sheep near Teva. Farmers asked for fences and for hunters."]  # fmt: skip
+    cluster = Cluster.from_texts([bridge[0], wolf[0], bridge[1], wolf[1]])
+    for question, own in (("wolves and sheep", {1, 3}), ("tolls on a bridge", {0, 2})):
+        found = bundled.summarize(cluster, 2, "sentences", about=question)
+        assert {one.document for one in found.sentences} <= own
+        assert len(found.sentences) == 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "question", "own"),
+    [
+        (["Il ponte è stato aperto lunedì.", "I lupi hanno ucciso quaranta pecore."], "Quante pecore?", 1),
+        (["Η γέφυρα άνοιξε τη Δευτέρα.", "Οι λύκοι σκότωσαν σαράντα πρόβατα."], "λύκος", 1),
+        (["הגשר נפתח ביום שני.", "הזאבים הרגו ארבעים כבשים."], "זאבים", 1),
+        (["पुल सोमवार को खुला।", "भेड़ियों ने चालीस भेड़ें मारीं।"], "भेड़िये", 1),
+        (["افتتح الجسر يوم الاثنين.", "قتلت الذئاب أربعين خروفا."], "ذئاب", 1),
+        (["大桥周一通车。", "狼群咬死了四十只羊。"], "狼", 1),
+    ],
+)  # fmt: skip
+def test_any_language(texts, question, own):
+    read = split_cluster(Cluster.from_texts(texts))
+    assert int(Question.of(read, question).lift.argmax()) == own
+
+
+def test_what_is_no_question_is_refused(bundled):
+    for wrong, kind in (("", ValueError), ("?!", ValueError), (3, TypeError)):
+        with pytest.raises(kind, match="about must"):
+            bundled.summarize(Cluster.example(), about=wrong)
+    assert summarize("Rain fell. Ten boats sank in Brenn.", 1, "sentences", about="the").length == 1  # only small words
+
+
+def test_one_sentence_and_equal_ones_have_nothing_to_gain():
+    assert not Question.of(split_cluster(Cluster.from_texts(["Rain fell."])), "rain").lift.any()
+    assert not Question.of(split_cluster(Cluster.from_texts(["Rain fell.", "Rain fell!"])), "rain").lift.any()
+
+
+def test_a_question_counts_in_the_first_choice(bundled, monkeypatch):
+    monkeypatch.setattr(summarizer, "finalists", partial(first.finalists, keep=20, part=50))
+    lines = [f"The council of Brenn met on day {k} and spoke of the harbour and the boats." for k in range(90)]
+    lines.insert(70, "Nobody feeds the heron under the mill.")
+    cluster = Cluster([Document("book", "\n\n".join(lines))])
+    assert "heron" in bundled.summarize(cluster, 1, "sentences", about="the heron").text
+    assert len(bundled.summarize(cluster, 1, "sentences", about="the heron").read) <= 20
+
+
+def test_the_command_line_asks(tmp_path):
+    for one in Cluster.example().documents:
+        (tmp_path / one.id).write_text(f"{one.title}\n\n{one.text}")
+    options = ["summarize", str(tmp_path), "--budget", "60", "--about", "What would a new spillway cost?", "--json"]
+    done = CliRunner().invoke(main, [*options, "--with-context"])
+    assert "14 million" in json.loads(done.stdout)["text"]
+    done = CliRunner().invoke(main, [*options[:-2], "zebra"])
+    assert "No sentence mentions “zebra”" in done.stderr
+    done = CliRunner().invoke(main, [*options[:-2], "?"])
+    assert done.exit_code != 0
+    assert "about must have a word" in done.stderr

@@ -1,0 +1,235 @@
+"""Shorter forms of sentences as candidates: learned with, chosen from, never two of a sentence, and told."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpplearn.cli import main
+from dpplearn.summarize import Cluster, Summarizer, summarize
+from dpplearn.summarize.corpora.cluster import Document
+from dpplearn.summarize.experiments.held_out import Experiment
+from dpplearn.summarize.experiments.systems import Models, summary_of
+from dpplearn.summarize.explain.report import html_report
+from dpplearn.summarize.explain.summary import left_out
+from dpplearn.summarize.model.oracle import paper_oracle, rouge_oracle
+from dpplearn.summarize.text.short_forms import without
+
+TEXT = (
+    "The old bridge over the Brenn (built in 1931) was closed on Monday, officials said. "
+    "However, the mayor has sold the mill by the lake, leaving ninety men idle. "
+    "The school stays open for all children of the valley."
+)
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return Summarizer.load()
+
+
+@pytest.fixture(scope="module")
+def ready(bundled):
+    return bundled.prepare(Cluster.example(), compress=True)
+
+
+def test_forms_stand_after_their_sentence_and_change_nothing_of_it(bundled, ready):
+    """The features and cosines of whole sentences are those that they have without any form."""
+    plain = bundled.prepare(Cluster.example())
+    whole = [i for i, sentence in enumerate(ready.read.sentences) if not sentence.dropped]
+    assert [ready.read.sentences[i] for i in whole] == list(plain.read.sentences)
+    np.testing.assert_array_equal(ready.read.F[whole], plain.read.F)
+    np.testing.assert_allclose(ready.read.C[np.ix_(whole, whole)], plain.read.C, atol=1e-12)
+    assert ready.n > plain.n
+    assert plain.read.forms is None
+    for i, sentence in enumerate(ready.read.sentences):
+        assert ready.read.forms[i] == np.searchsorted(whole, i, side="right") - 1
+        assert sentence.text == without(sentence.full, sentence.dropped)
+        text = ready.read.cluster.documents[sentence.document].text[sentence.start : sentence.end]
+        assert " ".join(text.split()) == sentence.full
+    assert len(set(ready.read.said)) == ready.n
+    assert ready.read.whole == tuple(plain.read.texts)
+
+
+def test_a_form_weighs_no_more_than_its_sentence(bundled, ready):
+    """q^2 of k forms is divided by k."""
+    raw = bundled.model_.dpp(ready.read.items).quality
+    k = np.bincount(ready.read.forms)[ready.read.forms]
+    np.testing.assert_allclose(ready.dpp.quality, raw / np.sqrt(k))
+
+
+@pytest.mark.parametrize("decoder", ["consensus", "greedy", "sampled", "local"])
+@pytest.mark.parametrize(("budget", "unit"), [(665, "bytes"), (60, "words"), (6, "sentences"), ("20%", "words")])
+def test_never_two_forms_of_a_sentence_and_never_over_the_budget(bundled, ready, decoder, budget, unit):
+    found = bundled.summarize(ready, budget, unit, decoder=decoder, n_samples=2_000)
+    forms = ready.read.forms[found.subset]
+    assert 0 < np.unique(forms).size == forms.size
+    assert found.length <= found.budget
+    assert found.text.split("\n") == [sentence.text for sentence in found.sentences]
+    for x in found.explain().left_out:  # sentences, each once, of which no form was chosen
+        assert not x.sentence.dropped
+        assert ready.read.forms[x.number] not in forms
+
+
+def test_as_many_sentences_as_there_are(bundled, ready):
+    everything = bundled.summarize(ready, 10_000, "sentences")
+    assert len(everything.sentences) == len(ready.read.whole)
+
+
+def test_off_by_default_and_one_word_turns_it_on():
+    assert all(not sentence.dropped for sentence in summarize(TEXT, 20).sentences)
+    short = summarize(TEXT, 21, compress=True)
+    assert "The old bridge over the Brenn was closed." in short.text or "The mayor has sold the mill" in short.text
+    assert any(sentence.dropped for sentence in short.sentences)
+
+
+def test_a_cluster_prepared_without_forms_has_none(bundled):
+    ready = bundled.prepare(TEXT)
+    with pytest.raises(ValueError, match="compress=True"):
+        bundled.summarize(ready, 20, "words", compress=True)
+    assert bundled.summarize(bundled.prepare(TEXT, compress=True), 20, "words").length <= 20
+
+
+def test_pins_take_one_form_and_bans_all(bundled, ready):
+    short = next(i for i, sentence in enumerate(ready.read.sentences) if sentence.dropped)
+    group = np.flatnonzero(ready.read.forms == ready.read.forms[short])
+    pinned = bundled.summarize(ready, 80, "words", include=[short])
+    assert np.isin(pinned.subset, group).sum() == 1
+    assert short in pinned.subset
+    banned = bundled.summarize(ready, 5_000, "words", exclude=[group[0]], fill=True)
+    assert not np.isin(banned.subset, group).any()
+    only_short = bundled.summarize(ready, 10_000, "sentences", exclude=[short])
+    assert short not in only_short.subset
+    with pytest.raises(ValueError, match="exclude each other"):
+        bundled.summarize(ready, 80, "words", include=[group[0], short])
+
+
+def test_reasons_hold_of_the_shortest_form(bundled):
+    """A sentence whose shorter form would have fitted is not told to be too long."""
+    cluster = Cluster.from_texts([TEXT])
+    found = bundled.summarize(cluster, 9, "words", compress=True)
+    for x in found.explain().left_out:
+        forms = [s for s in found.read.sentences if s.start == x.sentence.start]
+        assert (x.code == "too-long") == (min(len(s.text.split()) for s in forms) > 9)
+
+
+def test_left_out_are_sentences():
+    assert left_out(None, 4, np.array([1])).tolist() == [0, 2, 3]
+    assert left_out(np.array([0, 0, 1, 2, 2, 2]), 6, np.array([4])).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("oracle", [rouge_oracle, paper_oracle])
+def test_an_oracle_takes_one_form_of_a_sentence(oracle):
+    texts = [["a", "b", "x", "y"], ["a", "b"], ["a"], ["c"]]
+    cost, references = np.array([4.0, 2.0, 1.0, 1.0]), [["a", "b", "c", "a"]]
+    assert oracle(texts, references, cost, 10.0, np.array([0, 0, 0, 1])).tolist() == [1, 3]
+    assert oracle(texts, references, cost, 10.0).tolist() == [1, 2, 3]
+
+
+def clusters():
+    example = Cluster.example()
+    parts = [example.documents[k : k + 4] for k in (0, 4)]
+    return [Cluster(part, example.references, f"c{k}.x") for k, part in enumerate(parts)]
+
+
+def test_training_with_forms_and_its_file(tmp_path):
+    """Extracts may have short forms; the file says so, and one from before there were any is read as without."""
+    summarizer, plain = (Summarizer(compress=given, budget=665).fit(clusters()) for given in (True, False))
+    assert summarizer.training_["sentences"] == plain.training_["sentences"]
+    assert not np.allclose(summarizer.theta_, plain.theta_)
+    shortened = 0
+    for cluster in clusters():
+        read = summarizer.features_.with_forms(summarizer.features_.read(cluster))
+        items = summarizer.oracle_items(read)
+        assert np.unique(read.forms[items]).size == items.size
+        shortened += sum(bool(read.sentences[i].dropped) for i in items)
+    assert shortened
+    summarizer.save(tmp_path / "m.json")
+    again = Summarizer.load(tmp_path / "m.json")
+    assert again.compress is True
+    assert str(again.summarize(clusters()[1], compress=True)) == str(summarizer.summarize(clusters()[1], compress=True))
+    data = json.loads((tmp_path / "m.json").read_text())
+    del data["settings"]["compress"]
+    (tmp_path / "old.json").write_text(json.dumps(data))
+    assert Summarizer.load(tmp_path / "old.json").compress is False
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None])
+def test_compress_is_yes_or_no(value):
+    with pytest.raises(TypeError, match="compress"):
+        Summarizer(compress=value).fit(clusters())
+
+
+def test_other_languages(bundled):
+    """Only parentheses go where the cluster says, or shows, that it is not English."""
+    german = "Die alte Brücke (aus dem Jahr 1931) wurde am Montag für alle Wagen gesperrt, sagte die Polizei."
+    read = bundled.prepare(Cluster([Document("a", german)], language="german"), compress=True).read
+    assert [s.text for s in read.sentences] == [german, german.replace(" (aus dem Jahr 1931)", "")]
+    unsaid = bundled.prepare(TEXT, compress=True).read  # a model for any language reads this as English
+    assert "The old bridge over the Brenn was closed." in unsaid.texts
+
+
+def test_the_report_and_the_reasons_tell_what_was_dropped(bundled):
+    found = bundled.summarize(Cluster.example(), 60, "words", compress=True)
+    short = next(sentence for sentence in found.sentences if sentence.dropped)
+    gone = short.full[slice(*short.dropped[0])]
+    assert f"<del>{gone}</del>" in html_report(found).replace("&#x27;", "'")
+    assert f"without “{gone.strip()}”" in str(found.explain())
+    told = next(one for one in found.to_dict()["sentences"] if one["text"] == short.text)
+    assert (told["full"], told["dropped"]) == (short.full, short.dropped)
+    plain = bundled.summarize(Cluster.example(), 60, "words")
+    assert "<del>" not in html_report(plain)
+    assert all("dropped" not in one for one in plain.to_dict()["sentences"])
+
+
+def test_systems(bundled):
+    read = bundled.features_.read(Cluster.example())
+    consensus = summary_of("dpp-consensus", Models(bundled), read, 300, "bytes")
+    compressed = summary_of("dpp-compressed", Models(bundled), read, 300, "bytes")
+    assert consensus != compressed
+    assert summary_of("dpp-consensus", Models(bundled, compress=True), read, 300, "bytes") == compressed
+    assert set(consensus.split("\n")) <= set(read.texts)
+
+
+def test_the_experiment_trains_the_compressed_system_apart():
+    """With shorter forms, once; where all systems have them, with the others."""
+    systems = ["begin", "dpp-greedy", "dpp-consensus", "dpp-compressed"]
+    groups = Experiment(Summarizer(), systems, clusters(), None).by_decoder()
+    assert groups == {
+        "greedy": ("dpp-greedy",), "consensus": ("begin", "dpp-consensus"), "dpp-compressed": ("dpp-compressed",),
+    }  # fmt: skip
+    groups = Experiment(Summarizer(compress=True), systems, clusters(), None).by_decoder()
+    assert groups == {"greedy": ("dpp-greedy",), "consensus": ("begin", "dpp-consensus", "dpp-compressed")}
+    models, _ = Experiment(Summarizer(budget=300), ["dpp-compressed"], clusters(), clusters()).plan(False)
+    assert models["dpp-compressed"].summarizer.compress
+    assert models["dpp-compressed"].summarizer.settings.targets == "each"
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_commands(tmp_path):
+    corpus, model = tmp_path / "c.jsonl", tmp_path / "m.json"
+    lines = [
+        {"id": c.id, "documents": [{"id": d.id, "text": d.text} for d in c.documents], "references": list(c.references)}
+        for c in clusters()
+    ]
+    corpus.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (tmp_path / "t.txt").write_text(TEXT, encoding="utf-8")
+    printed = run("summarize", tmp_path / "t.txt", "--budget", 21, "--compress", "--explain")
+    assert printed.exit_code == 0, printed.output
+    assert "without “" in printed.stderr
+    assert run("train", corpus, "--out", model, "--budget", 300, "--compress").exit_code == 0
+    assert json.loads(model.read_text())["settings"]["compress"] is True
+    given = ["--systems", "begin,dpp-consensus,dpp-compressed", "--jobs", 1, "--json"]
+    done = run("evaluate", corpus, "--model", model, *given)
+    assert done.exit_code == 0, done.output
+    figures = json.loads(done.stdout)["systems"]
+    assert figures["dpp-consensus"] != figures["dpp-compressed"]
+    every = json.loads(run("evaluate", corpus, "--model", model, *given, "--compress").stdout)
+    assert every["systems"]["dpp-consensus"] == every["systems"]["dpp-compressed"] == figures["dpp-compressed"]
+    assert every["settings"]["compress"] is True
+    tested = run("experiment", "--train", corpus, "--leave-one-out", "--budget", 300, *given)
+    assert tested.exit_code == 0, tested.output
+    assert set(json.loads(tested.stdout)["systems"]) == {"begin", "dpp-consensus", "dpp-compressed"}

@@ -1,0 +1,209 @@
+"""The torch evaluator gives what numpy gives: theta, standard errors, rho and nugget, checkpoints, cross-validation."""
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from brute_learning import random_items, training_set
+from dpplearn.learning import ConditionalDPP, ConditionalDPPCV, ItemSet
+from dpplearn.learning.evaluators import Part, make_evaluator
+from dpplearn.learning.likelihood import Request
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.similarity import Fixed, make_similarity
+from dpplearn.learning.training_set import Shard
+from dpplearn.torch import evaluator, memory
+from recipes_learning import Blend, TwoScales
+
+THETA = [-1.0, 0.8, -0.5]
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Instances with dense phi, sparse phi and S, of several sizes, some of few features: all routes."""
+    rng = np.random.default_rng(1)
+    X, y = training_set(24, 12, THETA, rng, d=6)
+    X = [
+        ItemSet(x.features, similarity=x.similarity_matrix())
+        if t % 3 == 0
+        else ItemSet(x.features, phi=sparse.csr_array(x.phi))
+        if t % 3 == 1
+        else x
+        for t, x in enumerate(X)
+    ]
+    for n in (20, 33, 60):
+        x = random_items(n, 3, rng, d=3)
+        X.append(x)
+        y.append(np.array([1, n - 1]))
+    return X, y
+
+
+def close(one, two):
+    np.testing.assert_allclose(two.theta_, one.theta_, atol=1e-6)
+    np.testing.assert_allclose(two.theta_std_, one.theta_std_, atol=1e-6)
+    assert two.log_likelihood_ == pytest.approx(one.log_likelihood_, abs=1e-6)
+    np.testing.assert_allclose([two.rho_, two.nugget_], [one.rho_, one.nugget_], atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:The learned similarity is at the lower bound")
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"rho": 0.4, "nugget": 0.1, "prior_variance": [1.0, 2.0, np.inf]},
+        {"solver": "lbfgs"},
+        {"learn_rho": True},
+        {"learn_nugget": True},
+    ],
+    ids=str,
+)
+def test_the_same_fit(options, device, data):
+    X, y = data
+    weights = np.linspace(0.0, 2.0, len(X))
+    one = ConditionalDPP(**options).fit(X, y, weights)
+    close(one, ConditionalDPP(**options, evaluator="torch", device=device).fit(X, y, weights))
+
+
+@pytest.mark.parametrize("similarity", [TwoScales(0.7), Blend(0.4)], ids=["two scales", "blend"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_every_kind_of_similarity(similarity, order, data):
+    X = [x for x in data[0] if x.phi is not None and not sparse.issparse(x.phi)]
+    y = [np.array([0, 2])] * len(X)
+    shard, request = (
+        Shard(X, y, np.arange(1.0, len(X) + 1)),
+        Request(LogLinear(np.array(THETA)), similarity, order, True),
+    )
+    one, two = (make_evaluator(name).prepare(shard, similarity).evaluate(request) for name in ("numpy", "torch"))
+    for a, b in zip(one, two, strict=True):
+        if a is not None:
+            np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("asked", [{"given_size": True}, {"per_item": True}, {"similarity": "mixture"}], ids=str)
+def test_what_is_not_batched_goes_the_numpy_way_in_order(asked, data):
+    """Of item sets of several sizes: what is said of each item is in the order of the instances."""
+    X = [x for x in data[0] if x.phi is not None and not sparse.issparse(x.phi)]
+    shard = Shard(X, [np.array([0, 2])] * len(X), np.arange(1.0, len(X) + 1))
+    similarity = make_similarity(asked["similarity"], 0.0, 0.0) if "similarity" in asked else Fixed(0.1, 0.1)
+    options = {"with_similarity": True} if "similarity" in asked else asked
+    request = Request(LogLinear(np.array(THETA)), similarity, 2, **options)
+    one, two = (make_evaluator(name).prepare(shard, similarity).evaluate(request) for name in ("numpy", "torch"))
+    for a, b in zip(one[:6], two[:6], strict=True):
+        if a is not None:
+            np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
+    for a, b in zip(one.items or (), two.items or (), strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
+    assert (one.items is not None) == ("per_item" in asked)
+
+
+def test_a_quality_of_another_kind(data):
+    """Of which eta, its derivatives and the pull-back are asked for, and nothing else."""
+
+    class Doubled:
+        kind = "doubled"
+
+        def __init__(self, theta):
+            self.parameters = theta
+            self.inner = LogLinear(2 * theta)
+
+        def eta(self, items):
+            return self.inner.eta(items)
+
+        def jacobian(self, items):
+            return 2 * items.features
+
+        def pull_back(self, items, d_eta):
+            return 2 * self.inner.pull_back(items, d_eta)
+
+    shard = Shard(*data, np.ones(len(data[0])))
+    request = Request(Doubled(np.array(THETA) / 3), Fixed(0.2, 0.1), 2)
+    one, two = (make_evaluator(name).prepare(shard, Fixed()).evaluate(request) for name in ("numpy", "torch"))
+    for a, b in zip(one[:3], two[:3], strict=True):
+        np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("theta", [[60.0, 0.0, 0.0], [900.0, 0.0, 0.0], [3000.0, 1.0, 0.0]])
+def test_what_is_close_to_singular_goes_the_numpy_way(theta, data, monkeypatch):
+    gone, real = [], evaluator.Example.evaluate
+    monkeypatch.setattr(evaluator.Example, "evaluate", lambda *given: gone.append(1) or real(*given))
+    shard = Shard(*data, np.ones(len(data[0])))
+    request = Request(LogLinear(np.array(theta)), Fixed(0.3))
+    two = make_evaluator("torch").prepare(shard, Fixed(0.3)).evaluate(request)
+    assert gone
+    one = make_evaluator("numpy").prepare(shard, Fixed(0.3)).evaluate(request)
+    np.testing.assert_allclose(two.value, one.value, rtol=1e-12)
+    np.testing.assert_allclose(two.gradient, one.gradient, rtol=1e-9, atol=1e-7)
+
+
+def test_checkpoints_and_cross_validation(data, tmp_path):
+    X, y = data
+    whole = ConditionalDPP().fit(X, y)
+    path = tmp_path / "checkpoint.json"
+    with pytest.warns(UserWarning, match="fit stopped after 1 iterations"):
+        ConditionalDPP(max_iter=1, evaluator="torch", checkpoint=path).fit(X, y)
+    close(whole, ConditionalDPP(evaluator="torch", checkpoint=path).fit(X, y))  # goes on from the file
+    close(whole, ConditionalDPP(checkpoint=path).fit(X, y))  # and so does numpy
+    searches = [
+        ConditionalDPPCV([0.1, 1.0], nuggets=[0.1], cv=3, evaluator=name).fit(X, y) for name in ("numpy", "torch")
+    ]
+    np.testing.assert_allclose(searches[1].cv_scores_, searches[0].cv_scores_, atol=1e-7)
+    assert searches[1].prior_variance_ == searches[0].prior_variance_
+
+
+def test_it_travels():
+    assert pickle.loads(pickle.dumps(make_evaluator("torch", "cpu"))).device == "cpu"
+
+
+def test_devices(data):
+    with pytest.raises(ValueError, match='evaluator="torch"'):
+        ConditionalDPP(device="cpu").fit(*data)
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="GPU"):
+            ConditionalDPP(evaluator="torch", device="cuda").fit(*data)
+
+
+def test_parts_know_their_size(data):
+    part = Part.of(Shard(*data, np.ones(len(data[0]))), make_evaluator("torch"), Fixed())
+    assert part.__sizeof__() > sum(x.features.nbytes for x in data[0])
+
+
+def test_an_out_of_memory_error_halves_the_batch(data, monkeypatch):
+    sizes = []
+
+    def short(bucket, request, device, low, high, real=evaluator.evaluate_batch):
+        sizes.append(high - low)
+        if high - low > 2:
+            raise torch.OutOfMemoryError("no room for this batch")
+        return real(bucket, request, device, low, high)
+
+    shard, request = Shard(*data, np.ones(len(data[0]))), Request(LogLinear(np.array(THETA)), Fixed())
+    ready = make_evaluator("torch").prepare(shard, Fixed())
+    want = ready.evaluate(request)
+    monkeypatch.setattr(evaluator, "evaluate_batch", short)
+    found = ready.evaluate(request)
+    assert max(sizes) > 2
+    np.testing.assert_allclose(found.hessian, want.hessian, atol=1e-11)
+    assert found.value == pytest.approx(want.value, abs=1e-10)
+    with pytest.raises(torch.OutOfMemoryError):  # where one alone does not fit, it is told
+        memory.in_batches(3, 1, torch.device("cpu"), lambda low, high: short(None, None, None, low, high + 9))
+
+
+def test_batches_are_sized_from_what_is_free(monkeypatch):
+    monkeypatch.setattr(memory, "free_bytes", lambda device: 1000)  # noqa: ARG005
+    ranges = memory.in_batches(11, 100, torch.device("cpu"), lambda low, high: (low, high))
+    assert ranges == [(0, 5), (5, 10), (10, 11)]
+    monkeypatch.setattr(memory, "free_bytes", lambda device: 0)  # noqa: ARG005
+    assert len(memory.in_batches(3, 100, torch.device("cpu"), lambda low, high: (low, high))) == 3
+
+
+def test_instances_that_do_not_stay_on_the_device(data, monkeypatch):
+    shard, request = Shard(*data, np.ones(len(data[0]))), Request(LogLinear(np.array(THETA)), Fixed(0.1))
+    want = make_evaluator("torch").prepare(shard, Fixed(0.1)).evaluate(request)
+    monkeypatch.setattr(evaluator.Bucket, "keep", lambda self, device: None)  # noqa: ARG005
+    monkeypatch.setattr(evaluator, "STAGE", 8 * 100)
+    found = make_evaluator("torch").prepare(shard, Fixed(0.1)).evaluate(request)
+    np.testing.assert_allclose(found.hessian, want.hessian, atol=1e-12)

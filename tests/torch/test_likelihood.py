@@ -1,0 +1,278 @@
+"""log P and its derivatives, in batches: enumeration, the numpy core, gradcheck, padding, bad kernels, transforms."""
+
+import numpy as np
+import pytest
+import torch
+from torch.autograd import gradcheck, gradgradcheck
+
+from brute import pmf, random_kernel, subsets
+from dpplearn import DPP, KDPP, LowRankDPP, NonsymmetricDPP
+from dpplearn.torch import (
+    kdpp_log_prob,
+    kdpp_marginals,
+    log_prob,
+    log_prob_low_rank,
+    log_prob_quality,
+    marginal_kernel,
+    marginals,
+    subset_masks,
+)
+
+N = 6
+ALL = subset_masks([list(Y) for Y in subsets(N)], N)
+
+
+def tensor(x, **options):
+    return torch.tensor(np.asarray(x), dtype=torch.float64, **options)
+
+
+def skewed(n, rng, d=6):
+    """A nonsymmetric kernel whose principal minors are not negative: a positive semidefinite and a skew part."""
+    return NonsymmetricDPP(
+        rng.standard_normal((n, d)) / 2, rng.standard_normal((n, d)) / 2, rng.standard_normal((d, d))
+    )
+
+
+def random_S(n, rng, d):
+    phi = rng.standard_normal((n, d))
+    phi /= np.linalg.norm(phi, axis=1)[:, None]
+    return phi @ phi.T
+
+
+@pytest.fixture
+def masks(rng):
+    return torch.tensor(rng.random((5, N)) < 0.4)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_every_subset_by_enumeration(scale, rng):
+    L = random_kernel(N, rng, scale=scale)
+    table = pmf(L)
+    found = log_prob(tensor(L), ALL)
+    np.testing.assert_allclose(found, np.log(list(table.values())), atol=1e-9, rtol=1e-9)
+    C = np.linalg.cholesky(L)
+    np.testing.assert_allclose(log_prob_low_rank(tensor(C), ALL), found, atol=1e-9)
+    q = np.sqrt(L.diagonal())
+    np.testing.assert_allclose(log_prob_quality(tensor(q).log(), tensor(L / np.outer(q, q)), ALL), found, atol=1e-9)
+
+
+def test_nonsymmetric_kernels_by_enumeration(rng):
+    dpp = skewed(N, rng)
+    L = dpp.L
+    table = pmf(L)
+    found = log_prob(tensor(L), ALL, symmetric=False)
+    np.testing.assert_allclose(found.exp(), list(table.values()), atol=1e-9)
+    np.testing.assert_allclose(marginals(tensor(L), symmetric=False), dpp.marginals, atol=1e-9)
+    np.testing.assert_allclose(found[3:40], [dpp.log_prob(Y) for Y in subsets(N)[3:40]], atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 40, 150])  # past the size at which triangles are inverted by halves
+def test_the_numpy_core_says_the_same(n, rng):
+    L = random_kernel(n, rng, scale=2.0)
+    Y = np.sort(rng.choice(n, n // 4, replace=False))
+    dpp, mask = DPP(L), subset_masks([Y.tolist()], n)[0]
+    assert log_prob(tensor(L), mask).item() == pytest.approx(dpp.log_prob(Y), abs=1e-9)
+    np.testing.assert_allclose(marginals(tensor(L)), dpp.marginals, atol=1e-9)
+    np.testing.assert_allclose(marginal_kernel(tensor(L)), dpp.K, atol=1e-9)
+    B = rng.standard_normal((n, 5))
+    few = Y[:4]
+    found = log_prob_low_rank(tensor(B), subset_masks([few.tolist()], n)[0]).item()
+    assert found == pytest.approx(LowRankDPP(B).log_prob(few), abs=1e-9)
+
+
+@pytest.mark.parametrize("log_q", [-300.0, 0.0, 300.0])
+def test_qualities_of_any_size(log_q, rng):
+    S, Y = tensor(random_S(5, rng, 7)), torch.tensor([True, False, True, False, False])
+    eta = torch.full((5,), log_q, dtype=torch.float64, requires_grad=True)
+    value = log_prob_quality(eta, S, Y)
+    value.backward()
+    assert torch.isfinite(value)
+    want = 2 * (Y.double() - (0.0 if log_q < 0 else 1.0)) if log_q else None
+    if want is not None:
+        np.testing.assert_allclose(eta.grad, want, atol=1e-9)
+
+
+def test_kdpp_by_enumeration(rng):
+    L = random_kernel(N, rng)
+    table = pmf(L)
+    sizes = np.array([len(Y) for Y in table])
+    p = np.array(list(table.values()))
+    given = p / np.array([p[sizes == k].sum() for k in sizes])
+    np.testing.assert_allclose(kdpp_log_prob(tensor(L), ALL), np.log(given), atol=1e-9)
+    for k in range(1, N):
+        np.testing.assert_allclose(kdpp_marginals(tensor(L), k), KDPP(DPP(L), k).marginals, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_kdpp_of_many_items(scale, rng):
+    L = random_kernel(120, rng, rank=60, scale=scale)
+    Y = np.sort(rng.choice(120, 30, replace=False))
+    found = kdpp_log_prob(tensor(L), subset_masks([Y.tolist()], 120)[0]).item()
+    assert found == pytest.approx(KDPP(DPP(L), 30).log_prob(Y), rel=1e-9)
+
+
+def test_derivatives(rng, masks):
+    L = tensor(np.stack([random_kernel(N, rng) for _ in range(5)]), requires_grad=True)
+    assert gradcheck(lambda L: log_prob(L / 2 + L.mT / 2, masks), L)
+    assert gradgradcheck(lambda L: log_prob(L / 2 + L.mT / 2, masks), L)
+    assert gradcheck(lambda L: marginals(L / 2 + L.mT / 2), L)
+    assert gradgradcheck(lambda L: marginals(L / 2 + L.mT / 2), L)
+    assert gradcheck(lambda L: kdpp_log_prob(L / 2 + L.mT / 2, masks), L)
+
+
+def test_derivatives_of_nonsymmetric_kernels(rng, masks):
+    L = tensor(np.stack([skewed(N, rng).L for _ in range(5)]), requires_grad=True)
+    assert gradcheck(lambda L: log_prob(L, masks, symmetric=False), L)
+    assert gradgradcheck(lambda L: log_prob(L, masks, symmetric=False), L)
+
+
+def test_derivatives_in_quality_and_similarity(rng, masks):
+    S = tensor(np.stack([random_S(N, rng, 8) for _ in range(5)]), requires_grad=True)
+    log_q = tensor(rng.standard_normal((5, N)), requires_grad=True)
+
+    def value(log_q, S):
+        return log_prob_quality(log_q, S / 2 + S.mT / 2, masks, nugget=0.1)
+
+    assert gradcheck(value, (log_q, S))
+    assert gradgradcheck(value, (log_q, S))
+
+
+def test_the_hessian_is_the_covariance(rng):
+    S, mask = tensor(random_S(N, rng, 8)), torch.zeros(N, dtype=torch.bool)
+    log_q = tensor(rng.standard_normal(N))
+    H = torch.autograd.functional.hessian(lambda x: log_prob_quality(x, S, mask), log_q)
+    K = marginal_kernel(torch.exp(log_q[:, None] + log_q) * S)
+    covariance = torch.diag(K.diagonal()) - K.square()  # of which eta = 2 log q has the fourth part
+    np.testing.assert_allclose(H, -4 * covariance, atol=1e-10)
+
+
+def test_derivatives_of_rows(rng, masks):
+    masks = masks & (masks.cumsum(-1) <= 3)
+    B = tensor(rng.standard_normal((5, N, 4)), requires_grad=True)
+    assert gradcheck(lambda B: log_prob_low_rank(B, masks), B)
+    assert gradgradcheck(lambda B: log_prob_low_rank(B, masks), B)
+
+
+def test_padding_changes_nothing(rng):
+    sizes, n = (3, 6, 1), 6
+    kernels = [random_kernel(k, rng) for k in sizes]
+    L, items = torch.full((3, n, n), 7.0, dtype=torch.float64), torch.zeros(3, n, dtype=torch.bool)
+    for t, (k, A) in enumerate(zip(sizes, kernels, strict=True)):
+        L[t, :k, :k], items[t, :k] = tensor(A), True
+    mask = torch.zeros(3, n, dtype=torch.bool)
+    mask[:, 0] = True
+    want = [DPP(A).log_prob([0]) for A in kernels]
+    L.requires_grad_()
+    found = log_prob(L, mask, items=items)
+    np.testing.assert_allclose(found.detach(), want, atol=1e-9)
+    found.sum().backward()
+    assert (L.grad[0, 3:] == 0).all()
+    assert (L.grad[0, :3, :3] != 0).any()
+    np.testing.assert_allclose(kdpp_log_prob(L, mask, items=items).detach(),
+                               [KDPP(DPP(A), 1).log_prob([0]) for A in kernels], atol=1e-9)  # fmt: skip
+    q = L.detach().diagonal(dim1=-2, dim2=-1).sqrt()
+    S = L.detach() / (q.unsqueeze(-1) * q.unsqueeze(-2))
+    log_q = q.log().requires_grad_()
+    found = log_prob_quality(log_q, S, mask, items=items)
+    np.testing.assert_allclose(found.detach(), want, atol=1e-9)
+    found.sum().backward()
+    assert (log_q.grad[0, 3:] == 0).all()
+
+
+def test_sets_of_probability_0(rng):
+    B = rng.standard_normal((5, 2))
+    B[3] = B[0]
+    L = tensor(B @ B.T, requires_grad=True)
+    mask = subset_masks([[0, 3], [0, 1, 2], [0, 1]], 5)
+    value = log_prob(L, mask)
+    assert value[:2].tolist() == [-np.inf, -np.inf]
+    assert torch.isfinite(value[2])
+    rows = log_prob_low_rank(tensor(B), mask)
+    assert rows[:2].tolist() == [-np.inf, -np.inf]
+    torch.autograd.backward(value[2])
+    assert torch.isfinite(L.grad).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_bad_kernels_are_named_or_masked(dtype, rng):
+    L = torch.tensor(np.stack([random_kernel(4, rng) for _ in range(3)]), dtype=dtype)
+    mask = torch.ones(3, 4, dtype=torch.bool)
+    L[1, 2, 2] = torch.nan
+    with pytest.raises(ValueError, match=r"NaN.*entry 1"):
+        log_prob(L, mask)
+    L[1] = torch.diag(torch.tensor([1.0, -3.0, 1.0, 1.0]))
+    with pytest.raises(ValueError, match=r"not positive definite.*entry 1"):
+        log_prob(L, mask)
+    with pytest.raises(ValueError, match=r"entry \(0, 1\)"):
+        marginals(L[None])
+    L.requires_grad_()
+    found = log_prob(L, mask, invalid=-99.0)
+    found.sum().backward()
+    assert torch.isfinite(found[[0, 2]]).all()
+    assert (L.grad[1] == 0).all()
+    assert torch.isfinite(L.grad).all()
+    assert torch.isnan(marginals(L, invalid=torch.nan)).sum() == 0  # a probability of 1 - 0: no derivative, no value
+
+
+def test_what_is_wrong_is_said(rng):
+    L, mask = torch.tensor(random_kernel(3, rng)), torch.ones(3, dtype=torch.bool)
+    with pytest.raises(ValueError, match="symmetric=False"):
+        log_prob(L + torch.triu(L, 1), mask)
+    with pytest.raises(TypeError, match="subset_masks"):
+        log_prob(L, torch.tensor([0, 1]))
+    with pytest.raises(ValueError, match=r"one entry per item \(3\)"):
+        log_prob(L, mask[:2])
+    with pytest.raises(ValueError, match="shape"):
+        log_prob(L[:2], mask)
+    with pytest.raises(ValueError, match="S must have"):
+        log_prob_quality(torch.zeros(4), L, torch.ones(4, dtype=torch.bool))
+
+
+def test_float32_is_close(rng, masks):
+    L = np.stack([random_kernel(N, rng) for _ in range(5)])
+    found = log_prob(torch.tensor(L, dtype=torch.float32), masks)
+    assert found.dtype == torch.float32
+    np.testing.assert_allclose(found, log_prob(tensor(L), masks), atol=1e-4)
+
+
+def test_transforms_of_torch_func(rng, masks):
+    L = tensor(np.stack([random_kernel(N, rng) for _ in range(5)]))
+    want = log_prob(L, masks)
+    np.testing.assert_allclose(torch.vmap(log_prob)(L, masks), want, atol=1e-12)
+    np.testing.assert_allclose(torch.vmap(log_prob, in_dims=(None, 0))(L[0], masks), log_prob(L[0], masks), atol=1e-12)
+    X = L.clone().requires_grad_()
+    log_prob(X, masks).sum().backward()
+    found = torch.vmap(torch.func.grad(log_prob))(L, masks)
+    np.testing.assert_allclose(found, X.grad, atol=1e-12)
+    log_q, S = torch.zeros(5, N, dtype=torch.float64), tensor(random_S(N, rng, 8))
+    each = torch.vmap(torch.func.grad(log_prob_quality), in_dims=(0, None, 0))(log_q, S, masks)
+    log_q.requires_grad_()
+    log_prob_quality(log_q, S, masks).sum().backward()
+    np.testing.assert_allclose(each, log_q.grad, atol=1e-12)
+    np.testing.assert_allclose(torch.vmap(kdpp_log_prob)(L, masks), kdpp_log_prob(L, masks), atol=1e-12)
+    B = tensor(rng.standard_normal((5, N, N)))
+    np.testing.assert_allclose(torch.vmap(log_prob_low_rank)(B, masks), log_prob_low_rank(B, masks), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, of what its compiler imports
+@pytest.mark.parametrize("function", [log_prob, kdpp_log_prob, log_prob_low_rank, marginals])
+def test_compiled_functions(function, rng, masks):
+    torch.compiler.reset()
+    given = () if function is marginals else (masks,)
+    L = tensor(np.stack([random_kernel(N, rng) for _ in range(5)]), requires_grad=True)
+    want = function(L, *given)
+    (gradient,) = torch.autograd.grad(want.sum(), L)
+    found = torch.compile(function, backend="aot_eager")(L, *given)
+    np.testing.assert_allclose(found.detach(), want.detach(), atol=1e-12)
+    np.testing.assert_allclose(torch.autograd.grad(found.sum(), L)[0], gradient, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_compiled_loss_of_quality(rng, masks):
+    torch.compiler.reset()
+    S = tensor(random_S(N, rng, 8), requires_grad=True)
+    log_q = tensor(rng.standard_normal((5, N)), requires_grad=True)
+    want = torch.autograd.grad(log_prob_quality(log_q, S, masks).sum(), (log_q, S))
+    found = torch.compile(log_prob_quality, backend="aot_eager")(log_q, S, masks)
+    for a, b in zip(torch.autograd.grad(found.sum(), (log_q, S)), want, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
