@@ -19,7 +19,7 @@ from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
 from dpplearn.summarize.experiments.systems import LEARNED, PAPER, Models
-from dpplearn.summarize.model.split_cluster import split_cluster
+from dpplearn.summarize.model.split_cluster import kept_splits, split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.words import words
 
@@ -115,10 +115,11 @@ class Experiment:
     ) -> Outcome:
         """Make the summaries that the folder, made with `record`, does not have, score all, and write the results."""
         others, known = self.read_peers(peers, encoding) if peers is not None else ({}, {})
-        models, tasks = self.plan(progress)
         scoring = self.scoring
-        made = make_summaries(models, tasks, scoring.budget, scoring.unit, folder, jobs=jobs, progress=progress)
-        oracle = {str(cluster.id): self.oracle_text(cluster) for cluster in self.train}
+        with kept_splits():
+            models, tasks = self.plan(progress)
+            made = make_summaries(models, tasks, scoring.budget, scoring.unit, folder, jobs=jobs, progress=progress)
+            oracle = {str(cluster.id): self.oracle_text(cluster) for cluster in self.train}
         outcome = self.score({**others, **made}, table_1(self.train, oracle, known, scoring))
         folder.write(outcome.table_2.results, outcome.table_2.details, self.systems)
         return outcome

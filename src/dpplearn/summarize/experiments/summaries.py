@@ -15,6 +15,7 @@ from dpplearn._run.signals import deaf_children, end_with_parent, lost_worker
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.results_folder import ResultsFolder
 from dpplearn.summarize.experiments.systems import SYSTEMS, Models, summary_of
+from dpplearn.summarize.model.split_cluster import kept_splits
 from dpplearn.summarize.text.units import Unit
 
 Asked = list[tuple[Cluster, list[str]]]  # clusters, and the systems that are to summarize each
@@ -28,6 +29,8 @@ def _start(models: Mapping[str, Any], budget: float, unit: Unit) -> None:
 def _start_worker(*given: Any) -> None:
     end_with_parent()
     _start(*given)
+    _work["splits"] = kept_splits()
+    _work["splits"].__enter__()  # as long as the process lasts
 
 
 def _summaries(key: str, asked: Asked) -> list[dict[str, str]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -108,6 +110,20 @@ def check_cluster(given: object) -> None:
         )
 
 
+_kept: dict[Any, tuple[int, SplitCluster]] | None = None  # with the limit that each was found under
+
+
+@contextmanager
+def kept_splits() -> Iterator[None]:
+    """Within it, clusters that are split again, for another model, are split once: that is most of their reading."""
+    global _kept  # a record of this process, as long as an experiment lasts
+    before, _kept = _kept, {} if _kept is None else _kept
+    try:
+        yield
+    finally:
+        _kept = before
+
+
 def split_cluster(
     cluster: Cluster,
     splitter: Splitter | None = None,
@@ -118,6 +134,18 @@ def split_cluster(
 ) -> SplitCluster:
     """Split a cluster into its sentences, of which there must be one; options as in `Cluster.sentences`."""
     check_cluster(cluster)
+    kept, key = _kept, (id(cluster), splitter, min_words, keep_all)  # a split holds its cluster, and so its id
+    if kept is not None and key in kept:
+        under, split = kept[key]
+        if under <= limit or len(split) + len(split.set_aside) <= limit:
+            return split
+    split = _split(cluster, splitter, limit, min_words, keep_all)
+    if kept is not None:
+        kept[key] = (limit, split)
+    return split
+
+
+def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool) -> SplitCluster:
     same: dict[str, str] = {}  # each word is kept once, however often it occurs
     candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
     split = candidates.sentences
