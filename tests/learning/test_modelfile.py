@@ -75,7 +75,7 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
         ({"format": "something else"}, "found 'something else'"),
         ({"quality": None}, "quality in .* must be an object"),
         ({"quality": {"kind": "forest"}}, "quality in .* must be an object of kind"),
-        ({"similarity": {"kind": "other"}}, r"similarity in .* known kind \(fixed\), found"),
+        ({"similarity": {"kind": "other"}}, r"similarity in .* known kind \(fixed, mixture, scaled, projected\), found"),
         ({"nugget": 1.5}, "nugget must be a number from 0 to 1"),
         ({"theta": None}, "theta in .* must be a list of numbers"),
         ({"theta": [1.0, "two"]}, r"theta\[1\] in .* must be a number, found 'two'"),
@@ -159,7 +159,7 @@ def test_version_1_is_read_for_ever(tmp_path):
     assert model.log_prob([items], [[0, 2]])[0] == pytest.approx(-1.561765434664879, rel=1e-12)
     model.save(path)
     again = ConditionalDPP.load(path)
-    assert json.loads(path.read_text())["version"] == 2
+    assert json.loads(path.read_text())["version"] == 3
     np.testing.assert_array_equal(again.theta_, model.theta_)
     del (content := json.loads(VERSION_1))["rho"]
     path.write_text(json.dumps(content))
