@@ -18,7 +18,6 @@ from dpplearn.decoding.lazy import SAME
 from dpplearn.decoding.limits import Limits, fits
 from dpplearn.decoding.registry import decoder
 from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.tilt import fill_tilt  # noqa: F401  # a module of this name had it before
 
 FILL = 0.4995  # diversity at which every item keeps 1/1000 of its own, so that none is a combination of others
 
