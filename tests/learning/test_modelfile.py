@@ -75,7 +75,10 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
         ({"format": "something else"}, "found 'something else'"),
         ({"quality": None}, "quality in .* must be an object"),
         ({"quality": {"kind": "forest"}}, "quality in .* must be an object of kind"),
-        ({"similarity": {"kind": "other"}}, r"similarity in .* known kind \(fixed, mixture, scaled, projected\), found"),
+        (
+            {"similarity": {"kind": "other"}},
+            r"similarity in .* known kind \(fixed, mixture, scaled, projected\), found",
+        ),
         ({"nugget": 1.5}, "nugget must be a number from 0 to 1"),
         ({"theta": None}, "theta in .* must be a list of numbers"),
         ({"theta": [1.0, "two"]}, r"theta\[1\] in .* must be a number, found 'two'"),

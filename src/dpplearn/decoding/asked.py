@@ -72,7 +72,10 @@ def check_asked(asked: Asked) -> Asked:
         check_nugget(asked.nugget)
     if asked.kernel != "linear" or asked.bandwidth is not None:
         check_kernel_name(asked.kernel, asked.bandwidth)
-    return asked._replace(diversity=check_diversity(asked.diversity), method=normal_name(asked.method, "method"))
+    d, method = check_diversity(asked.diversity), normal_name(asked.method, "method")
+    if d is asked.diversity and method is asked.method:
+        return asked
+    return asked._replace(diversity=d, method=method)
 
 
 def qualities(z: FloatArray, asked: Asked) -> FloatArray:

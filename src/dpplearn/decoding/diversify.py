@@ -5,6 +5,7 @@ from __future__ import annotations
 from pkgutil import resolve_name
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
@@ -131,12 +132,13 @@ def diversify(
     limits = (max_per_group, min_per_group)
     asked = check_asked(Asked(k, budget, diversity, method, scale, nugget, share, *limits, options, kernel, bandwidth))
     each = Each(cost, include, exclude, groups)
-    if is_tensor(embeddings) or is_tensor(scores):
-        return on_device(embeddings, scores, asked, each, given)
-    if is_dask(embeddings):
-        from dpplearn.decoding.rounds import diversify_dask
+    if not (type(embeddings) is type(scores) is np.ndarray):
+        if is_tensor(embeddings) or is_tensor(scores):
+            return on_device(embeddings, scores, asked, each, given)
+        if is_dask(embeddings):
+            from dpplearn.decoding.rounds import diversify_dask
 
-        return diversify_dask(embeddings, scores, asked, each, given)
+            return diversify_dask(embeddings, scores, asked, each, given)
     rows, lengths, z = read_candidates(embeddings, scores)
     return choose(Directed(rows, lengths, qualities(z, asked)), asked, each, given)
 

@@ -17,12 +17,8 @@ WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below
 
 def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
     """Rows, their lengths and standardized scores, one for each item; or what is wrong with them."""
-    if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
-        raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
-    if isinstance(embeddings, np.memmap):
-        check_whole(embeddings)
-    if not sparse.issparse(embeddings):
-        embeddings = arrow_rows(embeddings) if is_arrow(embeddings) else as_rows(embeddings)
+    if type(embeddings) is not np.ndarray or type(scores) is not np.ndarray:
+        embeddings = as_plain(embeddings, scores)
     n = embeddings.shape[0] if embeddings.ndim else -1
     if np.shape(scores) == (0,) and n == 0:
         return embeddings, np.empty(0), np.empty(0)
@@ -30,6 +26,17 @@ def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, Floa
         raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
     z = read_scores(scores, n)
     return *read_features(embeddings, "embeddings"), z
+
+
+def as_plain(embeddings: Any, scores: Any) -> Any:
+    """Embeddings as an array, or as they are where they are sparse; neither they nor scores may be masked."""
+    if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
+        raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
+    if isinstance(embeddings, np.memmap):
+        check_whole(embeddings)
+    if sparse.issparse(embeddings):
+        return embeddings
+    return arrow_rows(embeddings) if is_arrow(embeddings) else as_rows(embeddings)
 
 
 def read_scores(scores: Any, n: int) -> FloatArray:

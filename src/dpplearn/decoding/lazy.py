@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,14 @@ class Prior(NamedTuple):
     places: FloatArray
 
 
+@cache
+def loops() -> Any:
+    """The compiled loop, imported with the first run."""
+    from dpplearn._loops import lazy
+
+    return lazy
+
+
 def greedy_rows(
     operand: Rows,
     wanted: Wanted,
@@ -64,8 +73,7 @@ def greedy_rows(
     equal: bool = True,
 ) -> Run:
     """Choose up to k items within the limits from rows; with `distinct`, those that repeat a direction come last."""
-    from dpplearn._loops.lazy import choose, pledge, put, put_back, refresh
-
+    loop = loops()
     n, d = operand.rows.shape
     k = min(wanted.k, n)
     dual = prior is not None or (k > d and bool((operand.own > 0.0).any()))
@@ -79,21 +87,21 @@ def greedy_rows(
     if quota is not NO_QUOTA:
         quota = Quota(*(part.copy() for part in quota))
         run.at[OWED] = quota.need.sum()
-        run.spent[PLEDGED] = sum(pledge(wanted, quota, run, c) for c in np.flatnonzero(quota.need))
+        run.spent[PLEDGED] = sum(loop.pledge(wanted, quota, run, c) for c in np.flatnonzero(quota.need))
     if wanted.room < np.inf:
         run.spent[CHEAPEST] = wanted.cost[alive != 0].min(initial=np.inf)
     alone = n * d <= SMALL
     with Workers() as workers:
         while True:
             check_stop()
-            code = choose(features, wanted, quota, seen, run, alive, alone)
+            code = loop.choose(features, wanted, quota, seen, run, alive, alone)
             if code == REFRESH:
                 step = max(1, SMALL // d)
-                workers.each(lambda low: refresh(features, run, alive, low, min(low + step, n)), range(0, n, step))  # noqa: B023
-                put(features, wanted, quota, run, alive, run.idx[:0], True)
+                workers.each(lambda low: loop.refresh(features, run, alive, low, min(low + step, n)), range(0, n, step))  # noqa: B023
+                loop.put(features, wanted, quota, run, alive, run.idx[:0], True)
             elif code == EVALUATE:
                 evaluate(features, operand, run, run.block[: run.at[BLOCK]], workers)
-                put_back(features, wanted, quota, run, alive)
+                loop.put_back(features, wanted, quota, run, alive)
             elif code == GROW:
                 run = run._replace(U=doubled(run.U, d), short=doubled(run.short, d))
             else:

@@ -15,6 +15,8 @@ from dpplearn.decoding.groups import Groups
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
 
+NO_GROUP = np.empty(0, np.int64)
+
 
 def roomy(budget: float) -> float:
     """The largest sum of costs that counts as within the budget: decimals such as 0.1 + 0.2 are not 0.3 in binary."""
@@ -84,7 +86,7 @@ class Limits:
     @property
     def group(self) -> IntArray:
         """The number in `exclusive` of each item; empty where there are none."""
-        return np.empty(0, np.int64) if self.exclusive is None else self.exclusive
+        return NO_GROUP if self.exclusive is None else self.exclusive
 
     def clash(self, subset: IntArray) -> bool:
         """Whether two items of a set exclude each other."""

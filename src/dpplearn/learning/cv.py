@@ -52,8 +52,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         The kinds to compare by held-out likelihood, such as ["fixed", "mixture"]; "fixed" with every rho and nugget.
     n_components, similarity_prior, n_starts, given_size
         As in ConditionalDPP.
-    solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, device,
-    verbose
+    solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, device, verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
         With on_impossible="drop", all settings are compared on the targets that each rho and nugget makes possible.
 

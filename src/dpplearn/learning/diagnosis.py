@@ -16,7 +16,7 @@ from dpplearn.learning.solvers import RUNAWAY, Optimum, largest
 
 
 def say(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning at the line that called `fit`: through `fit`, `fit_weights`, `_fit` and the function that says it."""
+    """A warning at the line that called `fit`: through two functions and the one that says it."""
     warnings.warn(message, category, stacklevel=6)
 
 
@@ -32,8 +32,8 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
     first = "; ".join(f"instance {t}: {why}" for t, why in bad[:3]) + ("; ..." if len(bad) > 3 else "")
     if bad and on_impossible == "error":
         raise ValueError(
-            f"{len(bad)} of {n} targets have probability 0 whatever the weights are ({first}). {CURE} Or "
-            'leave these instances out: on_impossible="drop".'
+            f"{len(bad)} of {n} targets have probability 0 whatever the weights are ({first}). {CURE} Or take one of "
+            'the items out of the target, or leave these instances out: on_impossible="drop".'
         )
     if survey.weight == 0:
         raise ValueError(

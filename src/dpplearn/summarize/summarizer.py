@@ -279,8 +279,7 @@ class Summarizer(Parameters):
             kept = finalists(read, self._predictor, lift=0.0 if asked is None else asked.lift)
             asked = asked if asked is None or kept is read else asked.among(read.sentences, kept.sentences)
             forms = compress or read.forms is not None
-            own = self.settings
-            return Prepared(kept, self._predictor, language, own.bigrams, asked, forms)
+            return Prepared(kept, self._predictor, language, self.settings.bigrams, asked, forms)
         if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
             raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
         if compress and not cluster.compressed:

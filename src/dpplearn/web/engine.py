@@ -63,6 +63,7 @@ class Reading:
     defaults: schema.Defaults
     skipped: tuple[schema.Skipped, ...] = ()
     forms: Prepared | None = None  # with shorter forms of the sentences, once that was asked for
+    asked: bool = False  # whether the arrays of a latest question are kept, too
 
     @property
     def nbytes(self) -> int:
@@ -76,7 +77,8 @@ class Reading:
         more = 0 if self.forms is None else self.forms.n  # the same again, of all forms
         words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
         own = 17_000 + 3_300 * n + 190 * words + 4 * text + 400 * len(read.set_aside)
-        return 8 * (10 * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
+        times = 2 if self.asked else 1
+        return 8 * (10 * times * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
 
 
 class Engine:

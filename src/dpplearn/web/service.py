@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from fastapi import Request, Response
@@ -105,9 +105,11 @@ class Service:
         self.clusters.put(name, Kept(reading, answer), reading.nbytes + len(answer))
         return name, answer
 
-    def keep_forms(self, name: str, kept: Kept) -> Reading:
-        """A cluster with shorter forms of its sentences, which take room from now on."""
-        reading = self.engine.with_forms(kept.reading)
+    def keep_more(self, name: str, kept: Kept, options: schema.Selection) -> Reading:
+        """A cluster with shorter forms of its sentences, or with a question, which take room from now on."""
+        reading = self.engine.with_forms(kept.reading) if options.compress else kept.reading
+        if options.about and not reading.asked:
+            reading = replace(reading, asked=True)
         if reading is not kept.reading and self.clusters.get(name) is kept:
             self.clusters.put(name, Kept(reading, kept.answer), reading.nbytes + len(kept.answer))
         return reading
@@ -138,7 +140,7 @@ class Service:
                 check_type(request, JSON)  # of a length that was not announced
             options = parse(schema.Selection, body or b"{}")
             kept = self.held(id)  # now, so that what waits keeps no cluster that made room
-            reading = self.keep_forms(id, kept) if options.compress else kept.reading
+            reading = self.keep_more(id, kept, options)
             return selection_answer(self.engine.find(reading, options, deadline)).model_dump_json().encode()
 
         return Response(await self.work(request, task), media_type=JSON)

@@ -18,7 +18,7 @@ from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, SOURCE
 from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
-from dpplearn.summarize.experiments.systems import COMPRESSED, LEARNED, PAPER, Models
+from dpplearn.summarize.experiments.systems import LEARNED, PAPER, Models
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.words import words
@@ -136,8 +136,7 @@ class Experiment:
         models: dict[str, Models | Callable[[], Models]] = {}
         tasks = []
         for decoder, systems in self.by_decoder().items():
-            own = {"decoder": "consensus", "compress": True} if decoder == COMPRESSED else {"decoder": decoder}
-            learn = partial(train_models, self.summarizer.get_params() | own, systems, self.tune)
+            learn = partial(train_models, {**self.summarizer.get_params(), "decoder": decoder}, systems, self.tune)
             if self.test is not None:
                 models[decoder] = learn(self.train, progress)
                 tasks += [Task(decoder, (cluster,), systems) for cluster in self.test]
@@ -148,16 +147,9 @@ class Experiment:
         return models, tasks
 
     def by_decoder(self) -> dict[str, tuple[str, ...]]:
-        """Systems by the decoder that their model is trained for: the decoders of the paper learn from its targets.
-
-        The one with shorter sentences learns with these; where all do, it needs no model of its own.
-        """
-        apart = [COMPRESSED] if COMPRESSED in self.systems and not self.summarizer.compress else []
-        paper = [name for name in self.systems if name in PAPER]
-        if self.summarizer.targets is not None:
-            paper = []
-        rest = [name for name in self.systems if name not in paper + apart]
-        groups = {"greedy": paper, "consensus": rest, COMPRESSED: apart}
+        """Systems by the decoder that their model is trained for: the decoders of the paper learn from its targets."""
+        paper = [name for name in self.systems if name in PAPER and self.summarizer.targets is None]
+        groups = {"greedy": paper, "consensus": [name for name in self.systems if name not in paper]}
         return {decoder: tuple(names) for decoder, names in groups.items() if names}
 
     def oracle_text(self, cluster: Cluster) -> str:
