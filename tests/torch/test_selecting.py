@@ -90,7 +90,7 @@ def test_budgets_and_what_must_be_in(device, rng):
         {},
         {"budget": 0.5, "cost": cost},
         {"k": 6, "gain": "probability", "cost": cost},
-        {"k": 4, "exclusive": np.arange(120) // 30},
+        {"k": 10, "exclusive": np.arange(120) // 30},
         {"budget": 30.0, "cost": cost, "exclusive": np.arange(120) // 10, "include": [15]},
     ):
         same(diversify(T, S, **asked), diversify(E, s, **asked), device)
