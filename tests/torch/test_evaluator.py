@@ -12,7 +12,7 @@ from dpplearn.learning import ConditionalDPP, ConditionalDPPCV, ItemSet
 from dpplearn.learning.evaluators import Part, make_evaluator
 from dpplearn.learning.likelihood import Request
 from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed, make_similarity
+from dpplearn.learning.similarity import Fixed
 from dpplearn.learning.training_set import Shard
 from dpplearn.torch import evaluator, memory
 from recipes_learning import Blend, TwoScales
@@ -83,14 +83,13 @@ def test_every_kind_of_similarity(similarity, order, data):
             np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("asked", [{"given_size": True}, {"per_item": True}, {"similarity": "mixture"}], ids=str)
+@pytest.mark.parametrize("asked", [{"given_size": True}, {"per_item": True}], ids=str)
 def test_what_is_not_batched_goes_the_numpy_way_in_order(asked, data):
     """Of item sets of several sizes: what is said of each item is in the order of the instances."""
     X = [x for x in data[0] if x.phi is not None and not sparse.issparse(x.phi)]
     shard = Shard(X, [np.array([0, 2])] * len(X), np.arange(1.0, len(X) + 1))
-    similarity = make_similarity(asked["similarity"], 0.0, 0.0) if "similarity" in asked else Fixed(0.1, 0.1)
-    options = {"with_similarity": True} if "similarity" in asked else asked
-    request = Request(LogLinear(np.array(THETA)), similarity, 2, **options)
+    similarity = Fixed(0.1, 0.1)
+    request = Request(LogLinear(np.array(THETA)), similarity, 2, **asked)
     one, two = (make_evaluator(name).prepare(shard, similarity).evaluate(request) for name in ("numpy", "torch"))
     for a, b in zip(one[:6], two[:6], strict=True):
         if a is not None:

@@ -30,7 +30,7 @@ def choose(
         found = greedy(candidates, limits)
     else:
         found = decoder(method)(candidates, cost, budget, k=k, diversity=candidates.diversity, **options)
-    if method == "greedy" and k is not None and len(found) < limits.k:
+    if method == "greedy" and k is not None and len(found) < limits.k and limits.exclusive is None:
         found = fill(candidates, limits, found)
     return found
 

@@ -205,7 +205,8 @@ def diversify(
     z = standardize(s.double(), eps)
     q = torch.exp(z * factor_of(z, strength, d)) * 2**0.5
     candidates = DeviceCandidates(DeviceRows(rows, lengths, q), min(d, 0.5))
-    limits = check_limits(len(s), cost, budget, k, options.get("include", ()), options.get("exclude", ()))
+    within = (*(options.get(name, ()) for name in ("include", "exclude")), options.get("exclusive"))
+    limits = check_limits(len(s), cost, budget, k, *within)
     chosen = choose(candidates, limits, method, cost, budget, k, options)
     parameters = {"scale": strength, "method": method}
     return on_device(chosen, device, TensorDiverseSelection, d, parameters, limits, candidates.model)
