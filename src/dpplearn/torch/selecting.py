@@ -21,9 +21,9 @@ from dpplearn.decoding.candidates import Candidates, some
 from dpplearn.decoding.diversify import diversify as diversify_arrays
 from dpplearn.decoding.diversity import check_diversity, diversified
 from dpplearn.decoding.embeddings import standardize
-from dpplearn.decoding.past_rank import choose
 from dpplearn.decoding.greedy import greedy_map as greedy_candidates
 from dpplearn.decoding.limits import Limits, check_limits
+from dpplearn.decoding.past_rank import choose
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.skipped import DiverseSelection, Kept, Nearest
 from dpplearn.torch.front import HALF, ROWS, DeviceRows, GreedyRun, KernelGains, RowGains, host
