@@ -74,7 +74,7 @@ $(OLDEST)/.installed: pyproject.toml scripts/oldest.py
 # The import comes first, because without torch its tests are not collected.
 test-torch: $(TORCH)/.installed
 	$(TORCH)/bin/python -c 'import torch'
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest tests/torch src/dpplearn/torch
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest tests/tensors src/dpplearn/torch
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(TORCH)/bin/python -m pytest tests/learning/test_likelihood.py tests/docs/test_docs.py -k torch
 
 $(TORCH)/.installed: pyproject.toml

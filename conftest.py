@@ -15,6 +15,5 @@ FRAMEWORKS = {"langchain_core": "langchain", "llama_index": "llamaindex", "hayst
 collect_ignore = [
     f"src/dpplearn/integrations/{adapter}.py" for name, adapter in FRAMEWORKS.items() if find_spec(name) is None
 ]
-torch = find_spec("torch")  # a folder of that name, such as tests/torch, is none
-if torch is None or torch.origin is None:
-    collect_ignore += ["src/dpplearn/torch", "tests/torch"]
+if find_spec("torch") is None:
+    collect_ignore += ["src/dpplearn/torch", "tests/tensors"]

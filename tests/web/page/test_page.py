@@ -9,7 +9,7 @@ import pytest
 from live import Seen, serving
 from playwright.sync_api import expect
 
-from dpplearn.summarize import Summarizer
+from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.web import Settings
 from markup_files import eml
 from office_files import docx
@@ -225,12 +225,14 @@ def test_the_card_says_why_a_sentence_is_out(example: Seen) -> None:
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_a_text_in_another_language_is_noted_on_the_page(look, live, width: int) -> None:  # type: ignore[no-untyped-def]
-    seen = look(live, viewport={"width": width, "height": 844})
+def test_a_text_in_another_language_is_noted_on_the_page(look, tmp_path, width: int) -> None:  # type: ignore[no-untyped-def]
+    Summarizer(budget=60, unit="words").fit([Cluster.example()]).save(tmp_path / "mine.json")
     sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mit dem Zug erreicht. "
-    seen.summarize(sentence * 3)
-    expect(seen.find("#cluster-notes")).to_contain_text("The cluster seems to be in German")
-    expect(seen.find("#cluster-notes")).to_be_in_viewport()
+    with serving(Settings(model=tmp_path / "mine.json")) as live:
+        seen = look(live, viewport={"width": width, "height": 844})
+        seen.summarize(sentence * 3)
+        expect(seen.find("#cluster-notes")).to_contain_text("The cluster seems to be in German")
+        expect(seen.find("#cluster-notes")).to_be_in_viewport()
 
 
 def test_each_sentence_has_a_bar_of_what_its_quality_is_made_of(example: Seen) -> None:

@@ -134,6 +134,7 @@ def find_candidates(
             if limit is not None and passed > limit:
                 raise _too_many(cluster, index, limit)
     if not wanted.keep_all:
+        found = [_without_lead(*pair) for pair in pairwise([None, *found])]
         found = _with_lines([_without_promise(*pair) for pair in pairwise([*found, None])])
     last = _last_ranks(found, len(cluster.documents))
     chosen = [one for one in found if one.rank <= last[one.document]]
@@ -149,6 +150,16 @@ def _without_promise(one: _Found | None, after: _Found | None) -> _Found:
     announced = after is not None and after.document == one.document and after.piece.kind in ("item", "row", "code")
     if one.rank == SENTENCE and announced and one.piece.kind != "item" and one.text[-1] in ":：":
         return one._replace(rank=FRAGMENT, code="announces")
+    return one
+
+
+def _without_lead(before: _Found | None, one: _Found | None) -> _Found:
+    """An item that goes on where the one before it ends, ("...; and", "a statement ..."), is no sentence of its own."""
+    assert one is not None
+    if one.rank == SENTENCE and one.piece.kind == "item" and one.text[0].islower() and before is not None:
+        listed = before.document == one.document and before.piece.kind == "item"
+        if listed and before.text.removesuffix(" and").removesuffix(" or").endswith((";", ",")):
+            return one._replace(rank=FRAGMENT, code="no-sentence")
     return one
 
 

@@ -52,6 +52,12 @@ _FINITE = re.compile(  # endings of finite verbs that few other words have
     r"|[α-ωά-ώ]{3,}(?:ηκε|ηκαν|ουν|ονται|εται|ήσει|ώσει|σε|σαν|άζει|εις|ίζει|ήσω)"
     r"|[a-zěščřžýáíéúůť]{3,}(?:al|ala|ali|il|ila|ili|ěl|ěla|uje|ují|ily|aly)|[a-zçğıöşü]{2,}(?:dı|di|du|dü|tı|ti|tu|tü|yor|acak|ecek))$"
 )
+_TERMS = re.compile(  # what a paper is filed under
+    r"(?:key\s?words?(?: and phrases)?|index terms|mots[- ]clés|schl(?:üssel|ag)wörter|palabras clave|palavras-chave|"
+    r"parole chiave|klíčová slova|ключевые слова)\s?[:.—–-]",
+    re.IGNORECASE,
+)
+_ANSWER = re.compile(r"(?:yes|no|yeah|nope|ja|nein|oui|non|sí|sì|sim)[,.!]\s", re.IGNORECASE)
 _EAST_END = re.compile(  # how Japanese, Korean and Chinese sentences end
     r"(?:[たるだすんかよねうくい]|です|ます|ました|[다요까죠네해])[。.！!？?…」』）)\"'”]*$|[了吗呢吧的到过着][。.！!？?…]*$"
 )
@@ -67,10 +73,19 @@ def is_standing(text: str, among: bool = False) -> bool:
     --------
     >>> [is_standing(text) for text in ("It rained.", "Patents.", "| Opening | 2031 |", "没有人受伤。", "第二章")]
     [True, False, False, True, False]
+    >>> is_standing("Keywords: rain, snow, the sea"), is_standing("Yes, after eleven."), is_standing("No warranty.")
+    (False, False, False)
     """
     if "[" in text:
         text = NOTE.sub("", text)
-    return _is_plain(text) or standing(text) >= (AMONG if among else LEAST)
+    if _TERMS.match(text):
+        return False
+    return _is_plain(text) or standing(text) >= (AMONG if among and not _ANSWER.match(text) else _least(text))
+
+
+def _least(text: str) -> float:
+    """LEAST; more of an answer, which says little without its question, and of two words."""
+    return 0.6 if _ANSWER.match(text) else 0.5 if len(text.split(maxsplit=2)) == 2 else LEAST
 
 
 def _is_plain(text: str) -> bool:
