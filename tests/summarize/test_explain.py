@@ -72,7 +72,7 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
                 "same-words": said or (bool(twins) and min(twins) < i),
                 "too-long": not within[i] and not said,
                 "redundant": x.redundancy >= REDUNDANT and within[i] and not said,
-                "leans": read.leaning[i] and i in summary.worth.leaning,
+                "leans": read.leaning[i] and summary.worth.leaning is not None and i in summary.worth.leaning,
                 "weaker": q[i] < q[summary.subset].min() and replaces and not beside,
                 "does-not-fit": not beside and unit != "sentences",
                 "adds-nothing": beside and unit != "sentences" and summary.worth.likely[i] < summary.worth.least,

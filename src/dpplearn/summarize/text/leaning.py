@@ -22,7 +22,7 @@ _MARK = re.compile(r"""(?<![0-9])(?:(?<!\w)"|"(?!\w))|[“”„]""")
 # "It is clear that ...", "It remains to be seen ...": what it stands for follows
 _FOLLOWS = re.compile(
     r"it(?:'s| is| was| has been| had been| will be| would be| may be| seems| seemed| appears| appeared| remains| took)"
-    r" (?!(?:an?|the)\b)(?:[\w-]+ ){0,4}?(?:that|to|whether|how|why|who|if|when|clear|unclear)\b"
+    r"(?! (?:an?|the)\b)(?: [\w-]+){0,4}? (?:that|to|whether|how|why|who|if|when|clear|unclear)\b"
 )
 _SCRIPTS = {"Devanagari": "Hindi"}
 _CODES = {

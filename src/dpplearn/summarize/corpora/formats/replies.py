@@ -59,7 +59,6 @@ _FAREWELL = re.compile(
     r"(?:un )?saludos?(?: cordiales)?|atentamente|cordiali saluti|groeten|met vriendelijke groet)[,.!]?$",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?:\S+\s+){4,}\S*[.!?。！？]\W*$")
 SHORT = 12  # lines that a farewell, a signature or a notice and what stands under it have at most
 
 
@@ -198,8 +197,12 @@ def _is_foot(lines: list[str], at: int) -> bool:
 def _farewell(texts: list[str], most: int) -> int:
     """Where "Best regards" stands near the end, with no sentence under it; else the end."""
     for at in range(len(texts) - 1, max(len(texts) - most, 1) - 1, -1):
-        if _SENTENCE.match(texts[at].strip()):
+        if _is_sentence(texts[at]):
             break
         if _FAREWELL.match(texts[at].strip()):
             return at
     return len(texts)
+
+
+def _is_sentence(text: str) -> bool:
+    return len(text.split(maxsplit=4)) > 4 and text.rstrip(" \t\"'”’)»").endswith((".", "!", "?", "。", "！", "？"))
