@@ -72,6 +72,7 @@ def test_spectral_without_tables(name):
 
 def test_the_chain_and_rejection_agree():
     """Both ways through phase 2, called by hand on the same projection."""
+    from dpplearn._loops.records import NEVER
     from dpplearn._loops.spectral import chain_from, make_work, project
     from dpplearn.sampling.spectral import make_tables
 
@@ -83,7 +84,7 @@ def test_the_chain_and_rejection_agree():
     state = np.array([1, 2, 3, 4], np.uint64)
     by_rejection, by_chain = [], []
     for _ in range(10_000):
-        project(tables, 3, state, work)
+        project(tables, 3, state, work, NEVER)
         by_rejection.append(np.sort(work.items[:3]))
         chain_from(tables.V, 3, 0, state, work)
         by_chain.append(np.sort(work.items[:3]))
