@@ -187,7 +187,9 @@ compiled = lambda: {(name, str(s)) for name, f in loops.items() for s in f.signa
 engine = Engine(Settings())
 engine.warm()
 before = compiled()
-for texts in (["Rain fell."], ["Rain fell. Snow melted. Wind rose."], ["Rain fell. Snow melted.", "Rain fell."]):
+shorter = "However, the storm, which had come from the sea, hit the coast on Monday, officials said. Rain fell."
+some = (["Rain fell."], ["Rain fell. Snow melted. Wind rose."], ["Rain fell. Snow melted.", "Rain fell."], [shorter])
+for texts in some:  # the last has sentences with shorter forms, which exclude each other
     read = engine.featurize([Document(str(i), text) for i, text in enumerate(texts)], None)
     reading = engine.prepare(read, Deadline(60))
     n = reading.ready.n
