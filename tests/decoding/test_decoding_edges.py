@@ -40,7 +40,7 @@ def test_a_set_that_costs_exactly_the_budget_fits_everywhere(tenths, mask, unit)
     best = max(log_minor(dpp.L, Z) for Z in sets)
     found = exact_map(dpp, cost, limit)
     assert found.gains.sum() == pytest.approx(best, abs=1e-9)
-    sampled = sampled_map(dpp, cost, limit, n_samples=20_000, rng=0, n_jobs=1)
+    sampled = sampled_map(dpp, cost, limit, n_samples=20_000, tilt=True, rng=0, n_jobs=1)
     assert sampled.gains.sum() == pytest.approx(best, abs=1e-9)
     greedy = greedy_map(dpp, cost, limit)
     others = [greedy, local_search(dpp, cost, limit), local_search(dpp, cost, limit, start=Y), consensus(

@@ -326,7 +326,7 @@ def test_not_fitted(rng):
             (model.log_prob, ([x], [[0]])),
             (model.dpp, (x,)),
             (model.marginals, (x,)),
-            (model.quality, (x,)),
+            (model.qualities, (x,)),
             (model.intervals, ()),
             (model.save, ("m.json",)),
         ):

@@ -110,7 +110,7 @@ def damaged(arrays, **changes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads up to 1"),
+        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads up to 2"),
         ({"format": np.array("other")}, "not a shard of item sets"),
         ({"features": None}, "damaged or truncated"),
         ({"features": np.full((1, 3), "x")}, "damaged"),
@@ -231,7 +231,7 @@ def test_dask_survives_the_loss_of_a_worker(serial, shards, cluster):
 
     settings = posterior.Settings(1.0, "newton", 1e-6, 100, Fixed(0.3), (), "error")
     with backend:
-        fitted = posterior._fit(backend, settings, None, Kill(False), None)
+        fitted = posterior.maximize_posterior(backend, settings, None, Kill(False), None)
     assert len(killed) == 1
     np.testing.assert_allclose(fitted.quality.theta, serial.theta_, atol=1e-9)
     assert fitted.converged

@@ -186,10 +186,8 @@ class ConditionalDPPCV(ConditionalEstimator):
                     score = self._score(model, pick(X, test), pick(truth, test), counts[test])
                     if np.isnan(score):
                         why = "scoring must return a number" if self.scoring else "all its targets have probability 0"
-                        raise ValueError(
-                            f"The score of fold {f} with prior_variance={variances[v]:g} and "
-                            f"{described(S)} is not a number: {why}."
-                        )
+                        setting = described(float(variances[v]), S)
+                        raise ValueError(f"The score of fold {f} with {setting} is not a number: {why}.")
                     scores[r, v, f] = score
         mean = scores.mean(axis=2)
         best_r, best_v = np.unravel_index(int(mean.argmax()), mean.shape)
@@ -240,9 +238,12 @@ class ConditionalDPPCV(ConditionalEstimator):
         return model.score(X, truth, counts) if counts.any() else np.nan
 
 
-def described(S: Similarity) -> str:
-    """For a message."""
-    return f"rho={S.rho:g} and nugget={S.nugget:g}" if isinstance(S, Fixed) else f"similarity={S.kind!r}"
+def described(variance: float, S: Similarity) -> str:
+    """A setting, for a message."""
+    prior = f"prior_variance={variance:g}"
+    if isinstance(S, Fixed):
+        return f"{prior}, rho={S.rho:g} and nugget={S.nugget:g}"
+    return f"{prior} and similarity={S.kind!r}"
 
 
 def check_grid(values: Sequence[float], name: str) -> FloatArray:
