@@ -22,7 +22,7 @@ def test_the_example_is_summarized_and_marked_in_its_sources(example: Seen) -> N
     assert example.summary() == answer["text"].split("\n")
     assert example.find("#measure").inner_text() == f"{answer['length']:g} of {answer['budget']:g} words"
     marked = example.find(".s[data-state=in]")
-    assert marked.locator(".t").all_inner_texts() == example.summary()
+    assert marked.locator(".t").all_text_contents() == example.summary()
     assert [badge.inner_text().split()[-1] for badge in marked.locator(".badge").all()] == [
         str(one["order"]) for one in answer["selected"]
     ]
