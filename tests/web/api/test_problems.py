@@ -56,8 +56,12 @@ def test_options_that_are_not_valid(select, is_problem, options, pointer):
     ("body", "detail"),
     [
         ({"bugdet": 10}, "/bugdet: no member has this name; did you mean 'budget'? There are budget, unit"),
-        ({"zzz": 10}, "/zzz: no member has this name. There are budget, unit, diversity, decoder, documents, "),
-        ({"documents": [{"text": "Rain.", "titel": ""}]}, "did you mean 'title'? There are text, id and title."),
+        (
+            {"zzz": 10},
+            "/zzz: no member has this name. There are budget, unit, diversity, decoder, about, order, with_context, "
+            "compress, documents, model, min_words and keep_all.",
+        ),
+        ({"documents": [{"text": "Rain.", "titel": ""}]}, "did you mean 'title'? There are text, id, title and date."),
         ({"documents": []}, "/documents: must have at least one document, found none."),
         ({}, "/documents: is missing, and must be given."),
         ({"documents": {}}, "/documents: must be a list, found an object."),
