@@ -106,6 +106,8 @@ def test_numbers_units_and_decoders(example: Seen) -> None:
 
 
 def test_a_question_an_order_and_context(example: Seen) -> None:
+    example.find("#budget").fill("60")
+    example.settle()
     before = example.summary()
     example.find("#about").fill("What would a new spillway cost?")
     example.page.wait_for_timeout(400)  # it is asked once typing has ended

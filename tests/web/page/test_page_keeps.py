@@ -106,13 +106,14 @@ def test_what_is_taken_along_says_how_it_was_asked(example: Seen) -> None:
 
 
 def test_lists_move_only_what_moved_and_say_what_is_new(example: Seen) -> None:
+    example.find("#summary [data-rule=pin]").nth(1).click()  # it stays, whatever else changes
+    example.settle()
     before, second = set(example.summary()), example.find("#summary .go").nth(1)
     key = example.find("#summary > li").nth(1).get_attribute("data-key")
     second.focus()
     example.find("#summary [data-rule=ban]").first.evaluate("(one) => one.click()")  # the focus stays where it is
     example.settle()
-    assert example.find("#summary > li").first.get_attribute("data-key") == key
-    assert example.find("#summary .go:focus").count() == 1
+    assert example.find("#summary > li:has(.go:focus)").get_attribute("data-key") == key
     after = set(example.summary())
     new, gone = len(after - before), len(before - after)
     expect(example.find("#news")).to_have_text(f"{len(after)} sentences: {new} new, {gone} gone")
@@ -130,7 +131,7 @@ def test_the_slider_keeps_its_range(example: Seen) -> None:
     example.find("#change").click()
     example.summarize("Rain fell on the hills. The river rose.")
     assert example.find("#budget-range").get_attribute("max") == "8"  # no part of it is without effect
-    assert example.find("#budget").input_value() == "5"  # room for the best sentence
+    assert example.find("#budget").input_value() == "3"  # room for the best sentence
 
 
 def test_a_bar_opens_its_terms_and_a_point_need_not_be_hit(example: Seen) -> None:
@@ -138,7 +139,7 @@ def test_a_bar_opens_its_terms_and_a_point_need_not_be_hit(example: Seen) -> Non
     bar.click()
     expect(example.find("#card")).to_contain_text("In the summary, sentence 2.")
     example.find("#card summary").click()
-    expect(example.find("#card .glossary")).to_contain_text("lexrank: how central it is among all sentences")
+    expect(example.find("#card .glossary")).to_contain_text("words of titles: how many of its words are in titles")
     box = "document.getElementById('card').getBoundingClientRect()"
     example.page.wait_for_function(f"{box}.top >= 0 && {box}.bottom <= innerHeight")  # it grew and was placed again
     example.page.keyboard.press("Escape")

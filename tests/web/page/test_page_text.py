@@ -116,12 +116,13 @@ def test_names_of_features_and_problem_details_are_text(seen: Seen) -> None:
 
     def rename(route: Route) -> None:
         answer = route.fetch()
-        cluster = answer.json()
-        for sentence in cluster["sentences"]:
-            sentence["contributions"] = {name: 9.0, **sentence["contributions"]}
-        route.fulfill(response=answer, json=cluster)
+        told = answer.json()
+        for sentence in [*told.get("sentences", []), *told.get("selected", [])]:
+            sentence["contributions"] = {name: 99.0, **sentence["contributions"]}
+        route.fulfill(response=answer, json=told)
 
     seen.page.route("**/api/v1/clusters", rename)
+    seen.page.route("**/api/v1/clusters/*/select", rename)
     seen.load_example()
     seen.find("#summary .bar").first.click()
     expect(seen.find("#card .terms th").first).to_have_text(f"{IMAGE} RLOevil")

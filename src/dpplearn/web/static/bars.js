@@ -69,12 +69,20 @@ const PLAIN = {
   similarity: "how much it is like the documents as a whole",
   lexrank: "how central it is among all sentences",
   relevance: "how much it is about what you asked",
+  "toward the beginning": "how near to the beginning of its document it stands",
+  "among the first": "whether it is one of the first sentences of its document",
+  "end of a long document": "whether it closes a long document",
+  "words of titles": "how many of its words are in titles",
+  "repeated word pairs": "how many of its pairs of words other sentences have too",
+  "like other documents": "how much it is like the other documents",
+  "long words": "how many of its words are long",
+  brackets: "whether it has brackets",
 };
 const STEP = /\b(\d+)\/(\d+)\b/;
 
 /** A line on each kind of term among `names`, and on how their fractions read. */
 export function explained(names) {
-  const kinds = Object.entries(PLAIN).filter(([kind]) => names.some((name) => name.split(" ")[0] === kind));
+  const kinds = Object.entries(PLAIN).filter(([kind]) => names.some((name) => name === kind || name.split(" ")[0] === kind));
   const lines = kinds.map(([kind, words]) => `${kind}: ${words}`);
   const [all, step, steps] = STEP.exec(names.find((name) => STEP.test(name)) ?? "") ?? [];
   if (all && lines.length) lines.push(`${all}: step ${step} of ${steps}, from low to high`);
