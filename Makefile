@@ -55,7 +55,7 @@ $(HOSTS)/.installed: pyproject.toml
 	touch $(HOSTS)/.installed
 
 # With the oldest versions that pyproject.toml declares, which warn of what came later. Left out are the page (a browser), the
-# pages of the docs, the frameworks' own tests, and what takes long and asks nothing of a library: hostile inputs and clients, faults.
+# pages of the docs, the frameworks' own tests, and what takes long and asks nothing of a library: hostile inputs and clients, faults, texts.
 LONG := tests/fuzz tests/test_linear.py tests/run/test_faults.py tests/run/test_stopping.py tests/web/api/test_hostile.py \
   tests/web/api/test_limits.py tests/web/api/test_serve.py tests/sampling tests/mrf tests/rouge tests/summarize tests/test_numerics.py
 test-oldest: $(OLDEST)/.installed
