@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("web", "dask", "plots", "documents")  # what `all` holds
+EXTRAS = ("web", "dask", "plots", "documents", "tables")  # what `all` holds
 
 if __name__ == "__main__":
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
