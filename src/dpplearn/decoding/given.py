@@ -48,5 +48,5 @@ def prior(rows: Any, lengths: FloatArray, b: float) -> Prior:
         U = to_dense(rows[part]).astype(np.float64) / np.where(lengths[part] > 0.0, lengths[part], 1.0)[:, None]
         A += b / (1.0 - b) * (U.T @ U)
         places.append((U @ along)[lengths[part] > 0.0])
-    P = np.asarray(linalg.inv(A, check_finite=False, overwrite_a=True, assume_a="pos"))
+    P = np.asarray(linalg.inv(A, check_finite=False, overwrite_a=True))
     return Prior(P, np.concatenate([np.empty((0, AXES)), *places]))
