@@ -34,6 +34,7 @@ class SplitCluster:
     words: tuple[Words, ...]
     set_aside: tuple[SetAside, ...] = field(repr=False)  # pieces of the documents that are no candidates
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
+    _leans: dict[int, bool] = field(default_factory=dict, init=False, repr=False)
     _matched: Latest[list[list[str]]] = field(default_factory=Latest, init=False, repr=False)
 
     def __len__(self) -> int:
@@ -51,8 +52,17 @@ class SplitCluster:
     @cached_property
     def leaning(self) -> npt.NDArray[np.bool_]:
         """Which sentences lean on the one before them (`dpplearn.summarize.text.leaning`)."""
-        language = leaning_language(self.cluster.language, (document.text for document in self.cluster.documents))
-        return np.array([leans(text, language) for text in self.texts], np.bool_)
+        return np.array([self.leans(i) for i in range(len(self))], np.bool_)
+
+    def leans(self, i: int) -> bool:
+        """Whether one sentence does: of most nobody asks."""
+        if i not in self._leans:
+            self._leans[i] = leans(self.texts[i], self._leaning_language)
+        return self._leans[i]
+
+    @cached_property
+    def _leaning_language(self) -> str | None:
+        return leaning_language(self.cluster.language, (document.text for document in self.cluster.documents))
 
     @cached_property
     def places(self) -> IntArray:

@@ -30,8 +30,6 @@ _LABEL = re.compile(
     r"|\(?[a-z]\)\s+|\[[0-9:., /-]{4,24}\]\s*"
     r"|[A-Z][\w .]{0,24}:\s+(?=\S+\s+\S+\s)"
 )
-_PLAIN = re.compile(r"[\"'“‘«]?[^\W\d_a-z][^|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+:\n]{50,590}[.!?।؟][\"'”»’]?$")
-_RARE = re.compile(r"\b[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|[0-9(),;\"'«»“”.-]")  # capitals, figures and signs
 _CAPTION = re.compile(
     r"(?:fig(?:ure)?|tab(?:le)?|box|chart|plate|map|algorithm|listing)\b\.? ?[0-9A-Z]{1,4}(?:\.[0-9]+)?\s*[:.|–—-]"
     r"|(?:photo(?:graph)?|image|picture|credit|source|foto|image|bild|abb(?:ildung)?|obr|εικόνα)\b[^:]{0,20}:",
@@ -89,11 +87,17 @@ def _least(text: str) -> float:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is long, closed, and of words with little else: most sentences, of which the model says yes."""
-    if _PLAIN.match(text) is None:
+    """Whether a text is long and closed, and says nothing of a page: most sentences, of which the model says yes.
+
+    Without furniture and an answer's higher threshold, all else that speaks against a long one does not weigh enough
+    (a test adds the weights up).
+    """
+    if len(text) > LONGEST or not is_closed(text):
         return False
-    words = text.lower().split()
-    return len(words) >= LONG and _heads("furniture").isdisjoint(words) and 2 * len(_RARE.findall(text)) < len(words)
+    label = _LABEL.match(text)
+    body = text[label.end() :] if label else text
+    spaced = len(body.split()) >= LONG and (body.isascii() or UNSPACED.search(body) is None)
+    return spaced and is_closed(body) and _ANSWER.match(text) is None and not _is_furniture(text)
 
 
 def standing(text: str) -> float:
