@@ -191,12 +191,14 @@ class SentenceFeatures:
 
     def _idf(self, found: SplitCluster) -> Idf:
         """That learned, or of the cluster's own sentences."""
-        return Idf.of_sentences(found.words) if self.features == GENERAL else self.idf
+        return Idf.of_sentences(*found.numbered) if self.features == GENERAL else self.idf
 
     def _reading(self, found: SplitCluster, idf: Idf | None = None) -> Reading:
         """With tf-idf rows."""
         idf = self._idf(found) if idf is None else idf
-        return Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, idf.vectors(found.words))
+        reading = Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, idf.rows(*found.numbered))
+        vars(reading)["numbered"] = found.numbered  # known already
+        return reading
 
     def _values(self, reading: Reading) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""

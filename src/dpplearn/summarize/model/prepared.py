@@ -18,8 +18,7 @@ from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.oracle import in_pairs
-from dpplearn.summarize.model.tfidf import word_counts
+from dpplearn.summarize.model.numbered import Numbered
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
 TYPICAL = 200_000  # and "typical" at most
@@ -133,10 +132,10 @@ class Prepared:
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
-        said = self.read.matched(self.language)
-        parts = [(1.0 - self.bigrams, word_counts(said)[0])]
+        said, _ = Numbered.of(self.read.matched(self.language))
+        parts = [(1.0 - self.bigrams, said.counts())]
         if self.bigrams > 0.0:
-            parts.append((self.bigrams, word_counts([in_pairs(one) for one in said])[0]))
+            parts.append((self.bigrams, said.pairs().counts()))
         return parts
 
     def decode(

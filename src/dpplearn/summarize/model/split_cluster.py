@@ -14,6 +14,7 @@ from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
+from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.text.leaning import leaning_language, leans
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
@@ -43,6 +44,11 @@ class SplitCluster:
     @cached_property
     def texts(self) -> list[str]:
         return [sentence.text for sentence in self.sentences]
+
+    @cached_property
+    def numbered(self) -> tuple[Numbered, dict[str, int]]:
+        """The words of the sentences as numbers, and the number of each word."""
+        return Numbered.of(self.words)
 
     @cached_property
     def said(self) -> tuple[str, ...]:
@@ -159,10 +165,14 @@ def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: i
     same: dict[str, str] = {}  # each word is kept once, however often it occurs
     candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
     split = candidates.sentences
-    found = [(sentence, tuple(same.setdefault(word, word) for word in words(sentence.text))) for sentence in split]
+    found = [(sentence, _kept_once(words(sentence.text), same)) for sentence in split]
     found = [(sentence, tokens) for sentence, tokens in found if tokens]
     if not found:
         name = f" {cluster.id}" if cluster.id else ""
         raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
     sentences, tokens = zip(*found, strict=True)
     return SplitCluster(cluster, sentences, tokens, candidates.set_aside)
+
+
+def _kept_once(found: list[str], same: dict[str, str]) -> Words:
+    return tuple(map(same.setdefault, found, found))
