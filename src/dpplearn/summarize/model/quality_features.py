@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
@@ -244,11 +245,14 @@ def repeated_pairs(read: Reading) -> FloatArray:
 
 def like_other_documents(read: Reading) -> FloatArray:
     """The rank, in its document, of a sentence's mean cosine to the sentences of other documents."""
-    first = np.flatnonzero(np.diff(read.document_numbers, prepend=-1))  # sentences come document by document
-    total, out = read.phi.sum(axis=0), np.empty(len(read))
-    for start, end in pairwise([*first, len(read)]):
-        own = read.phi[start:end]
-        out[start:end] = ranks(np.round(own @ (total - own.sum(axis=0)), 10))
+    starts = np.flatnonzero(np.diff(read.document_numbers, prepend=-1))  # sentences come document by document
+    ends, out = np.append(starts[1:], len(read)), np.empty(len(read))
+    of_row = np.repeat(np.arange(starts.size), ends - starts)
+    in_document = sparse.csr_array((np.ones(len(read)), (of_row, np.arange(len(read))))) @ read.phi
+    own = np.asarray((read.phi * in_document[of_row]).sum(axis=1)).ravel()
+    alike = np.round(read.phi @ read.phi.sum(axis=0) - own, 10)
+    for start, end in zip(starts, ends, strict=True):
+        out[start:end] = ranks(alike[start:end])
     return out
 
 

@@ -36,6 +36,7 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_APART = {code: " " for code in range(128) if not chr(code).isalpha()}
 _SIGNS = re.compile(r"[|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+]|\.{4,}|--+>?|;\s*$")
 _ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+")
 _FIGURE = re.compile(r"\S*[0-9]\S*")
@@ -236,8 +237,10 @@ def features(text: str) -> dict[str, float]:
 
 def _is_furniture(text: str) -> bool:
     """Whether it has words that pages and programs say of themselves, be it in the label before it."""
-    lower = text.lower()
-    return not _heads("furniture").isdisjoint(_WORD.findall(lower)) and bool(_phrases("furniture").search(lower))
+    lower, heads = text.lower(), _heads("furniture")
+    if lower.isascii() and heads.isdisjoint(lower.translate(_APART).split()):
+        return False  # of most, told by one look: the parts of words between apostrophes are more than the words
+    return not heads.isdisjoint(_WORD.findall(lower)) and bool(_phrases("furniture").search(lower))
 
 
 def may_state(text: str) -> bool:
