@@ -75,7 +75,7 @@ class Numbered(NamedTuple):
 
     def sums(self, values: FloatArray) -> FloatArray:
         """For each text the sum of a value over its words."""
-        return np.bincount(self.text, values[self.numbers], self.ends.size - 1)
+        return np.asarray(np.bincount(self.text, values[self.numbers], self.ends.size - 1), np.float64)
 
 
 def ends_of(lengths: Iterable[int]) -> IntArray:

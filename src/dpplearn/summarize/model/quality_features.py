@@ -211,7 +211,7 @@ def words_elsewhere(read: Reading) -> FloatArray:
 
 def pairs_elsewhere(read: Reading) -> FloatArray:
     pairs = read.numbered[0].pairs()
-    has = pairs.groups_with(read.document_numbers) - 1.0
+    has = pairs.groups_with(read.document_numbers).astype(np.float64) - 1.0
     return pairs.sums(has) / read.others / np.maximum(np.diff(pairs.ends), 1)
 
 
