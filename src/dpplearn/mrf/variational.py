@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy import linalg
@@ -11,6 +11,7 @@ from scipy import linalg
 from dpplearn._checks import FloatArray
 from dpplearn.determinantal import Determinantal
 from dpplearn.estimate import Estimate
+from dpplearn.mrf.chains import Rows, batches, scores
 from dpplearn.mrf.fit import minimize
 from dpplearn.mrf.messages import belief_propagation
 from dpplearn.mrf.parameters import Factors, Sine
@@ -22,7 +23,7 @@ Process = Determinantal | NonsymmetricDPP
 SURE = 2e-6  # eigenvalues of K stay this far from 0 and 1: L has no eigenvalue above 1e6, and keeps its digits
 DRAWS = 400  # samples of a correction
 SMALL = 0.1  # deviation of log q - c up to which nothing is left to correct
-NUMBERS = 2_000_000  # of matrices inverted at once
+PILOT, LEAST, MOST = 1000, 5000, 200_000  # samples that are not counted in the bound; fewest and most that are
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,10 @@ def best_process(
     for _ in range(2):
         surrogate = Surrogate.of(w, W, dependence(best.K), neighbours)
         best = Variational(kernels, climb(surrogate, kernels, best.x, max_iter // 2), surrogate)
-    if corrections == 0 or lower_bound(best, DRAWS, rng)[0].standard_error * np.sqrt(DRAWS) < SMALL:
+    if corrections == 0 or Weighed.of(best, DRAWS, rng).left().std() < SMALL:
         return best
     other = corrected(best, corrections, rng)
-    return max(best, other, key=lambda v: float(lower_bound(v, 4000, rng)[0]))
+    return max(best, other, key=lambda v: float(lower_bound(v, np.inf, rng)[0]))
 
 
 def climb(
@@ -119,29 +120,52 @@ def score_covariance(K: FloatArray, Y: FloatArray, values: FloatArray) -> FloatA
     return G
 
 
-def batches(count: int, size: int) -> Iterator[slice]:
-    step = max(NUMBERS // size, 1)
-    return (slice(a, a + step) for a in range(0, count, step))
+@dataclass(frozen=True)
+class Weighed:
+    """Exact samples of q with their log weights score - log q, and what is known of them: columns of mean 0."""
+
+    Y: Rows
+    log_weights: FloatArray
+    known: FloatArray
+
+    @classmethod
+    def of(cls, found: Variational, size: int, rng: np.random.Generator) -> Self:
+        """The score and the surrogate's c, less their means, are known (control variates)."""
+        q, K, surrogate = found.kernels.process(found.x), found.K, found.surrogate
+        mean, value = expected_score(surrogate.w, surrogate.W, K)[0], surrogate(K)[0]
+        parts = []
+        for part in batches(size, 2 * surrogate.blocks.size + len(K)):
+            draws = q.sample(len(range(size)[part]), rng=rng)
+            Y = draws.to_sparse().toarray().astype(np.float64)
+            score = scores(surrogate.w, surrogate.W, Y)
+            known = np.column_stack([score - mean, surrogate.log_surrogate(K, Y) - (mean - value)])
+            parts.append((Y.astype(np.bool_), score - np.asarray(q.log_prob(draws)), known))
+        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def slopes(self) -> FloatArray:
+        """Of the log weights on what is known."""
+        known, log_weights = self.known - self.known.mean(axis=0), self.log_weights - self.log_weights.mean()
+        return np.asarray(np.linalg.lstsq(known, log_weights, rcond=None)[0])
+
+    def left(self, slopes: FloatArray | None = None) -> FloatArray:
+        """The log weights without what is known: the same mean, a smaller spread."""
+        return self.log_weights - self.known @ (self.slopes() if slopes is None else slopes)
 
 
-def lower_bound(found: Variational, size: int, rng: np.random.Generator) -> tuple[Estimate, FloatArray, FloatArray]:
-    """E_q[score] + H(q) with its standard error; the log weights score - log q of the samples, and the samples.
+def lower_bound(found: Variational, error: float, rng: np.random.Generator) -> tuple[Estimate, Weighed]:
+    """E_q[score] + H(q) with a standard error of about `error` or less, and the samples it is from.
 
-    The score and c have known means, so that what they explain of score - log q is taken out (control variates).
+    A pilot, which is not counted, gives the slopes of the control variates and the number of samples: so the estimate
+    is unbiased, and its expectation not above log Z.
     """
-    q, K, surrogate = found.kernels.process(found.x), found.K, found.surrogate
-    draws = q.sample(size, rng=rng)
-    Y = draws.to_sparse().toarray().astype(np.float64)
-    score = Y @ surrogate.w + ((Y @ surrogate.W) * Y).sum(axis=1) / 2
-    log_weights = score - np.asarray(q.log_prob(draws))
-    value = surrogate(K)[0]
-    if surrogate.exact:
-        return Estimate(value, 0.0), log_weights, Y
-    mean = expected_score(surrogate.w, surrogate.W, K)[0]
-    known = np.column_stack([score - mean, surrogate.log_surrogate(K, Y) - (mean - value)])
-    slopes = np.linalg.lstsq(known - known.mean(axis=0), log_weights - log_weights.mean(), rcond=None)[0]
-    left = log_weights - known @ slopes
-    return Estimate(float(left.mean()), float(left.std(ddof=3) / np.sqrt(size))), log_weights, Y
+    if found.surrogate.exact:
+        return Estimate(found.surrogate(found.K)[0], 0.0), Weighed.of(found, LEAST, rng)
+    pilot = Weighed.of(found, PILOT, rng)
+    slopes = pilot.slopes()
+    wanted = (1.1 * pilot.left(slopes).std() / error) ** 2
+    weighed = Weighed.of(found, int(min(max(wanted, LEAST), MOST)), rng)
+    left = weighed.left(slopes)
+    return Estimate(float(left.mean()), float(left.std(ddof=1) / np.sqrt(left.size))), weighed
 
 
 def starts(w: FloatArray, W: FloatArray, rng: np.random.Generator) -> list[FloatArray]:
