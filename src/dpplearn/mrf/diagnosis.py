@@ -73,22 +73,22 @@ def diagnose(
         Y, log_weights = sampled
         log_z, pairs, effective = weighted_moments(log_weights, Y)
         noise = 4.0 / np.sqrt(effective * len(Y))
+        other, _, _ = weighted_moments(*annealed(mrf.w, mrf.W, CHAINS, SWEEPS, rng))
+        if other - log_z > 4.0 * np.hypot(other.standard_error, log_z.standard_error):
+            effective *= float(np.exp(log_z - other))
+            log_z = other
         if lower is not None:
-            other, _, _ = weighted_moments(*annealed(mrf.w, mrf.W, CHAINS, SWEEPS, rng))
-            if other - log_z > 4.0 * np.hypot(other.standard_error, log_z.standard_error):
-                effective *= float(np.exp(log_z - other))
-                log_z = other
             divergence = max(float(log_z) - lower, 0.0)
             missed = divergence / max(float(log_z) - mean_field(mrf.w, mrf.W).log_z, 1e-12)
     positive = max(largest_correlation(pairs) - noise, 0.0)
-    if lower is None or sampled is None:
+    if sampled is not None and effective < EFFECTIVE:
+        like, reason = False, f"only {effective:.1%} of the samples count: they miss where the field has its mass"
+    elif lower is None:
         like = violation < 0.01 and attraction == 0.0
-        reason = "nothing is known but the weights and the pairs"
-    elif effective < EFFECTIVE:
-        like, reason = False, f"only {effective:.1%} of the samples of q count: it misses where the field has its mass"
+        reason = "only the weights tell" + ("" if sampled is None else f"; {effective:.0%} of the samples count")
     else:
         like = bool(missed <= MISSED or divergence <= CLOSE)
-        reason = f"q misses {min(missed, 1.0):.0%} of the dependence between the items, {divergence:.2g} nats"
+        reason = f"q misses {divergence:.2g} nats, {min(missed, 1.0):.0%} of the dependence between the items"
     if not like or lower is None:
         reason += (
             f"; triangle violation {violation:.2g}, attraction {attraction:.2g}, correlation up to +{positive:.2g}"

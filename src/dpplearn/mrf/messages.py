@@ -108,13 +108,19 @@ def best_beliefs(
 
     options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-13, "gtol": 1e-8}
     bounds = [(-FAR, FAR)] * w.size
-    x = optimize.minimize(loss, logit(start), jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
-    b, yes, no, (base, g, table) = expit(x), -np.logaddexp(0.0, -x), -np.logaddexp(0.0, x), free(x)
+    x, g, rise = logit(start), np.zeros_like(w), np.inf
+    for _ in range(5):  # where a logit went too far its gradient fades: a step x + g, as messages do, brings it back
+        x = np.clip(x + g, -FAR, FAR)
+        x = optimize.minimize(loss, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+        b, (base, g, table) = expit(x), free(x)
+        rise = float((np.maximum(g, 0.0) - g * b).sum())
+        if rise < 1e-3:
+            break
+    yes, no = -np.logaddexp(0.0, -x), -np.logaddexp(0.0, x)
     apart = yes[:, None] + yes, yes[:, None] + no, no[:, None] + yes, no[:, None] + no
     information = sum(np.exp(cell) * (cell - product) for cell, product in zip(table, apart, strict=True))
     joint = np.exp(table[0])
     np.fill_diagonal(joint, b)
-    rise = float((np.maximum(g, 0.0) - g * b).sum())
     value = base + g @ b
     if bound:
         over = [np.logaddexp(table[0], table[1]) - yes[:, None], np.logaddexp(table[2], table[3]) - no[:, None]]

@@ -13,7 +13,7 @@ from dpplearn.determinantal import Determinantal
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.chains import Rows, batches, scores
 from dpplearn.mrf.fit import minimize
-from dpplearn.mrf.messages import belief_propagation
+from dpplearn.mrf.messages import belief_propagation, mean_field
 from dpplearn.mrf.parameters import Factors, Sine
 from dpplearn.mrf.surrogate import Surrogate, expected_score
 from dpplearn.nonsymmetric import NonsymmetricDPP
@@ -22,6 +22,7 @@ Process = Determinantal | NonsymmetricDPP
 
 SURE = 2e-6  # eigenvalues of K stay this far from 0 and 1: L has no eigenvalue above 1e6, and keeps its digits
 DRAWS = 400  # samples of a correction
+HARD = 8.0  # stronger repulsions are reached in steps, from the best q of weaker ones
 SMALL = 0.1  # deviation of log q - c up to which nothing is left to correct
 PILOT, LEAST, MOST = 1000, 5000, 200_000  # samples that are not counted in the bound; fewest and most that are
 
@@ -55,13 +56,21 @@ def best_process(
     the gradient of -E_q[log q - c] (see `surrogate`), averages it with those before, and maximizes the surrogate plus
     that linear term, near where it was. Kept if the bound, on samples of its own, is the higher one.
     """
-    found: list[tuple[float, Variational]] = []
-    for K in starts(w, W, rng):
+
+    def climbed(W: FloatArray, K: FloatArray) -> tuple[float, Variational]:
         surrogate = Surrogate.of(w, W, dependence(K), neighbours)
         x = kernels.start(K if isinstance(kernels, Sine) else likelihood_kernel(K))
         x = climb(surrogate, kernels, x, max_iter if surrogate.exact else 40)
-        found.append((surrogate(kernels.at(x).K)[0], Variational(kernels, x, surrogate)))
-    best = max(found, key=lambda pair: pair[0])[1]
+        return surrogate(kernels.at(x).K)[0], Variational(kernels, x, surrogate)
+
+    soft = np.maximum(W, -HARD)
+    value, best = max((climbed(soft, K) for K in starts(w, soft, rng)), key=lambda pair: pair[0])
+    while (soft > W).any():
+        soft = np.where(soft > W, np.maximum(W, 4 * soft), W)
+        value, best = climbed(soft, best.K)
+    independent = mean_field(w, W)
+    if value < independent.log_z:  # independent items are a DPP too
+        best = climbed(W, loosely(independent.pairs.diagonal(), W))[1]
     if best.surrogate.exact:
         return Variational(kernels, climb(best.surrogate, kernels, best.x, 2000), best.surrogate)
     for _ in range(2):
@@ -122,34 +131,39 @@ def score_covariance(K: FloatArray, Y: FloatArray, values: FloatArray) -> FloatA
 
 @dataclass(frozen=True)
 class Weighed:
-    """Exact samples of q with their log weights score - log q, and what is known of them: columns of mean 0."""
+    """Exact samples of q and their log weights score - log q; `values` with the same mean, and columns of mean 0."""
 
     Y: Rows
     log_weights: FloatArray
+    values: FloatArray
     known: FloatArray
 
     @classmethod
     def of(cls, found: Variational, size: int, rng: np.random.Generator) -> Self:
-        """The score and the surrogate's c, less their means, are known (control variates)."""
+        """The score and the surrogate's c have known means: less these, they are control variates.
+
+        What the pairs that repel beyond HARD add beyond it is replaced by its mean: rare samples have all of it.
+        """
         q, K, surrogate = found.kernels.process(found.x), found.K, found.surrogate
-        mean, value = expected_score(surrogate.w, surrogate.W, K)[0], surrogate(K)[0]
+        w, W, soft = surrogate.w, surrogate.W, np.maximum(surrogate.W, -HARD)
+        mean, mean_soft, value = expected_score(w, W, K)[0], expected_score(w, soft, K)[0], surrogate(K)[0]
         parts = []
         for part in batches(size, 2 * surrogate.blocks.size + len(K)):
             draws = q.sample(len(range(size)[part]), rng=rng)
             Y = draws.to_sparse().toarray().astype(np.float64)
-            score = scores(surrogate.w, surrogate.W, Y)
-            known = np.column_stack([score - mean, surrogate.log_surrogate(K, Y) - (mean - value)])
-            parts.append((Y.astype(np.bool_), score - np.asarray(q.log_prob(draws)), known))
+            log_q, score = np.asarray(q.log_prob(draws)), scores(w, soft, Y)
+            known = np.column_stack([score - mean_soft, surrogate.log_surrogate(K, Y) - (mean - value)])
+            parts.append((Y.astype(np.bool_), scores(w, W, Y) - log_q, score - log_q + (mean - mean_soft), known))
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def slopes(self) -> FloatArray:
-        """Of the log weights on what is known."""
-        known, log_weights = self.known - self.known.mean(axis=0), self.log_weights - self.log_weights.mean()
-        return np.asarray(np.linalg.lstsq(known, log_weights, rcond=None)[0])
+        """Of the values on what is known."""
+        known, values = self.known - self.known.mean(axis=0), self.values - self.values.mean()
+        return np.asarray(np.linalg.lstsq(known, values, rcond=None)[0])
 
     def left(self, slopes: FloatArray | None = None) -> FloatArray:
-        """The log weights without what is known: the same mean, a smaller spread."""
-        return self.log_weights - self.known @ (self.slopes() if slopes is None else slopes)
+        """The values without what is known: the same mean, a smaller spread."""
+        return self.values - self.known @ (self.slopes() if slopes is None else slopes)
 
 
 def lower_bound(found: Variational, error: float, rng: np.random.Generator) -> tuple[Estimate, Weighed]:
@@ -189,6 +203,12 @@ def starts(w: FloatArray, W: FloatArray, rng: np.random.Generator) -> list[Float
             signs = np.where(np.triu(rng.random(K.shape) < 0.3, 1), -1.0, 1.0)
             known.append(inside(K * signs * signs.T + noise + noise.T))
     return known
+
+
+def loosely(d: FloatArray, W: FloatArray) -> FloatArray:
+    """K of items with marginals d that depend on each other a little: not at all would be a stationary point."""
+    spread = np.sqrt(d * (1 - d))
+    return np.diag(d) + 0.1 * spread[:, None] * skewed(1.0 - np.exp(np.minimum(W, 5.0))) * spread / len(d)
 
 
 def skewed(squares: FloatArray) -> FloatArray:
