@@ -55,9 +55,8 @@ def command(
             f"dpplearn serve needs the package {error.name}. Install it with: pip install 'dpplearn[web]'"
         ) from None
 
-    given: dict[str, Any] = {"model": model, "encoder": named_encoder(encoder), "token": token} | (
-        {} if workers is None else {"workers": workers}
-    )
+    given: dict[str, Any] = {"model": model, "encoder": named_encoder(encoder), "token": token}
+    given |= {} if workers is None else {"workers": workers}
     with bind(host, port) as listener:
         url = address(listener, host)
         if not (is_loopback(host) or names or token):
