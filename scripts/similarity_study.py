@@ -5,7 +5,8 @@
 
 Made-up data, whose truth is known; MultiLing 2011 English, one topic left out at a time (250 words); CL-SciSumm 2018,
 from its training part to its test part (150 words, human references); baby registries of three categories. The figures
-of each instance go to docs/assets/similarity_study.json, from which --tables writes the tables. Seeded: the same again.
+of each instance go to docs/assets/similarity_study.json, from which --tables writes the tables; what is there already
+is not done again. Seeded: the same figures each time.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ OUT = Path(__file__).parent.parent / "docs/assets/similarity_study.json"
 KINDS = ("fixed", "mixture", "scaled", "projected")
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 DECODERS = ("consensus", "greedy")
+PROFILE = "fixed, rho and nugget learned"
 OF = {False: "of the set", True: "given the size"}
 
 # Made-up data
 
 THETA = np.array([-1.0, 0.8, -0.5])
-DRAWS, T, N = 12, 60, 9
+DRAWS, T, N = 8, 60, 9
 
 
 def item_set(n, rng):
@@ -165,7 +167,7 @@ def texts(corpus, data, kind, given_size, with_encoder, apply=map):
 
 # Registries
 
-ITEMS, LEARN, TEST = 300, 600, 2000
+ITEMS, LEARN, TEST = 300, 300, 1000
 
 
 def registry_items(baskets):
@@ -187,16 +189,17 @@ def percentile(L, basket, held):
     return 100 * float(np.mean(gain[others] <= gain[held]))
 
 
-def registries(data, kind, given_size):
+def registries(data, kind):
     lines = (data / "registries_three.csv").read_text().split("\n")
     baskets = [np.unique(np.array(line.split(), int) - 1) for line in lines if line.strip()]
     rng = np.random.default_rng(15)
     order = [baskets[i] for i in rng.permutation(len(baskets))]
     test, learn, rest = order[:TEST], order[TEST : TEST + LEARN], order[TEST + LEARN :]
     items = registry_items(rest)  # their features know neither
-    options = {"nugget": 0.1} if kind == "fixed" else {"similarity": kind, "n_starts": 2, "n_components": 4}
+    options = {"fixed": {"nugget": 0.1}, PROFILE: {"learn_rho": True, "learn_nugget": True}}
+    options = options.get(kind, {"similarity": kind, "n_starts": 2, "n_components": 4})
     start = time.process_time()
-    model = ConditionalDPP(10.0, given_size=given_size, **options).fit([items] * len(learn), learn)
+    model = ConditionalDPP(10.0, **options).fit([items] * len(learn), learn)
     spent = time.process_time() - start
     L = model.dpp(items).L
     several = [(basket, rng.choice(basket)) for basket in test if basket.size > 1]
@@ -215,23 +218,28 @@ def row(kind, given_size, **found):
     return {"kind": kind, "likelihood": OF[given_size], **found}
 
 
-def study(which, data, apply):
-    """Rows of one part of the study, one at a time."""
+def named(found):
+    return found.get("truth"), found["kind"], found["likelihood"]
+
+
+def study(which, data, apply, known):
+    """Rows of one part of the study that are not known yet, one at a time."""
     if which == "made-up":
         asked = [(name, size, kind) for name in truths() for size in OF for kind in KINDS]
+        asked = [(name, size, kind) for name, size, kind in asked if (name, kind, OF[size]) not in known]
         for (name, size, kind), found in zip(asked, apply(partial(star, made_up), asked), strict=True):
             yield {"truth": name} | row(kind, size, **found)
     elif which == "registries":
-        asked = [(data, kind, size) for size in OF for kind in KINDS if not (size and kind in KINDS[2:])]
-        for (_, kind, size), found in zip(asked, apply(partial(star, registries), asked), strict=True):
-            yield row(kind, size, **found)
+        asked = [(data, kind) for kind in (*KINDS[:1], PROFILE, *KINDS[1:]) if (None, kind, OF[False]) not in known]
+        for (_, kind), found in zip(asked, apply(partial(star, registries), asked), strict=True):
+            yield row(kind, False, **found)
     else:
-        for kind, size, encoder in [
-            ("fixed", False, False), ("mixture", False, False), ("mixture", False, True), ("fixed", False, True),
-            ("fixed", True, False), ("mixture", True, False), ("scaled", False, False), ("projected", False, False),
-        ]:  # fmt: skip
-            named = f"{kind} with an encoder" if encoder else kind
-            yield row(named, size, **texts(which, data, kind, size, encoder, apply))
+        plain = [(kind, False, False) for kind in KINDS]
+        more = [("mixture", False, True), ("fixed", False, True), ("fixed", True, False), ("mixture", True, False)]
+        for kind, size, encoder in plain + more:
+            title = f"{kind} with an encoder" if encoder else kind
+            if (None, title, OF[size]) not in known:
+                yield row(title, size, **texts(which, data, kind, size, encoder, apply))
 
 
 def star(function, arguments):
@@ -281,19 +289,21 @@ def tables(figures):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("which", nargs="*", choices=list(COLUMNS), default=[])
+    parser.add_argument("which", nargs="*", help=", ".join(COLUMNS))
     parser.add_argument("--data", type=Path, help="folder of the corpora")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--tables", action="store_true", help="print the tables of what was found before")
     arguments = parser.parse_args()
+    if unknown := set(arguments.which) - set(COLUMNS):
+        parser.error(f"{unknown.pop()!r} is none of {', '.join(COLUMNS)}")
     figures = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
     if not arguments.tables:
         pool = ProcessPoolExecutor(arguments.jobs) if arguments.jobs > 1 else None
         for which in arguments.which or list(COLUMNS):
-            figures[which] = []
-            for one in study(which, arguments.data, map if pool is None else pool.map):
-                figures[which].append(rounded(one))
+            rows = figures.setdefault(which, [])
+            for one in study(which, arguments.data, map if pool is None else pool.map, {named(r) for r in rows}):
+                rows.append(rounded(one))
                 print(which, one["kind"], one["likelihood"], one.get("seconds"), one.get("weights"), flush=True)
                 lines = [f'"{name}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for name, rows in figures.items()]
                 arguments.out.write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -28,7 +28,7 @@ from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import words
 
 KNOTS = 5  # places in a document between which positions are interpolated
-HASHED = 128  # columns of hashed words: cosines of sentences with no word in common are 0 +- 1 / sqrt(128)
+HASHED = 256  # columns of hashed words: cosines of sentences with no word in common are 0 +- 1 / sqrt(256)
 
 Rows: TypeAlias = Callable[[Reading, str | None], Features]
 
