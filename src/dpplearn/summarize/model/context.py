@@ -30,7 +30,7 @@ SHORTEST = 0.8  # of the length that a set has which opens loose, below which th
 def loose(read: SplitCluster, subset: IntArray) -> IntArray:
     """Those of a set that lean on a sentence which is not in it."""
     apart = ~np.isin(read.places[subset] - 1, read.places[subset])
-    return subset[apart & [read.leans(i) for i in subset.tolist()]]
+    return subset[apart & np.array([read.leans(i) for i in subset.tolist()], np.bool_)]
 
 
 def leaned_on(read: SplitCluster, i: int) -> IntArray:

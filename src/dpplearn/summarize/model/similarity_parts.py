@@ -22,6 +22,7 @@ from dpplearn._checks import Features, FloatArray
 from dpplearn.learning.parts import Part, joined, unit_rows
 from dpplearn.learning.similarity import Fixed, Mixture
 from dpplearn.summarize.model.meaning import MEANING, Meaning
+from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.oracle import in_pairs
 from dpplearn.summarize.model.quality_features import Reading
 from dpplearn.summarize.model.tfidf import Idf
@@ -112,7 +113,7 @@ def own_weights(read: Reading, said: Sequence[Sequence[str]]) -> Features:
     """tf-idf rows, weighed by the cluster's own sentences; one in which nothing is said is like no other."""
     found = [tokens or [nothing(i)] for i, tokens in enumerate(said)]
     whole = [tokens for tokens, one in zip(found, read.sentences, strict=True) if not one.dropped]
-    return Idf.of_sentences(whole).vectors(found)
+    return Idf.of_sentences(*Numbered.of(whole)).vectors(found)
 
 
 def nothing(i: int) -> str:
