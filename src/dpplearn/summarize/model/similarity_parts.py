@@ -74,13 +74,12 @@ def source_rows(read: Reading, _: str | None) -> Features:
 
 def hashed_rows(read: Reading, _: str | None) -> Features:
     """Of words, in a fixed number of columns."""
-    rows, known = np.zeros((len(read), HASHED)), {word: hashed(word) for said in read.words for word in said}
-    for i, (said, weights) in enumerate(zip(read.words, read.weights, strict=True)):
-        for word, weight in zip(said, weights.tolist(), strict=True):
-            column, sign = known[word]
-            rows[i, column] += sign * weight
-        if not rows[i].any():  # words that cancel
-            rows[i, known[said[0]][0]] = 1.0
+    found, columns = read.numbered
+    column, sign = (np.array(x) for x in zip(*map(hashed, columns), strict=True))
+    rows = np.zeros((len(read), HASHED))
+    np.add.at(rows, (found.text, column[found.numbers]), (sign * read.weights)[found.numbers])
+    for i in np.flatnonzero(~rows.any(axis=1)):  # words that cancel
+        rows[i, column[found.numbers[found.ends[i]]]] = 1.0
     return unit_rows(rows)
 
 
