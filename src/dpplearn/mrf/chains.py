@@ -18,13 +18,16 @@ Rows = npt.NDArray[np.bool_]
 
 
 def annealed(
-    w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator, share: float = 0.5
+    w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator, share: float | None = None
 ) -> tuple[FloatArray, Rows]:
     """Log weights, whose exponentials have mean Z, and the sets they weigh (Neal, 2001).
 
     From independent items to the field itself: half of the sweeps in the last third of the way. The items are those of
-    mean field for this share of all weights: with all of them it may sit in one of several phases, and see no other.
+    mean field for a share of all weights: with all of them it may sit in one of several phases, and see no other. By
+    default the largest share for which it surely has one solution, |W| / 4 below 1: p -> expit(w + W p) then contracts.
     """
+    if share is None:
+        share = min(1.0, 3.9 / max(float(np.linalg.norm(W, 2)), 3.9))
     base = logit(mean_field(share * w, share * W).pairs.diagonal())
     Y = rng.random((chains, w.size)) < 1 / (1 + np.exp(-base))
     log_weights = np.full(chains, float(np.logaddexp(0.0, base).sum()))

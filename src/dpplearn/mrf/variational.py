@@ -14,7 +14,7 @@ from dpplearn.estimate import Estimate
 from dpplearn.mrf.chains import Rows, batches, scores
 from dpplearn.mrf.fit import minimize
 from dpplearn.mrf.messages import belief_propagation, mean_field
-from dpplearn.mrf.parameters import Factors, Sine
+from dpplearn.mrf.parameters import LARGEST, Factors, Sine
 from dpplearn.mrf.surrogate import Surrogate, expected_score
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
@@ -100,7 +100,8 @@ def climb(
             value, g = value + tilt @ x - hold * ((x - start) ** 2).sum() / 2, g + tilt - hold * (x - start)
         return -value, -g
 
-    return minimize(loss, start, None, 1e-6, max_iter, least_gain=1e-12 if surrogate.exact else 1e-8)[0]
+    bounds = [(-LARGEST, LARGEST)] * start.size if isinstance(kernels, Factors) else None
+    return minimize(loss, start, bounds, 1e-6, max_iter, least_gain=1e-12 if surrogate.exact else 1e-8)[0]
 
 
 def corrected(found: Variational, rounds: int, rng: np.random.Generator) -> Variational:
