@@ -10,6 +10,7 @@ and only the front of a heap is brought up to date, by the items chosen since.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def check_kernel_name(kernel: Any, bandwidth: Any) -> None:
         return
     if kernel == "linear":
         raise ValueError('bandwidth is for kernel="rbf" and kernel="local".')
-    if isinstance(bandwidth, bool) or not isinstance(bandwidth, int | float) or not 0.0 < bandwidth < np.inf:
+    if isinstance(bandwidth, bool) or not isinstance(bandwidth, Real) or not 0.0 < float(bandwidth) < np.inf:
         raise ValueError(f"bandwidth must be a positive number, found {bandwidth!r}.")
 
 
