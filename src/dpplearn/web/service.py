@@ -181,6 +181,7 @@ class Service:
             running=self.pool.running,
             waiting=self.pool.waiting,
             clusters=len(self.clusters),
+            warm=self.engine.warmed,
         )
 
     async def metrics(self) -> Response:
