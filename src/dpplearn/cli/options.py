@@ -10,6 +10,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from dpplearn.decoding.registry import DECODERS, normal_name
 
@@ -60,6 +61,10 @@ class DecoderName(click.ParamType):  # type: ignore[type-arg]  # as above: older
             return normal_name(value, "it")
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """What `dpplearn completion` offers."""
+        return [CompletionItem(name) for name in DECODERS if name.startswith(incomplete)]
 
 
 class Length(click.ParamType):  # type: ignore[type-arg]  # as above
