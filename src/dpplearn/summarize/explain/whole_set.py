@@ -69,6 +69,7 @@ class WholeSet:
 
     def lines(self) -> list[tuple[str, str]]:
         """What each is called, and its words, where there are any."""
+        named: dict[str, Covers | LeavesOut | Alike | Sureness | None]
         named = {"covers": self.covers, "leaves out": self.leaves_out, "alike": self.alikeness, "sure": self.sureness}
         return [(name, one.words) for name, one in named.items() if one is not None and one.words]
 
