@@ -1,5 +1,6 @@
 """What `summary.explain()` says is true of the chosen set, and of every sentence that is not in it."""
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -110,10 +111,10 @@ def takes_away(bundled, summary, options, x, longer):
 
 def test_reasons_of_every_kind_were_taken_away(bundled):
     """Else the check above would prove nothing."""
-    checked = sum(
-        (check_reasons(bundled, made_up(seed), "consensus", 12, "words", {}) for seed in range(12)), Counter()
-    )
-    assert min(checked[code] for code in ("redundant", "weaker", "does-not-fit", "same-words")) >= 3
+    checked = Counter()
+    for seed, budget in itertools.product(range(8), (12, 40)):
+        checked += check_reasons(bundled, made_up(seed), "consensus", budget, "words", {})
+    assert min(checked[code] for code in ("redundant", "weaker", "does-not-fit", "same-words")) >= 2, checked
     assert checked.total() >= 100
 
 

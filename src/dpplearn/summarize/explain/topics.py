@@ -64,8 +64,8 @@ class Vocabulary:
         return float(d * np.log((len(self.read) + 1.0) / d) ** 2) * (NAMES if self.is_name(word) else size)
 
     def is_name(self, word: str) -> bool:
-        """Whether it is written with a capital inside sentences."""
-        return self.written.get(word, word) != word
+        """Whether it is written with a capital inside sentences; a letter alone is none."""
+        return len(word) > 1 and self.written.get(word, word) != word
 
     def strongest(self, words: Iterable[str], most: int = FEW) -> tuple[str, ...]:
         """Those of the words that weigh most in the whole cluster, as they are written there."""
