@@ -34,7 +34,7 @@ def card(title: str, *parts: str, facts: Mapping[str, Any] | None = None) -> str
     >>> card("A <b>", facts={"n": 3}).endswith("<h4>A &lt;b&gt;</h4><p><small>n: 3</small></p></div>")
     True
     """
-    told = "; ".join(f"{name}: {shown(value)}" for name, value in (facts or {}).items())
+    told = "; ".join(f"{shown(name)}: {shown(value)}" for name, value in (facts or {}).items())
     line = f"<p><small>{told}</small></p>" if told else ""
     return f'<div class="dpplearn" dir="auto">{STYLE}<h4>{shown(title)}</h4>{line}{"".join(parts)}</div>'
 
