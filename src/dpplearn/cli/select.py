@@ -315,9 +315,8 @@ def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None)
         alike = "" if kept.nearest < 0 else "; like none of the others kept"
         if kept.similarity >= 0.005:  # 0.01, as it is printed
             alike = f"; of the others kept, most like {place(items, kept.nearest)} ({kept.similarity:.2f})"
-        why = {} if applied is None else applied.reasons(kept.item, most=3)
-        added = ", with " * bool(why) + ", ".join(f"{name} {x:+.2f}" for name, x in why.items())
-        yield f"{items.places[kept.item]}: kept{added}{alike}."
+        why = chosen.why(kept.item) if applied is None else ", ".join(x.words for x in applied.because(kept.item))
+        yield f"{items.places[kept.item]}: kept{f' for {why}' if why else ''}{alike}."
     closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
     if closest is not None and closest.similarity >= ALIKE and chosen.skipped and chosen.diversity < 1.0:
         yield (
@@ -348,7 +347,11 @@ def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Ap
     record: dict[str, Any] = {"selected": selected, "cost": chosen.cost, "reason": chosen.reason}
     if explain:
         for one, kept in zip(selected, chosen.kept, strict=True):
-            one |= likeness(kept) | ({} if applied is None else {"contributions": applied.reasons(kept.item)})
+            one |= likeness(kept) | {"why": chosen.why(kept.item)}
+            if applied is not None:
+                because = applied.because(kept.item)
+                one |= {"contributions": applied.reasons(kept.item), "reasons": [vars(reason) for reason in because]}
+                one["why"] = ", ".join(reason.words for reason in because)
         record["skipped"] = [
             {"item": skipped.item, "place": items.places[skipped.item]}
             | likeness(skipped)

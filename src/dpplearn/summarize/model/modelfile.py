@@ -12,7 +12,7 @@ import numpy as np
 from dpplearn._checks import check_rho
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.boosted import read_boosted
-from dpplearn.learning.fitted import known_weights
+from dpplearn.learning.fitted import known_weights, read_covariance
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
@@ -57,7 +57,8 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
 def quality_record(model: ConditionalPredictor, features: SentenceFeatures) -> dict[str, Any]:
     """Weights by name with their standard errors, or trees."""
     if model.quality_.kind == LogLinear.kind:
-        return {"weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True))}
+        weights = dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True))
+        return {"weights": weights, **({} if model.covariance_ is None else {"covariance": model.covariance_})}
     return {"quality": model.quality_.state()}
 
 
@@ -107,10 +108,12 @@ def load_summarizer(
             raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
     model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names))
     model.theta_std_ = std
+    if quality is None:
+        model.covariance_ = read_covariance(data.get("covariance"), std, path)
     if quality is not None:
         model.quality_ = replace(quality, n_features=len(features.names))
     if settings.similarity != Fixed.kind:
-        from dpplearn.learning.storage.modelfile import read_similarity
+        from dpplearn.learning.storage.modelfile import read_similarity  # brings scikit-learn
 
         model.similarity_ = read_similarity(data.get("similarity"), path)
         if model.similarity_.kind != settings.similarity:
