@@ -138,8 +138,8 @@ def best_beliefs(
 def pair_logs(x: FloatArray, z: FloatArray, a: FloatArray) -> tuple[FloatArray, ...]:
     """log of P(both), P(one alone), P(the other alone), P(neither): marginals expit(x), expit(z), odds ratio exp(a).
 
-    For a <= 0, P(both) = p r - d and P(one alone) = p (1 - r) + d, with d >= 0 a root of a quadratic; for a > 0 with the
-    other's complement. No difference of nearly equal numbers, and no cell is 0.
+    For a <= 0, P(both) = p r - d and P(one alone) = p (1 - r) + d, with d >= 0 the root of a quadratic; for a > 0, with
+    the complement of the other. No difference of nearly equal numbers, and no cell is 0.
     """
     flip, t = a > 0.0, -np.abs(a)
     z = np.where(flip, -z, z)
