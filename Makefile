@@ -95,8 +95,10 @@ bench: venv
 
 # The pictures of docs/figures.md and the README; those that show times measure them on this machine.
 figures: venv
-	$(BIN)/dpplearn figures --out docs/assets/figures --format png --dpi 150
-	cp docs/assets/figures/points.png docs/assets/figure1.png
+	$(BIN)/dpplearn figures --out docs/assets/figures --format png --dpi 125 --look page
+	$(BIN)/dpplearn figures points --out docs/assets --format png --dpi 125 --look page --dark
+	mv docs/assets/points.png docs/assets/figure1.png
+	mv docs/assets/points-dark.png docs/assets/figure1-dark.png
 
 # Offline; a warning (a page, link or anchor that is not there) is an error. scripts/ has our Markdown extension.
 docs: venv
