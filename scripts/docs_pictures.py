@@ -1,7 +1,7 @@
 """Draw the pictures of the docs that examples and pages make, in sans type, as the site is set: docs/assets.
 
     python scripts/docs_pictures.py             # all
-    python scripts/docs_pictures.py gallery     # those of one name: gallery, learning, figures
+    python scripts/docs_pictures.py gallery     # or figures: those of one page
 
 `make figures` draws the others, `scripts/page_screenshots.py` those of the page in a browser.
 """
@@ -20,7 +20,7 @@ from dpplearn.plots.style import look
 
 ROOT = Path(__file__).parents[1]
 ASSETS = ROOT / "docs" / "assets"
-PAGES = {"learning": "learning_weights.png", "figures": "plots.png"}  # what the code of a page saves
+PAGES = {"figures": "plots.png"}  # what the code of a page saves
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
