@@ -21,6 +21,7 @@ from dpplearn.plots.style import look
 ROOT = Path(__file__).parents[1]
 ASSETS = ROOT / "docs" / "assets"
 PAGES = {"figures": "plots.png"}  # what the code of a page saves
+WHOLE = {"learning_recovery": {"repeats": 200}}  # as the docs quote it; minutes
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -29,7 +30,7 @@ def draw_gallery() -> None:
     sys.path.insert(0, str(ROOT / "examples"))
     for picture in sorted((ASSETS / "gallery").glob("*.png")):
         print(picture, flush=True)
-        runpy.run_path(str(ROOT / "examples" / f"{picture.stem}.py"))["main"](save=picture)
+        runpy.run_path(str(ROOT / "examples" / f"{picture.stem}.py"))["main"](save=picture, **WHOLE.get(picture.stem, {}))
 
 
 def draw_page(name: str) -> None:
