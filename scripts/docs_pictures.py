@@ -30,7 +30,8 @@ def draw_gallery() -> None:
     sys.path.insert(0, str(ROOT / "examples"))
     for picture in sorted((ASSETS / "gallery").glob("*.png")):
         print(picture, flush=True)
-        runpy.run_path(str(ROOT / "examples" / f"{picture.stem}.py"))["main"](save=picture, **WHOLE.get(picture.stem, {}))
+        example = runpy.run_path(str(ROOT / "examples" / f"{picture.stem}.py"))
+        example["main"](save=picture, **WHOLE.get(picture.stem, {}))
 
 
 def draw_page(name: str) -> None:
