@@ -11,13 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from dpplearn._checks import IntArray, Items, check_jobs, check_subset
-from dpplearn._notebook import card
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
 from dpplearn.learning.parameters import Parameters
-from dpplearn.learning.summary import conditional_summary
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given
 from dpplearn.summarize.explain.summary import Summary
@@ -138,15 +136,6 @@ class Summarizer(TrainedModel, Parameters):
         self.quality = quality
         self.compress = compress
         self.encoder = encoder
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the settings, what it was trained on, and its weights."""
-        if not hasattr(self, "_predictor"):
-            return card(repr(self), facts={"state": "not fitted"})
-        facts = {"features": self.features, "decoder": self.decoder, "language": self.language_ or "english"}
-        known = ("clusters", "documents", "sentences")
-        facts |= {f"trained on {name}": str(self.training_[name]) for name in known if name in self.training_}
-        return replace(conditional_summary(self._predictor), title="Summarizer", facts=facts)._repr_html_()
 
     @property
     def settings(self) -> SummarizerSettings:

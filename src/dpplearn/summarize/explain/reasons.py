@@ -47,7 +47,6 @@ class Reasons:
         ready, self.budget, self.unit = decision.ready, decision.budget, decision.unit
         self.decision, self.choice, self.because, self.vocabulary = decision, choice, because, vocabulary
         self.read, self.q, self.question = ready.read, ready.dpp.quality, ready.question
-        self.likeness = ready.likeness
         read, q, subset, texts = self.read, self.q, choice.subset, ready.read.texts
         chosen = [texts[i] for i in subset]
         self.what_if = WhatIf(decision, subset)
@@ -92,7 +91,7 @@ class Reasons:
 
         Where one is dropped, another may come that says the same again: that one is dropped, too.
         """
-        C = self.likeness[i]
+        C = self.decision.ready.likeness[i]
         near = sorted((j for j in self.subset if C[j] >= ALIKE), key=lambda j: -C[j])
         if not self.what_if.asks:
             return (max(self.choice.subset.tolist(), key=lambda j: C[j]),) if redundancy >= REDUNDANT else ()

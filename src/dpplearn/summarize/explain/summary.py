@@ -127,8 +127,7 @@ class Summary:
 
     @cached_property
     def _explanation(self) -> Explanation:
-        read, q, p, Y = self.read, self.dpp.quality, self.marginals, self.subset
-        C = self.ready.likeness
+        read, q, p, Y, C = self.read, self.dpp.quality, self.marginals, self.subset, self.ready.likeness
         terms, vocabulary = self.ready.contributions[self.order], Vocabulary(read)
         likely, pinned = None, set(self.pinned.tolist())
         if self.decision.decoder == "consensus" and self.worth.chance is not None:
