@@ -14,6 +14,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
 from dpplearn.cli import main
+from dpplearn.learning.parts import unit_rows
 from dpplearn.learning.similarity import SIMILARITIES
 from dpplearn.summarize import Cluster, Document, SentenceFeatures, Summarizer
 from dpplearn.summarize.experiments.held_out import Experiment
@@ -196,6 +197,22 @@ def test_a_similarity_of_another_kind_than_the_file_says(mixture, tmp_path):
 
 def raising(texts):
     raise RuntimeError(f"no memory for {len(texts)}")
+
+
+def test_a_new_part_is_one_entry_and_older_models_do_without(mixture, tmp_path, monkeypatch):
+    mixture.save(tmp_path / "m.json")
+    before = mixture.dpp(variations()[0]).L
+    monkeypatch.setitem(PARTS, "length", lambda read, _: unit_rows(np.array([[len(text), 9.0] for text in read.texts])))
+    old = Summarizer.load(tmp_path / "m.json", encoder=Small())
+    np.testing.assert_array_equal(old.dpp(variations()[0]).L, before)
+    read = SentenceFeatures(similarity="mixture").fit(variations()[:1]).read(variations()[0])
+    assert read.items.parts[-1].name == "length"
+    monkeypatch.undo()
+    data = json.loads((tmp_path / "m.json").read_text())
+    data["similarity"]["names"][0] = "length"
+    (tmp_path / "m.json").write_text(json.dumps(data))
+    with pytest.raises(ValueError, match="parts that dpplearn makes"):
+        Summarizer.load(tmp_path / "m.json", encoder=Small())
 
 
 def one_nan(texts):
