@@ -168,6 +168,7 @@ class SentenceFeatures:
         self.binned, self.similarity, self.language, self.meaning = binned, similarity, language, Meaning.of(encoder)
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
         self.known: Collection[str] | None = None  # columns of the model file it was read from; later ones are newer
+        self.known_parts: Collection[str] | None = None  # and what its mixture is one of
 
     def __repr__(self) -> str:
         return f"<SentenceFeatures {self.features!r} of {len(self.names)} columns>"
@@ -260,7 +261,8 @@ class SentenceFeatures:
 
     def _parts(self, reading: Reading) -> tuple[Part, ...]:
         """What its sentences are alike by, if that is more than tf-idf."""
-        return parts_of(reading, self.similarity, read_as(reading.cluster, self.language), self.meaning)
+        language = read_as(reading.cluster, self.language)
+        return parts_of(reading, self.similarity, language, self.meaning, self.known_parts)
 
     def _made(self, values: dict[str, FloatArray]) -> FloatArray:
         made = [(entry, values[entry.name]) for entry in self.entries]
