@@ -12,6 +12,7 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.explain.explanation import contributions, missed_first, place
 from dpplearn.summarize.explain.reasons import set_aside
 from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.model.ordering import document_time
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.text.units import length
 from dpplearn.web import schema
@@ -21,6 +22,12 @@ from dpplearn.web.sentence_map import similarity_map
 def shown(documents: Sequence[Document]) -> list[schema.Document]:
     """Documents as an answer has them."""
     return [schema.Document(id=one.id, title=one.title or "", text=one.text, date=one.date) for one in documents]
+
+
+def day_of(document: Document) -> str | None:
+    """When it was written, to the day."""
+    time = document_time(document)
+    return None if time is None else time.date().isoformat()
 
 
 def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
@@ -43,7 +50,7 @@ def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
 def passed_over(ready: Prepared) -> schema.SetAside:
     """What of the documents is not among the sentences."""
     pieces = set_aside(ready.read)
-    return schema.SetAside(count=len(pieces), pieces=[schema.Piece(**vars(one)) for one in missed_first(pieces)])
+    return schema.SetAside(count=len(pieces), pieces=[schema.Piece(**vars(one)) for one in missed_first(pieces, None)])
 
 
 def selection_answer(summary: Summary) -> schema.SelectionAnswer:

@@ -136,6 +136,26 @@ class Selection(Options):
     exclude: list[SentenceId] = Field(default_factory=list, max_length=10_000, description="Sentences banned.")
 
 
+FORMATS = {
+    "text": "text/plain",
+    "markdown": "text/markdown",
+    "html": "text/html",
+    "json": "application/json",
+}
+if TYPE_CHECKING:
+    FormatName: TypeAlias = str
+else:
+    FormatName = Literal[tuple(FORMATS)]
+
+
+class Export(Selection):
+    """A selection, and the kind of file to make of it."""
+
+    model_config = examples({"format": "markdown", "budget": 100, "unit": "words"})
+
+    format: FormatName = Field(description="text, Markdown with sources, an HTML report, or everything as JSON.")
+
+
 class Whole(NewCluster, Options):
     """Documents and options in one."""
 
@@ -200,7 +220,7 @@ class SetAside(BaseModel):
     """What `keep_all` would make sentences of."""
 
     count: int
-    pieces: list[Piece] = Field(description="Some of them, running text first.")
+    pieces: list[Piece] = Field(description="All of them, running text first.")
 
 
 class Defaults(BaseModel):
@@ -227,6 +247,7 @@ class ClusterAnswer(BaseModel):
     model: str
     expires_in: float = Field(description="Seconds that it is kept after its last use.")
     documents: list[Document]
+    days: list[str | None] = Field(description="When each document was written, such as 2024-03-14, where it is known.")
     sentences: list[Sentence]
     set_aside: SetAside
     defaults: Defaults
@@ -234,8 +255,16 @@ class ClusterAnswer(BaseModel):
     skipped: list[Skipped] = Field(description="Files of a form that could not be read; the others were.")
 
 
+class Reason(BaseModel):
+    """A reason for a sentence, in words."""
+
+    words: str
+
+
 class Chosen(Judged):
     """A sentence of the summary, and why."""
+
+    reasons: list[Reason] = Field(default_factory=list)
 
     sentence: int
     order: int = Field(description="Its place in the summary, from 1.")
