@@ -12,6 +12,9 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn.summarize.explain.because import Reason
+from dpplearn.summarize.explain.topics import quoted
+from dpplearn.summarize.explain.whole_set import Alike, WholeSet
 
 REDUNDANT = 0.2  # the share of a sentence that is said already, from which on that is the reason
 FEW = 5  # pieces that were no candidates that are printed
@@ -35,10 +38,22 @@ class Judged:
 
 @dataclass(frozen=True)
 class Chosen(Judged):
-    """A sentence of the summary and why it is there."""
+    """A sentence of the summary and why it is there: at most three reasons, the strongest first."""
 
     contributions: dict[str, float]
     pinned: bool
+    reasons: tuple[Reason, ...]
+    alone: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The reasons in words, and what it alone speaks of."""
+        said = "; ".join(reason.words for reason in self.reasons)
+        return f"{said}; the only one on {quoted(self.alone)}" if self.alone else said
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data for JSON."""
+        return {**super().to_dict(), "reasons": [vars(reason) for reason in self.reasons], "words": self.words}
 
 
 @dataclass(frozen=True)
@@ -47,9 +62,11 @@ class LeftOut(Judged):
 
     similar_to: Sentence
     similarity: float
+    shared: tuple[str, ...]
     redundancy: float
     code: str
     reason: str
+    by: int | None
 
 
 @dataclass(frozen=True)
@@ -66,37 +83,28 @@ class NoCandidate:
 
 
 @dataclass(frozen=True)
-class Alike:
-    """How alike the chosen sentences are: cosines between every two of them."""
-
-    mean: float
-    max: float
-
-
-@dataclass(frozen=True)
 class Explanation:
-    """Why each sentence was chosen, and why each other one was not.
+    """Why each sentence was chosen, why each other one was not, and what the set is like.
 
-    The only telling of it: `str()` gives a table, `to_dict()` the same as data, and the HTML report, the API and the
-    page show what is here.
+    The only telling of it: `str()` gives it in words, `to_dict()` as data, and the HTML report, the API and the page
+    show what is here.
 
     Attributes
     ----------
     chosen : tuple of Chosen
-        `contributions` are the terms theta_j f_ij of log q_i^2, by feature, largest first; `quality` is q_i,
-        `marginal` the probability that the model puts the sentence in a summary, given what is pinned and excluded, and
-        `number` that by which `include=` and `exclude=` know it.
+        `reasons` are at most three, strongest first, relative to the average sentence of these documents
+        (`dpplearn.summarize.explain.because`): each has an `idea`, `words`, an `amount` (0.7: twice as likely) and its
+        standard `error`. `alone` are words that no other chosen sentence has, and `words` says all of this. `contributions` are the terms theta_j f_ij of log q_i^2 by feature,
+        largest first; `quality` is q_i, `marginal` the probability that the model puts the sentence in a summary, given
+        what is pinned and excluded, and `number` that by which `include=` and `exclude=` know it.
     left_out : tuple of LeftOut
-        All other sentences that the model was asked about, by quality. `similarity` is the cosine to `similar_to`, and
-        `redundancy` the share of the sentence that the summary as a whole already covers:
-        1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a few words why it was left out, `code` in one, the first
-        that holds: "excluded", "same-words" (as a chosen one), "too-long", "redundant", "same-words" (as one that was
-        considered in its place); "leans" (on the sentence before it); "less-relevant" (weaker only
-        because of the question); where there is room for it, "adds-nothing" (it is not worth having) or
-        "better-without"; where there is none, "weaker", in sentences "better-without" (another was preferred in its
-        place), or "does-not-fit".
-    similarity : Alike or None
-        The mean and the largest cosine between two chosen sentences; None for fewer than two.
+        All other sentences that the model was asked about, by quality, each with the one reason that decided: `reason`
+        in words and `code` in one (`dpplearn.summarize.explain.reasons` has them all). `by` is the number of the chosen
+        sentence that it is out for, where there is one. `similarity` is the cosine to `similar_to`, the chosen sentence
+        that is most like it, `shared` the words that both have, and `redundancy` the share of the sentence that the
+        summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
+    as_a_set : WholeSet
+        What the summary `covers` and `leaves_out`, its `alikeness` and `sureness`, each in numbers and in `words`.
     documents : tuple of str
         Ids of the cluster's documents, which the sentences number from 0.
     set_aside : tuple of NoCandidate
@@ -109,10 +117,15 @@ class Explanation:
 
     chosen: tuple[Chosen, ...]
     left_out: tuple[LeftOut, ...]
-    similarity: Alike | None
+    as_a_set: WholeSet
     documents: tuple[str, ...]
     set_aside: tuple[NoCandidate, ...] = ()
     passed: int = 0
+
+    @property
+    def similarity(self) -> Alike | None:
+        """How alike the chosen sentences are; None for fewer than two."""
+        return self.as_a_set.alikeness
 
     @property
     def first_choice(self) -> str:
@@ -146,7 +159,7 @@ class Explanation:
         return {
             "chosen": [c.to_dict() for c in self.chosen],
             "left_out": [x.to_dict() for x in self.best_left_out(most)],
-            "similarity": None if self.similarity is None else vars(self.similarity),
+            **self.as_a_set.to_dict(),
             "set_aside": {"count": len(self.set_aside), "pieces": [vars(one) for one in self.some_set_aside(most)]},
             **({"first_choice": {"left_out": self.passed, "reason": self.first_choice}} if self.passed else {}),
         }
@@ -156,20 +169,17 @@ class Explanation:
         return missed_first(self.set_aside, most)
 
     def __str__(self) -> str:
-        lines = ["Chosen: quality, probability, what the quality is made of"]
+        lines = ["Chosen, and why"]
         for c in self.chosen:
-            lines.append(f"  {c.quality:7.3f}  {c.marginal:4.0%}  {self.where(c.sentence)}: {shorten(c.sentence.text)}")
+            lines.append(f"  {shorten(c.sentence.text)} ({self.where(c.sentence)})")
             if c.sentence.dropped:
-                lines.append("                 without " + "; ".join(f"“{part}”" for part in dropped_parts(c.sentence)))
-            top = list(c.contributions.items())[:5]
-            lines.append("                 " + ", ".join(f"{name} {value:+.2f}" for name, value in top))
+                lines.append("      without " + "; ".join(f"“{part}”" for part in dropped_parts(c.sentence)))
+            lines.append(f"      {c.words}")
+        lines += ["As a set", *(f"  {name}: {words}" for name, words in self.as_a_set.lines())]
         if self.left_out:
-            lines.append("Left out: quality, share that the summary covers, most like, why")
+            lines.append("Left out, and why")
         for x in self.best_left_out():
-            lines.append(
-                f"  {x.quality:7.3f}  {x.redundancy:4.0%}  {self.where(x.sentence)}: {shorten(x.sentence.text)}"
-            )
-            lines.append(f"                 {x.similarity:.2f} similar to {self.where(x.similar_to)}; {x.reason}")
+            lines += [f"  {shorten(x.sentence.text)} ({self.where(x.sentence)})", f"      {x.reason}"]
         if self.set_aside:
             counts = Counter(re.sub(" of .*", "", one.reason) for one in self.set_aside)
             listed = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())

@@ -23,14 +23,9 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
         f"sentence {sentence.position}</a></small>{in_full(sentence)}</li>"
         for (sentence, k), line in zip(number.items(), summary.text.split("\n"), strict=True)
     ]
-    chosen = []
-    for k, c in enumerate(explanation.chosen, 1):
-        terms = ", ".join(f"{escape(feature)} {value:+.2f}" for feature, value in list(c.contributions.items())[:6])
-        chosen.append(f'<tr><td class="n">{k}<td class="n">{c.quality:.3f}<td class="n">{c.marginal:.0%}<td>{terms}')
+    chosen = [f'<tr><td class="n">{k}<td>{escape(c.words)}' for k, c in enumerate(explanation.chosen, 1)]
     left_out = [
-        f"<tr><td>{escape(x.sentence.text)} <small>{names[x.sentence.document]}</small>"
-        f'<td class="n">{x.quality:.3f}<td class="n">{x.redundancy:.0%}'
-        f'<td class="n">{number[x.similar_to]} ({x.similarity:.2f} similar)<td>{escape(x.reason)}'
+        f"<tr><td>{escape(x.sentence.text)} <small>{names[x.sentence.document]}</small><td>{escape(x.reason)}"
         for x in explanation.best_left_out()
     ]
     sources = [
@@ -45,6 +40,9 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
         note=f"<p>{escape(summary.note)}</p>" if summary.note else "",
         summary="\n".join(lines),
         chosen="\n".join(chosen),
+        together="\n".join(
+            f"<tr><td>{escape(name)}<td>{escape(words)}" for name, words in explanation.as_a_set.lines()
+        ),
         hidden="" if left_out else "hidden",
         left_out="\n".join(left_out),
         first_choice=f"<p>{escape(explanation.first_choice)}</p>" if explanation.passed else "",

@@ -12,8 +12,11 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.explain.explanation import Alike, Chosen, Explanation, LeftOut, contributions, place
+from dpplearn.summarize.explain.because import ASKED, Because, covered_shares
+from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, contributions, place
 from dpplearn.summarize.explain.reasons import Reasons, set_aside
+from dpplearn.summarize.explain.topics import Vocabulary
+from dpplearn.summarize.explain.whole_set import whole_set
 from dpplearn.summarize.model.choice import Choice
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.ordering import in_order
@@ -111,26 +114,27 @@ class Summary:
     @cached_property
     def _explanation(self) -> Explanation:
         read, q, p, Y = self.read, self.dpp.quality, self.marginals, self.subset
-        terms = self.ready.contributions[self.order]
-        pinned = set(self.pinned.tolist())
+        terms, vocabulary = self.ready.contributions[self.order], Vocabulary(read)
+        because, pinned = Because(self.ready, Y, vocabulary), set(self.pinned.tolist())
         chosen = [
-            Chosen(read.sentences[i], i, float(q[i]), float(p[i]), contributions(self.names, terms[k]), i in pinned)
+            Chosen(read.sentences[i], i, float(q[i]), float(p[i]), contributions(self.names, terms[k]), i in pinned,
+                   (ASKED,) if i in pinned else because.reasons(i), because.alone(i))
             for k, i in enumerate(self.order.tolist())
-        ]
+        ]  # fmt: skip
         rest = left_out(read.forms, q.size, Y)
         rest = rest[np.argsort(-q[rest], kind="stable")]
         covered = covered_shares(self.dpp.similarity, rest, Y).tolist()
         nearest = Y[read.C[np.ix_(rest, Y)].argmax(axis=1)]
         why = Reasons(read, q, self.worth, self.excluded, self.budget, self.unit, self.pinned, self.ready.question)
-        others = [
-            LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), read.sentences[j], float(read.C[i, j]), share,
-                    *why.of(i, share))
-            for i, j, share in zip(rest.tolist(), nearest.tolist(), covered, strict=True)
-        ]  # fmt: skip
-        between = read.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
-        alike = Alike(float(between.mean()), float(between.max())) if between.size else None
+        others = []
+        for i, j, share in zip(rest.tolist(), nearest.tolist(), covered, strict=True):
+            shared = vocabulary.shared(i, j)
+            like = read.sentences[j], float(read.C[i, j]), shared, share
+            others.append(LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), *like, *why.of(i, share), None))
         documents = tuple(document.id for document in read.cluster.documents)
-        return Explanation(tuple(chosen), tuple(others), alike, documents, set_aside(read), read.passed)
+        free, cost = np.setdiff1d(Y, self.pinned), read.costs(self.unit)
+        together = whole_set(read.sentences, Y, read.C, vocabulary, documents, self.worth.chance, cost, free)
+        return Explanation(tuple(chosen), tuple(others), together, documents, set_aside(read), read.passed)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as data for JSON."""
@@ -151,13 +155,3 @@ def left_out(forms: IntArray | None, n: int, Y: IntArray) -> IntArray:
         return np.setdiff1d(np.arange(n), Y)
     first = np.unique(forms, return_index=True)[1]
     return first[~np.isin(forms[first], forms[Y])]
-
-
-def covered_shares(S: FloatArray, items: IntArray, Y: IntArray) -> FloatArray:
-    """How much of each item the subset Y covers: S_iY S_Y^-1 S_Yi, from 0 to 1.
-
-    The inverse is that on what Y spans: where the chosen depend on each other, it is what a subset of them spans.
-    """
-    A = S[np.ix_(items, Y)]
-    inverse = np.linalg.pinv(S[np.ix_(Y, Y)], rcond=1e-10, hermitian=True)
-    return np.clip(((A @ inverse) * A).sum(axis=1), 0.0, 1.0)
