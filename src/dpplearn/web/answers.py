@@ -55,14 +55,16 @@ def passed_over(ready: Prepared) -> schema.SetAside:
 
 def selection_answer(summary: Summary) -> schema.SelectionAnswer:
     """A summary of a cluster that is kept: sentences by number."""
-    number = numbers(summary)
-    reasons = {int(number[x.number]): x.reason for x in summary.explain().left_out}
+    number, explanation = numbers(summary), summary.explain()
+    reasons = {int(number[x.number]): x.reason for x in explanation.left_out}
+    by = {int(number[x.number]): int(number[x.by]) for x in explanation.left_out if x.by is not None}
     marginals = np.minimum(np.bincount(number, summary.marginals), 1.0)  # of a sentence in any of its forms
     return schema.SelectionAnswer(
         **head(summary),
         selected=[schema.Chosen(**one) for one in chosen(summary)],
         redundant=[schema.Redundant(**one) for one in redundant(summary)],
         reasons=[reasons.get(i, "") for i in range(marginals.size)],
+        by=[by.get(i) for i in range(marginals.size)],
         marginals=marginals.tolist(),
     )
 
@@ -94,16 +96,18 @@ def whole_answer(summary: Summary, notes: Sequence[str]) -> schema.WholeAnswer:
 def head(summary: Summary) -> dict[str, Any]:
     """What every summary has."""
     given = {name: getattr(summary, name) for name in ("text", "length", "budget", "unit", "note")}
-    alike = summary.explain().similarity
-    return {**given, "similarity": None if alike is None else schema.Alike(**vars(alike))}
+    whole, number = summary.explain().as_a_set.to_dict(), numbers(summary)
+    for topic in whole["leaves_out"]["topics"]:
+        topic["sentence"] = number[topic["sentence"]]
+    return {**given, **whole, "similarity": whole["alikeness"]}
 
 
 def chosen(summary: Summary) -> list[dict[str, Any]]:
     """The sentences of the summary, and why."""
     number = numbers(summary)
     return [
-        {**vars(one), "place": one.sentence, "sentence": number[one.number], "order": order}
-        | {"dropped": one.sentence.dropped}
+        {**vars(one), "place": one.sentence, "sentence": number[one.number], "order": order, "words": one.words}
+        | {"dropped": one.sentence.dropped, "reasons": [vars(reason) for reason in one.reasons]}
         for order, one in enumerate(summary.explain().chosen, 1)
     ]
 

@@ -256,16 +256,20 @@ class ClusterAnswer(BaseModel):
 
 
 class Reason(BaseModel):
-    """A reason for a sentence, in words."""
+    """What speaks for a sentence, compared with the average sentence of these documents."""
 
+    idea: str
     words: str
+    amount: float = Field(description="Logarithm of how many times as likely it makes the sentence: 0.69 is twice.")
+    error: float | None = Field(description="Its standard error, where that is known.")
 
 
 class Chosen(Judged):
     """A sentence of the summary, and why."""
 
-    reasons: list[Reason] = Field(default_factory=list)
-
+    words: str = Field(description="Why it is there: its reasons in words, and what it alone speaks of.")
+    reasons: list[Reason] = Field(description="At most three, the strongest first.")
+    alone: list[str] = Field(description="Words that no other sentence of the summary has.")
     sentence: int
     order: int = Field(description="Its place in the summary, from 1.")
     pinned: bool
@@ -281,6 +285,7 @@ class Redundant(Judged):
     sentence: int
     similar_to: int = Field(description="The chosen sentence that is most like it.")
     similarity: float = Field(description="Cosine between the two.")
+    shared: list[str] = Field(description="Words that both have.")
     redundancy: float = Field(description="Share of it that the summary as a whole covers.")
     code: str = Field(description="Why it was left out: redundant, or same-words.")
     reason: str = Field(description="The same in a few words.")
@@ -292,6 +297,41 @@ class Alike(BaseModel):
 
     mean: float
     max: float
+    words: str
+
+
+class Covers(BaseModel):
+    """What a summary has of its documents."""
+
+    documents: list[int] = Field(description="Numbers of those that it has a sentence of.")
+    of: int = Field(description="How many there are.")
+    share: float = Field(description="Of the words that several sentences have.")
+    words: str
+
+
+class Topic(BaseModel):
+    """Words of a sentence, of which the summary has none, and how many documents have one of them."""
+
+    words: list[str]
+    sentence: int
+    documents: int
+
+
+class LeavesOut(BaseModel):
+    """What a summary has nothing of."""
+
+    documents: list[int]
+    topics: list[Topic]
+    words: str
+
+
+class Sureness(BaseModel):
+    """How sure a choice is."""
+
+    kept: float = Field(description="How many of these sentences a summary has that the model draws, on average.")
+    of: int
+    share: float = Field(description="The same, by length.")
+    words: str
 
 
 class SummaryHead(BaseModel):
@@ -302,7 +342,10 @@ class SummaryHead(BaseModel):
     budget: float
     unit: UnitName
     note: str = Field(description="What a reader should know of the summary, such as that a sentence was cut.")
+    covers: Covers
+    leaves_out: LeavesOut
     similarity: Alike | None = Field(description="Among the chosen sentences; null for fewer than two.")
+    sureness: Sureness | None = Field(description="Null where nothing was to choose.")
 
 
 class SelectionAnswer(SummaryHead):
@@ -311,6 +354,7 @@ class SelectionAnswer(SummaryHead):
     selected: list[Chosen]
     redundant: list[Redundant]
     reasons: list[str] = Field(description="Of every sentence: why it was left out; empty for the selected.")
+    by: list[int | None] = Field(description="Of every sentence: the selected one that it was left out for, if any.")
     marginals: list[Marginal] = Field(description="Of every sentence.")
 
 

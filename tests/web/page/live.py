@@ -200,6 +200,12 @@ class Seen:
             [{"name": names[name], "mimeType": "text/plain", "buffer": data} for name, data in files.items()]
         )
 
+    def more(self) -> Seen:
+        """Open what is under More."""
+        self.find("#more").click()
+        expect(self.find("#more-controls")).to_be_visible()
+        return self
+
     def set_range(self, name: str, value: float) -> None:
         """Move a slider, as a hand does: input events, then rest."""
         self.find(f"#{name}-range").fill(str(value))

@@ -12,7 +12,7 @@ import { buildMap, listenMap, pointAt, updateMap } from "./map.js";
 import { notice, problem, say } from "./notice.js";
 import { Selecting } from "./selecting.js";
 import { isKept, keepChoices, keepCluster, kept, stillThere } from "./session.js";
-import { buildSources, focusSentence, listenSources, updateSources } from "./sources.js";
+import { beginAt, buildSources, focusSentence, listenSources, updateSources } from "./sources.js";
 import { actions, indexed, ruleOf, setRule, state } from "./state.js";
 import { plural } from "./text.js";
 import { listenTheme } from "./theme.js";
@@ -173,6 +173,7 @@ const selecting = new Selecting({
     problem($("select-problem"), null);
     $("work").classList.remove("waiting", "stale");
     update();
+    if (first && answer.selected.length) beginAt(state.selection.selected[0].sentence);
     say([...(first ? notesOf(state.cluster) : []), inWords()].join(" "));
     keepChoices();
     toAddress();

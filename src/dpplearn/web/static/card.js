@@ -68,17 +68,13 @@ function ofSentence() {
 }
 
 function why() {
-  const { chosen, again, pinned, banned, reason } = statusOf(openId);
+  const { chosen, pinned, banned, reason, by } = statusOf(openId);
   if (banned) return [verdict("Kept out of the summary, because you banned it.")];
-  if (chosen) {
-    const lead = `In the summary, sentence ${chosen.order}`;
-    if (pinned) return [verdict(`${lead}, because you pinned it.`)];
-    return [verdict(`${lead}.`), h("ul", { class: "facts" }, ...chosen.reasons.map(({ words }) => h("li", {}, bdi(words))))];
-  }
+  if (chosen) return [verdict(`In the summary, sentence ${chosen.order}: `, bdi(chosen.words), ".")];
   if (pinned) return [verdict("Pinned, but not in the summary: see the note there.")];
   if (!reason) return [];
-  const go = again && h("button", { type: "button", class: "link", on: { click: () => actions.goTo(again.similar_to) } },
-    `Show sentence ${again.like} of the summary`);
+  const go = by && h("button", { type: "button", class: "link", on: { click: () => actions.goTo(by.sentence) } },
+    `Show sentence ${by.order} of the summary`);
   return [verdict("Not in the summary: ", bdi(reason), "."), ...(go ? [h("p", { class: "hint" }, go)] : [])];
 }
 
@@ -93,9 +89,11 @@ function numbers() {
     numbersOpen = event.target.open;
     if (anchor.isConnected) position(); // the card has another height now
   };
-  return h("details", { open: numbersOpen, on: { toggle } }, h("summary", {}, "Numbers"),
-    h("p", { class: "hint" }, `Quality ${quality.toFixed(2)}${likely}. Its terms, which add up to log q² = ${signed(sum)}:`),
-    table(contributions));
+  const reasons = chosen?.reasons.filter(({ amount }) => amount !== 0).map(({ words, amount }) => [words, amount]) ?? [];
+  const compared = reasons.length ? [h("p", { class: "hint" }, "How many times as likely each reason makes it as the average sentence, as a logarithm (0.69 is twice):"),
+    table(Object.fromEntries(reasons))] : [];
+  return h("details", { open: numbersOpen, on: { toggle } }, h("summary", {}, "Numbers"), ...compared,
+    h("p", { class: "hint" }, `Quality ${quality.toFixed(2)}${likely}. The terms of log q² = ${signed(sum)}:`), table(contributions));
 }
 
 card.addEventListener("toggle", (event) => {

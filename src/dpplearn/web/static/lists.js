@@ -1,8 +1,8 @@
 // The lists beside the documents: the summary, the choice as a whole, what was left out, and what the user decided.
 
 import { $, bdi, h, icon, plain, reconcile, show, textNodes } from "./dom.js";
-import { actions, ruleOf, state, toggleRule, why } from "./state.js";
-import { measured, nameOf, number, plural, shorten } from "./text.js";
+import { actions, ruleOf, state, toggleRule } from "./state.js";
+import { direction, measured, nameOf, number, plural, shorten } from "./text.js";
 
 let before = null; // the answer shown last
 
@@ -28,8 +28,9 @@ function ruleButton(id, rule, label) {
 function listItem(id) {
   const open = (event) => actions.open(id, event.currentTarget);
   return h("li", { on: { pointerenter: () => actions.point(id), pointerleave: () => actions.point(null) } },
-    go(id, sentence(id).text, "Show in its document."), h("p", { class: "hint dropped", dir: "auto", hidden: true }),
-    h("div", { class: "item-foot" }, h("button", { type: "button", class: "meta why", "aria-haspopup": "dialog", on: { click: open } }),
+    go(id, sentence(id).text, "Show in its document."),
+    h("p", { class: "hint dropped", dir: "auto", hidden: true }),
+    h("div", { class: "item-foot", dir: "ltr" }, h("button", { type: "button", class: "meta why", "aria-haspopup": "dialog", on: { click: open } }),
       ruleButton(id, "pin", "Pin this sentence"), ruleButton(id, "ban", "Ban this sentence")));
 }
 
@@ -66,12 +67,12 @@ export function updateLists() {
     }
     showDropped(item.querySelector(".dropped"), s.text, x.dropped);
     item.dataset.order = x.order;
+    item.dir = direction(line); // the number stands where reading begins
     item.toggleAttribute("data-pinned", state.pins.has(x.sentence));
     const name = nameOf(state.cluster.documents[s.document], s.document);
-    const reasons = state.pins.has(x.sentence) ? "pinned by you" : why(x);
     const foot = item.querySelector(".why");
-    foot.replaceChildren(h("b", {}, bdi(reasons)), reasons ? " · " : "", bdi(name));
-    foot.title = plain([reasons, name].filter(Boolean).join(" · ")); // shown whole where it is cut
+    foot.replaceChildren(h("span", { class: "from" }, bdi(name)), h("span", { class: "because" }, bdi(x.words)));
+    foot.title = plain(`${name}: ${x.words}`); // shown whole where it is cut
     press(item, x.sentence);
   });
   reconcile($("again"), [...selection.again.values()], (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
@@ -80,6 +81,8 @@ export function updateLists() {
     press(item, x.sentence);
   });
   updateRules();
+  // many short sentences: a line of reasons under each would push the last ones off the screen
+  $("summary").toggleAttribute("data-dense", lines.length > 5 && selection.text.length < 90 * lines.length);
 
   const count = selection.selected.length;
   if (selection !== before) $("news").textContent = ` · ${plural(count, "sentence")}${newsSince(before, selection)}`;
@@ -94,15 +97,17 @@ export function updateLists() {
   $("summary-empty").textContent = state.bans.size === state.cluster.sentences.length
     ? "Every sentence is banned." : "No sentence fits into this budget. Give it more room.";
   for (const button of document.querySelectorAll(".exports button")) button.disabled = count === 0;
-  $("facts").replaceChildren(...whole(selection).map((fact) => h("li", {}, bdi(fact))));
+  $("facts").replaceChildren(...facts(selection));
   $("again-count").textContent = selection.again.size ? plural(selection.again.size, "sentence") : "";
   $("again-empty").hidden = selection.again.size > 0;
   $("again-empty").textContent = count ? "No good sentence was left out for repeating the summary." : "Nothing to repeat yet.";
 }
 
 /** What the record says of the set: what it covers and leaves out, how alike its sentences are, how sure it is. */
-const whole = ({ covers, leaves_out, similarity, sureness }) =>
-  [covers, leaves_out, similarity, sureness].map((part) => part?.words).filter(Boolean).map((words) => `${words[0].toUpperCase()}${words.slice(1)}.`);
+function facts(selection) {
+  const said = ["covers", "leaves_out", "similarity", "sureness"].filter((name) => selection[name]?.words);
+  return said.flatMap((name) => [h("dt", {}, name.replace("_", " ")), h("dd", {}, bdi(selection[name].words))]);
+}
 
 /** Whether the latest movement changed anything: a slider often does not. */
 function newsSince(old, now) {

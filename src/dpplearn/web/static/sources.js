@@ -57,7 +57,7 @@ function article(document, d, parts, spans) {
   if (end < document.text.length) body.append(gap(document.text.slice(end)));
   const count = parts.filter(({ aside }) => !aside).length;
   if (!count) body.append(h("p", { class: "empty" }, "No sentence was found in this document."));
-  return h("article", { class: "source", id: `source-${d}`, "aria-label": plain(nameOf(document, d)) },
+  return h("div", { class: "source", role: "article", id: `source-${d}`, "aria-label": plain(nameOf(document, d)) },
     h("header", {},
       h("h3", { dir: "auto" }, bdi(nameOf(document, d))),
       h("p", { class: "source-count" }, plural(count, "sentence"))),
@@ -121,10 +121,7 @@ function setView(next) {
   $("view-tabs").setAttribute("aria-pressed", String(view === "tabs"));
   tabs.hidden = view !== "tabs";
   box.dataset.view = view;
-  articles.forEach((element) => {
-    if (view === "tabs") element.setAttribute("role", "tabpanel");
-    else element.removeAttribute("role");
-  });
+  articles.forEach((element) => element.setAttribute("role", view === "tabs" ? "tabpanel" : "article"));
   setTab(active);
 }
 
@@ -157,6 +154,13 @@ export function focusSentence(id, { flash = false } = {}) {
     void element.offsetWidth; // restarts the animation
     element.classList.add("flash");
   }
+}
+
+/** Where to begin reading: at the document of the summary's first sentence. */
+export function beginAt(id) {
+  const d = documentOf(id);
+  if (view === "tabs") setTab(d);
+  else box.scrollTop = articles[d].offsetTop - articles[0].offsetTop; // 0 where the page scrolls, and not the pane
 }
 
 export function listenSources() {

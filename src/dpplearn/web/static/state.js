@@ -29,7 +29,8 @@ export function statusOf(id) {
   const [chosen, again] = [selection?.chosen.get(id), selection?.again.get(id)];
   const [pinned, banned] = [state.pins.has(id), state.bans.has(id)];
   const kind = banned ? "banned" : chosen ? "in" : again ? "again" : "";
-  return { chosen, again, pinned, banned, kind, marginal: selection?.marginals[id], reason: selection?.reasons[id] };
+  return { chosen, again, pinned, banned, kind, marginal: selection?.marginals[id],
+    reason: selection?.reasons[id], by: selection?.chosen.get(selection.by[id]) };
 }
 
 /** The answer with its sentences by number, and what was asked: the controls may have moved on since. */
@@ -64,11 +65,8 @@ const share = ({ budget, unit }) => (unit === "%" ? { budget: `${budget}%`, unit
 /** In words, for the tooltip and screen readers: the record's own. */
 export function describe(id) {
   if (pieceOf(id)) return `Not to choose from: ${pieceOf(id).reason}`;
-  const { chosen, pinned, banned, reason } = statusOf(id);
+  const { chosen, banned, reason } = statusOf(id);
   if (banned) return "Banned by you";
-  if (chosen) return [`In the summary, sentence ${chosen.order}`, pinned ? "pinned by you" : why(chosen)].filter(Boolean).join(": ");
+  if (chosen) return [`In the summary, sentence ${chosen.order}`, chosen.words].filter(Boolean).join(": ");
   return reason ? `Left out: ${reason}` : "";
 }
-
-/** Why a sentence of the summary is there. */
-export const why = ({ reasons }) => reasons.map(({ words }) => words).join("; ");

@@ -11,7 +11,7 @@ export function buildTimeline() {
   state.cluster.days.forEach((day, d) => day && state.cluster.sentences.some((s) => s.document === d) && byDay.set(day, [...(byDay.get(day) ?? []), d]));
   days = [...byDay].sort(([a], [b]) => (a < b ? -1 : 1));
   $("timeline").replaceChildren();
-  $("timeline").hidden = days.length < 2;
+  $("dated").hidden = days.length < 2;
 }
 
 const inWords = (day) => new Date(`${day}T00:00:00Z`).toLocaleDateString("en", { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" });
