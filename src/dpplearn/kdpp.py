@@ -20,10 +20,11 @@ from dpplearn._checks import (
 )
 from dpplearn._linalg import spectrum_wide, tilt_to_size
 from dpplearn._loops.records import Tables
+from dpplearn._notebook import LISTED, card, table
 from dpplearn._precision import LOST, TAIL, singular
 from dpplearn.determinantal import Determinantal, odds, sum_of_coins
 from dpplearn.operand import Dense
-from dpplearn.process import Frozen, check_ground_set, frozen
+from dpplearn.process import SHOWN, Frozen, check_ground_set, frozen
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
@@ -77,6 +78,15 @@ class KDPP(Frozen):
 
     def __repr__(self) -> str:
         return f"<KDPP of {self.k} out of {self.n} items>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sizes, and the items that are expected most."""
+        facts = {"items": f"{self.n:,}", "size": self.k}
+        if self.n > SHOWN:
+            return card("KDPP", facts=facts)
+        p = self.marginals
+        rows = [(int(i), float(p[i])) for i in np.argsort(-p, kind="stable")[:LISTED]]
+        return card("KDPP", table(("item", "probability"), rows, self.n), facts=facts)
 
     @cached_property
     def _tilted(self) -> tuple[FloatArray, FloatArray, float]:

@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, Items, check_jobs, check_subset
+from dpplearn._notebook import card
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn.decoding.registry import normal_name
@@ -19,13 +19,13 @@ from dpplearn.dpp import DPP
 from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.parameters import Parameters
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.summary import conditional_summary
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.mismatch import read_as, warn_unless_read
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
-from dpplearn.summarize.model.choice import choose
-from dpplearn.summarize.model.context import readable
+from dpplearn.summarize.model.decision import Decision
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
@@ -141,6 +141,15 @@ class Summarizer(Parameters):
         self.similarity = similarity
         self.quality = quality
         self.compress = compress
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the settings, what it was trained on, and its weights."""
+        if not hasattr(self, "_predictor"):
+            return card(repr(self), facts={"state": "not fitted"})
+        facts = {"features": self.features, "decoder": self.decoder, "language": self.language_ or "english"}
+        known = ("clusters", "documents", "sentences")
+        facts |= {f"trained on {name}": str(self.training_[name]) for name in known if name in self.training_}
+        return replace(conditional_summary(self._predictor), title="Summarizer", facts=facts)._repr_html_()
 
     @property
     def settings(self) -> SummarizerSettings:
@@ -364,9 +373,8 @@ class Summarizer(Parameters):
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
-            pick = partial(choose, ready, name, budget, unit, fill=fill, diversity=diversity, **options)
-            choice = readable(pick, ready, budget, unit, allowed, pinned, diversity, order, with_context, as_is=fill)
-            return Summary.of(ready, choice, allowed, budget, unit, order, diversity, pinned=pinned, excluded=excluded)
+            how = (diversity, order, with_context, fill, options)
+            return Summary.of(Decision(ready, name, budget, unit, pinned, excluded, *how))
 
     def summarize_many(
         self, clusters: Sequence[Given], budget: Budget | None = None, unit: Unit | None = None, *,

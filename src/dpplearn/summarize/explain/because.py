@@ -5,9 +5,11 @@ S_Y'^-1 S_Y'i is the part of it that they do not say. Its logarithm, less that o
 
     sum over ideas of theta_A . (f_iA - mean f_A)  +  log (r_i / mean r),
 
-a term for each idea A, which is some columns of the features together. A term of 0.7 makes a sentence twice as likely as
-the average one. Its standard error is that of the sum, x_A^T Sigma_AA x_A, from the covariance of the weights; where a
-model file knows only the error of each, |x_A| . sigma_A, which is the most that it can be.
+a term for each idea A, which is some columns of the features together. A term of 0.7 makes a sentence twice as likely
+as the average one. Its standard error is that of the sum, the root of x_A^T Sigma_AA x_A with x = f_i - mean f and the
+covariance Sigma of the weights; where a model knows only the error of each, |x_A| . sigma_A, the most that it can be.
+Where sets are compared by their words (consensus), the share of a sentence's words that a summary is expected to have
+counts, too, against that of the average sentence.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.learning.quality import LogLinear
-from dpplearn.summarize.explain.ideas import ABOUT, ADDS, PLACE, Idea, ideas_of, levels, placed
+from dpplearn.summarize.explain.ideas import ABOUT, ADDS, EXPECTED, LESS, PLACE, Idea, ideas_of, levels, placed
 from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.model.prepared import Prepared
 
@@ -53,8 +55,10 @@ ASKED = Reason("pinned", "you asked for it", 0.0)
 class Because:
     """What speaks for each sentence of a cluster, beside those that were chosen."""
 
-    def __init__(self, ready: Prepared, Y: IntArray, vocabulary: Vocabulary) -> None:
-        self.ready, self.Y, self.vocabulary = ready, Y, vocabulary
+    def __init__(
+        self, ready: Prepared, Y: IntArray, vocabulary: Vocabulary, likely: FloatArray | None = None
+    ) -> None:  # fmt: skip
+        self.ready, self.Y, self.vocabulary, self.likely = ready, Y, vocabulary, likely
         read = ready.read
         self.ideas = ideas_of(ready.names)
         quality = ready.model.quality_
@@ -63,6 +67,8 @@ class Because:
             self.values = np.column_stack([self.values, ready.question.lift])
         terms = ready.contributions - ready.contributions.mean(axis=0)
         self.amounts = {idea: terms[:, columns].sum(axis=1) for idea, columns in self.ideas.items()}
+        if likely is not None:
+            self.amounts[EXPECTED] = np.log(likely / likely.mean())
         self.last = np.zeros(len(read.cluster.documents), np.int64)
         for sentence in read.sentences:
             self.last[sentence.document] = max(self.last[sentence.document], sentence.position)
@@ -70,14 +76,15 @@ class Because:
     @cached_property
     def levels(self) -> dict[Idea, FloatArray]:
         """How much of each idea each sentence has, as a share of the others."""
-        return {
+        found = {
             idea: levels(self.values[:, columns], [self.ready.names[j] for j in columns])
             for idea, columns in self.ideas.items()
         }
+        return found if self.likely is None else found | {EXPECTED: levels(self.likely[:, None], [EXPECTED.name])}
 
     def reasons(self, i: int) -> tuple[Reason, ...]:
-        """At most three that count for a chosen sentence, the strongest first; where none does, what there is to say."""
-        every = [*(self.by(idea, i) for idea in self.ideas), *self.adds(i)]
+        """At most three that count for a chosen sentence, the strongest first; where none does, what else holds."""
+        every = [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
         strongest = sorted(every, key=lambda reason: -reason.amount)
         found = tuple(reason for reason in strongest if reason.counts)[:MOST]
         return found or (self.as_a_whole(i, every),)
@@ -94,8 +101,14 @@ class Because:
         sentence, documents = self.ready.read.sentences[i], len(self.last)
         if idea.name == PLACE:
             words = placed(sentence, int(self.last[sentence.document]), documents)
-        known = idea.name != ABOUT and isinstance(self.ready.model.quality_, LogLinear)
+        known = idea.name not in (ABOUT, EXPECTED.name) and isinstance(self.ready.model.quality_, LogLinear)
         return Reason(idea.name, words, float(self.amounts[idea][i]), self.error(i, idea) if known else None)
+
+    def behind(self, i: int) -> str:
+        """In what a sentence is behind those that were chosen: at most two ideas, the largest gap first."""
+        gaps = {idea: amounts[i] - amounts[self.Y].mean() for idea, amounts in self.amounts.items()}
+        found = sorted((idea for idea in self.amounts if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
+        return ", ".join(LESS.get(idea.name) or idea.words(float(self.levels[idea][i])) for idea in found)
 
     def error(self, i: int, idea: Idea | None, otherwise: float = np.nan) -> float | None:
         """The standard error of what an idea adds, or all of them; None where the model does not know it."""
@@ -116,7 +129,7 @@ class Because:
 
     def adds(self, i: int) -> list[Reason]:
         """That it says what no other chosen sentence does, against what the average sentence would beside them."""
-        others = self.Y[self.Y != i]
+        others = np.setdiff1d(self.Y, i)
         if not others.size:
             return []
         S = self.ready.dpp.similarity
@@ -127,8 +140,21 @@ class Because:
 
     def alone(self, i: int) -> tuple[str, ...]:
         """What a chosen sentence speaks of and no other chosen one does."""
-        others = self.Y[self.Y != i]
+        others = np.setdiff1d(self.Y, i)
         return self.vocabulary.only(i, others) if others.size else ()
+
+
+def likely_words(ready: Prepared, chance: FloatArray, pinned: IntArray) -> FloatArray:
+    """The share of each sentence's words that a summary drawn from the model is expected to have: consensus counts it.
+
+    Of words that are expected E N_t times, a sentence that has a_t of them gets min(a_t, E N_t).
+    """
+    counts, chance = ready.agreement[0][1], chance.copy()
+    chance[pinned] = 1.0
+    shared = counts.copy()
+    shared.data = np.minimum(counts.data, (counts.T @ chance)[counts.indices])
+    found = np.asarray(shared.sum(axis=1)) / np.maximum(np.asarray(counts.sum(axis=1)), 1.0)
+    return np.asarray(np.maximum(found, NOTHING))
 
 
 def with_ones(columns: FloatArray) -> FloatArray:

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn._notebook import card, table
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.explain.because import Reason
 from dpplearn.summarize.explain.topics import quoted
 from dpplearn.summarize.explain.whole_set import Alike, WholeSet
 
-REDUNDANT = 0.2  # the share of a sentence that is said already, from which on that is the reason
 FEW = 5  # pieces that were no candidates that are printed
 LISTED = 10  # sentences left out that a view shows, unless it is asked for more
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Judged:
     """A sentence, its number among the candidates, and what the model thinks of it."""
 
@@ -30,13 +30,17 @@ class Judged:
     quality: float
     marginal: float
 
+    def __repr__(self) -> str:
+        why = getattr(self, "words", "") or getattr(self, "reason", "")
+        return f"<{type(self).__name__} {self.number}, {shorten(self.sentence.text, 60)!r}: {shorten(why, 80)}>"
+
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON, places of sentences instead of these."""
         data = {key: place(x) if isinstance(x, Sentence) else x for key, x in vars(self).items() if key != "sentence"}
         return {**place(self.sentence), **data}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chosen(Judged):
     """A sentence of the summary and why it is there: at most three reasons, the strongest first."""
 
@@ -56,7 +60,7 @@ class Chosen(Judged):
         return {**super().to_dict(), "reasons": [vars(reason) for reason in self.reasons], "words": self.words}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LeftOut(Judged):
     """A sentence that is not in the summary, why, and the chosen one that it is most like."""
 
@@ -66,7 +70,7 @@ class LeftOut(Judged):
     redundancy: float
     code: str
     reason: str
-    by: int | None
+    by: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ class NoCandidate:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """Why each sentence was chosen, why each other one was not, and what the set is like.
 
@@ -94,15 +98,16 @@ class Explanation:
     chosen : tuple of Chosen
         `reasons` are at most three, strongest first, relative to the average sentence of these documents
         (`dpplearn.summarize.explain.because`): each has an `idea`, `words`, an `amount` (0.7: twice as likely) and its
-        standard `error`. `alone` are words that no other chosen sentence has, and `words` says all of this. `contributions` are the terms theta_j f_ij of log q_i^2 by feature,
-        largest first; `quality` is q_i, `marginal` the probability that the model puts the sentence in a summary, given
-        what is pinned and excluded, and `number` that by which `include=` and `exclude=` know it.
+        standard `error`. `alone` are words that no other chosen sentence has, and `words` says all of this.
+        `contributions` are the terms theta_j f_ij of log q_i^2 by feature, largest first; `quality` is q_i, `marginal`
+        the probability that the model puts the sentence in a summary, given what is pinned and excluded, and `number`
+        that by which `include=` and `exclude=` know it.
     left_out : tuple of LeftOut
         All other sentences that the model was asked about, by quality, each with the one reason that decided: `reason`
-        in words and `code` in one (`dpplearn.summarize.explain.reasons` has them all). `by` is the number of the chosen
-        sentence that it is out for, where there is one. `similarity` is the cosine to `similar_to`, the chosen sentence
-        that is most like it, `shared` the words that both have, and `redundancy` the share of the sentence that the
-        summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
+        in words and `code` in one (`dpplearn.summarize.explain.reasons` has them all). `by` are the numbers of
+        sentences that it is out for, without which it would be chosen. `similarity` is the cosine to `similar_to`, the
+        chosen sentence that is most like it, `shared` the words that both have, and `redundancy` the share of the
+        sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
     as_a_set : WholeSet
         What the summary `covers` and `leaves_out`, its `alikeness` and `sureness`, each in numbers and in `words`.
     documents : tuple of str
@@ -146,12 +151,10 @@ class Explanation:
     def redundant(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
         """Good sentences that were left out because the summary says them already, most covered first.
 
-        Good is a quality of at least the median of all sentences; their reason is that a chosen one has the same words,
-        or that the summary covers `REDUNDANT` of them or more.
+        Good is a quality of at least the median of all sentences.
         """
         least = np.median([x.quality for x in (*self.chosen, *self.left_out)])
-        found = [x for x in self.left_out if x.code in ("same-words", "redundant") and x.redundancy >= REDUNDANT]
-        found = [x for x in found if x.quality >= least]
+        found = [x for x in self.left_out if x.code in ("same-words", "redundant") and x.by and x.quality >= least]
         return tuple(sorted(found, key=lambda x: -x.redundancy)[:most])
 
     def to_dict(self, most: int | None = LISTED) -> dict[str, Any]:
@@ -187,6 +190,21 @@ class Explanation:
         for one in self.some_set_aside(FEW):
             lines.append(f"  {self.documents[one.document]}: {shorten(one.text, 60)} ({one.reason})")
         return "\n".join([*lines, self.first_choice] if self.passed else lines)
+
+    def __repr__(self) -> str:
+        aside = f", {len(self.set_aside)} set aside" if self.set_aside else ""
+        return f"<Explanation of {len(self.chosen)} chosen sentences, {len(self.left_out)} left out{aside}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the words of `str()`, in tables."""
+        chosen = ((shorten(c.sentence.text), self.where(c.sentence), c.words) for c in self.chosen)
+        others = ((shorten(x.sentence.text), self.where(x.sentence), x.reason) for x in self.best_left_out())
+        return card(
+            "Why these sentences",
+            table(("chosen", "from", "why"), chosen, len(self.chosen)),
+            table(("as a set", ""), self.as_a_set.lines()),
+            table(("left out", "from", "why"), others, len(self.left_out)),
+        )
 
     def where(self, sentence: Sentence) -> str:
         """The sentence's document and its place there."""

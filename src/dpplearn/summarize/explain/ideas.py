@@ -41,8 +41,10 @@ IDEAS = (
     ),
     Idea(
         "central",
-        ("similarity", "lexrank", "words in other documents", "word pairs in other documents")
-        + ("repeated word pairs", "like other documents"),
+        (
+            *("similarity", "lexrank", "words in other documents", "word pairs in other documents"),
+            *("repeated word pairs", "like other documents"),
+        ),
         "more central than most",
         "among the most central",
         "less central than most",
@@ -69,6 +71,20 @@ IDEAS = (
     Idea("question", ("question",), *("asks a question",) * 2, "is no question"),
     Idea(ABOUT, (REASON,), "is about the question", "is most about the question", "says little about the question"),
 )
+EXPECTED = Idea(
+    "expected",
+    (),
+    "has words that most summaries would have",
+    "says what most summaries would say",
+    "has few words that summaries would have",
+)
+LESS = {  # than the chosen ones
+    PLACE: "later in its document",
+    "central": "less central",
+    "titles": "fewer words of the titles",
+    ABOUT: "less about the question",
+    EXPECTED.name: "fewer words that summaries would have",
+}
 IGNORED = ("constant",)  # the same for every sentence
 
 

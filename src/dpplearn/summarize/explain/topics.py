@@ -15,13 +15,14 @@ from dpplearn._checks import IntArray
 from dpplearn.summarize.model.about import ASKING
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.language import small_words
-from dpplearn.summarize.text.word_lists import word_lists
+from dpplearn.summarize.text.word_lists import word_lists, word_set
 
 SMALL = 3  # letters of Latin words that mean little, unless they are names
 LONG = 8  # letters: shorter words weigh less, as they are less often what a text is about
 NAMES = 1.5  # how much more than a long word a name weighs
 FEW = 3  # words that stand for many
 TOPICS = 3  # that are named
+DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow week month year")
 _WRITTEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
 
@@ -63,8 +64,8 @@ class Vocabulary:
         return float(d * np.log((len(self.read) + 1.0) / d) ** 2) * (NAMES if self.is_name(word) else size)
 
     def is_name(self, word: str) -> bool:
-        """Whether it is written with a capital inside sentences."""
-        return self.written.get(word, word) != word
+        """Whether it is written with a capital inside sentences; a letter alone is none."""
+        return len(word) > 1 and self.written.get(word, word) != word
 
     def strongest(self, words: Iterable[str], most: int = FEW) -> tuple[str, ...]:
         """Those of the words that weigh most in the whole cluster, as they are written there."""
@@ -105,7 +106,8 @@ class Vocabulary:
 
         Of words that at least two sentences have; a topic has two of them.
         """
-        gone, topics = self.said(subset), []
+        gone = self.said(subset)
+        topics: list[Topic] = []
         rest = [i for i in range(len(self.read)) if i not in {*subset.tolist()}]
         while rest and len(topics) < most:
             new = [{word for word in self.read.words[i] if word not in gone and self.count[word] > 1} for i in rest]
@@ -124,9 +126,9 @@ class Vocabulary:
 
 @cache
 def without_meaning() -> frozenset[str]:
-    """Words that no text is about: small ones, and those that tell sentences, or what leans."""
-    listed = (words for name in ("sentence-words", "leaning-words") for words in word_lists(name).values())
-    return small_words() | ASKING | frozenset().union(*listed)
+    """Words that no text is about: small ones, those that tell sentences or what leans, names of days and months."""
+    lists = ("sentence-words", "leaning-words", "months")
+    return small_words() | ASKING | DAYS | frozenset().union(*(w for name in lists for w in word_lists(name).values()))
 
 
 def quoted(words: Iterable[str]) -> str:

@@ -69,6 +69,7 @@ class WholeSet:
 
     def lines(self) -> list[tuple[str, str]]:
         """What each is called, and its words, where there are any."""
+        named: dict[str, Covers | LeavesOut | Alike | Sureness | None]
         named = {"covers": self.covers, "leaves out": self.leaves_out, "alike": self.alikeness, "sure": self.sureness}
         return [(name, one.words) for name, one in named.items() if one is not None and one.words]
 
@@ -80,8 +81,8 @@ class WholeSet:
 def covers(sentences: Sequence[Sentence], names: Sequence[str], share: float) -> Covers:
     """The documents that sentences are from, and a share of the words."""
     found = tuple(sorted({one.document for one in sentences}))
-    from_all = f"from {len(found)} of {len(names)} documents, " if len(names) > 1 else ""
-    return Covers(found, len(names), share, f"{from_all}with {share:.0%} of the words that several sentences have")
+    of_all = f"{len(found)} of {len(names)} documents, and " if len(names) > 1 else ""
+    return Covers(found, len(names), share, f"{of_all}{share:.0%} of what several sentences speak of")
 
 
 def leaves_out(covered: Covers, topics: tuple[Topic, ...], names: Sequence[str]) -> LeavesOut:

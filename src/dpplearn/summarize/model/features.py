@@ -21,7 +21,7 @@ from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Featurized(Reading):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
@@ -121,6 +121,9 @@ class SentenceFeatures:
         self.binned = binned
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
         self.known: Collection[str] | None = None  # columns of the model file it was read from; later ones are newer
+
+    def __repr__(self) -> str:
+        return f"<SentenceFeatures {self.features!r} of {len(self.names)} columns>"
 
     @property
     def entries(self) -> tuple[Feature, ...]:
