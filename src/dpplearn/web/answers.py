@@ -57,14 +57,15 @@ def selection_answer(summary: Summary) -> schema.SelectionAnswer:
     """A summary of a cluster that is kept: sentences by number."""
     number, explanation = numbers(summary), summary.explain()
     reasons = {int(number[x.number]): x.reason for x in explanation.left_out}
-    by = {int(number[x.number]): int(number[x.by]) for x in explanation.left_out if x.by is not None}
+    by = {int(number[x.number]): number[list(x.by)].tolist() for x in explanation.left_out if x.by}
     marginals = np.minimum(np.bincount(number, summary.marginals), 1.0)  # of a sentence in any of its forms
     return schema.SelectionAnswer(
         **head(summary),
         selected=[schema.Chosen(**one) for one in chosen(summary)],
         redundant=[schema.Redundant(**one) for one in redundant(summary)],
+        left_out=[number[x.number] for x in explanation.best_left_out()],
         reasons=[reasons.get(i, "") for i in range(marginals.size)],
-        by=[by.get(i) for i in range(marginals.size)],
+        by=[by.get(i, []) for i in range(marginals.size)],
         marginals=marginals.tolist(),
     )
 

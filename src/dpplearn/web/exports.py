@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 
-from dpplearn.summarize.explain.report import html_report
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
 
 
 def exported(summary: Summary, asked: schema.Export) -> tuple[str, bytes]:
     """Its media type and its bytes; the words are those of the library's own records."""
-    made = {"text": as_text, "markdown": as_markdown, "html": html_report, "json": as_json}[asked.format](summary)
+    made = {"text": as_text, "markdown": as_markdown, "html": Summary.to_html, "json": as_json}[asked.format](summary)
     return schema.FORMATS[asked.format], made.encode()
 
 
@@ -20,7 +19,7 @@ def as_text(summary: Summary) -> str:
 
 
 def as_markdown(summary: Summary) -> str:
-    return summary.to_markdown()
+    return f"{summary.to_markdown()}\n"
 
 
 def as_json(summary: Summary) -> str:

@@ -353,8 +353,9 @@ class SelectionAnswer(SummaryHead):
 
     selected: list[Chosen]
     redundant: list[Redundant]
+    left_out: list[int] = Field(description="The best sentences that are not in the summary, at most ten, best first.")
     reasons: list[str] = Field(description="Of every sentence: why it was left out; empty for the selected.")
-    by: list[int | None] = Field(description="Of every sentence: the selected one that it was left out for, if any.")
+    by: list[list[int]] = Field(description="Of every sentence: those without which it would be chosen.")
     marginals: list[Marginal] = Field(description="Of every sentence.")
 
 

@@ -81,7 +81,8 @@ class Live:
 
         self._thread = threading.Thread(target=lambda: asyncio.run(serve()))
         self._thread.start()
-        assert ready.wait(300), "the server did not start"
+        while not ready.wait(0.2):  # compiling may take minutes
+            assert self._thread.is_alive(), "the server did not start"
 
     def stop(self) -> None:
         self._server.should_exit = True

@@ -4,6 +4,7 @@ import { $, bdi, h, icon, plain, reconcile, show, textNodes } from "./dom.js";
 import { actions, ruleOf, state, toggleRule } from "./state.js";
 import { direction, measured, nameOf, number, plural, shorten } from "./text.js";
 
+const LISTED = 6; // sentences left out that are listed; any other says why by a click
 let before = null; // the answer shown last
 
 export function buildLists() {
@@ -75,10 +76,13 @@ export function updateLists() {
     foot.title = plain(`${name}: ${x.words}`); // shown whole where it is cut
     press(item, x.sentence);
   });
-  reconcile($("again"), [...selection.again.values()], (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
-    item.querySelector(".why").replaceChildren(bdi(x.reason));
-    item.dataset.order = `≈${x.like}`;
-    press(item, x.sentence);
+  const out = [...new Set([...selection.again.keys(), ...selection.left_out])].slice(0, LISTED);
+  reconcile($("again"), out, (id) => id, listItem, (item, id) => {
+    item.querySelector(".why").replaceChildren(bdi(selection.reasons[id] || "banned by you"));
+    const { like } = selection.again.get(id) ?? {};
+    item.dataset.order = like ? `≈${like}` : "–";
+    item.toggleAttribute("data-again", Boolean(like));
+    press(item, id);
   });
   updateRules();
   // many short sentences: a line of reasons under each would push the last ones off the screen
@@ -98,9 +102,7 @@ export function updateLists() {
     ? "Every sentence is banned." : "No sentence fits into this budget. Give it more room.";
   for (const button of document.querySelectorAll(".exports button")) button.disabled = count === 0;
   $("facts").replaceChildren(...facts(selection));
-  $("again-count").textContent = selection.again.size ? plural(selection.again.size, "sentence") : "";
-  $("again-empty").hidden = selection.again.size > 0;
-  $("again-empty").textContent = count ? "No good sentence was left out for repeating the summary." : "Nothing to repeat yet.";
+  $("left-out").hidden = out.length === 0;
 }
 
 /** What the record says of the set: what it covers and leaves out, how alike its sentences are, how sure it is. */

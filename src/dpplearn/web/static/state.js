@@ -30,7 +30,7 @@ export function statusOf(id) {
   const [pinned, banned] = [state.pins.has(id), state.bans.has(id)];
   const kind = banned ? "banned" : chosen ? "in" : again ? "again" : "";
   return { chosen, again, pinned, banned, kind, marginal: selection?.marginals[id],
-    reason: selection?.reasons[id], by: selection?.chosen.get(selection.by[id]) };
+    reason: selection?.reasons[id], by: selection?.by[id].map((other) => selection.chosen.get(other)).find(Boolean) };
 }
 
 /** The answer with its sentences by number, and what was asked: the controls may have moved on since. */
