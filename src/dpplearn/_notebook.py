@@ -16,7 +16,8 @@ LISTED = 12  # rows of a table, and bars
 LONGEST = 300  # characters of a text
 STYLE = (
     "<style>"
-    ".dpplearn{color-scheme:light dark;font:14px/1.45 system-ui,sans-serif;max-width:60rem;padding:.6rem .9rem;border:1px solid #8886;border-radius:.5rem}"
+    ".dpplearn{color-scheme:light dark;font:14px/1.45 system-ui,sans-serif;max-width:60rem;padding:.6rem .9rem;"
+    "border:1px solid #8886;border-radius:.5rem}"
     ".dpplearn h4{margin:0 0 .3rem;font-size:1rem}.dpplearn p{margin:.3rem 0}"
     ".dpplearn table{border-collapse:collapse;margin:.4rem 0}"
     ".dpplearn td,.dpplearn th{text-align:left;padding:.15rem .6rem;vertical-align:top;border-top:1px solid #8884}"
@@ -33,7 +34,7 @@ def card(title: str, *parts: str, facts: Mapping[str, Any] | None = None) -> str
     >>> card("A <b>", facts={"n": 3}).endswith("<h4>A &lt;b&gt;</h4><p><small>n: 3</small></p></div>")
     True
     """
-    told = "; ".join(f"{name}: {shown(value)}" for name, value in (facts or {}).items())
+    told = "; ".join(f"{shown(name)}: {shown(value)}" for name, value in (facts or {}).items())
     line = f"<p><small>{told}</small></p>" if told else ""
     return f'<div class="dpplearn" dir="auto">{STYLE}<h4>{shown(title)}</h4>{line}{"".join(parts)}</div>'
 

@@ -243,6 +243,18 @@ def count_in_group(wanted, quota, run, j):
 
 
 @jit
+def ended(wanted, quota, run, alive):
+    """Why a run has ended."""
+    at = run.at
+    if quota.group.size > 0:  # none that is barred is still a candidate
+        for i in range(alive.size):
+            if alive[i] and charge(quota, at, wanted.k, i, 0.0) < 0.0:
+                alive[i] = 0
+                at[BARRED] += 1
+    return why(alive, at[TAKEN] == run.items.size, at[DEAR], at[BARRED], at[LOW], at[LINEAR])
+
+
+@jit
 def choose(features, wanted, quota, seen, run, alive, alone):
     """Go on until k items are chosen, or no candidate is left, or Python has to do something: returns the code.
 
@@ -299,9 +311,4 @@ def choose(features, wanted, quota, seen, run, alive, alone):
         if quota.group.size > 0:
             count_in_group(wanted, quota, run, j)
         run.done[j] = CHOSEN
-    if quota.group.size > 0:  # none that is barred is still a candidate
-        for i in range(alive.size):
-            if alive[i] and charge(quota, at, wanted.k, i, 0.0) < 0.0:
-                alive[i] = 0
-                at[BARRED] += 1
-    return why(alive, at[TAKEN] == items.size, at[DEAR], at[BARRED], at[LOW], at[LINEAR])
+    return ended(wanted, quota, run, alive)

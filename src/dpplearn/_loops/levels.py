@@ -148,13 +148,16 @@ def value_with(wanted, state, i):
 
 @jit
 def best_one(wanted, state, left, alive, taken, power, value):
-    """The candidate that fits and has the largest rise in value for cost^power; -1 where none rises."""
+    """The candidate that fits and has the largest rise in value for cost^power; -1 where none rises.
+
+    Of those that differ only by rounding the first wins, or the answer would be that of a library's version.
+    """
     cost, best, winner, reached = wanted.cost, 1e-12, np.int64(-1), value
     for i in range(cost.size):
         if alive[i] and not taken[wanted.group[i]] and cost[i] <= left:
             u = value_with(wanted, state, i)
             change = u - value if power == 0.0 else (u - value) / cost[i] ** power
-            if change > best:
+            if change > best + 1e-11:
                 best, winner, reached = change, i, u
     return winner, reached
 

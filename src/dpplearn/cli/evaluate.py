@@ -10,7 +10,7 @@ import click
 from dpplearn.cli import print_json, say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import read_for_scoring, scored_language
-from dpplearn.cli.options import COMPRESS, MODEL, PATH, UNIT, Run, run_options
+from dpplearn.cli.options import COMPRESS, ENCODER, MODEL, PATH, UNIT, Run, named_encoder, run_options
 from dpplearn.cli.tables import print_table_2
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ STOPPED = "Stopped. What is done is kept: run the same command with the same --o
 @click.command(name="evaluate")
 @click.argument("corpus", type=PATH)
 @MODEL
+@ENCODER
 @click.option("--systems", default="", help="Names, with commas between.  [default: all]")
 @click.option("--train", type=PATH, help="Corpus that lr-mmr and lr-dpp learn from.  [default: they are left out]")
 @COMPRESS
@@ -33,6 +34,7 @@ STOPPED = "Stopped. What is done is kept: run the same command with the same --o
 def command(
     corpus: Path,
     model: Path | None,
+    encoder: str | None,
     systems: str,
     train: Path | None,
     compress: bool,
@@ -58,7 +60,7 @@ def command(
         names = check_systems(systems.split(","))
         if (budget is None) != (unit is None):
             raise ValueError("Give --budget and --unit together: a number means nothing without its unit.")
-    summarizer = Summarizer.load(model)
+    summarizer = Summarizer.load(model, encoder=named_encoder(encoder))
     logistic = Logistic.load(model, summarizer.theta_.size)
     if logistic is None and train is None and not systems:
         names = [name for name in names if name not in LEARNED]

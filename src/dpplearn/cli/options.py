@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import reduce, wraps
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -92,6 +93,9 @@ MODEL = click.option("--model", type=FILE, help="A model file.  [default: the En
 COMPRESS = click.option(
     "--compress", is_flag=True, help="Shorter forms of sentences, with spans dropped, may be chosen, too."
 )
+ENCODER = click.option(
+    "--encoder", metavar="MODULE:OBJECT", help="Makes vectors of a list of texts, itself or by .encode."
+)
 SKIP_BAD = click.option(
     "--skip-bad",
     is_flag=True,
@@ -100,6 +104,16 @@ SKIP_BAD = click.option(
 
 
 UNIT = click.Choice(["bytes", "words", "sentences", "tokens"])
+
+
+def named_encoder(name: str | None) -> Any:
+    """The encoder that --encoder names, imported; None where it is not given."""
+    if name is None:
+        return None
+    try:
+        return resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"--encoder {name} cannot be imported: {error}. Give module:object.") from None
 
 
 def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -127,7 +141,10 @@ learning_options = several(
         "--bigrams", type=Number(0, 1), default=0.3, show_default=True, help="Word pairs in what consensus compares."
     ),
     click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature."),
-    click.option("--similarity", default="fixed", show_default=True, help="Kind of similarity; others are learned."),
+    click.option(
+        "--similarity", default="fixed", show_default=True, help="fixed; or learned: mixture, scaled, projected."
+    ),
+    ENCODER,
     click.option(
         "--quality",
         type=click.Choice(["log-linear", "boosted"]),

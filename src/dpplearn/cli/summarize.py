@@ -12,6 +12,7 @@ from dpplearn.cli.options import (
     COMPRESS,
     DECODERS_HELP,
     DIVERSITY,
+    ENCODER,
     ENCODING,
     FILE,
     MODEL,
@@ -19,6 +20,7 @@ from dpplearn.cli.options import (
     DecoderName,
     Length,
     WholeNumber,
+    named_encoder,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 @click.option("--decoder", type=DecoderName(), metavar="NAME", help=f"{DECODERS_HELP}.  [default: the model's]")
 @DIVERSITY
 @MODEL
+@ENCODER
 @click.option("--min-words", type=WholeNumber(0), default=1, help="Fewest words of a sentence.")
 @click.option("--keep-all", is_flag=True, help="Choose from headings, tables, code, fragments and repeats, too.")
 @click.option("--about", metavar="QUESTION", help="What the summary is to be about: a question, or a few words.")
@@ -63,6 +66,7 @@ def command(
     decoder: str | None,
     diversity: float,
     model: Path | None,
+    encoder: str | None,
     min_words: int,
     keep_all: bool,
     about: str | None,
@@ -85,7 +89,7 @@ def command(
     with first_run_notice():
         check_out(html, "--html")
         cluster = read(files, encoding)
-        summarizer = Summarizer.load(model)
+        summarizer = Summarizer.load(model, encoder=named_encoder(encoder))
         kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress}
         unit = "words" if unit is None and budget is not None else unit
         kept |= {"about": about, "order": order, "with_context": with_context}

@@ -8,7 +8,16 @@ import click
 from dpplearn.cli import check_out, first_run_notice, say
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import read_corpus
-from dpplearn.cli.options import DECODERS_HELP, ENCODING, FILE, PATH, SKIP_BAD, DecoderName, learning_options
+from dpplearn.cli.options import (
+    DECODERS_HELP,
+    ENCODING,
+    FILE,
+    PATH,
+    SKIP_BAD,
+    DecoderName,
+    learning_options,
+    named_encoder,
+)
 
 
 @click.command(name="train")
@@ -31,6 +40,7 @@ def command(
     evaluator: str,
     encoding: str | None,
     skip_bad: bool,
+    encoder: str | None,
     **settings: Any,
 ) -> None:
     """Train a summarizer on CORPUS and write it to a model file.
@@ -43,7 +53,7 @@ def command(
     with first_run_notice():
         check_out(out)
         make_evaluator(evaluator)  # an unknown name is told before any work
-        summarizer = Summarizer(language=language, **settings)
+        summarizer = Summarizer(language=language, encoder=named_encoder(encoder), **settings)
         clusters = read_corpus(corpus, encoding, skip_bad, language=summarizer.settings.language)
         say(f"Read {len(clusters)} clusters from {corpus}.")
         with bars() as show:
@@ -51,7 +61,10 @@ def command(
         summarizer.save(out)
     done = summarizer.training_
     what = "values of trees" if summarizer.quality == "boosted" else "weights"
+    similarity = f"rho {summarizer.rho_:g}"
+    if summarizer.similarity != "fixed":
+        similarity = f"similarity {summarizer.similarity}"
     say(
         f"Learned {summarizer.learned_.size} {what} from {done['sentences']} sentences of {done['documents']} "
-        f"documents (rho {summarizer.rho_:g}, prior variance {done['prior_variance']:g}). Wrote {out}."
+        f"documents ({similarity}, prior variance {done['prior_variance']:g}). Wrote {out}."
     )

@@ -84,20 +84,14 @@ def greedy_rows(
     if wanted.group.size:  # at most one of each
         quota = at_most_one(wanted.group)
     seen = begin_seen(operand.rows.dtype, d, k, prior, run) if distinct else NOBODY
-    if quota is not NO_QUOTA:
-        quota = Quota(*(part.copy() for part in quota))
-        run.at[OWED] = quota.need.sum()
-        run.spent[PLEDGED] = sum(loop.pledge(wanted, quota, run, c) for c in np.flatnonzero(quota.need))
-    if wanted.room < np.inf:
-        run.spent[CHEAPEST] = wanted.cost[alive != 0].min(initial=np.inf)
+    quota = begin_limits(wanted, quota, run, alive)
     alone = n * d <= SMALL
     with Workers() as workers:
         while True:
             check_stop()
             code = loop.choose(features, wanted, quota, seen, run, alive, alone)
             if code == REFRESH:
-                step = max(1, SMALL // d)
-                workers.each(lambda low: loop.refresh(features, run, alive, low, min(low + step, n)), range(0, n, step))  # noqa: B023
+                refresh(loop, features, run, alive, workers)
                 loop.put(features, wanted, quota, run, alive, run.idx[:0], True)
             elif code == EVALUATE:
                 evaluate(features, operand, run, run.block[: run.at[BLOCK]], workers)
@@ -107,6 +101,24 @@ def greedy_rows(
             else:
                 t, first = run.at[TAKEN], run.at[DISTINCT]
                 return Run(run.items[:t], run.gains[:t], code, 0 if first < 0 else int(t - first))
+
+
+def refresh(loop: Any, features: FeatureRows, run: Lazy, alive: Any, workers: Workers) -> None:
+    """Bring all gains up to date that the directions kept can."""
+    n, d = alive.size, run.b.size
+    step = max(1, SMALL // d)
+    workers.each(lambda low: loop.refresh(features, run, alive, low, min(low + step, n)), range(0, n, step))
+
+
+def begin_limits(wanted: Wanted, quota: Quota, run: Lazy, alive: Any) -> Quota:
+    """The limits of groups, to be used up, and what is owed to them before the first item; the cheapest of all."""
+    if quota is not NO_QUOTA:
+        quota = Quota(*(part.copy() for part in quota))
+        run.at[OWED] = quota.need.sum()
+        run.spent[PLEDGED] = sum(loops().pledge(wanted, quota, run, c) for c in np.flatnonzero(quota.need))
+    if wanted.room < np.inf:
+        run.spent[CHEAPEST] = wanted.cost[alive != 0].min(initial=np.inf)
+    return quota
 
 
 def at_most_one(group: IntArray) -> Quota:

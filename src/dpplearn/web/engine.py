@@ -69,7 +69,8 @@ class Reading:
     def nbytes(self) -> int:
         """Memory it comes to take, about, and rather more than less.
 
-        Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, and of the latest
+        Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, those of every part of a
+        similarity that is learned (half of each, and where its entries are), and of the latest
         diversity and pins two kernels with a copy and eigenvectors each; then features, words and texts, whole and in
         sentences; and the objects that hold them, which are most of it where a cluster is a word.
         """
@@ -77,8 +78,8 @@ class Reading:
         more = 0 if self.forms is None else self.forms.n  # the same again, of all forms
         words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
         own = 17_000 + 3_300 * n + 190 * words + 4 * text + 400 * len(read.set_aside)
-        times = 2 if self.asked else 1
-        return 8 * (10 * times * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
+        arrays = (20 if self.asked else 10) + (1 + len(read.parts) if read.parts else 0)
+        return 8 * (arrays * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
 
 
 class Engine:
@@ -88,7 +89,7 @@ class Engine:
         self.settings = settings
         self.models: dict[str, Summarizer] = {}
         if settings.model is not None:
-            self.models[settings.model.stem] = Summarizer.load(settings.model)
+            self.models[settings.model.stem] = Summarizer.load(settings.model, encoder=settings.encoder)
         self.models.setdefault("english", Summarizer.load())
         self.default = next(iter(self.models))
         self.warmed = False

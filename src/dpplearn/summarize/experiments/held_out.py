@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpplearn._run.progress import Progress
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.experiments.baselines import train_logistic
@@ -19,6 +21,7 @@ from dpplearn.summarize.experiments.peers import read_peers
 from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
 from dpplearn.summarize.experiments.systems import LEARNED, PAPER, Models
+from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.split_cluster import kept_splits, split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.words import words
@@ -99,6 +102,9 @@ class Experiment:
             "test_hash": corpus_fingerprint(self.tested),
             "test_clusters": len(self.tested),
             **{name: getattr(settings, name) for name in RECORDED},
+            **({} if settings.similarity == Fixed.kind else {"similarity": settings.similarity}),
+            **({} if settings.quality == LogLinear.kind else {"quality": settings.quality}),
+            **({} if settings.encoder is None else {"encoder": encoder_name(settings.encoder)}),
             "targets": self.summarizer.targets or "each for consensus, all for the other decoders",
             "tune": self.tune,
             **self.scoring.record,

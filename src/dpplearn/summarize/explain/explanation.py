@@ -12,8 +12,8 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._notebook import card, table
+from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.explain.because import Reason
 from dpplearn.summarize.explain.topics import quoted
 from dpplearn.summarize.explain.whole_set import Alike, WholeSet
 

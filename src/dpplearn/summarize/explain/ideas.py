@@ -10,7 +10,6 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.model.about import REASON
 
 _BINS = re.compile(r" (?:rank|(\d+)/(\d+)(?: of cluster)?)$")
 TOP = 0.9  # of the other sentences below it: among the most
@@ -31,7 +30,7 @@ class Idea:
         return self.low if level < 0.5 else self.top if level >= TOP else self.high
 
 
-PLACE, ABOUT, ADDS = "place", "about", "adds"
+PLACE, ADDS = "place", "adds"
 IDEAS = (
     Idea(
         PLACE,
@@ -69,8 +68,8 @@ IDEAS = (
         "can be read by itself",
     ),
     Idea("question", ("question",), *("asks a question",) * 2, "is no question"),
-    Idea(ABOUT, (REASON,), "is about the question", "is most about the question", "says little about the question"),
 )
+ABOUT = Idea("about", (), "is about the question", "is most about the question", "says little about the question")
 EXPECTED = Idea(
     "expected",
     (),
@@ -82,7 +81,7 @@ LESS = {  # than the chosen ones
     PLACE: "later in its document",
     "central": "less central",
     "titles": "fewer words of the titles",
-    ABOUT: "less about the question",
+    ABOUT.name: "less about the question",
     EXPECTED.name: "fewer words that summaries would have",
 }
 IGNORED = ("constant",)  # the same for every sentence

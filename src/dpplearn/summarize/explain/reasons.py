@@ -91,7 +91,7 @@ class Reasons:
 
         Where one is dropped, another may come that says the same again: that one is dropped, too.
         """
-        C = self.read.C[i]
+        C = self.decision.ready.likeness[i]
         near = sorted((j for j in self.subset if C[j] >= ALIKE), key=lambda j: -C[j])
         if not self.what_if.asks:
             return (max(self.choice.subset.tolist(), key=lambda j: C[j]),) if redundancy >= REDUNDANT else ()

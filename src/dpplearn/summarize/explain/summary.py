@@ -127,7 +127,7 @@ class Summary:
 
     @cached_property
     def _explanation(self) -> Explanation:
-        read, q, p, Y = self.read, self.dpp.quality, self.marginals, self.subset
+        read, q, p, Y, C = self.read, self.dpp.quality, self.marginals, self.subset, self.ready.likeness
         terms, vocabulary = self.ready.contributions[self.order], Vocabulary(read)
         likely, pinned = None, set(self.pinned.tolist())
         if self.decision.decoder == "consensus" and self.worth.chance is not None:
@@ -141,16 +141,16 @@ class Summary:
         rest = left_out(read.forms, q.size, Y)
         rest = rest[np.argsort(-q[rest], kind="stable")]
         covered = covered_shares(self.dpp.similarity, rest, Y).tolist()
-        nearest = Y[read.C[np.ix_(rest, Y)].argmax(axis=1)]
+        nearest = Y[C[np.ix_(rest, Y)].argmax(axis=1)]
         why = Reasons(self.decision, self.worth, because, vocabulary)
         others = []
         for i, j, share in zip(rest.tolist(), nearest.tolist(), covered, strict=True):
             shared = vocabulary.shared(i, j)
-            like = read.sentences[j], float(read.C[i, j]), shared, share
+            like = read.sentences[j], float(C[i, j]), shared, share
             others.append(LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), *like, *why.of(i, share)))
         documents = tuple(document.id for document in read.cluster.documents)
         free, cost = np.setdiff1d(Y, self.pinned), read.costs(self.unit)
-        together = whole_set(read.sentences, Y, read.C, vocabulary, documents, self.worth.chance, cost, free)
+        together = whole_set(read.sentences, Y, C, vocabulary, documents, self.worth.chance, cost, free)
         return Explanation(tuple(chosen), tuple(others), together, documents, set_aside(read), read.passed)
 
     def __repr__(self) -> str:

@@ -15,11 +15,11 @@ from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.similarity import Fixed, Mixture
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import read_as
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures, items_of
+from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster, check_cluster
@@ -30,6 +30,7 @@ from dpplearn.summarize.text.units import Unit, cut, limit, measured
 FOLDS = 5
 VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7)
+COMPONENTS = 16  # of a projection, beside what is particular to a sentence: summaries have fewer sentences
 
 
 class Trained(NamedTuple):
@@ -50,7 +51,9 @@ class Example(NamedTuple):
 
     def scaled(self, priors: FloatArray) -> Example:
         """With features times the roots of these: one prior for all their weights is then theirs for each."""
-        return self._replace(items=items_of(self.read, self.items.features * np.sqrt(priors), None, self.items.cost))
+        return self._replace(
+            items=self.read.with_features(self.items.features * np.sqrt(priors), None, self.items.cost)
+        )
 
 
 def train(
@@ -74,8 +77,7 @@ def train(
     check_references(clusters)
     settings = replace(settings, language=settled_language(settings.language, clusters, stacklevel=4))
     progress = as_progress(verbose)
-    binned = settings.quality == LogLinear.kind
-    features = SentenceFeatures(settings.features, splitter=settings.splitter, unit=settings.unit, binned=binned)
+    features = settings.sentence_features()
     with blas_threads(0):
         examples = []
         for whole in features.fit_read(clusters):
@@ -88,9 +90,9 @@ def train(
         rho, variance = choose([one.scaled(features.priors) for one in examples], settings, progress)
     # targets that cannot be (sentences repeated word for word) are left out
     options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
-    options |= {"rho": rho} if fixed else {"similarity": settings.similarity}
+    options |= {"rho": rho} if fixed else learned_options(settings.similarity)
     options |= {"quality": settings.quality, "random_state": settings.random_state}
-    prior = variance * features.priors if binned else variance  # trees have one for all leaves
+    prior = variance * features.priors if features.binned else variance  # trees have one for all leaves
     model = ConditionalDPP(prior, evaluator=evaluator, **options).fit(*flat(examples))
     model.set_params(
         n_jobs=1, backend=None, evaluator="numpy", verbose=False
@@ -104,6 +106,15 @@ def train(
         "converged": bool(model.converged_),
     }
     return Trained(features, model, settings.language, training)
+
+
+def learned_options(kind: str) -> dict[str, Any]:
+    """For `ConditionalDPP`, of a similarity that is learned: exactly and from several starts where that is cheap.
+
+    Of hundreds of columns, L-BFGS takes long over digits that no summary shows.
+    """
+    exact = {} if kind == Mixture.kind else {"n_starts": 1, "tol": 1e-2}
+    return {"similarity": kind, "n_components": COMPONENTS, **exact}
 
 
 def check_references(clusters: Sequence[Cluster]) -> None:
