@@ -99,6 +99,11 @@ SKIP_BAD = click.option(
 )
 
 
+CORPUS = click.Path(path_type=Path)  # a file, a folder or a pattern, which `open_corpus` looks for
+BACKEND = click.option("--backend", type=click.Choice(["serial", "processes", "dask"]), help="[default: by --jobs]")
+SCHEDULER = click.option(
+    "--scheduler", metavar="ADDRESS", help="Of a Dask cluster to work on, such as tcp://host:8786."
+)
 UNIT = click.Choice(["bytes", "words", "sentences", "tokens"])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -22,6 +22,7 @@ from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given, as_cluster
 from dpplearn.summarize.corpora.mismatch import read_as, warn_unless_read
+from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import Question, check_about
 from dpplearn.summarize.model.choice import choose
@@ -33,7 +34,8 @@ from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
 from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.training import Trained, extract, train
+from dpplearn.summarize.model.targets import extract
+from dpplearn.summarize.model.training import Trained, train
 from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
 from dpplearn.summarize.text.matching import ANY, match_words
 from dpplearn.summarize.text.units import Unit
@@ -187,29 +189,39 @@ class Summarizer(Parameters):
 
     def fit(
         self,
-        clusters: Sequence[Cluster],
+        clusters: Iterable[Cluster] | Corpus,
         *,
         tune: bool = False,
         n_jobs: int | None = 1,
         backend: Any = None,
         evaluator: Any = "numpy",
         verbose: bool | Progress = False,
+        work: str | os.PathLike[str] | None = None,
+        anew: bool = False,
     ) -> Self:
         """Learn from clusters with reference summaries: features, oracle extracts, weights.
 
         Parameters
         ----------
-        clusters : list of Cluster
-            Each with at least one reference.
+        clusters : list of Cluster, or Corpus
+            Each with at least one reference. A corpus (`open_corpus`) is read piece by piece, where it lies; memory
+            does not grow with it.
         tune : bool
-            Choose rho and the prior variance by held-out ROUGE-1 F, in five folds, instead of taking them as given.
+            Choose rho and the prior variance by held-out ROUGE-1 F, in five folds, instead of taking them as given; of
+            more than 300 clusters, on 300 drawn by `random_state`.
         n_jobs, backend, evaluator, verbose
-            As in `ConditionalDPP`.
+            As in `ConditionalDPP`; every stage runs there, and the result is the same to the bit.
+        work : path, optional
+            A folder for what is made on the way, which every worker can reach. A fit that was stopped goes on from it;
+            when it is done, it is removed. Default: a temporary one.
+        anew : bool
+            Whether a folder with the work of another fit is emptied, instead of refused.
         """
         if isinstance(clusters, Cluster):
             raise TypeError("Training needs a list of clusters, found one: pass [cluster].")
         options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "evaluator": evaluator, "verbose": verbose}
-        return self._keep(train(self.settings, [*clusters], tune=tune, **options))
+        given = clusters if isinstance(clusters, Corpus) else [*clusters]
+        return self._keep(train(self.settings, given, tune=tune, work=work, anew=anew, **options))
 
     def _keep(self, trained: Trained) -> Self:
         self.features_, self._predictor, self.language_, self.training_ = trained
