@@ -112,6 +112,34 @@ def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda command: reduce(lambda inner, option: option(inner), reversed(options), command)
 
 
+summary_options = several(
+    click.option(
+        "--budget",
+        type=Length(),
+        metavar="LENGTH",
+        help="At most so long, or a share of the text such as 20%; in sentences, so many.  "
+        "[default: what suits the text, about 100 words for ten news articles; with --model, its own]",
+    ),
+    click.option("--unit", type=UNIT, help="[default: words]"),
+    click.option("--decoder", type=DecoderName(), metavar="NAME", help=f"{DECODERS_HELP}.  [default: the model's]"),
+    DIVERSITY,
+    click.option("--min-words", type=WholeNumber(0), default=1, help="Fewest words of a sentence."),
+    click.option("--keep-all", is_flag=True, help="Choose from headings, tables, code, fragments and repeats, too."),
+    click.option("--about", metavar="QUESTION", help="What the summary is to be about: a question, or a few words."),
+    click.option(
+        "--order",
+        type=click.Choice(["chronological", "source", "importance"]),
+        default="chronological",
+        show_default=True,
+        help="Documents by date where they have one, as given, or what adds most first.",
+    ),
+    click.option(
+        "--with-context", is_flag=True, help='A sentence such as "But he ..." brings the one before it, or is out.'
+    ),
+    COMPRESS,
+)
+
+
 learning_options = several(
     click.option("--budget", type=float, default=665, show_default=True, help="Length of the summaries."),
     click.option("--unit", type=UNIT, default="bytes", show_default=True),

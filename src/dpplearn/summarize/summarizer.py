@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -14,6 +13,7 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray, Items, check_jobs, check_subset
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
+from dpplearn._run.threads import map_in_order
 from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
 from dpplearn.learning.boosted import Boosted
@@ -381,12 +381,24 @@ class Summarizer(Parameters):
             return Summary.of(ready, choice, allowed, budget, unit, order, diversity, pinned=pinned, excluded=excluded)
 
     def summarize_many(
-        self, clusters: Sequence[Given], budget: Budget | None = None, unit: Unit | None = None, *,
+        self, clusters: Iterable[Given], budget: Budget | None = None, unit: Unit | None = None, *,
         n_jobs: int | None = None, **options: Any,
-    ) -> list[Summary]:  # fmt: skip
-        """A summary of each cluster, in order; options as in `summarize`."""
-        with ThreadPoolExecutor(check_jobs(n_jobs)) as pool:
-            return list(pool.map(lambda cluster: self.summarize(cluster, budget, unit, **options), clusters))
+    ) -> Iterator[Summary]:  # fmt: skip
+        """A summary of each cluster, in order, as they are asked for: only a few are in memory.
+
+        `clusters` may be a `Corpus`, or anything that yields clusters; options are those of `summarize`.
+
+        Examples
+        --------
+        >>> from dpplearn.summarize import Summarizer
+        >>> texts = (["It rained. Boats sank.", "The dam held."][k % 2] for k in range(1000))
+        >>> next(Summarizer.load().summarize_many(texts, 2, "words")).text
+        'It rained.'
+        """
+        self._check_fitted()
+        return map_in_order(
+            lambda cluster: self.summarize(cluster, budget, unit, **options), clusters, check_jobs(n_jobs)
+        )
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "_predictor"):

@@ -20,7 +20,7 @@ from dpplearn.summarize.corpora.documents import (
     unique_ids,
 )
 from dpplearn.summarize.corpora.formats.apart import Apart
-from dpplearn.summarize.corpora.pieces import CLUSTERS, Cut, Entry
+from dpplearn.summarize.corpora.pieces import Cut, Entry, spans
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.blocks import OUTSIDE
 
@@ -40,8 +40,8 @@ def cut_folders(source: Source) -> Iterator[Cut]:
             f"{clusters[0].name} and the file {loose[0].name}. Move one of the two elsewhere."
         )
     found = [path] if loose or not clusters else clusters
-    for k in range(0, len(found), CLUSTERS):
-        yield Cut(read_folders, tuple(found[k : k + CLUSTERS]), min(1.0, (k + CLUSTERS) / len(found)))
+    for a, b in spans(len(found), source):
+        yield Cut(read_folders, tuple(found[a:b]), b / len(found))
 
 
 def read_folders(source: Source, folders: tuple[Path, ...]) -> Iterator[Entry]:

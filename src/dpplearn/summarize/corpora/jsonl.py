@@ -13,7 +13,7 @@ from dpplearn._checks import describe
 from dpplearn._io.encoding import MAX_BYTES, MAX_LINE, Line, breaks_at_bytes, is_packed, read_lines, unpacked_name
 from dpplearn._io.jsonlines import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
-from dpplearn.summarize.corpora.pieces import CLUSTERS, LARGEST, Cut, Entry
+from dpplearn.summarize.corpora.pieces import LARGEST, Cut, Entry, sizes
 from dpplearn.summarize.corpora.source import Source
 
 BLOCK = 2**23  # bytes that are searched for ends of lines at a time
@@ -35,39 +35,43 @@ def cut_jsonl(source: Source) -> Iterator[Cut]:
     path, encoding = source.path, source.encoding or "utf-8"
     size = max(path.stat().st_size, 1)
     if breaks_at_bytes(encoding) and not is_packed(path):
-        for start, stop, first in line_ranges(path):
+        for start, stop, first in line_ranges(source):
             yield Cut(read_range, (start, stop, first), stop / size)
         return
     with path.open("rb") as packed:
         lines = ((line.data, line.encoding) for line in read_lines(packed, path, encoding))
         first = 1
-        while some := take(lines):
+        for number in sizes(source):
+            some = take(lines, number)
+            if not some:
+                return
             at = size if packed.closed else packed.tell()  # pyarrow closes it at its end
             yield Cut(read_given, (first, some), min(at / size, 1.0))
             first += len(some)
 
 
-def take(lines: Iterator[tuple[bytes, str]]) -> list[tuple[bytes, str]]:
+def take(lines: Iterator[tuple[bytes, str]], number: int) -> list[tuple[bytes, str]]:
     """The next lines, as many as one piece has."""
     some, size = [], 0
     for line in lines:
         some.append(line)
         size += len(line[0])
-        if len(some) == CLUSTERS or size >= LARGEST:
+        if len(some) == number or size >= LARGEST:
             break
     return some
 
 
-def line_ranges(path: Path) -> Iterator[tuple[int, int, int]]:
+def line_ranges(source: Source) -> Iterator[tuple[int, int, int]]:
     """Where stretches of whole lines begin and end, and the number of the first line of each."""
-    start, at, first, number = 0, 0, 1, 1
-    with path.open("rb") as file:
+    start, at, first, number, each = 0, 0, 1, 1, sizes(source)
+    size = next(each)
+    with source.path.open("rb") as file:
         while block := file.read(BLOCK):
             for end in (np.flatnonzero(np.frombuffer(block, np.uint8) == 10) + (at + 1)).tolist():
                 number += 1
-                if number - first == CLUSTERS or end - start >= LARGEST:
+                if number - first == size or end - start >= LARGEST:
                     yield start, end, first
-                    start, first = end, number
+                    start, first, size = end, number, next(each)
             at += len(block)
     if at > start:
         yield start, at, first

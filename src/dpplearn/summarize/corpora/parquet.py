@@ -1,14 +1,16 @@
-"""Parquet files of clusters: a row for each, with the fields of the JSON Lines format; a piece is a row group."""
+"""Parquet files of clusters: a row for each, with the fields of the JSON Lines format."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 from dpplearn.summarize.corpora.jsonl import cluster_of
-from dpplearn.summarize.corpora.pieces import CLUSTERS, Cut, Entry
+from dpplearn.summarize.corpora.pieces import Cut, Entry, spans
 from dpplearn.summarize.corpora.source import Source
 
 FIELDS = ("id", "documents", "references", "reference_ids", "lang", "language", "split")
@@ -38,27 +40,21 @@ def open_parquet(path: Path) -> Any:
 
 
 def cut_parquet(source: Source) -> Iterator[Cut]:
-    """A piece for each row group, or for several small ones that follow each other."""
+    """Rows of a row group."""
     with open_parquet(source.path) as file:
-        sizes = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
-    groups: list[int] = []
-    first = rows = 0
-    for g, size in enumerate(sizes):
-        groups.append(g)
-        rows += size
-        if rows >= CLUSTERS or g + 1 == len(sizes):
-            yield Cut(read_groups, (tuple(groups), first), (first + rows) / max(sum(sizes), 1))
-            first, rows, groups = first + rows, 0, []
+        ends = [0, *accumulate(file.metadata.row_group(g).num_rows for g in range(file.num_row_groups))]
+    for g, (first, last) in enumerate(pairwise(ends)):
+        few = replace(source, singles=max(source.singles - first, 0))
+        for a, b in spans(last - first, few):
+            yield Cut(read_rows, (g, a, b, first + a), (first + b) / ends[-1])
 
 
-def read_groups(source: Source, given: tuple[tuple[int, ...], int]) -> Iterator[Entry]:
-    """The clusters of some row groups, a few at a time; `first` rows stand before them."""
-    groups, first = given
+def read_rows(source: Source, given: tuple[int, int, int, int]) -> Iterator[Entry]:
+    """The clusters of rows a to b of a row group, before which there are so many in the file."""
+    group, a, b, before = given
     with open_parquet(source.path) as file:
         columns = [name for name in FIELDS if name in file.schema_arrow.names]
-        number = first
-        for batch in file.iter_batches(CLUSTERS, row_groups=list(groups), columns=columns):
-            for record in batch.to_pylist():
-                number += 1
-                with source.tolerate():
-                    yield Entry(cluster_of(record, f"{source.path}, row {number}"), number)
+        records = file.read_row_group(group, columns=columns).slice(a, b - a).to_pylist()
+    for number, record in enumerate(records, before + 1):
+        with source.tolerate():
+            yield Entry(cluster_of(record, f"{source.path}, row {number}"), number)

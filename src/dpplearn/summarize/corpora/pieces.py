@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.matching import normal_language
 
-CLUSTERS = 50  # that a piece has at most
+CLUSTERS = 10  # that a piece has at most
 LARGEST = 2**24  # bytes of lines after which a piece ends
 COMPARED = 5_000  # sentences of a cluster that can be learned from
 
@@ -93,10 +93,28 @@ class Piece:
                 yield found
 
 
-def cut_clusters(clusters: Iterable[Cluster], total: int | None = None) -> Iterator[Cut]:
+def sizes(source: Source) -> Iterator[int]:
+    """How many clusters the pieces have: one at first, so that there is work for many where the corpus is small."""
+    return chain(repeat(1, source.singles), repeat(CLUSTERS))
+
+
+def spans(n: int, source: Source) -> Iterator[tuple[int, int]]:
+    """Where the pieces of n clusters begin and end."""
+    start = 0
+    for size in sizes(source):
+        if start >= n:
+            return
+        yield start, min(start + size, n)
+        start += size
+
+
+def cut_clusters(clusters: Iterable[Cluster], source: Source, total: int | None = None) -> Iterator[Cut]:
     """Clusters that are in memory, or that a reader makes one after the other."""
     left, done = iter(clusters), 0
-    while some := tuple(islice(left, CLUSTERS)):
+    for size in sizes(source):
+        some = tuple(islice(left, size))
+        if not some:
+            return
         done += len(some)
         yield Cut(as_given, some, 0.0 if total is None else done / total)
 

@@ -32,6 +32,7 @@ class Reader:
     cut: Callable[[Source], Iterator[Cut]] | None = None  # where pieces can be found without reading what is before
 
 
+SINGLES = 64  # pieces of one cluster that a corpus begins with
 READERS = [  # a new format is one entry; the first that a path looks like reads it
     Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut=cut_jsonl),
     Reader("a Parquet file with one cluster per row", looks_like_parquet, cut=cut_parquet),
@@ -110,14 +111,15 @@ class Corpus:
             yield Piece(number, cut, source, self.wanted, frozenset(dropped.get(number, ())))
 
     def _cuts(self, notes: Source) -> Iterator[tuple[Source, Cut]]:
-        yield from ((Source(self.name), cut) for cut in cut_clusters(self.clusters, len(self.clusters)))
+        own = self.notes()
+        yield from ((own, cut) for cut in cut_clusters(self.clusters, own, len(self.clusters)))
         for k, (reader, source) in enumerate(self.sources):
             before, own = k / len(self.sources), source.fresh()
             if reader.cut is not None:
                 cuts = reader.cut(own)
             else:
                 assert reader.read is not None  # one of the two
-                cuts = cut_clusters(reader.read(own))
+                cuts = cut_clusters(reader.read(own), own)
             for cut in cuts:
                 yield source, cut._replace(share=cut.share and before + cut.share / len(self.sources))
             notes.add(own.passed)
@@ -205,7 +207,7 @@ def open_corpus(
         if reader is None:
             said = f"{one} must be {kinds()}, but is none."
             raise ValueError(f"{said} For documents of one cluster, use Cluster.from_files.")
-        sources.append((reader, Source(one, encoding, asked, skip_bad)))
+        sources.append((reader, Source(one, encoding, asked, skip_bad, SINGLES // len(paths))))
     return Corpus(given, sources, wanted=Wanted(split, language, only, usable), skip_bad=skip_bad)
 
 

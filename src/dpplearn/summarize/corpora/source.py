@@ -24,6 +24,7 @@ class Source:
     encoding: str | None = None  # UTF-8, unless a file says otherwise
     references: Path | None = None  # where reference summaries are, if not under the path
     skip_bad: bool = False  # whether to go on past what cannot be read
+    singles: int = 64  # pieces at its beginning that have one cluster each
     other: list[Path] = field(default_factory=list)  # files of kinds that are not read
     empty: list[Path] = field(default_factory=list)  # files without a word
     bad: list[str] = field(default_factory=list)  # what is wrong with parts that were skipped
@@ -43,7 +44,7 @@ class Source:
 
     def fresh(self) -> Source:
         """The same place, with nothing passed over yet."""
-        return Source(self.path, self.encoding, self.references, self.skip_bad)
+        return Source(self.path, self.encoding, self.references, self.skip_bad, self.singles)
 
     @property
     def passed(self) -> dict[str, list[str]]:

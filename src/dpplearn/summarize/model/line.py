@@ -15,6 +15,7 @@ from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.storage.shards import load_shard
+from dpplearn.summarize.corpora.passing import Pass
 from dpplearn.summarize.corpora.pieces import Piece
 from dpplearn.summarize.corpora.reading import Census, Corpus
 from dpplearn.summarize.corpora.source import Source
@@ -75,14 +76,14 @@ class Line:
         """Read the corpus once: how many clusters there are, in how many documents each word is, what is bad."""
         known = self.folder.path / "counted.json"
         if not known.exists():
-            pieces = self._each("Reading clusters", "counted", count)
-            dropped = self._repeated(pieces)
+            files = self._each("Reading clusters", "counted", count)
+            dropped = self._repeated(files)
             for number in dropped:  # counted with clusters that do not count
-                self.folder.file("counted", number, ".json").unlink()
+                files[number].unlink()
             if dropped:
                 self.counted = self.counted._replace(dropped=dropped)
                 self._each("Reading clusters", "counted", count)
-            write_record(known, self._sum_up(pieces) | {"dropped": dropped})
+            write_record(known, self._sum_up(files) | {"dropped": dropped})
         found = read_record(known)
         notes, census = self.corpus.notes(), Census()
         notes.add(found["passed"])
@@ -95,10 +96,10 @@ class Line:
 
     def prepare(self) -> Prepared:
         """Sentences, extracts, features: shards in files."""
-        pieces = self._each("Preparing", "prepared", prepare, self.folder.path / "idf.json")
+        files = self._each("Preparing", "prepared", prepare, self.folder.path / "idf.json")
         made: list[tuple[Path, Path, Path]] = []  # items, values, and the shard that is made of them
         sentences, squares, empty = 0, 0, list[str]()
-        for out in (self.folder.file("prepared", k, ".json") for k in range(pieces)):
+        for out in files:
             record = read_record(out)
             sentences, empty = sentences + record["sentences"], empty + record["empty"]
             squares += sum(size for _, size in record["shards"])
@@ -117,36 +118,28 @@ class Line:
         features.edges = {name: np.array(x) for name, x in read_record(self.folder.path / "edges.json").items()}
         return features
 
-    def _each(self, what: str, stage: str, work: Callable[[Asked], int], learned: Path | None = None) -> int:
-        """Do a stage on all pieces whose records are not there; how many pieces there are."""
-        total, pieces, share, found = self.counted.clusters, 0, 0.0, [0]
-        notes = self.corpus.notes()
-
-        def tasks() -> Iterator[Asked]:
-            nonlocal pieces, share
-            for piece in self.corpus.pieces(notes, self.counted.dropped):
-                pieces, share = piece.number + 1, piece.cut.share
-                out = self.folder.file(stage, piece.number, ".json")
-                if out.exists():
-                    found.append(int(read_record(out)["clusters"]))
-                else:
-                    yield Asked(piece, self.settings, out, learned)
-
-        for _, n in self.workers.each(work, tasks()):
-            found.append(n)
-            # how many there will be, by the share of the files that the pieces so far are
-            guess = round(sum(found) / (len(found) - 1) * pieces / share) if share else 0
-            self.progress.stage(what, sum(found), total or max(guess, sum(found)))
-        self.progress.stage(what, sum(found), max(sum(found), 1))
+    def _each(self, what: str, stage: str, work: Callable[[Asked], int], learned: Path | None = None) -> list[Path]:
+        """Do a stage on all pieces; their records."""
+        total, dropped = self.counted.clusters, self.counted.dropped
+        line = Pass(self.corpus, self.folder, self.workers, self.progress)
+        files, notes = line.each(
+            what,
+            stage,
+            work,
+            lambda piece, out: Asked(piece, self.settings, out, learned),
+            size=lambda out: int(read_record(out)["clusters"]),
+            total=total,
+            dropped=dropped,
+        )
         if not total:  # what the reader of a format without pieces passed over
             write_record(self.folder.file(stage, "parent", ".json"), notes.passed)
-        return pieces
+        return files
 
-    def _repeated(self, pieces: int) -> dict[int, list[int]]:
+    def _repeated(self, files: Sequence[Path]) -> dict[int, list[int]]:
         """Places of clusters whose ids came before, by piece; an error unless bad parts are skipped."""
         census, dropped = Census(), dict[int, list[int]]()
-        for number in range(pieces):
-            record = read_record(self.folder.file("counted", number, ".json"))
+        for number, file in enumerate(files):
+            record = read_record(file)
             notes = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad)
             for place, seen in enumerate(record["seen"]):
                 with notes.tolerate():
@@ -160,15 +153,14 @@ class Line:
                 write_record(path, parent)
         return dropped
 
-    def _sum_up(self, pieces: int) -> dict[str, Any]:
+    def _sum_up(self, files: Sequence[Path]) -> dict[str, Any]:
         """What all pieces amount to; the document frequencies have a file of their own."""
         notes, counts = self.corpus.notes(), Counter[str]()
         clusters = documents = 0
         languages: set[str] = set()
         said: dict[str, set[str]] = {"split": set(), "language": set()}
         without: list[list[Any]] = []
-        for number in range(pieces):
-            record = read_record(self.folder.file("counted", number, ".json"))
+        for record in map(read_record, files):
             counts.update(record["words"])
             without += [[clusters + t, name] for t, name in record["without"]]
             clusters, documents = clusters + record["clusters"], documents + record["documents"]
