@@ -112,6 +112,10 @@ class WorkFolder:
         folder.mkdir(exist_ok=True)
         return folder / (f"{number:06d}{ending}" if isinstance(number, int) else f"{number}{ending}")
 
+    def known(self, stage: str, ending: str) -> list[Path]:
+        """The results of a stage that are there."""
+        return sorted((self.path / stage).glob(f"[0-9]*{ending}"))
+
 
 def said(error: OSError) -> str:
     """The error as a sentence."""

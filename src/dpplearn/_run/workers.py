@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import pickle
+import tempfile
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from dpplearn._checks import check_choice, check_jobs
@@ -25,22 +29,41 @@ class Workers(ABC):
     """Who does the work. Functions and tasks must pickle, and may be run twice where a worker is lost."""
 
     @abstractmethod
-    def each(self, work: Callable[[Task], Answer], tasks: Iterable[Task]) -> Iterator[tuple[Task, Answer]]:
-        """The tasks with their answers, as they are done; tasks are made as they are needed."""
+    def each(
+        self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
+    ) -> Iterator[tuple[Task, Answer]]:
+        """The tasks with their answers, as they are done; tasks are made as they are needed.
+
+        An answer is work(task), or work(task, given) with something that all have in common and that travels once.
+        """
 
 
 class Here(Workers):
     """This process, one task after the other."""
 
-    def each(self, work: Callable[[Task], Answer], tasks: Iterable[Task]) -> Iterator[tuple[Task, Answer]]:
+    def each(
+        self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
+    ) -> Iterator[tuple[Task, Answer]]:
         for task in tasks:
-            yield task, alone(work, task)
+            yield task, alone(work, task, given)
 
 
-def alone(work: Callable[[Task], Answer], task: Task) -> Answer:
+def alone(work: Callable[..., Answer], task: Task, given: Any = None) -> Answer:
     """With one BLAS thread: the workers are the parallelism."""
     with blas_threads(0, one=True):
-        return work(task)
+        return work(task) if given is None else work(task, given)
+
+
+def alone_with(work: Callable[..., Answer], task: Task, path: str) -> Answer:
+    """In a process: with what is in a file, read once."""
+    return alone(work, task, from_file(path))
+
+
+@lru_cache(maxsize=1)
+def from_file(path: str) -> Any:
+    """What the process that started this one wrote there."""
+    with open(path, "rb") as file:
+        return pickle.load(file)
 
 
 class Processes(Workers):
@@ -50,12 +73,17 @@ class Processes(Workers):
         self.jobs = jobs
         self.pool: ProcessPoolExecutor | None = None
 
-    def each(self, work: Callable[[Task], Answer], tasks: Iterable[Task]) -> Iterator[tuple[Task, Answer]]:
+    def each(
+        self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
+    ) -> Iterator[tuple[Task, Answer]]:
         left, again, lost = iter(tasks), deque[Task](), 0
         waiting: dict[Future[Answer], Task] = {}
+        path = self._keep(given)
         try:
             while True:
-                broken = not self._fill(work, waiting, left, again)
+                broken = not self._fill(
+                    partial(alone, work) if path is None else partial(alone_with, work, path=path), waiting, left, again
+                )
                 if not waiting and not again:
                     return
                 done = wait(waiting, return_when=FIRST_COMPLETED).done if waiting else set()
@@ -82,10 +110,22 @@ class Processes(Workers):
         except BaseException:  # Ctrl-C or an error: what the workers are at is of no use any more
             self.close()
             raise
+        finally:
+            if path is not None:
+                os.unlink(path)
+
+    def _keep(self, given: Any) -> str | None:
+        """A file with what all tasks have in common."""
+        if given is None:
+            return None
+        handle, path = tempfile.mkstemp(prefix="dpplearn-")
+        with os.fdopen(handle, "wb") as file:
+            pickle.dump(given, file)
+        return path
 
     def _fill(
         self,
-        work: Callable[[Task], Answer],
+        work: Callable[..., Answer],
         waiting: dict[Future[Answer], Task],
         left: Iterator[Task],
         again: deque[Task],
@@ -102,7 +142,7 @@ class Processes(Workers):
                 again.append(found)  # type: ignore[arg-type]
             try:
                 with deaf_children():
-                    waiting[self.pool.submit(alone, work, again[0])] = again[0]
+                    waiting[self.pool.submit(work, again[0])] = again[0]
             except BrokenProcessPool:
                 return False
             again.popleft()
@@ -123,7 +163,9 @@ class Cluster(Workers):
     def __init__(self, client: Any) -> None:
         self.client = client
 
-    def each(self, work: Callable[[Task], Answer], tasks: Iterable[Task]) -> Iterator[tuple[Task, Answer]]:
+    def each(
+        self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
+    ) -> Iterator[tuple[Task, Answer]]:
         import asyncio
         from concurrent.futures import CancelledError
 
@@ -131,6 +173,8 @@ class Cluster(Workers):
         left, again, lost = iter(tasks), deque[Task](), 0
         waiting: dict[str, tuple[Any, Task]] = {}
         done: Any = dd.as_completed()
+        # the answer of a task, never scattered: what a lost worker held is made again elsewhere
+        shared = None if given is None else self.client.submit(same, given, pure=False)
         try:
             while True:
                 room = 2 * max(sum(self.client.nthreads().values()), 1)
@@ -138,7 +182,7 @@ class Cluster(Workers):
                     task = again.popleft() if again else next(left, self)
                     if task is self:
                         break
-                    future = self.client.submit(alone, work, task, pure=False)
+                    future = self.client.submit(alone, work, task, shared, pure=False)
                     waiting[future.key] = future, task  # type: ignore[assignment]
                     done.add(future)
                 if not waiting:
@@ -168,6 +212,10 @@ class Cluster(Workers):
         except Exception:  # whatever a link that is closed says
             return False
         return True
+
+
+def same(given: Any) -> Any:
+    return given
 
 
 def gone(client: Any) -> ConnectionError:

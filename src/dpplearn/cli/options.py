@@ -183,6 +183,8 @@ class Run:
 
     only: str | None
     jobs: int
+    backend: str | None
+    scheduler: str | None
     out: Path | None
     as_json: bool
     encoding: str | None
@@ -200,6 +202,8 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         AS_JSON,
         click.option("--out", type=FILE, help="Folder for results.json and all summaries."),
         click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores."),
+        BACKEND,
+        SCHEDULER,
         click.option("--references", "only", metavar="PART", help="Only references with this in their reference_ids."),
         ENCODING,
         SKIP_BAD,

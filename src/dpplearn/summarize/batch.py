@@ -56,7 +56,8 @@ def summarize_corpus(
 ) -> Outcome:
     """Write a line of JSON for each cluster of a corpus: its summary, or an error.
 
-    Options are those of `Summarizer.summarize`. What is done is kept in the folder `work` until all is, and only then is `out` written, as a whole.
+    Options are those of `Summarizer.summarize`. What is done is kept in the folder `work` until all is, and only then
+    is `out` written, as a whole.
     """
     from dpplearn import __version__
 

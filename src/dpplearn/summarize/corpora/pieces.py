@@ -21,6 +21,7 @@ class Entry(NamedTuple):
 
     cluster: Cluster
     line: int | None = None
+    place: int = -1  # in its piece
 
 
 class Cut(NamedTuple):
@@ -82,7 +83,7 @@ class Piece:
         """The clusters that are read, wanted or not; what is passed over is noted."""
         for place, entry in enumerate(self.cut.read(notes, self.cut.given)):
             if place not in self.dropped:
-                yield entry
+                yield entry._replace(place=place)
 
     def clusters(self) -> Iterator[Cluster]:
         """Those that count; what is passed over was said before."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from glob import glob, has_magic
 from os import PathLike, fspath
@@ -72,7 +72,8 @@ class Corpus:
     """Clusters that are read when they are asked for, piece by piece, as often as they are.
 
     Iterating over it gives the clusters one by one, and only one is in memory; `Summarizer.fit`, the commands and
-    `summarize_many` take it as they take a list. `open_corpus` makes one of files, `listed` one of a list.
+    `summarize_many` take it as they take a list. `open_corpus` makes one of files, `listed` one of a list; `dropped`
+    has the places in each piece that are left out.
     """
 
     name: Path  # for messages
@@ -80,6 +81,7 @@ class Corpus:
     clusters: Sequence[Cluster] = field(default=(), repr=False)  # those in memory
     wanted: Wanted = field(default_factory=Wanted)
     skip_bad: bool = False
+    dropped: Mapping[int, Collection[int]] = field(default_factory=dict, repr=False)  # by piece
 
     def __iter__(self) -> Iterator[Cluster]:
         """The clusters in order; what was passed over is said at the end, in a `SkippedWarning`."""
@@ -108,7 +110,8 @@ class Corpus:
     def pieces(self, notes: Source, dropped: Mapping[int, Iterable[int]] = {}) -> Iterator[Piece]:  # read only
         """Its pieces in order; what a reader without pieces passes over is noted."""
         for number, (source, cut) in enumerate(self._cuts(notes)):
-            yield Piece(number, cut, source, self.wanted, frozenset(dropped.get(number, ())))
+            places = frozenset([*self.dropped.get(number, ()), *dropped.get(number, ())])
+            yield Piece(number, cut, source, self.wanted, places)
 
     def _cuts(self, notes: Source) -> Iterator[tuple[Source, Cut]]:
         own = self.notes()

@@ -96,6 +96,9 @@ class Line:
 
     def prepare(self) -> Prepared:
         """Sentences, extracts, features: shards in files."""
+        for record in self.folder.known("prepared", ".json"):
+            if any(not there(*paths) for paths in self._shards(record)):  # one was lost: its piece is done again
+                record.unlink()
         files = self._each("Preparing", "prepared", prepare, self.folder.path / "idf.json")
         made: list[tuple[Path, Path, Path]] = []  # items, values, and the shard that is made of them
         sentences, squares, empty = 0, 0, list[str]()
@@ -103,13 +106,17 @@ class Line:
             record = read_record(out)
             sentences, empty = sentences + record["sentences"], empty + record["empty"]
             squares += sum(size for _, size in record["shards"])
-            for j in range(len(record["shards"])):
-                made.append((*files_of(out, j), self.folder.file("shards", f"{out.stem}-{j:03d}", ".npz")))
+            made += self._shards(out)
         edges = self._edges([values for _, values, _ in made], sentences)
         todo = (Binning(a, b, self.settings, edges, out) for a, b, out in made if not out.exists())
         for done, _ in enumerate(self.workers.each(bin_shard, todo), 1):
             self.progress.stage("Features", done, len(made))
         return Prepared([out for _, _, out in made], sentences, empty, squares)
+
+    def _shards(self, record: Path) -> list[tuple[Path, Path, Path]]:
+        """Of each shard of a piece its items, their values, and what is made of these."""
+        numbers = range(len(read_record(record)["shards"]))
+        return [(*files_of(record, j), self.folder.file("shards", f"{record.stem}-{j:03d}", ".npz")) for j in numbers]
 
     def features(self) -> SentenceFeatures:
         """The features as they were learned."""
@@ -141,7 +148,7 @@ class Line:
         for number, file in enumerate(files):
             record = read_record(file)
             notes = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad)
-            for place, seen in enumerate(record["seen"]):
+            for place, *seen in record["seen"]:
                 with notes.tolerate():
                     census.see(notes.path, *seen)
                 if len(notes.bad) > len(dropped.get(number, ())):
@@ -165,7 +172,7 @@ class Line:
             without += [[clusters + t, name] for t, name in record["without"]]
             clusters, documents = clusters + record["clusters"], documents + record["documents"]
             languages |= set(record["languages"])
-            for _, _, split, language in record["seen"]:
+            for _, _, _, split, language in record["seen"]:
                 said["split"].add(str(split))
                 said["language"].add(str(language))
             notes.add(record["passed"])
@@ -188,6 +195,11 @@ class Line:
 
             write_record(known, edges_of(ask, dict.fromkeys(bins, sentences), bins) if bins else {})
         return read_record(known)
+
+
+def there(items: Path, values: Path, shard: Path) -> bool:
+    """Whether a shard is made, or can be."""
+    return shard.exists() or (items.exists() and values.exists())
 
 
 def instances(prepared: Prepared) -> tuple[Any, ...]:

@@ -62,7 +62,7 @@ def count(asked: Asked) -> int:
     languages: set[str] = set()
     for entry in piece.entries(notes):
         one = entry.cluster
-        seen.append([entry.line, one.id, one.split, one.language])
+        seen.append([entry.place, entry.line, one.id, one.split, one.language])
         cluster = piece.wanted.of(one, notes)
         if cluster is None:
             continue
