@@ -48,6 +48,7 @@ class WorkFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock()
         try:
+            self._sweep()
             if head.exists():
                 self._compare(head)
             if not head.exists():
@@ -80,6 +81,11 @@ class WorkFolder:
             "anew, remove that folder, or give another."
         )
 
+    def _sweep(self) -> None:
+        """Remove what somebody who was killed had begun to write."""
+        for half in self.path.rglob(".*.tmp"):
+            half.unlink(missing_ok=True)
+
     def _lock(self) -> None:
         self._held = (self.path / LOCK).open("w")
         with suppress(ImportError):  # not on Windows
@@ -98,10 +104,12 @@ class WorkFolder:
             self._held.close()
         if self.given is None or kind is None:
             shutil.rmtree(self.path, ignore_errors=True)
-        elif isinstance(error, OSError):
+            return
+        self._sweep()
+        if isinstance(error, OSError):
             again = f"{self.path} keeps what is done: when that is put right, run the same command again to go on."
             raise OSError(f"{said(error)} {again}") from error
-        elif isinstance(error, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(
                 f"Stopped. {self.path} keeps what is done: run the same command again to go on."
             ) from None

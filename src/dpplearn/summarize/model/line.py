@@ -96,9 +96,9 @@ class Line:
 
     def prepare(self) -> Prepared:
         """Sentences, extracts, features: shards in files."""
-        for record in self.folder.known("prepared", ".json"):
-            if any(not there(*paths) for paths in self._shards(record)):  # one was lost: its piece is done again
-                record.unlink()
+        for old in self.folder.known("prepared", ".json"):
+            if not all(there(*paths) for paths in self._shards(old)):  # one was lost: its piece is done again
+                old.unlink()
         files = self._each("Preparing", "prepared", prepare, self.folder.path / "idf.json")
         made: list[tuple[Path, Path, Path]] = []  # items, values, and the shard that is made of them
         sentences, squares, empty = 0, 0, list[str]()

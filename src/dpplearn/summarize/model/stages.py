@@ -191,6 +191,8 @@ class Binning(NamedTuple):
 
 def bin_shard(asked: Binning) -> None:
     """A shard with its quality features, in place of what it was made of."""
+    if asked.out.exists():  # done by a worker that was lost before it could say so
+        return
     features = features_for(asked.settings)
     features.edges = {name: np.array(edges) for name, edges in asked.edges.items()}
     names = [entry.name for entry in features.entries]
