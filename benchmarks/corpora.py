@@ -108,7 +108,7 @@ def two_processes(n: int, folder: Path, repeats: int) -> list[float]:
 
     def tasks(run: int) -> Iterator[Summaries]:
         for piece in corpus.pieces(corpus.notes()):
-            yield Summaries(piece, folder / f"{run}-{piece.number}.jsonl", None, {}, False)
+            yield Summaries(piece, folder / f"{run}-{piece.number}.jsonl", None, None, {}, False)
 
     with open_workers("processes", 1) as one, open_workers("processes", 2) as two:
         for workers in (one, two):

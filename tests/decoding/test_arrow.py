@@ -20,7 +20,7 @@ def test_every_layout_is_the_same_rows(dtype, rng):
     column = fixed(E)
     layouts = [
         column,
-        pa.array([row.tolist() for row in E], pa.list_(pa.from_numpy_dtype(dtype))),
+        pa.array([list(row) for row in E], pa.list_(pa.from_numpy_dtype(dtype))),
         pa.chunked_array([column[:7], column[7:7], column[7:]]),
         pa.table({"embedding": column}),
         pa.table({f"e{c}": E[:, c] for c in range(5)}),

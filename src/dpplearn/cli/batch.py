@@ -9,7 +9,17 @@ import click
 
 from dpplearn.cli import check_out, first_run_notice, say
 from dpplearn.cli.bars import bars
-from dpplearn.cli.options import BACKEND, CORPUS, ENCODING, FILE, MODEL, SCHEDULER, summary_options
+from dpplearn.cli.options import (
+    BACKEND,
+    CORPUS,
+    ENCODER,
+    ENCODING,
+    FILE,
+    MODEL,
+    SCHEDULER,
+    named_encoder,
+    summary_options,
+)
 
 
 @click.command(name="batch")
@@ -17,6 +27,7 @@ from dpplearn.cli.options import BACKEND, CORPUS, ENCODING, FILE, MODEL, SCHEDUL
 @click.option("--out", type=FILE, required=True, help="JSON Lines file to write.")
 @summary_options
 @MODEL
+@ENCODER
 @click.option("--explain", is_flag=True, help="With the sentences' places and the reasons.")
 @click.option("--split", help="Only clusters of this part of the corpus, such as test.")
 @click.option("--language", help="Only clusters in this language.")
@@ -31,6 +42,7 @@ def command(
     corpus: Path,
     out: Path,
     model: Path | None,
+    encoder: str | None,
     explain: bool,
     split: str | None,
     language: str | None,
@@ -54,12 +66,19 @@ def command(
 
     with first_run_notice():
         check_out(out)
-        Summarizer.load(model)  # what is wrong with it is told before any work
+        Summarizer.load(model, encoder=named_encoder(encoder))  # what is wrong with it is told before any work
         options["unit"] = "words" if unit is None and options["budget"] is not None else unit
         clusters = open_corpus(corpus, encoding, skip_bad=True, split=split, language=language)
         own = work is None and (out.is_file() or not out.exists())  # no device
         work = out.with_name(f"{out.name}.work") if own else work
-        given: dict[str, Any] = {"model": model, "explain": explain, "work": work, "anew": own, "n_jobs": jobs}
+        given: dict[str, Any] = {
+            "model": model,
+            "encoder": encoder,
+            "explain": explain,
+            "work": work,
+            "anew": own,
+            "n_jobs": jobs,
+        }
         with bars() as show, scheduler_client(scheduler, backend) as where:
             found = summarize_corpus(clusters, out, backend=where, verbose=show, **given, **options)
     total = found.done + len(found.failed)

@@ -12,7 +12,7 @@ import click
 from dpplearn.cli import print_json, say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import read_for_scoring, scored_language
-from dpplearn.cli.options import COMPRESS, CORPUS, MODEL, UNIT, Run, run_options
+from dpplearn.cli.options import COMPRESS, CORPUS, ENCODER, MODEL, UNIT, Run, named_encoder, run_options
 from dpplearn.cli.tables import print_table_2
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ STOPPED = "Stopped. What is done is kept: run the same command with the same --o
 @click.command(name="evaluate")
 @click.argument("corpus", type=CORPUS)
 @MODEL
+@ENCODER
 @click.option("--systems", default="", help="Names, with commas between.  [default: all]")
 @click.option("--train", type=CORPUS, help="Corpus that lr-mmr and lr-dpp learn from.  [default: they are left out]")
 @COMPRESS
@@ -36,6 +37,7 @@ STOPPED = "Stopped. What is done is kept: run the same command with the same --o
 def command(
     corpus: Path,
     model: Path | None,
+    encoder: str | None,
     systems: str,
     train: Path | None,
     compress: bool,
@@ -61,7 +63,7 @@ def command(
         names = check_systems(systems.split(","))
         if (budget is None) != (unit is None):
             raise ValueError("Give --budget and --unit together: a number means nothing without its unit.")
-    summarizer = Summarizer.load(model)
+    summarizer = Summarizer.load(model, encoder=named_encoder(encoder))
     logistic = Logistic.load(model, summarizer.theta_.size)
     if logistic is None and train is None and not systems:
         names = [name for name in names if name not in LEARNED]

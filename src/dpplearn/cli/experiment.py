@@ -12,7 +12,7 @@ from dpplearn.cli import say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import corpus_for, read_for_scoring
 from dpplearn.cli.evaluate import finish, stopped, workers_for
-from dpplearn.cli.options import CORPUS, FILE, Run, learning_options, run_options
+from dpplearn.cli.options import CORPUS, FILE, Run, learning_options, named_encoder, run_options
 from dpplearn.cli.tables import print_table_1, print_table_2
 
 
@@ -36,6 +36,7 @@ def command(
     train_split: str | None,
     test_split: str | None,
     run: Run,
+    encoder: str | None,
     **settings: Any,
 ) -> None:
     """Train on one corpus, summarize another with every system, and print Tables 1 and 2 beside the paper's figures.
@@ -56,7 +57,7 @@ def command(
 
     with usage_errors():
         names = check_systems(systems.split(","))
-        summarizer = Summarizer(**settings)
+        summarizer = Summarizer(encoder=named_encoder(encoder), **settings)
         budget, unit, language = (getattr(summarizer.settings, name) for name in ("budget", "unit", "language"))
         elsewhere = test is not None and test.resolve() != train.resolve()
         if (leave_one_out and elsewhere) or (not leave_one_out and test is None):

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import reduce, wraps
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from dpplearn.decoding.registry import DECODERS, normal_name
 
@@ -60,6 +62,10 @@ class DecoderName(click.ParamType):  # type: ignore[type-arg]  # as above: older
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """What `dpplearn completion` offers."""
+        return [CompletionItem(name) for name in DECODERS if name.startswith(incomplete)]
+
 
 class Length(click.ParamType):  # type: ignore[type-arg]  # as above
     """A number, or a share of the text such as 20%."""
@@ -92,6 +98,9 @@ MODEL = click.option("--model", type=FILE, help="A model file.  [default: the En
 COMPRESS = click.option(
     "--compress", is_flag=True, help="Shorter forms of sentences, with spans dropped, may be chosen, too."
 )
+ENCODER = click.option(
+    "--encoder", metavar="MODULE:OBJECT", help="Makes vectors of a list of texts, itself or by .encode."
+)
 SKIP_BAD = click.option(
     "--skip-bad",
     is_flag=True,
@@ -105,6 +114,16 @@ SCHEDULER = click.option(
     "--scheduler", metavar="ADDRESS", help="Of a Dask cluster to work on, such as tcp://host:8786."
 )
 UNIT = click.Choice(["bytes", "words", "sentences", "tokens"])
+
+
+def named_encoder(name: str | None) -> Any:
+    """The encoder that --encoder names, imported; None where it is not given."""
+    if name is None:
+        return None
+    try:
+        return resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"--encoder {name} cannot be imported: {error}. Give module:object.") from None
 
 
 def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -160,7 +179,10 @@ learning_options = several(
         "--bigrams", type=Number(0, 1), default=0.3, show_default=True, help="Word pairs in what consensus compares."
     ),
     click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature."),
-    click.option("--similarity", default="fixed", show_default=True, help="Kind of similarity; others are learned."),
+    click.option(
+        "--similarity", default="fixed", show_default=True, help="fixed; or learned: mixture, scaled, projected."
+    ),
+    ENCODER,
     click.option(
         "--quality",
         type=click.Choice(["log-linear", "boosted"]),

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -19,7 +18,7 @@ from dpplearn.cli.applied import Applied, apply_model
 from dpplearn.cli.bars import bars
 from dpplearn.cli.formats import FORMATS, format_of, read_items, write_items
 from dpplearn.cli.items import Items
-from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, DecoderName, Size, WholeNumber
+from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODER, DecoderName, Size, WholeNumber, named_encoder
 from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.cli.parts import parts_of
 from dpplearn.cli.reports import write_report
@@ -50,7 +49,7 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
     help="List of numbers, or fields of one each: e0:e15, or 'e*'.  [default: embedding, if there is such a field]",
 )
 @click.option("--text", metavar="FIELD", help="Text, compared by tf-idf.  [default: text, if there are no embeddings]")
-@click.option("--encoder", metavar="MODULE:OBJECT", help="Makes embeddings of a list of texts, itself or by .encode.")
+@ENCODER
 @click.option("--dimensions", type=WholeNumber(1), metavar="D", help="Reduce tf-idf to so many numbers, by an SVD.")
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
@@ -289,11 +288,9 @@ def read_vectors(items: Items, embedding: str | None, text: str | None, of_texts
 def embed(texts: list[str], encoder: str | None, dimensions: int | None) -> Any:
     """Texts by an encoder of the user's, or by tf-idf, of which an SVD keeps as many dimensions as are asked for."""
     if encoder is not None:
-        try:
-            found = resolve_name(encoder)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ValueError(f"--encoder {encoder} cannot be imported: {error}. Give module:object.") from None
-        return np.asarray(getattr(found, "encode", found)(texts))
+        from dpplearn.summarize.model.meaning import encode
+
+        return encode(named_encoder(encoder), texts)
     rows = tfidf(texts)
     if dimensions is None or dimensions >= min(rows.shape):
         return rows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpplearn.cli import check_out, first_run_notice, print_json, say
-from dpplearn.cli.options import ENCODING, FILE, MODEL, summary_options
+from dpplearn.cli.options import ENCODER, ENCODING, FILE, MODEL, named_encoder, summary_options
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True)
 @summary_options
 @MODEL
+@ENCODER
 @click.option("--explain", is_flag=True, help="Say why, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and its reasons as JSON.")
 @click.option("--html", type=FILE, help="Also write a page with the sources marked.")
@@ -29,6 +30,7 @@ def command(
     decoder: str | None,
     diversity: float,
     model: Path | None,
+    encoder: str | None,
     min_words: int,
     keep_all: bool,
     about: str | None,
@@ -51,7 +53,7 @@ def command(
     with first_run_notice():
         check_out(html, "--html")
         cluster = read(files, encoding)
-        summarizer = Summarizer.load(model)
+        summarizer = Summarizer.load(model, encoder=named_encoder(encoder))
         kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress}
         unit = "words" if unit is None and budget is not None else unit
         kept |= {"about": about, "order": order, "with_context": with_context}

@@ -17,6 +17,7 @@ from dpplearn.cli.options import (
     SKIP_BAD,
     DecoderName,
     learning_options,
+    named_encoder,
 )
 
 
@@ -46,6 +47,7 @@ def command(
     evaluator: str,
     encoding: str | None,
     skip_bad: bool,
+    encoder: str | None,
     **settings: Any,
 ) -> None:
     """Train a summarizer on CORPUS and write it to a model file.
@@ -62,7 +64,7 @@ def command(
     with first_run_notice():
         check_out(out)
         make_evaluator(evaluator)  # an unknown name is told before any work
-        summarizer = Summarizer(language=language, **settings)
+        summarizer = Summarizer(language=language, encoder=named_encoder(encoder), **settings)
         clusters = open_corpus(
             corpus, encoding, skip_bad, language=summarizer.settings.language if language else None, usable=skip_bad
         )
@@ -74,8 +76,11 @@ def command(
         summarizer.save(out)
     done = summarizer.training_
     what = "values of trees" if summarizer.quality == "boosted" else "weights"
+    similarity = f"rho {summarizer.rho_:g}"
+    if summarizer.similarity != "fixed":
+        similarity = f"similarity {summarizer.similarity}"
     say(
         f"Learned {summarizer.learned_.size} {what} from {done['sentences']} sentences of {done['documents']} "
-        f"documents in {done['clusters']} clusters (rho {summarizer.rho_:g}, prior variance "
-        f"{done['prior_variance']:g}). Wrote {out}."
+        f"documents in {done['clusters']} clusters ({similarity}, prior variance {done['prior_variance']:g}). "
+        f"Wrote {out}."
     )

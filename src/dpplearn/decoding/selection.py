@@ -92,6 +92,8 @@ class Selection:
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes get the number, not the model."""
+        if isinstance(self.log_prob_of, Unknown):
+            return dict(self.__dict__)
         return self.__dict__ | {"log_prob": self.log_prob, "log_prob_of": Known(self.log_prob)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -106,3 +108,13 @@ class Known:
 
     def __call__(self, subset: IntArray) -> float:  # noqa: ARG002  # the value is known for the one subset
         return self.value
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Why no log-probability is computed."""
+
+    why: str
+
+    def __call__(self, subset: IntArray) -> float:  # noqa: ARG002  # as other models have it
+        raise RuntimeError(self.why)

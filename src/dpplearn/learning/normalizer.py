@@ -25,7 +25,9 @@ from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import reduced_rows, reduced_similarity, stacked_qr
+from dpplearn._loops.packed import mirrored, pack
 from dpplearn._precision import MIN_PIVOT, WIDE
+from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.similarity.record import Derivative, Direction, Items, Similarity
 
 LOG_WIDE = float(np.log(WIDE))
@@ -43,12 +45,13 @@ class Normalizer(NamedTuple):
 class Operand:
     """S of one item set as the routes want it: a matrix, rows, or columns in the order of quality.
 
-    What is dense stays in memory; similarities of sparse phi, which is far smaller, are made for each evaluation.
+    What is dense and given stays in memory; similarities of sparse phi, which is far smaller, and learned ones are made
+    for each evaluation.
     """
 
     def __init__(self, items: Items, similarity: Similarity) -> None:
         self.items, self.similarity, self.own = items, similarity, similarity.own
-        self.keep = not sparse.issparse(items.phi)
+        self.keep = not (sparse.issparse(items.phi) or isinstance(similarity, Learned))  # that changes each time
         self._kept: FloatArray | None = None
 
     def matrix(self) -> FloatArray:
@@ -115,9 +118,10 @@ class OfDeterminant(Derivative):
             G = np.asfortranarray(self.dense())
             products = np.empty((p, n, n))
             for a, way in enumerate(directions):
-                products[a] = product(G, way)
-                diagonal[:, a] = np.einsum("ij,ij->i", products[a], G)
-            second = products.reshape(p, -1) @ products.transpose(0, 2, 1).reshape(p, -1).T
+                products[a] = product(G, way).T  # C_a G, in the order in which LAPACK leaves G C_a
+                diagonal[:, a] = np.einsum("ij,ij->j", products[a], G)
+            turned = products.transpose(0, 2, 1).reshape(p, -1)
+            second = products.reshape(p, -1) @ turned.T
         second = np.tril(second) + np.tril(second, -1).T
         with np.errstate(over="ignore", invalid="ignore"):
             ratio = np.where(diagonal > 0, diagonal * np.exp(-eta)[:, None], 0.0)
@@ -141,12 +145,11 @@ class Inverse(OfDeterminant):
     r: FloatArray
     shared: float
 
-    def triangle(self) -> FloatArray:
-        return np.asarray(self.X * self.r[:, None] * self.r)
+    def packed(self) -> FloatArray:
+        return np.asarray(pack(self.X.T, self.r))
 
     def dense(self) -> FloatArray:
-        lower = np.tril(self.triangle())
-        return lower + np.tril(lower, -1).T
+        return np.asarray(mirrored(self.X.T, self.r))
 
     def squares(self) -> FloatArray:
         r2 = self.r**2

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 from dpplearn._io.atomic import replace_file
@@ -30,6 +31,7 @@ class Request(NamedTuple):
     piece: Piece
     out: Path
     model: Path | None
+    encoder: str | None  # module:object
     options: Mapping[str, Any]  # of Summarizer.summarize
     explain: bool
 
@@ -46,6 +48,7 @@ def summarize_corpus(
     out: str | os.PathLike[str],
     *,
     model: Path | None = None,
+    encoder: str | None = None,
     explain: bool = False,
     work: str | os.PathLike[str] | None = None,
     anew: bool = False,
@@ -63,7 +66,7 @@ def summarize_corpus(
 
     known = [] if model is None else [str(model.resolve()), model.stat().st_size, model.stat().st_mtime_ns]
     identity: dict[str, Any] = {"dpplearn": __version__, "corpus": [] if work is None else corpus.identity}
-    identity |= {"model": known, "options": options, "explain": explain}
+    identity |= {"model": known, "encoder": encoder, "options": options, "explain": explain}
     census, failed = Census(), list[tuple[str, str]]()
     with WorkFolder(work, identity, anew=anew) as folder, open_workers(backend, n_jobs) as workers:
         line = Pass(corpus, folder, workers, as_progress(verbose))
@@ -71,7 +74,7 @@ def summarize_corpus(
             "Summarizing",
             "summaries",
             summarize_piece,
-            lambda piece, path: Request(piece, path, model, options, explain),
+            lambda piece, path: Request(piece, path, model, encoder, options, explain),
             size=count_lines,
             ending=".jsonl",
         )
@@ -113,14 +116,15 @@ def count_lines(path: Path) -> int:
 
 
 @lru_cache(maxsize=1)
-def summarizer_of(model: Path | None, _: int) -> Summarizer:
+def summarizer_of(model: Path | None, _: int, encoder: str | None = None) -> Summarizer:
     """The model, kept in a worker for the next piece."""
-    return Summarizer.load(model)
+    return Summarizer.load(model, encoder=None if encoder is None else resolve_name(encoder))
 
 
 def summarize_piece(asked: Request) -> int:
     """The lines of a piece; how many there are."""
-    summarizer = summarizer_of(asked.model, 0 if asked.model is None else asked.model.stat().st_mtime_ns)
+    changed = 0 if asked.model is None else asked.model.stat().st_mtime_ns
+    summarizer = summarizer_of(asked.model, changed, asked.encoder)
     with replace_file(asked.out, "w") as file:
         n = 0
         for n, record in enumerate(records_of(asked, summarizer), 1):  # noqa: B007  # counted

@@ -69,7 +69,8 @@ class Reading:
     def nbytes(self) -> int:
         """Memory it comes to take, about, and rather more than less.
 
-        Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, and of the latest
+        Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, those of every part of a
+        similarity that is learned (half of each, and where its entries are), and of the latest
         diversity and pins two kernels with a copy and eigenvectors each; then features, words and texts, whole and in
         sentences; and the objects that hold them, which are most of it where a cluster is a word.
         """
@@ -77,8 +78,8 @@ class Reading:
         more = 0 if self.forms is None else self.forms.n  # the same again, of all forms
         words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
         own = 17_000 + 3_300 * n + 190 * words + 4 * text + 400 * len(read.set_aside)
-        times = 2 if self.asked else 1
-        return 8 * (10 * times * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
+        arrays = (20 if self.asked else 10) + (1 + len(read.parts) if read.parts else 0)
+        return 8 * (arrays * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
 
 
 class Engine:
@@ -88,16 +89,29 @@ class Engine:
         self.settings = settings
         self.models: dict[str, Summarizer] = {}
         if settings.model is not None:
-            self.models[settings.model.stem] = Summarizer.load(settings.model)
+            self.models[settings.model.stem] = Summarizer.load(settings.model, encoder=settings.encoder)
         self.models.setdefault("english", Summarizer.load())
         self.default = next(iter(self.models))
         self.warmed = False
 
-    def warm(self) -> None:
-        """Compile or load every loop that a request may need, once, so that the first one does not wait for it."""
+    def is_compiled(self) -> bool | None:
+        """Whether loops of all kinds that requests need are on disk; None where they cannot be."""
+        from dpplearn._loops import consensus, gram, greedy, levels, scoring
+        from dpplearn._loops.jit import are_kept
+
+        return are_kept(gram.gram, greedy.greedy_kernel, levels.gather, scoring.best_of_block, consensus.build)
+
+    def warm(self, until: Deadline | None = None) -> None:
+        """Compile or load every loop that a request may need, once, so that none waits for it."""
+        from dpplearn._loops.jit import compiled_always
+
         if self.warmed:
             return
-        forever = Deadline(3_600.0)
+        with compiled_always():
+            self._try_all(until or Deadline(3_600.0))
+        self.warmed = True
+
+    def _try_all(self, forever: Deadline) -> None:
         one = Cluster.from_texts(["A storm hit the coast."])  # arrays of one row have a memory layout of their own
         pinned = {"include": [0], "exclude": [1]}
         for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {})):
@@ -106,7 +120,6 @@ class Engine:
                 for diversity in (0.25, 0.5, 0.75):
                     options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
                     selection_answer(self.find(reading, options, forever, samples=1_000))
-        self.warmed = True
 
     def describe(self) -> schema.Models:
         """The models by name, and what may be asked of them."""

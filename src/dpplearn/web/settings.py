@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -44,6 +45,8 @@ class Settings:
         no page elsewhere reaches it by a name of its own that resolves to 127.0.0.1.
     token : str, optional
         What clients of the API must send as a bearer, at least 16 characters; None for no such thing.
+    encoder : optional
+        That of the model, if it was trained with one, as in `Summarizer.load`.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class Settings:
     samples: int = 50_000
     hosts: tuple[str, ...] | None = LOOPBACK
     token: str | None = field(default=None, repr=False)
+    encoder: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.token is not None and not re.fullmatch("[!-~]{16,}", self.token):
@@ -78,7 +82,7 @@ class Settings:
             raise ValueError(f"token must be 16 or more letters, digits and signs of ASCII. This makes one: {made}")
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.name in ("model", "hosts", "token"):
+            if one.name in ("model", "hosts", "token", "encoder"):
                 continue
             low = 0 if one.name == "queue" else 1 if one.type == "int" else 1e-3
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value < float("inf"):

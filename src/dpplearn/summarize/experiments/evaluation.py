@@ -201,6 +201,8 @@ def evaluation_record(models: Models, clusters: Tested, scoring: Scoring, names:
     features = summarizer.features_
     own = {name: getattr(summarizer, name) for name in SETTINGS}
     own["logistic"] = None if logistic is None else [logistic.w, logistic.tradeoff]
+    if summarizer.similarity != "fixed":
+        own["learned similarity"] = summarizer.model_.similarity_.parameters
     return {
         "command": "evaluate",
         **names,

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers, open_workers
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.pieces import Piece
@@ -24,6 +26,7 @@ from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerp
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
 from dpplearn.summarize.experiments.systems import LEARNED, PAPER, Models
 from dpplearn.summarize.experiments.tested import Known, Tested, known_of, look_over
+from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.split_cluster import kept_splits, split_cluster
 from dpplearn.summarize.summarizer import Summarizer
 
@@ -110,6 +113,9 @@ class Experiment:
             "test_hash": fingerprint(self.tested.digests),
             "test_clusters": len(self.tested.clusters),
             **{name: getattr(settings, name) for name in RECORDED},
+            **({} if settings.similarity == Fixed.kind else {"similarity": settings.similarity}),
+            **({} if settings.quality == LogLinear.kind else {"quality": settings.quality}),
+            **({} if settings.encoder is None else {"encoder": encoder_name(settings.encoder)}),
             "targets": self.summarizer.targets or "each for consensus, all for the other decoders",
             "tune": self.tune,
             **self.scoring.record,

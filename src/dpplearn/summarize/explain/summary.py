@@ -111,6 +111,7 @@ class Summary:
     @cached_property
     def _explanation(self) -> Explanation:
         read, q, p, Y = self.read, self.dpp.quality, self.marginals, self.subset
+        C = self.ready.likeness
         terms = self.ready.contributions[self.order]
         pinned = set(self.pinned.tolist())
         chosen = [
@@ -120,14 +121,14 @@ class Summary:
         rest = left_out(read.forms, q.size, Y)
         rest = rest[np.argsort(-q[rest], kind="stable")]
         covered = covered_shares(self.dpp.similarity, rest, Y).tolist()
-        nearest = Y[read.C[np.ix_(rest, Y)].argmax(axis=1)]
+        nearest = Y[C[np.ix_(rest, Y)].argmax(axis=1)]
         why = Reasons(read, q, self.worth, self.excluded, self.budget, self.unit, self.pinned, self.ready.question)
         others = [
-            LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), read.sentences[j], float(read.C[i, j]), share,
+            LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), read.sentences[j], float(C[i, j]), share,
                     *why.of(i, share))
             for i, j, share in zip(rest.tolist(), nearest.tolist(), covered, strict=True)
         ]  # fmt: skip
-        between = read.C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
+        between = C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
         alike = Alike(float(between.mean()), float(between.max())) if between.size else None
         documents = tuple(document.id for document in read.cluster.documents)
         return Explanation(tuple(chosen), tuple(others), alike, documents, set_aside(read), read.passed)

@@ -11,10 +11,15 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, read_only
 from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.parts import Part, cosines, shared_columns
+from dpplearn.learning.similarity import Fixed
 from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.mismatch import read_as
 from dpplearn.summarize.model.bins import quantile_edges
 from dpplearn.summarize.model.forms import Forms
+from dpplearn.summarize.model.meaning import Meaning
 from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, Reading, features_of
+from dpplearn.summarize.model.similarity_parts import parts_of
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit
@@ -25,12 +30,13 @@ from dpplearn.summarize.text.words import words
 class Featurized(Reading):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
-    `items` has the quality features F, the tf-idf rows phi and, where F was made of them, their cosines C;
-    `dropped` are the texts of sentences that a first choice left out before.
+    `items` has the quality features F, the tf-idf rows phi and, where F was made of them, their cosines C; for a
+    similarity that is learned, its `parts`. `dropped` are the texts of sentences that a first choice left out before.
     """
 
     items: ItemSet
     dropped: tuple[str, ...] = field(default=(), repr=False)
+    parts: tuple[Part, ...] = field(default=(), repr=False)
 
     @property
     def passed(self) -> int:
@@ -52,7 +58,11 @@ class Featurized(Reading):
 
     def item_set(self, unit: Unit) -> ItemSet:
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        return items_of(self, self.F, self.items.names, self.costs(unit))
+        return self.with_features(self.F, self.items.names, self.costs(unit))
+
+    def with_features(self, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None = None) -> ItemSet:
+        """The same items by other features."""
+        return items_of(self, F, names, cost, self.parts)
 
     def only(self, kept: IntArray) -> Featurized:
         """Some of the sentences, with the features that they have among all."""
@@ -60,24 +70,47 @@ class Featurized(Reading):
         reading = Reading(self.cluster, sentences, words, self.set_aside, self.idf, self.phi[kept])
         here = {place_of(sentence) for sentence in sentences}
         gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
-        return featurized(reading, self.F[kept], self.items.names, (*self.dropped, *gone.values()))
+        parts = some_rows(self.parts, kept)
+        return featurized(reading, self.F[kept], self.items.names, (*self.dropped, *gone.values()), parts)
 
 
-def items_of(read: Reading, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None = None) -> ItemSet:
-    """Sentences as items, of parts that are known to be right; many have no matrix of their cosines."""
-    C = read.C if len(read) <= MAX_COMPARED else None
-    return ItemSet._of(features=F, similarity=C, phi=read.phi, cost=cost, names=names)
+def some_rows(parts: tuple[Part, ...], kept: IntArray) -> tuple[Part, ...]:
+    """Parts that are features, of some of the items."""
+    return tuple(part._replace(phi=None if part.phi is None else part.phi[kept]) for part in parts)
+
+
+def items_of(
+    read: Reading,
+    F: FloatArray,
+    names: tuple[str, ...] | None,
+    cost: FloatArray | None = None,
+    parts: tuple[Part, ...] = (),
+) -> ItemSet:
+    """Sentences as items, of parts that are known to be right; many have no matrix of their cosines.
+
+    Without parts their similarity features are the tf-idf rows; with one, that.
+    """
+    if len(parts) > 1:
+        return ItemSet._of(features=F, parts=parts, cost=cost, names=names)
+    phi, C = parts[0].phi if parts else read.phi, None
+    if len(read) <= MAX_COMPARED:
+        C = cosines(phi, None, None, lambda: shared_columns(phi)) if parts else read.C
+    return ItemSet._of(features=F, similarity=C, phi=phi, cost=cost, names=names)
 
 
 def featurized(
-    reading: Reading, F: FloatArray, names: tuple[str, ...] | None, dropped: tuple[str, ...] = ()
+    reading: Reading,
+    F: FloatArray,
+    names: tuple[str, ...] | None,
+    dropped: tuple[str, ...] = (),
+    parts: tuple[Part, ...] = (),
 ) -> Featurized:
     """A reading with its features, none of which changes any more."""
-    items = items_of(reading, F, names)
+    items = items_of(reading, F, names, parts=parts)
     read_only(F, reading.phi.data, *([] if items.similarity is None else [items.similarity]))
     made: dict[str, Any] = {one.name: getattr(reading, one.name) for one in fields(reading) if one.init}
-    found = Featurized(**made, items=items, dropped=dropped)
-    if items.similarity is not None:
+    found = Featurized(**made, items=items, dropped=dropped, parts=parts)
+    if items.similarity is not None and not parts:
         vars(found)["C"] = items.similarity  # the same array, known already
     return found
 
@@ -114,6 +147,12 @@ class SentenceFeatures:
     binned : bool
         Whether columns are those of a linear score, with bins. For trees, which find thresholds, they are the numbers
         themselves and their ranks in the cluster.
+    similarity : str
+        Kind of similarity, whose parts (`dpplearn.summarize.model.similarity_parts`) the items then have.
+    language : str, optional
+        Of the stems in these parts.
+    encoder : optional
+        Adds a part of what sentences mean, see `dpplearn.summarize.model.meaning`.
 
     Examples
     --------
@@ -128,9 +167,17 @@ class SentenceFeatures:
     edges: dict[str, FloatArray]
 
     def __init__(
-        self, features: str = "paper", *, splitter: Any = None, unit: Unit = "bytes", binned: bool = True
+        self,
+        features: str = "paper",
+        *,
+        splitter: Any = None,
+        unit: Unit = "bytes",
+        binned: bool = True,
+        similarity: str = Fixed.kind,
+        language: str | None = None,
+        encoder: Any = None,
     ) -> None:
-        self.binned = binned
+        self.binned, self.similarity, self.language, self.meaning = binned, similarity, language, Meaning.of(encoder)
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
         self.known: Collection[str] | None = None  # columns of the model file it was read from; later ones are newer
 
@@ -172,7 +219,7 @@ class SentenceFeatures:
             entry.name: quantile_edges(np.concatenate([one.values[0][entry.name] for one in drafts]), entry.bins)
             for entry in self.binned_entries
         }
-        return [featurized(one.reading, self.made(one), self.names) for one in drafts]
+        return [featurized(one.reading, self.made(one), self.names, parts=self.parts(one.reading)) for one in drafts]
 
     @property
     def counts_words(self) -> bool:
@@ -189,7 +236,7 @@ class SentenceFeatures:
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
         one = self.draft(split_cluster(cluster, self.splitter, min_words=min_words, keep_all=keep_all))
-        return featurized(one.reading, self.made(one), self.names)
+        return featurized(one.reading, self.made(one), self.names, parts=self.parts(one.reading))
 
     def with_forms(self, read: Featurized, language: str | None = None) -> Featurized:
         """The same sentences with their shorter forms (`dpplearn.summarize.text.short_forms`) beside them.
@@ -202,7 +249,8 @@ class SentenceFeatures:
             return read
         blocks = [read.F, *(self.columns_of(values) for values in self._replaced(forms, read))]
         F = np.concatenate(blocks)[forms.rows(len(read))]
-        return featurized(self._reading(forms.all(read), self._idf(read)), F, read.items.names, read.dropped)
+        reading = self._reading(forms.all(read), self._idf(read))
+        return featurized(reading, F, read.items.names, read.dropped, self.parts(reading))
 
     def draft(self, found: SplitCluster) -> Draft:
         """What features are made of, before bins are known."""
@@ -231,16 +279,22 @@ class SentenceFeatures:
 
     def _idf(self, found: SplitCluster) -> Idf:
         """That learned, or of the cluster's own sentences."""
-        return Idf.of_sentences(found.words) if self.features == GENERAL else self.idf
+        return Idf.of_sentences(*found.numbered) if self.features == GENERAL else self.idf
 
     def _reading(self, found: SplitCluster, idf: Idf | None = None) -> Reading:
         """With tf-idf rows."""
         idf = self._idf(found) if idf is None else idf
-        return Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, idf.vectors(found.words))
+        reading = Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, idf.rows(*found.numbered))
+        vars(reading)["numbered"] = found.numbered  # known already
+        return reading
 
     def _values(self, reading: Reading) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""
         return {entry.name: np.asarray(entry.values(reading), np.float64) for entry in self.entries}
+
+    def parts(self, reading: Reading) -> tuple[Part, ...]:
+        """What its sentences are alike by, if that is more than tf-idf."""
+        return parts_of(reading, self.similarity, read_as(reading.cluster, self.language), self.meaning)
 
     def columns_of(self, values: dict[str, FloatArray]) -> FloatArray:
         """F of a block of sentences, of the numbers behind it."""

@@ -29,7 +29,6 @@ from dpplearn.summarize.model.stages import (
     bin_shard,
     count,
     count_digits,
-    features_for,
     files_of,
     prepare,
 )
@@ -120,7 +119,7 @@ class Line:
 
     def features(self) -> SentenceFeatures:
         """The features as they were learned."""
-        features, idf = features_for(self.settings), read_record(self.folder.path / "idf.json")
+        features, idf = self.settings.sentence_features(), read_record(self.folder.path / "idf.json")
         features.idf = Idf(idf["documents"], idf["counts"])
         features.edges = {name: np.array(x) for name, x in read_record(self.folder.path / "edges.json").items()}
         return features
@@ -177,7 +176,7 @@ class Line:
                 said["language"].add(str(language))
             notes.add(record["passed"])
         notes.add(read_record(self.folder.file("counted", "parent", ".json")))
-        counted = documents if features_for(self.settings).counts_words else 0
+        counted = documents if self.settings.sentence_features().counts_words else 0
         write_record(self.folder.path / "idf.json", {"documents": counted, "counts": dict(sorted(counts.items()))})
         found = {"clusters": clusters, "documents": documents, "languages": sorted(languages), "without": without}
         return found | {"said": {name: sorted(x) for name, x in said.items()}, "passed": notes.passed}
@@ -186,7 +185,7 @@ class Line:
         """Global bins, from the values of all sentences."""
         known = self.folder.path / "edges.json"
         if not known.exists():
-            bins = {entry.name: entry.bins for entry in features_for(self.settings).binned_entries}
+            bins = {entry.name: entry.bins for entry in self.settings.sentence_features().binned_entries}
             some = [files[k : k + FILES] for k in range(0, len(files), FILES)]
 
             def ask(question: Question) -> Iterator[Counts]:

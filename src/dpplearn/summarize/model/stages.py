@@ -20,10 +20,10 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.workfolder import read_record, write_record
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.parts import Part
 from dpplearn.learning.storage.shards import pointers, refeatured, save_shard
 from dpplearn.summarize.corpora.pieces import Piece
-from dpplearn.summarize.model.features import Draft, SentenceFeatures
+from dpplearn.summarize.model.features import Draft
 from dpplearn.summarize.model.quantiles import Counts, Question
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, split_cluster
@@ -46,17 +46,11 @@ class Asked(NamedTuple):
     learned: Path | None = None
 
 
-def features_for(settings: SummarizerSettings) -> SentenceFeatures:
-    """The features that are learned: with bins for weights, numbers for trees."""
-    binned = settings.quality == LogLinear.kind
-    return SentenceFeatures(settings.features, splitter=settings.splitter, unit=settings.unit, binned=binned)
-
-
 def count(asked: Asked) -> int:
     """Read a piece, and write what must be known of all before any is prepared; returns how many clusters count."""
     piece, settings, out, _ = asked
     notes, counts, n, documents = piece.source.fresh(), Counter[str](), 0, 0
-    counted = features_for(settings).counts_words
+    counted = settings.sentence_features().counts_words
     seen: list[Any] = []
     without: list[Any] = []
     languages: set[str] = set()
@@ -88,7 +82,7 @@ def read_idf(path: Path, _: int) -> Idf:
 def prepare(asked: Asked) -> int:
     """Shards of a piece, without quality features yet, and the numbers that these are made of; how many clusters."""
     piece, settings, out, learned = asked
-    features = features_for(settings)
+    features = settings.sentence_features()
     assert learned is not None  # document frequencies
     features.idf = read_idf(learned, learned.stat().st_mtime_ns)
     shards: list[list[int]] = []
@@ -100,13 +94,13 @@ def prepare(asked: Asked) -> int:
         sentences += len(one.reading)
         if settings.compress:
             one = features.draft_forms(one, settings.language)
-        targets = training_targets(one.reading, settings)
-        if not any(Y.size for Y in targets):
+        made = Drafted(one, features.parts(one.reading), training_targets(one.reading, settings))
+        if not any(Y.size for Y in made.targets):
             empty.append(cluster.name)
-        if some and (len(some) == SHARD or squares([*some, Drafted(one, targets)]) > SQUARES):
+        if some and (len(some) == SHARD or squares([*some, made]) > SQUARES):
             shards.append(write_shard(some, settings, out, len(shards)))
             some = []
-        some.append(Drafted(one, targets))
+        some.append(made)
     if some:
         shards.append(write_shard(some, settings, out, len(shards)))
     n = sum(size for size, _ in shards)
@@ -115,9 +109,10 @@ def prepare(asked: Asked) -> int:
 
 
 class Drafted(NamedTuple):
-    """A cluster before bins are known, and the extracts that it is an example of."""
+    """A cluster before bins are known, what its sentences are alike by, and the extracts that it is an example of."""
 
     draft: Draft
+    parts: tuple[Part, ...]
     targets: list[IntArray]
 
 
@@ -128,15 +123,19 @@ def squares(some: list[Drafted]) -> int:
 def write_shard(some: list[Drafted], settings: SummarizerSettings, out: Path, number: int) -> list[int]:
     """Items with their targets in one file, the numbers behind their features in another; how many, and how large."""
     X, y, weights = [], [], []
-    for draft, targets in some:
-        n, cost = len(draft.reading), draft.reading.costs(settings.unit)
-        C = NOTHING if n <= MAX_COMPARED else None  # where there is one, it is made of phi again
-        items = ItemSet._of(features=np.zeros((n, 1)), similarity=C, phi=draft.reading.phi, cost=cost, names=None)
+    for draft, parts, targets in some:
+        n = len(draft.reading)
+        given: dict[str, Any] = {"features": np.zeros((n, 1)), "cost": draft.reading.costs(settings.unit)}
+        if len(parts) > 1:
+            items = ItemSet._of(**given, names=None, parts=parts)
+        else:  # cosines are made of phi again, where they are few
+            phi, C = parts[0].phi if parts else draft.reading.phi, NOTHING if n <= MAX_COMPARED else None
+            items = ItemSet._of(**given, names=None, phi=phi, similarity=C)
         X += [items] * len(targets)
         y += targets
         weights += [1.0 / len(targets)] * len(targets)
     blocks = [np.column_stack([*values.values()]) for one in some for values in one.draft.values]
-    rows = [np.arange(len(d.reading)) if d.rows is None else d.rows for d, _ in some]
+    rows = [np.arange(len(d.reading)) if d.rows is None else d.rows for d, _, _ in some]
     items_file, values_file = files_of(out, number)
     with replace_file(values_file, "wb") as file:
         np.savez(
@@ -167,7 +166,7 @@ class Counting(NamedTuple):
 
 def count_digits(asked: Counting) -> Counts:
     """The counts of the sentences' own values, those of their shorter forms left out."""
-    names = [entry.name for entry in features_for(asked.settings).entries]
+    names = [entry.name for entry in asked.settings.sentence_features().entries]
     values = np.concatenate([whole_values(path) for path in asked.files])
     return asked.question.answer({name: values[:, names.index(name)] for name in asked.question.begins})
 
@@ -193,7 +192,7 @@ def bin_shard(asked: Binning) -> None:
     """A shard with its quality features, in place of what it was made of."""
     if asked.out.exists():  # done by a worker that was lost before it could say so
         return
-    features = features_for(asked.settings)
+    features = asked.settings.sentence_features()
     features.edges = {name: np.array(edges) for name, edges in asked.edges.items()}
     names = [entry.name for entry in features.entries]
     with np.load(asked.values) as file:

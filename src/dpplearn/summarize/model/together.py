@@ -20,7 +20,7 @@ from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures, items_of
+from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.targets import training_targets
 from dpplearn.summarize.model.training import Example, Trained, check_references, check_targets, flat
@@ -119,4 +119,4 @@ def with_constants(read: Featurized, own: int, corpus: int, n_corpora: int, cost
     """Items whose column `own`, the constant, is replaced by a column for each corpus, after the others."""
     constants = np.zeros((len(read), n_corpora))
     constants[:, corpus] = 1.0
-    return items_of(read, np.hstack([np.delete(read.F, own, axis=1), constants]), None, cost)
+    return read.with_features(np.hstack([np.delete(read.F, own, axis=1), constants]), None, cost)

@@ -19,13 +19,14 @@ from dpplearn._run.workers import open_workers
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.similarity import Fixed, Mixture
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import read_as
 from dpplearn.summarize.corpora.reading import Corpus, listed
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures, items_of
+from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.line import Counted, Line, instances
+from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import check_cluster
 from dpplearn.summarize.model.targets import training_targets
@@ -37,6 +38,7 @@ FOLDS = 5
 VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7)
 TUNED = 300  # clusters at most that rho and the variance are chosen on
+COMPONENTS = 16  # of a projection, beside what is particular to a sentence: summaries have fewer sentences
 
 
 class Trained(NamedTuple):
@@ -57,7 +59,9 @@ class Example(NamedTuple):
 
     def scaled(self, priors: FloatArray) -> Example:
         """With features times the roots of these: one prior for all their weights is then theirs for each."""
-        return self._replace(items=items_of(self.read, self.items.features * np.sqrt(priors), None, self.items.cost))
+        return self._replace(
+            items=self.read.with_features(self.items.features * np.sqrt(priors), None, self.items.cost)
+        )
 
 
 def train(
@@ -86,7 +90,7 @@ def train(
         clusters = listed(clusters)
     progress, weighted = as_progress(verbose), settings.quality == LogLinear.kind
     identity: dict[str, Any] = {"dpplearn": __version__, "corpus": [] if work is None else clusters.identity}
-    identity |= {"settings": vars(settings), "tune": tune, "evaluator": str(evaluator)}
+    identity |= {"settings": named_settings(settings), "tune": tune, "evaluator": str(evaluator)}
     with WorkFolder(work, identity, anew=anew) as folder:
         with open_workers(backend, n_jobs) as workers, blas_threads(0):
             line = Line(folder, workers, clusters, settings, progress)
@@ -103,7 +107,7 @@ def train(
         features = line.features()
         # targets that cannot be (sentences repeated word for word) are left out
         options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
-        options |= {"rho": rho} if fixed else {"similarity": settings.similarity}
+        options |= {"rho": rho} if fixed else learned_options(settings.similarity)
         options |= {"quality": settings.quality, "random_state": settings.random_state, "evaluator": evaluator}
         if work is not None and fixed and weighted:  # one that goes on is the same to the bit
             options["checkpoint"] = folder.path / "theta.json"
@@ -121,6 +125,13 @@ def train(
         "converged": bool(model.converged_),
     }
     return Trained(features, model, settings.language, training)
+
+
+def named_settings(settings: SummarizerSettings) -> dict[str, Any]:
+    """Settings as JSON has them: what is a function or an object, by its name."""
+    return {
+        name: encoder_name(x) if callable(x) or (name == "encoder" and x) else x for name, x in vars(settings).items()
+    }
 
 
 def tuned(
@@ -151,6 +162,15 @@ def example_of(features: SentenceFeatures, cluster: Cluster, settings: Summarize
     read = features.read(cluster)
     read = features.with_forms(read, settings.language) if settings.compress else read
     return Example(read, read.item_set(settings.unit), training_targets(read, settings))
+
+
+def learned_options(kind: str) -> dict[str, Any]:
+    """For `ConditionalDPP`, of a similarity that is learned: exactly and from several starts where that is cheap.
+
+    Of hundreds of columns, L-BFGS takes long over digits that no summary shows.
+    """
+    exact = {} if kind == Mixture.kind else {"n_starts": 1, "tol": 1e-2}
+    return {"similarity": kind, "n_components": COMPONENTS, **exact}
 
 
 def check_list(clusters: Sequence[Cluster]) -> None:
