@@ -1,4 +1,4 @@
-"""Symmetric matrices as the rows of their upper triangle, one after the other: half the memory, one product for sums."""
+"""Symmetric matrices as the rows of their upper triangle, half the memory, sums by one product."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def unpack(packed, constant, n):
 
 @jit
 def pack(X, r):
-    """diag(r) X diag(r) from the upper triangle of X, those off the diagonal twice: its product with C packed is <., C>."""
+    """diag(r) X diag(r) from the upper triangle of X, off the diagonal twice: its product with C packed is <., C>."""
     n = len(X)
     packed = np.empty(n * (n + 1) // 2)
     at = 0
