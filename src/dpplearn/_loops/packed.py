@@ -1,4 +1,4 @@
-"""Symmetric matrices as the rows of their upper triangle, half the memory, sums by one product."""
+"""Symmetric matrices as the rows of their upper triangle: half the memory, and sums by one product."""
 
 import numpy as np
 

@@ -73,7 +73,7 @@ def warn_about_starts(found: Outcome) -> None:
     if (gap > SAME).any():
         say(
             f"{int((gap > SAME).sum())} of {gap.size} starts end in a lower maximum, or were left on their way to "
-            f"one, by up to {gap.max():.3g} in the log-posterior: there may be a better one still. Look at starts_; try "
+            f"one, by up to {gap.max():.3g} in the log-posterior: there may be a better one. Look at starts_; try "
             "a larger n_starts, or a stronger similarity_prior."
         )
 
