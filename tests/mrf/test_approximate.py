@@ -206,6 +206,15 @@ def test_low_rank_and_attraction(rng):
     assert symmetric.diagnosis.attraction == pytest.approx(2 / 3)
 
 
+def test_one_factor_of_many_items_chooses_one():
+    """Rank 1: at most one item, so that the best bound is log(1 + sum of exp(w_i)), whatever the pairs."""
+    w = np.linspace(0.0, 2.0, 16)
+    W = -3.0 * (np.abs(np.subtract.outer(np.arange(16), np.arange(16))) == 1)
+    found = approximate(PairwiseMRF(w, W), rank=1, corrections=2)
+    assert found.log_normalizer == pytest.approx(np.log1p(np.exp(w).sum()), abs=0.05)
+    assert not found.diagnosis.dpp_like
+
+
 def strong_field(rng, n=6):
     """Weights of any size and sign, some pairs forbidden."""
     W = np.triu(rng.normal(scale=10.0 ** rng.uniform(-2, 3), size=(n, n)) * (rng.random((n, n)) < 0.7), 1)

@@ -74,7 +74,8 @@ def best_process(
         value, best = climbed(soft, best.K)
     independent = mean_field(w, W)
     if value < independent.log_z:  # independent items are a DPP too
-        best = climbed(W, loosely(independent.pairs.diagonal(), W))[1]
+        again = climbed(W, loosely(independent.pairs.diagonal(), W))
+        best = max((value, best), again, key=lambda pair: pair[0])[1]
     if best.surrogate.exact:
         return Variational(kernels, climb(best.surrogate, kernels, best.x, 2000), best.surrogate)
     for _ in range(2):
