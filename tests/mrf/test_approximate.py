@@ -211,7 +211,10 @@ def test_one_factor_of_many_items_chooses_one():
     w = np.linspace(0.0, 2.0, 16)
     W = -3.0 * (np.abs(np.subtract.outer(np.arange(16), np.arange(16))) == 1)
     found = approximate(PairwiseMRF(w, W), rank=1, corrections=2)
-    assert found.log_normalizer == pytest.approx(np.log1p(np.exp(w).sum()), abs=0.05)
+    best = np.log1p(np.exp(w).sum())
+    assert best - 0.1 < found.log_normalizer < best + 4 * found.log_normalizer.standard_error
+    drawn = found.q.sample(20_000, rng=1)  # the empty set is rare; slopes fitted without it must not be great
+    assert found.log_normalizer == pytest.approx(np.mean(found.mrf.score(drawn) - found.q.log_prob(drawn)), abs=0.02)
     assert not found.diagnosis.dpp_like
 
 

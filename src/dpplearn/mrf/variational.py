@@ -163,9 +163,11 @@ class Weighed:
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def slopes(self) -> FloatArray:
-        """Of the values on what is known."""
+        """Of the values on what is known; those of q itself are 1 and -1, and rare sets count as much as a slope."""
+        from scipy import optimize
+
         known, values = self.known - self.known.mean(axis=0), self.values - self.values.mean()
-        return np.asarray(np.linalg.lstsq(known, values, rcond=None)[0])
+        return np.asarray(optimize.lsq_linear(known, values, bounds=(-2.0, 2.0)).x)
 
     def left(self, slopes: FloatArray | None = None) -> FloatArray:
         """The values without what is known: the same mean, a smaller spread."""
