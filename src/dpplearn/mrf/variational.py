@@ -154,7 +154,7 @@ class Weighed:
         w, W, soft = surrogate.w, surrogate.W, np.maximum(surrogate.W, -HARD)
         mean, mean_soft, value = expected_score(w, W, K)[0], expected_score(w, soft, K)[0], surrogate(K)[0]
         parts = []
-        for part in batches(size, 2 * surrogate.blocks.size + len(K)):
+        for part in batches(size, len(K)):
             draws = q.sample(len(range(size)[part]), rng=rng)
             Y = draws.to_sparse().toarray().astype(np.float64)
             log_q, score = np.asarray(q.log_prob(draws)), scores(w, soft, Y)
