@@ -120,7 +120,7 @@ def test_how_alike_the_chosen_are(select):
     for answer in found:
         cosines = [C[a["sentence"], b["sentence"]] for a, b in combinations(answer["selected"], 2)]
         alike = {name: answer["similarity"][name] for name in ("mean", "max")}
-            assert alike == pytest.approx({"mean": np.mean(cosines), "max": max(cosines)})
+        assert alike == pytest.approx({"mean": np.mean(cosines), "max": max(cosines)})
     assert found[0]["similarity"]["mean"] > found[1]["similarity"]["mean"] > found[2]["similarity"]["mean"]
     assert select(budget=1, unit="sentences").json()["similarity"] is None
 
