@@ -45,8 +45,8 @@ class Normalizer(NamedTuple):
 class Operand:
     """S of one item set as the routes want it: a matrix, rows, or columns in the order of quality.
 
-    What is dense and given stays in memory; similarities of sparse phi, which is far smaller, and those that are learned
-    are made for each evaluation.
+    What is dense and given stays in memory; similarities of sparse phi, which is far smaller, and learned ones are made
+    for each evaluation.
     """
 
     def __init__(self, items: Items, similarity: Similarity) -> None:

@@ -46,7 +46,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with blas_threads(0):  # one BLAS thread per worker, for as long as the server runs
-            await asyncio.to_thread(service.warm)
+            service.warm()
             yield
             await asyncio.to_thread(service.close)
 

@@ -95,11 +95,24 @@ class Engine:
         self.default = next(iter(self.models))
         self.warmed = False
 
-    def warm(self) -> None:
-        """Compile or load every loop that a request may need, once, so that the first one does not wait for it."""
+    def is_compiled(self) -> bool | None:
+        """Whether loops of all kinds that requests need are on disk; None where they cannot be."""
+        from dpplearn._loops import consensus, gram, greedy, levels, scoring
+        from dpplearn._loops.jit import are_kept
+
+        return are_kept(gram.gram, greedy.greedy_kernel, levels.gather, scoring.best_of_block, consensus.build)
+
+    def warm(self, until: Deadline | None = None) -> None:
+        """Compile or load every loop that a request may need, once, so that none waits for it."""
+        from dpplearn._loops.jit import compiled_always
+
         if self.warmed:
             return
-        forever = Deadline(3_600.0)
+        with compiled_always():
+            self._try_all(until or Deadline(3_600.0))
+        self.warmed = True
+
+    def _try_all(self, forever: Deadline) -> None:
         one = Cluster.from_texts(["A storm hit the coast."])  # arrays of one row have a memory layout of their own
         two = Cluster.from_texts(["A storm hit the coast. Schools stay closed."])
         pinned, room = {"include": [0], "exclude": [1]}, {"include": [0], "budget": 5}  # for one of the two
@@ -109,7 +122,6 @@ class Engine:
                 for diversity in (0.25, 0.5, 0.75):
                     options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
                     selection_answer(self.find(reading, options, forever, samples=1_000))
-        self.warmed = True
 
     def describe(self) -> schema.Models:
         """The models by name, and what may be asked of them."""

@@ -409,6 +409,7 @@ class Health(BaseModel):
     running: int
     waiting: int
     clusters: int
+    warm: bool  # whether all loops are compiled: until then answers take a little longer
 
 
 class ErrorPlace(BaseModel):

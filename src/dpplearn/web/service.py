@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from threading import Thread
 from typing import TypeVar
 
 from fastapi import Request, Response
@@ -21,7 +23,7 @@ from dpplearn.web.exports import exported
 from dpplearn.web.metrics import Counts, Metrics
 from dpplearn.web.pool import Deadline, Pool
 from dpplearn.web.problems import Problem
-from dpplearn.web.readers import Body, Readers
+from dpplearn.web.readers import Body, ReaderError, Readers
 from dpplearn.web.sending import Sending
 from dpplearn.web.settings import Settings
 from dpplearn.web.validation import parse
@@ -48,6 +50,7 @@ class Service:
         self.readers = Readers(settings)
         room = settings.max_clusters_bytes, settings.cluster_seconds, settings.max_clusters
         self.clusters: Clusters[Kept] = Clusters(*room)
+        self._until, self._warming = Deadline(3_600.0), Thread()
         self.bodies, self.sending = Bodies(settings), Sending(settings)
         self.seen = Metrics(self.counts)
         title = "The Halvern Dam accident, eight articles on an invented event"
@@ -61,13 +64,23 @@ class Service:
         return await self.pool.run(lambda: task(body, deadline), deadline, lambda: left(request))
 
     def warm(self) -> None:
-        """Load and compile all, so that the first request does not wait for it."""
-        self.engine.warm()
-        self.readers.warm()
+        """Begin to load and compile all that requests need; those that come before are answered a little slower."""
+        self._warming = Thread(target=self._warm, name="dpplearn-warm", daemon=True)
+        self._warming.start()
+
+    def _warm(self) -> None:
+        with suppress(Problem, ReaderError):  # told to stop, or a process that ended: requests start another
+            self.readers.warm(self._until)
+            if self.engine.is_compiled() is False:
+                self.readers.compile(self._until)
+            self.engine.warm(self._until)
 
     def close(self) -> None:
         """Finish what is running and what waits, then end threads and processes."""
+        self._until.stop()
         self.pool.close()
+        if self._warming.is_alive():
+            self._warming.join()
         self.readers.close()
 
     async def example(self) -> schema.Example:
@@ -186,6 +199,7 @@ class Service:
             running=self.pool.running,
             waiting=self.pool.waiting,
             clusters=len(self.clusters),
+            warm=self.engine.warmed,
         )
 
     async def metrics(self) -> Response:

@@ -11,7 +11,7 @@ from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 
-from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, peek, read_bytes, to_text
+from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, peek, read_bytes, to_text, unpacked_name
 from dpplearn._io.folders import entries
 from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Document
@@ -132,8 +132,8 @@ def suffixes() -> list[str]:
 
 
 def suffix_of(path: Path) -> str:
-    """How the name ends, that of gzip aside."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
+    """How the name ends, that of a packed file aside."""
+    return Path(unpacked_name(path)).suffix
 
 
 def is_document(path: Path) -> bool:

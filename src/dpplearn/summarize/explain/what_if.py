@@ -10,8 +10,8 @@ from dpplearn.summarize.model.decision import Decision
 
 CHECKED = 200  # sentences up to which each reason is checked: a decision takes about the cube of their number
 QUICK = ("consensus", "greedy", "local")  # decoders that are asked again; others draw many samples, or look at all sets
-TRIES = 10  # rooms of another size that are looked at
-ROUNDS = 8  # choices in a row, each without those before
+TRIES = 6  # rooms of another size that are looked at
+ROUNDS = 4  # choices in a row, each without those before
 
 
 class WhatIf:

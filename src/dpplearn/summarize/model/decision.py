@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import IntArray
+from dpplearn._run.blas import blas_threads
 from dpplearn.summarize.model.choice import Choice, choose
 from dpplearn.summarize.model.context import readable
 from dpplearn.summarize.model.prepared import Prepared
@@ -54,7 +55,8 @@ class Decision:
         excluded = np.union1d(self.excluded, out).astype(np.int64)
         if excluded.size == self.ready.n:
             return np.empty(0, np.int64)
-        return self._made(np.setdiff1d(self.pinned, out), excluded, self.budget + more).subset
+        with blas_threads(0):  # as the decision itself: small matrices
+            return self._made(np.setdiff1d(self.pinned, out), excluded, self.budget + more).subset
 
     def _made(self, pinned: IntArray, excluded: IntArray, budget: float) -> Choice:
         given: dict[str, Any] = {"fill": self.fill, "diversity": self.diversity, **self.options}

@@ -15,10 +15,11 @@ from dpplearn.learning.boosted import read_boosted
 from dpplearn.learning.fitted import known_weights, read_covariance
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.similarity import Fixed, Mixture, Similarity
 from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.meaning import Meaning, check_encoder
+from dpplearn.summarize.model.meaning import MEANING, Meaning, check_encoder
 from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.similarity_parts import PARTS
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.model.training import Trained
 
@@ -116,8 +117,7 @@ def load_summarizer(
         from dpplearn.learning.storage.modelfile import read_similarity  # brings scikit-learn
 
         model.similarity_ = read_similarity(data.get("similarity"), path)
-        if model.similarity_.kind != settings.similarity:
-            raise ValueError(f"{path} has a similarity of another kind than its settings say. Train it again.")
+        features.known_parts = check_similarity(model.similarity_, settings.similarity, features.meaning, path)
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})
 
@@ -153,6 +153,22 @@ def read_meaning(record: Any, encoder: Any, path: Path, for_use: bool) -> Meanin
             "same: Summarizer.load(path, encoder=...), or --encoder MODULE:OBJECT."
         )
     return Meaning(check_encoder(encoder), name, width)
+
+
+def check_similarity(found: Similarity, kind: str, meaning: Meaning | None, path: Path) -> tuple[str, ...] | None:
+    """A similarity of the kind that the settings say; of a mixture its parts, which must be known."""
+    if found.kind != kind:
+        raise ValueError(f"{path} has a similarity of another kind than its settings say ({kind}). Train it again.")
+    if not isinstance(found, Mixture):
+        return None
+    can = {*PARTS, *([] if meaning is None else [MEANING])}
+    unknown = sorted({*found.names} - can)
+    if unknown or not found.names or (meaning is not None and MEANING not in found.names):
+        raise ValueError(
+            f"The similarity in {path} must be of parts that dpplearn makes ({', '.join(sorted(can))}); found "
+            f"{', '.join(found.names) or 'none'}. Update dpplearn, or train the model again."
+        )
+    return found.names
 
 
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:

@@ -22,7 +22,8 @@ from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.training import Example, Trained, check_references, check_targets, flat, training_targets
+from dpplearn.summarize.model.targets import training_targets
+from dpplearn.summarize.model.training import Example, Trained, check_references, check_targets, flat
 from dpplearn.summarize.text.matching import ANY, normal_language
 from dpplearn.summarize.text.units import Unit, limit
 
