@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from logging import ERROR
+from logging import CRITICAL
 from typing import Any
 
 from dpplearn._checks import check_jobs
@@ -59,7 +59,7 @@ def find_client(own: list[Any], n_jobs: int | None = None) -> Any:
         with deaf_children():  # stopped half-way, distributed would print its own tracebacks
             jobs = check_jobs(None if n_jobs == 1 else n_jobs)
             own.append(
-                dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=ERROR)
+                dd.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=CRITICAL)
             )
             own.insert(0, dd.Client(own[0]))
         return own[0]

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Event
+from itertools import count as count_up
+from threading import Event, Lock
 from typing import Any, TypeVar
 
+from dpplearn._run.progress import told
 from dpplearn._run.stop import asker
 
 T = TypeVar("T")
 R = TypeVar("R")
+drawing = Lock()  # one line at a time
 
 
 def map_threads(task: Callable[[int], T], count: int, n_jobs: int) -> Sequence[T]:
     """task(0), ..., task(count - 1) on up to n_jobs threads, in order; Ctrl-C drops what has not begun."""
-    ask, stop = asker(), Event()
+    ask, stop, shown = asker(), Event(), told()
+    done = count_up(1)
     results: list[Any] = [None] * count
     numbers = iter(range(count))  # shared: each is handed out once
 
@@ -27,6 +31,9 @@ def map_threads(task: Callable[[int], T], count: int, n_jobs: int) -> Sequence[T
                     return
                 ask()
                 results[b] = task(b)
+                if shown is not None:
+                    with drawing:
+                        shown[0].stage(shown[1], next(done), count)
         except BaseException:
             stop.set()
             raise

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -22,8 +21,7 @@ from dpplearn.summarize.corpora.given import Given
 from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
-from dpplearn.summarize.model.choice import choose
-from dpplearn.summarize.model.context import readable
+from dpplearn.summarize.model.decision import Decision
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
@@ -310,9 +308,8 @@ class Summarizer(TrainedModel, Parameters):
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
-            pick = partial(choose, ready, name, budget, unit, fill=fill, diversity=diversity, **options)
-            choice = readable(pick, ready, budget, unit, allowed, pinned, diversity, order, with_context, as_is=fill)
-            return Summary.of(ready, choice, allowed, budget, unit, order, diversity, pinned=pinned, excluded=excluded)
+            how = (diversity, order, with_context, fill, options)
+            return Summary.of(Decision(ready, name, budget, unit, pinned, excluded, *how))
 
     def summarize_many(
         self, clusters: Iterable[Given], budget: Budget | None = None, unit: Unit | None = None, *,

@@ -168,7 +168,7 @@ def parse_document(
     Examples
     --------
     >>> parse_document(b"<title>Rain</title><p>It rained.", "a.html", "a.html")
-    [Document(id='a.html', text='It rained.', title='Rain', date=None, role=None)]
+    [Document('a.html', 'It rained.', title='Rain')]
     """
     file = DocumentFile(data, name, place, encoding, limits)
     return kind_of(file).parse(file)
@@ -185,7 +185,7 @@ def plain_document(name: str, source: str) -> Document:
     Examples
     --------
     >>> plain_document("a", "Rain in Oslo\\n8 May 2004\\n\\nIt rained.")
-    Document(id='a', text='It rained.', title='Rain in Oslo', date='8 May 2004', role=None)
+    Document('a', 'It rained.', title='Rain in Oslo', date='8 May 2004')
     """
     title = date = None
     text = source.lstrip("\r\n")

@@ -26,7 +26,7 @@ from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Featurized(Reading):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
@@ -180,6 +180,10 @@ class SentenceFeatures:
         self.binned, self.similarity, self.language, self.meaning = binned, similarity, language, Meaning.of(encoder)
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
         self.known: Collection[str] | None = None  # columns of the model file it was read from; later ones are newer
+        self.known_parts: Collection[str] | None = None  # and what its mixture is one of
+
+    def __repr__(self) -> str:
+        return f"<SentenceFeatures {self.features!r} of {len(self.names)} columns>"
 
     @property
     def entries(self) -> tuple[Feature, ...]:
@@ -294,7 +298,8 @@ class SentenceFeatures:
 
     def parts(self, reading: Reading) -> tuple[Part, ...]:
         """What its sentences are alike by, if that is more than tf-idf."""
-        return parts_of(reading, self.similarity, read_as(reading.cluster, self.language), self.meaning)
+        language = read_as(reading.cluster, self.language)
+        return parts_of(reading, self.similarity, language, self.meaning, self.known_parts)
 
     def columns_of(self, values: dict[str, FloatArray]) -> FloatArray:
         """F of a block of sentences, of the numbers behind it."""

@@ -85,7 +85,8 @@ def train_together(
     model = ConditionalDPP(variance, rho=settings.rho, on_impossible="drop", verbose=progress).fit(X, y, counts)
     # the columns as they are in `features`: the first corpus' constant in its place, those of the others left out
     place = np.insert(np.arange(len(names) - 1), own, len(names) - 1)
-    fitted = known_weights(model.theta_[place], settings.rho, 0.0, model.theta_std_[place], names)
+    covariance = None if model.covariance_ is None else model.covariance_[np.ix_(place, place)]
+    fitted = known_weights(model.theta_[place], settings.rho, 0.0, model.theta_std_[place], names, covariance)
     training: dict[str, Any] = {
         "clusters": len(clusters),
         "documents": sum(len(cluster.documents) for cluster in clusters),
