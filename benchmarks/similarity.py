@@ -127,8 +127,8 @@ def run(quick: bool = False, cost_alone: bool = False) -> dict:
         if table
         else [],
         "notes": [
-            "Processor time, alternating; the machine did other work. The ratio is the fixed fit's time over the learned "
-            "one's: 0.25, four times the fixed fit, was asked of a mixture, and is not reached."
+            "Processor time, alternating; the machine did other work. The ratio is the fixed fit's time over the "
+            "learned one's: 0.25, four times the fixed fit, was asked of a mixture, and is not reached."
         ],
     }
 

@@ -79,7 +79,8 @@ class ConditionalDPP(ConditionalEstimator):
         Strength a of the prior on a learned similarity: Dirichlet(1 + a) on weights, and on a projection a Gaussian
         around the features' principal components with variance 1 / (a d), d the number of similarity features.
     n_starts : int
-        How often a similarity is learned, from different starts; the best is kept.
+        From how many starts a similarity is learned. The best is climbed to its maximum, and of the others those from
+        which the posterior does not rise all the way there.
     given_size : bool
         Learn from P(Y | |Y|), the likelihood given the size (a k-DPP), which is concave in theta too. For tasks where
         the size is fixed by design, and to learn similarity without the size in the way.
