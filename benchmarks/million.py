@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.metadata import version
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.timing import alternate, compared, seconds, write
+from benchmarks.timing import alternate, compared, seconds, show
 from dpplearn import diversify
 
 CENTERS = 1000
+DISTRIBUTIONS = {"apricot": "apricot-select", "submodlib": "submodlib-py"}
 
 
 def clustered(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -46,19 +49,33 @@ def against_pyversity(n: int, d: int, k: int, repeats: int) -> dict:
 
 
 MEMORY = """
-import json, re, numpy as np
-from pathlib import Path
+import json
 from benchmarks.million import clustered
+from benchmarks.timing import peak_memory
 from dpplearn import diversify
 warm = clustered(2000, {d})
 diversify(*warm, {d} + 100)
-# of this process alone: ru_maxrss would start from the parent's
-peak = lambda: 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
-before = peak()
+before = peak_memory()
 E, scores = clustered({n}, {d})
 diversify(E, scores, {k})
-print(json.dumps((peak() - before) / E.nbytes))
+print(json.dumps((peak_memory() - before) / E.nbytes))
 """
+
+
+def near(n: int, d: int, k: int) -> list[dict]:
+    """kernel="rbf" with neighbours by an index against products, and how far the two agree."""
+    E, scores = clustered(n, d)
+    for index in (True, False):
+        diversify(E[:6000], scores[:6000], 5200, kernel="rbf", index=index)  # compiles
+    chosen, times = [], []
+    for index in (True, False):
+        times.append(seconds(lambda index=index: chosen.append(diversify(E, scores, k, kernel="rbf", index=index))))
+    case = f"N = {n:,}, D = {d}, k = {k:,}, float32, kernel rbf with an index"
+    same = 100 * float(np.isin(chosen[0].subset, chosen[1].subset).mean())
+    return [
+        {"case": case, "peer": "the same by products", **compared([(times[0], times[1])]), "target": None},
+        {"case": f"{case}: items that are also chosen by products", "value": same, "unit": "%"},
+    ]
 
 
 def memory(n: int, d: int, k: int) -> dict:
@@ -71,6 +88,51 @@ def memory(n: int, d: int, k: int) -> dict:
         )
     case = f"N = {n:,}, D = {d}, k = {k:,}: peak memory over the embeddings'"
     return {"case": case, "value": value, "unit": "", "target": "≤ 1.2"}
+
+
+FACILITY = """
+import sys, time, warnings, numpy as np
+warnings.simplefilter("ignore")
+from benchmarks.million import clustered
+E, scores = clustered({n}, {d})
+def apricot(E, k):
+    from apricot import FacilityLocationSelection
+    FacilityLocationSelection(k, metric="cosine", optimizer="lazy").fit(E)
+def submodlib(E, k):
+    from submodlib import FacilityLocationFunction
+    f = FacilityLocationFunction(n=len(E), mode="dense", data=E, metric="cosine")
+    f.maximize(budget=k, optimizer="LazyGreedy", show_progress=False)
+{peer}(E[:300], 3)
+start = time.perf_counter()
+{peer}(E, {k})
+print(time.perf_counter() - start)
+"""
+
+
+def facility(peer: str, d: int, most: float) -> dict | None:
+    """A peer's facility location at the largest size that it finishes in so many seconds, and diversify there."""
+    found = None
+    for n in (1000, 2000, 5000, 10_000, 20_000, 30_000):  # similarities of more would not fit into memory
+        code = FACILITY.format(n=n, d=d, k=n // 100, peer=peer)
+        try:
+            out = subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=2 * most + 30
+            ).stdout
+        except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+            break
+        time = float(out.split()[-1])
+        if time > most:
+            break
+        found = n, time
+    if found is None:
+        return None
+    n, time = found
+    E, scores = clustered(n, d)
+    diversify(E, scores, n // 100)
+    times = compared([(seconds(lambda: diversify(E, scores, n // 100)), time) for _ in range(5)])
+    name = f"{peer} {version(DISTRIBUTIONS[peer])} (facility location, lazy)"
+    case = f"N = {n:,}, D = {d}, k = {n // 100:,}, float32: the largest in {most:.0f} s"
+    return {"case": case, "peer": name, **times, "target": None}
 
 
 def rounds(n: int, d: int, k: int, parts: int) -> dict:
@@ -102,20 +164,21 @@ def run(quick: bool = False) -> dict:
         row(n, 128, n // 10, 20.0, repeats),
     ]
     rows.append(against_pyversity(n // 10, 128, 100 if quick else 1000, 2))
+    rows += [one for peer in DISTRIBUTIONS if (one := facility(peer, 128, 2.0 if quick else 60.0)) is not None]
     notes = [
         "The ratio is the product's time over ours: 0.5 is twice the time of the product. Embeddings in clusters "
         "around a thousand centers, log-normal scores; the nugget is the default, 1e-6.",
+        "Facility location is another aim, which needs the similarities of all pairs: the rows say what size is within "
+        "reach, not that one choice is better than the other.",
     ]
     figures = [memory(n, 128, n // 100), rounds(n, 128, n // 100, 16)]
+    if find_spec("faiss") is not None:
+        row_of_near, agreement = near(n // 5, 128, n // 50)
+        rows.append(row_of_near)
+        figures.append(agreement)
     title = "Ten thousand of a million"
     return {"name": "million", "title": title, "rows": rows, "figures": figures, "notes": notes}
 
 
 if __name__ == "__main__":
-    result = run(quick="--quick" in sys.argv)
-    print(write(result))
-    for one in result["rows"]:
-        spread = f"({one['ratio_low']:.2f} to {one['ratio_high']:.2f})"
-        print(f"{one['case']:42s} {one['peer']:28s} {one['ratio']:8.2f} x  {spread}")
-    for figure in result["figures"]:
-        print(f"{figure['case']:78s} {figure['value']:8.3f}")
+    show(run(quick="--quick" in sys.argv))

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from benchmarks.timing import alternate, write
+from benchmarks.timing import alternate, show
 from dpplearn import diversify
 
 D = 384
@@ -122,10 +122,4 @@ def run(quick: bool = False) -> dict:
 
 
 if __name__ == "__main__":
-    result = run(quick="--quick" in sys.argv)
-    print(write(result))
-    for row in result["rows"]:
-        spread = f"({row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
-        print(f"{row['case']:42s} {row['peer']:42s} {row['ratio']:8.2f} x  {spread}")
-    for figure in result["figures"]:
-        print(f"{figure['case']:78s} {figure['value']:8.3f} {figure['unit']}")
+    show(run(quick="--quick" in sys.argv))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
@@ -70,6 +71,23 @@ def write(result: dict) -> Path:
     temporary.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     temporary.replace(path)
     return path
+
+
+def show(result: dict) -> None:
+    """Write what was measured, and print it."""
+    print(write(result))
+    for row in result["rows"]:
+        spread = f"({row['ratio_low']:.2f} to {row['ratio_high']:.2f})"
+        print(f"{row['case']:42s} {row['peer']:42s} {row['ratio']:8.2f} x  {spread}")
+    for figure in result.get("figures", []):
+        print(f"{figure['case']:78s} {figure['value']:8.3f} {figure['unit']}")
+
+
+def peak_memory() -> int:
+    """Bytes that this process had in memory at its peak; on Linux. ru_maxrss would start from the parent's."""
+    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    assert found is not None
+    return 1024 * int(found[1])
 
 
 def processor() -> str:

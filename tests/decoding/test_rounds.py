@@ -85,6 +85,19 @@ def test_limits(rng):
     assert len(diversify(parts, s, k="auto", share=0.2)) == len(diversify(E, s, k="auto", share=0.2))
 
 
+@pytest.mark.usefixtures("client")
+def test_kernels_of_near_items(rng):
+    """One bandwidth for all parts, from a sample of all; with costs and items chosen earlier."""
+    E, s = problem(rng)
+    parts = da.from_array(E, chunks=(90, -1))
+    cost = rng.integers(1, 5, 400).astype(float)
+    for call in ({"k": 30}, {"budget": 40.0, "cost": cost, "given": rng.standard_normal((3, 6)), "index": False}):
+        one, two = (diversify(X, s, kernel="rbf", **call) for X in (E, parts))
+        assert two.parameters["bandwidth"] == pytest.approx(one.parameters["bandwidth"])
+        np.testing.assert_array_equal(two.subset, one.subset)
+        np.testing.assert_allclose(two.gains, one.gains, atol=1e-6)
+
+
 class Told(Progress):
     def __init__(self):
         super().__init__(False)

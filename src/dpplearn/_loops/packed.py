@@ -5,7 +5,7 @@ import numpy as np
 from dpplearn._loops.jit import jit
 
 
-@jit
+@jit(steps=lambda n: 2 * n * n)
 def unpack(packed, constant, n):
     """The n x n matrix with `constant` added to every entry, and ones on its diagonal."""
     S = np.empty((n, n))

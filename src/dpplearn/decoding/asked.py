@@ -6,19 +6,25 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from dpplearn._checks import FloatArray
 from dpplearn._loops.records import DEPENDENT, NO_GAIN
-from dpplearn.decoding.candidates import Candidates, Directed, check_nugget
+from dpplearn.decoding.candidates import Candidates, Directed, as_unit, check_nugget
 from dpplearn.decoding.diversity import check_diversity
 from dpplearn.decoding.embeddings import WIDEST
-from dpplearn.decoding.given import prior, read_given
+from dpplearn.decoding.given import Earlier, prior, read_earlier, read_given
 from dpplearn.decoding.greedy import as_selection, greedy_auto
 from dpplearn.decoding.groups import Bound, Groups, read_groups
 from dpplearn.decoding.lazy import Prior
 from dpplearn.decoding.limits import Limits, check_limits, check_share
-from dpplearn.decoding.nearby import check_kernel_name, choose_nearby, find_bandwidth
+from dpplearn.decoding.nearby import (
+    NearCandidates,
+    check_dense,
+    check_kernel_name,
+    find_bandwidth,
+    sample,
+)
+from dpplearn.decoding.neighbours import check_index, needs_index
 from dpplearn.decoding.registry import decoder, normal_name
 from dpplearn.decoding.selection import Known, Selection
 from dpplearn.decoding.skipped import DiverseSelection
@@ -115,19 +121,16 @@ def choose(directed: Directed, asked: Asked, each: Each, given: Any = None) -> D
             exclude = np.union1d(exclude, known) if np.size(exclude) else known
             given = prior(rows, lengths, share_of_similarity(candidates))
         candidates = replace(candidates, prior=given)
-    limits = check_limits(q.size, each.cost, asked.budget, size, each.include, exclude)
-    limited = each.groups is not None or asked.max_per_group is not None or asked.min_per_group is not None
-    if limited:
-        groups = check_groups(each.groups, asked.max_per_group, asked.min_per_group, limits)
-        limits = replace(limits, groups=groups)
+    limits = limits_of(q.size, asked, each, exclude)
     if asked.method == "greedy" and not asked.options:
         fallible = asked.nugget is None and given is None and size is not None and d >= 0.5  # below 1/2 S is regular
-        if fallible and limits.k > directed.rows.shape[1] + np.count_nonzero(directed.lengths == 0.0):
+        more = fallible and limits.k - directed.rows.shape[1]  # than there are directions
+        if more > 0 and more > np.count_nonzero(directed.lengths == 0.0):
             candidates, fallible = with_nugget(candidates), False
         found, candidates = greedy(candidates, limits, check_share(asked.share) if asked.auto else None, fallible)
         parameters["nugget"] = candidates.nugget
-    elif asked.auto or limited or given is not None:
-        what = 'k="auto"' if asked.auto else "groups" if limited else "given"
+    elif asked.auto or limits.groups is not None or given is not None:
+        what = 'k="auto"' if asked.auto else "groups" if limits.groups is not None else "given"
         raise ValueError(
             f'{what} is for method="greedy" without other options, found {asked.method!r}, {sorted(asked.options)}.'
         )
@@ -138,30 +141,49 @@ def choose(directed: Directed, asked: Asked, each: Each, given: Any = None) -> D
 
 
 def choose_near(directed: Directed, asked: Asked, each: Each, given: Any) -> DiverseSelection:
-    """The choice under a kernel of near items, which knows a size and items to include and exclude."""
-    others = {"budget": asked.budget, "cost": each.cost, "groups": each.groups, "given": given}
-    others |= {"max_per_group": asked.max_per_group, "min_per_group": asked.min_per_group}
-    refused = [name for name, value in others.items() if value is not None] + sorted(asked.options)
+    """The choice under a kernel of near items."""
     if asked.method != "greedy":
-        refused.append(f"method={asked.method!r}")
-    if asked.diversity < 0.5:
-        refused.append(f"diversity={asked.diversity:g}, below 0.5,")
-    if refused:
-        raise ValueError(
-            f'kernel="{asked.kernel}" takes a size, include and exclude; {refused[0]} needs kernel="linear".'
-        )
-    if sparse.issparse(directed.rows):
-        raise TypeError(f'kernel="{asked.kernel}" needs dense embeddings. Reduce sparse ones, such as by TruncatedSVD.')
-    limits = check_limits(directed.q.size, None, None, asked.size, each.include, each.exclude)
+        raise ValueError(f'kernel="{asked.kernel}" is for method="greedy", found {asked.method!r}.')
+    unknown = sorted(set(asked.options) - {"index"})
+    if unknown:
+        raise TypeError(f'kernel="{asked.kernel}" takes the option index, found {unknown[0]!r}.')
+    check_dense(directed.rows, asked.kernel)
+    index = check_index(asked.options.get("index"))
+    exclude = each.exclude
+    if given is not None and not isinstance(given, Earlier):
+        given, known = read_earlier(given, directed)
+        exclude = np.union1d(exclude, known) if np.size(exclude) else known
+    limits = limits_of(directed.q.size, asked, each, exclude)
     bandwidth = asked.bandwidth
     if bandwidth is None:
-        bandwidth = find_bandwidth(directed, limits.k if asked.size is not None else int(np.sqrt(directed.q.size)))
+        some, others = (as_unit(directed.rows[part], directed.lengths[part]) for part in sample(directed.q.size))
+        bandwidth = find_bandwidth(some, others, expected_size(asked, limits))
     own = NUGGET if not asked.nugget else float(asked.nugget)
-    share = check_share(asked.share) if asked.auto else None
-    found = choose_nearby(directed, limits, asked.kernel, bandwidth, own, share)
+    earlier = None if given is None else given.rows
+    near = NearCandidates(directed, min(asked.diversity, 0.5), nugget=own, kernel=asked.kernel, bandwidth=bandwidth,
+                          earlier=earlier, index=index)  # fmt: skip
+    found, _ = greedy(near, limits, check_share(asked.share) if asked.auto else None, False)
     parameters = {"scale": asked.scale, "method": asked.method, "nugget": own}
     parameters |= {"kernel": asked.kernel, "bandwidth": bandwidth}
+    parameters |= {"neighbours": "index" if index and needs_index(earlier, limits.k) else "exact"}
     return DiverseSelection.of(found, found.reason, asked.diversity, parameters, limits, directed)
+
+
+def expected_size(asked: Asked, limits: Limits) -> int:
+    """About how many items will be chosen, for the bandwidth."""
+    if asked.size is not None:
+        return limits.k
+    if limits.budget < np.inf:
+        return max(1, int(np.searchsorted(np.cumsum(np.sort(limits.cost)), limits.room)))
+    return int(np.sqrt(limits.cost.size))
+
+
+def limits_of(n: int, asked: Asked, each: Each, exclude: Any) -> Limits:
+    """What the chosen set must satisfy, groups and all."""
+    limits = check_limits(n, each.cost, asked.budget, asked.size, each.include, exclude)
+    if each.groups is None and asked.max_per_group is None and asked.min_per_group is None:
+        return limits
+    return replace(limits, groups=check_groups(each.groups, asked.max_per_group, asked.min_per_group, limits))
 
 
 def share_of_similarity(candidates: Candidates) -> float:

@@ -295,3 +295,9 @@ def square_lengths(rows: Features) -> FloatArray:
 def single(rows: Features) -> Features:
     """float16 as float32, which products and loops know."""
     return rows.astype(np.float32) if rows.dtype == np.float16 else rows
+
+
+def as_unit(rows: Any, lengths: FloatArray) -> np.ndarray:
+    """Rows of length 1 in single or double precision; a row of zeros stays one."""
+    rows = single(rows)
+    return np.asarray(rows / np.where(lengths > 0.0, lengths, 1.0).astype(rows.dtype)[:, None])

@@ -101,13 +101,14 @@ def diversify(
         them adds little; none is chosen again by number. Limits and `log_prob` do not count them.
     kernel : {"linear", "rbf", "local"}
         "linear": cosines, which know d directions. The others tell near items apart beyond these: see
-        `dpplearn.decoding.nearby`. They take a size, `include` and `exclude`.
+        `dpplearn.decoding.nearby`. They need method="greedy" and dense embeddings.
     bandwidth : float, optional
         The distance of unit rows at which items are still similar, for the other kernels. Default: the one within
         which an item has n/k others, as a sample says; it is in `parameters`.
     **options
         For the decoder: n_samples, rng, ... For a Dask array: client, n_jobs, per_part, resume, progress; see
-        `dpplearn.decoding.rounds`.
+        `dpplearn.decoding.rounds`. For kernel="rbf" and "local": index, whether neighbours are found by an index of
+        faiss (default: where it is installed, past 4,096 items).
 
     Returns
     -------

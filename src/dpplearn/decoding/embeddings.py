@@ -17,6 +17,7 @@ WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below
 
 def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
     """Rows, their lengths and standardized scores, one for each item; or what is wrong with them."""
+    check_whole(embeddings)
     if type(embeddings) is not np.ndarray or type(scores) is not np.ndarray:
         embeddings = as_plain(embeddings, scores)
     n = embeddings.shape[0] if embeddings.ndim else -1
@@ -32,8 +33,6 @@ def as_plain(embeddings: Any, scores: Any) -> Any:
     """Embeddings as an array, or as they are where they are sparse; neither they nor scores may be masked."""
     if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
         raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
-    if isinstance(embeddings, np.memmap):
-        check_whole(embeddings)
     if sparse.issparse(embeddings):
         return embeddings
     return arrow_rows(embeddings) if is_arrow(embeddings) else as_rows(embeddings)
@@ -57,10 +56,15 @@ def read_scores(scores: Any, n: int) -> FloatArray:
     return standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
 
 
-def check_whole(rows: np.memmap[Any, Any]) -> None:
-    """A memory map whose file became shorter would end the process where it is read."""
-    name, need = rows.filename, rows.offset + rows.nbytes
-    if name is not None and Path(name).stat().st_size < need:
+def check_whole(rows: Any) -> None:
+    """A memory map whose file became shorter would end the process where it is read; also behind a view of one."""
+    whole = None
+    while isinstance(rows, np.ndarray):
+        whole, rows = (rows if isinstance(rows, np.memmap) else whole), rows.base
+    if whole is None or whole.filename is None:
+        return
+    name, need = whole.filename, whole.offset + whole.nbytes
+    if Path(name).stat().st_size < need:
         raise ValueError(
             f"embeddings are a memory map of {need} bytes of {name}, which has only {Path(name).stat().st_size} now. "
             "Write the file anew, and map it again."

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_subset
 from dpplearn._linalg import to_dense
-from dpplearn.decoding.candidates import Directed, read_features
+from dpplearn.decoding.candidates import Directed, as_unit, read_features
 from dpplearn.decoding.lazy import AXES, Prior, axes
 from dpplearn.operand import ROWS
 
 WIDEST = 20_000  # columns for which a square matrix is made
+
+
+class Earlier(NamedTuple):
+    """Unit rows chosen earlier, for a kernel of near items."""
+
+    rows: np.ndarray
+
+
+def read_earlier(given: Any, directed: Directed) -> tuple[Earlier, IntArray]:
+    """Unit rows chosen earlier, without those of zeros, and which of the candidates they are."""
+    rows, lengths, known = read_given(given, directed)
+    return Earlier(as_unit(to_dense(rows), lengths)[lengths > 0.0]), known
 
 
 def read_given(given: Any, directed: Directed) -> tuple[Any, FloatArray, IntArray]:

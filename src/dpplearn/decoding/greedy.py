@@ -21,6 +21,7 @@ from dpplearn._loops.records import (
     QUOTA,
     SIGNED,
     SIZE,
+    Quota,
     Run,
     Wanted,
 )
@@ -169,18 +170,26 @@ def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, 
     check_stop()
     if not candidates.here:
         return possible(candidates, limits, candidates.greedy_run(limits, rule, power, floor))
-    cost = limits.cost
-    plain = power == 1.0 or (limits.equal and limits.cheapest == 1.0)
-    weight = cost if plain else np.ones(cost.size) if power == 0.0 else cost**power
-    forced, group = view(limits.include), limits.group
-    wanted = Wanted(cost, weight, rule, floor, limits.room, limits.k, forced, group)
+    wanted = as_wanted(limits, rule, power, floor)
     operand, alive = candidates.operand, limits.alive.copy()
     if isinstance(operand, Rows):
-        quota = NO_QUOTA if limits.groups is None else limits.groups.quota
-        run = greedy_rows(operand, wanted, alive, quota, candidates.prior, candidates.distinct, limits.equal)
+        run = greedy_rows(operand, wanted, alive, quota_of(limits), candidates.prior, candidates.distinct, limits.equal)
     else:
         run = run_loop(operand, wanted, alive)
     return possible(candidates, limits, run)
+
+
+def as_wanted(limits: Limits, rule: int, power: float, floor: float) -> Wanted:
+    """What a run is to choose, with gains divided by cost^power."""
+    cost = limits.cost
+    plain = power == 1.0 or (limits.equal and limits.cheapest == 1.0)
+    weight = cost if plain else np.ones(cost.size) if power == 0.0 else cost**power
+    return Wanted(cost, weight, rule, floor, limits.room, limits.k, view(limits.include), limits.group)
+
+
+def quota_of(limits: Limits) -> Quota:
+    """The limits of groups, where there are some."""
+    return NO_QUOTA if limits.groups is None else limits.groups.quota
 
 
 def run_loop(operand: Operand | TwoSided, wanted: Wanted, alive: Any) -> Run:

@@ -45,6 +45,9 @@ def read_groups(groups: ArrayLike, max_per_group: Bound | None, min_per_group: B
             f"groups must have one label for each of the {n} items, found shape {labels.shape}. "
             "Pass a list or an array as long as scores."
         )
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        row = int(np.flatnonzero(np.isnan(labels))[0])
+        raise ValueError(f"groups must have a label for each item, but groups[{row}] is missing (nan).")
     try:
         found, group = np.unique(labels, return_inverse=True)
     except TypeError:

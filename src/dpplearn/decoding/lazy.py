@@ -43,6 +43,7 @@ ROOM = 2**22  # entries of directions that are made room for at the start
 RECENT = 64  # directions kept beside P: to make up for as many costs less than P, one item at a time
 CANDIDATES = 1024  # items evaluated by P at once
 CHUNK = 256  # and by one thread: the same blocks whatever the number of threads, and so the same rounding
+FEW = 1_000_000  # entries of rows up to which all are read as float64
 AXES = 8  # along which rows are told apart: chance lets two pass for the same along all about never
 SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 8 * EPS32, np.dtype(np.float16): 2.0**-9}  # along an axis
 NO_ITEMS, NO_HALVES, NO_TIES = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0)
@@ -84,20 +85,14 @@ def greedy_rows(
     if wanted.group.size:  # at most one of each
         quota = at_most_one(wanted.group)
     seen = begin_seen(operand.rows.dtype, d, k, prior, run) if distinct else NOBODY
-    if quota is not NO_QUOTA:
-        quota = Quota(*(part.copy() for part in quota))
-        run.at[OWED] = quota.need.sum()
-        run.spent[PLEDGED] = sum(loop.pledge(wanted, quota, run, c) for c in np.flatnonzero(quota.need))
-    if wanted.room < np.inf:
-        run.spent[CHEAPEST] = wanted.cost[alive != 0].min(initial=np.inf)
+    quota = begin_limits(wanted, quota, run, alive)
     alone = n * d <= SMALL
     with Workers() as workers:
         while True:
             check_stop()
             code = loop.choose(features, wanted, quota, seen, run, alive, alone)
             if code == REFRESH:
-                step = max(1, SMALL // d)
-                workers.each(lambda low: loop.refresh(features, run, alive, low, min(low + step, n)), range(0, n, step))  # noqa: B023
+                refresh(loop, features, run, alive, workers)
                 loop.put(features, wanted, quota, run, alive, run.idx[:0], True)
             elif code == EVALUATE:
                 evaluate(features, operand, run, run.block[: run.at[BLOCK]], workers)
@@ -107,6 +102,24 @@ def greedy_rows(
             else:
                 t, first = run.at[TAKEN], run.at[DISTINCT]
                 return Run(run.items[:t], run.gains[:t], code, 0 if first < 0 else int(t - first))
+
+
+def refresh(loop: Any, features: FeatureRows, run: Lazy, alive: Any, workers: Workers) -> None:
+    """Bring all gains up to date that the directions kept can."""
+    n, d = alive.size, run.b.size
+    step = max(1, SMALL // d)
+    workers.each(lambda low: loop.refresh(features, run, alive, low, min(low + step, n)), range(0, n, step))
+
+
+def begin_limits(wanted: Wanted, quota: Quota, run: Lazy, alive: Any) -> Quota:
+    """The limits of groups, to be used up, and what is owed to them before the first item; the cheapest of all."""
+    if quota is not NO_QUOTA:
+        quota = Quota(*(part.copy() for part in quota))
+        run.at[OWED] = quota.need.sum()
+        run.spent[PLEDGED] = sum(loops().pledge(wanted, quota, run, c) for c in np.flatnonzero(quota.need))
+    if wanted.room < np.inf:
+        run.spent[CHEAPEST] = wanted.cost[alive != 0].min(initial=np.inf)
+    return quota
 
 
 def at_most_one(group: IntArray) -> Quota:
@@ -153,8 +166,15 @@ def axes(d: int) -> FloatArray:
 
 
 def as_features(operand: Rows, k: int, dual: bool) -> FeatureRows:
-    """Rows as the loop reads them: csr arrays beside no dense rows, or the other way."""
+    """Rows as the loop reads them: csr arrays beside no dense rows, or the other way.
+
+    Few of a short type are read as float64: then no choice hangs on the order in which a short sum was taken.
+    """
     rows, kind = operand.rows, operand.rows.dtype
+    noise = row_rounding(np.dtype(np.float64) if dual else kind, rows.shape[1], k)
+    if rows.shape[0] * rows.shape[1] <= FEW:
+        rows = rows.astype(np.float64, copy=False)
+        kind = rows.dtype
     dense, indptr, indices, half = rows, NO_ITEMS, NO_ITEMS, NO_HALVES
     if kind == np.float16:  # no loop knows the type: its bits are looked up
         kind, dense = NO_HALVES.dtype, rows.view(np.uint16)
@@ -163,7 +183,6 @@ def as_features(operand: Rows, k: int, dual: bool) -> FeatureRows:
     if sparse.issparse(rows):
         dense, data = np.empty((0, 0), kind), rows.data
         indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-    noise = row_rounding(np.dtype(np.float64) if dual else kind, rows.shape[1], k)
     return FeatureRows(view(dense), half, indptr, indices, view(data), operand.scale, operand.diag, operand.own, noise)
 
 

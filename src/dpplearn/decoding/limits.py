@@ -76,7 +76,7 @@ class Limits:
 
     def total(self, subset: IntArray) -> float:
         """Cost of a set; of one that fits, never above the budget by rounding."""
-        cost = float(self.cost[subset].sum())
+        cost = self.cheapest * subset.size if self.equal else float(self.cost[subset].sum())
         return min(cost, self.budget) if fits(cost, self.budget) else cost
 
     def fits(self, subset: IntArray) -> bool:
@@ -137,7 +137,10 @@ def check_limits(
     group = check_exclusive(exclusive, n, A)
     if group is not None and A.size:
         B = np.union1d(B, np.setdiff1d(np.flatnonzero(np.isin(group, group[A])), A))
-    return Limits(costs, limit, size, A, B, limit < np.inf or k is not None, cheapest, group)
+    limits = Limits(costs, limit, size, A, B, limit < np.inf or k is not None, cheapest, group)
+    if cost is None:
+        limits.__dict__["equal"] = True  # known without a look at them
+    return limits
 
 
 def check_exclusive(exclusive: ArrayLike | None, n: int, include: IntArray) -> IntArray | None:

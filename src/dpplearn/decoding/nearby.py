@@ -9,21 +9,41 @@ and only the front of a heap is brought up to date, by the items chosen since.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from dpplearn._checks import FloatArray, IntArray, count_of
-from dpplearn._loops.records import FULL, NO_GAIN, SIZE, Run
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn._loops.records import (
+    BLOCK,
+    DISTINCT,
+    EVALUATE,
+    HEAP,
+    KNOWN,
+    TAKEN,
+    WORK,
+    FeatureRows,
+    Lazy,
+    Run,
+)
 from dpplearn._run.stop import check_stop
-from dpplearn.decoding.candidates import Directed, single
+from dpplearn.decoding.candidates import Candidates, as_unit
+from dpplearn.decoding.diversity import exponents
+from dpplearn.decoding.greedy import as_wanted, quota_of
+from dpplearn.decoding.lazy import NO_HALVES, NO_ITEMS, NO_TIES, begin_limits
 from dpplearn.decoding.limits import Limits
-from dpplearn.decoding.selection import Selection
+from dpplearn.decoding.neighbours import Neighbours
+from dpplearn.decoding.selection import Unknown
+from dpplearn.operand import Rows
 
 KERNELS = ("linear", "rbf", "local")
 NEAREST = 12  # chosen items that a conditional variance is given
 FIRST, MOST = 16, 1024  # items that are brought up to date at once
 SAMPLE, AMONG = 256, 20_000  # items whose distances to how many others tell the bandwidth
+NO_ROWS = np.empty((0, 0))
 
 
 def check_kernel_name(kernel: Any, bandwidth: Any) -> None:
@@ -34,15 +54,14 @@ def check_kernel_name(kernel: Any, bandwidth: Any) -> None:
         return
     if kernel == "linear":
         raise ValueError('bandwidth is for kernel="rbf" and kernel="local".')
-    if isinstance(bandwidth, bool) or not isinstance(bandwidth, int | float) or not 0.0 < bandwidth < np.inf:
+    if isinstance(bandwidth, bool) or not isinstance(bandwidth, Real) or not 0.0 < float(bandwidth) < np.inf:
         raise ValueError(f"bandwidth must be a positive number, found {bandwidth!r}.")
 
 
-def unit_rows(directed: Directed, items: Any) -> np.ndarray:
-    """Rows of length 1 in single or double precision; a row of zeros stays one."""
-    rows = single(directed.rows[items])
-    lengths = directed.lengths[items]
-    return np.asarray(rows / np.where(lengths > 0.0, lengths, 1.0).astype(rows.dtype)[:, None])
+def check_dense(rows: Any, kernel: str) -> None:
+    """Distances are computed of dense rows."""
+    if sparse.issparse(rows):
+        raise TypeError(f'kernel="{kernel}" needs dense embeddings. Reduce sparse ones, such as by TruncatedSVD.')
 
 
 def similarity(cosines: FloatArray, kernel: str, bandwidth: float) -> FloatArray:
@@ -54,141 +73,113 @@ def similarity(cosines: FloatArray, kernel: str, bandwidth: float) -> FloatArray
     return np.where(x < 2.0, (1.0 - 0.5 * np.minimum(x, 2.0)) ** 4 * (2.0 * x + 1.0), 0.0)
 
 
-def find_bandwidth(directed: Directed, k: int) -> float:
-    """The distance within which an item has n/k others, as the median of a sample says: then k items cover all.
-
-    Items at distance 0 of one another are taken for one.
-    """
-    n = directed.q.size
+def sample(n: int) -> tuple[IntArray, IntArray]:
+    """Some items, and others to compare them with: the same for the same n."""
     rng = np.random.default_rng(0)
     some, others = (np.sort(rng.choice(n, min(n, size), replace=False)) for size in (SAMPLE, AMONG))
-    cosines = unit_rows(directed, some) @ unit_rows(directed, others).T
-    distance = np.sort(np.sqrt(np.maximum(2.0 - 2.0 * cosines.astype(np.float64), 0.0)), axis=1)
-    place = min(max(1, round(others.size / max(k, 1))), others.size - 1)  # place 0 is the item itself
-    found = float(np.median(distance[:, place]))
-    positive = distance[distance > 1e-3]
-    return max(found, float(positive.min(initial=1.0)))
+    return some, others
+
+
+def find_bandwidth(some: np.ndarray, others: np.ndarray, k: int) -> float:
+    """The distance within which an item has n/k others, as the median of a sample of unit rows says: then k items
+    cover all. Items at distance 0 of one another are taken for one.
+    """
+    distance = np.sqrt(np.maximum(2.0 - 2.0 * (some @ others.T).astype(np.float64), 0.0))
+    place = min(max(1, round(len(others) / max(k, 1))), len(others) - 1)  # place 0 is the item itself
+    found = float(np.median(np.partition(distance, place, axis=1)[:, place]))
+    return max(found, float(distance[distance > 1e-3].min(initial=1.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class NearCandidates(Candidates):
+    """Items under such a kernel, with unit rows chosen earlier; greedy_run is what `greedy_auto` asks for."""
+
+    kernel: str = "rbf"
+    bandwidth: float = 1.0
+    earlier: Any = None
+    index: bool = False
+    here = False
+
+    log_prob = Unknown("log_prob under a kernel of near items is not computed: conditional variances are approximate.")
+
+    def greedy_run(self, limits: Limits, rule: int, power: float, floor: float) -> Run:
+        """Items with the largest gains for their cost, one after the other; those to include first."""
+        return Nearby(self, limits.k).choose(limits, rule, power, floor)
 
 
 class Nearby:
     """A greedy run under such a kernel."""
 
-    def __init__(self, directed: Directed, kernel: str, bandwidth: float, nugget: float, k: int) -> None:
-        n, d = directed.rows.shape
-        self.directed, self.kernel, self.bandwidth, self.nugget = directed, kernel, bandwidth, nugget
-        self.gain = directed.q**2
-        self.known = np.zeros(n, np.int64)  # how many of the chosen each gain knows of
-        self.near = np.full((n, NEAREST), -1, np.int32)  # the nearest of them, as places in `items`
-        self.cosine = np.full((n, NEAREST), -np.inf, np.float32)
-        self.items = np.empty(k, np.int64)
-        self.rows = np.empty((k, d), np.float32 if directed.rows.dtype != np.float64 else np.float64)
-        self.count = 0
+    def __init__(self, items: NearCandidates, k: int) -> None:
+        assert isinstance(items.operand, Rows)
+        self.directed, self.kernel, self.bandwidth = items.directed, items.kernel, items.bandwidth
+        self.operand = items.operand
+        self.b = exponents(items.diversity)[1] * (1.0 - items.nugget)  # of similarities; the rest is an item's own
+        n, d = self.directed.rows.shape
+        self.known = np.zeros(n, np.int64)  # how many of the chosen each item knows of
+        self.near = np.empty((n, NEAREST), np.int32)  # the nearest of them; written when an item is first looked at
+        self.cosine = np.empty((n, NEAREST), np.float32)
+        earlier = np.empty((0, d)) if items.earlier is None else items.earlier
+        kind = np.float64 if self.directed.rows.dtype == np.float64 else np.float32
+        self.chosen = Neighbours(len(earlier) + min(k, n), d, kind, NEAREST, items.index)
+        self.chosen.add(earlier)
 
-    def take(self, item: int) -> None:
-        """Choose an item, whose gain is up to date."""
-        self.items[self.count] = item
-        self.rows[self.count] = unit_rows(self.directed, np.array([item]))[0]
-        self.count += 1
+    def choose(self, limits: Limits, rule: int, power: float, floor: float) -> Run:
+        """Go on until the loop says why it ended."""
+        from dpplearn._loops import lazy, nearby
 
-    def update(self, items: IntArray) -> None:
+        wanted, alive = as_wanted(limits, rule, power, floor), limits.alive.copy()
+        rows = self.operand
+        features = FeatureRows(NO_ROWS, NO_HALVES, NO_ITEMS, NO_ITEMS, NO_HALVES, rows.scale, rows.diag, rows.own, 0.0)
+        run = self.begin(limits, -wanted.cost if not limits.equal else NO_TIES)
+        quota = begin_limits(wanted, quota_of(limits), run, alive)
+        added = 0
+        while True:
+            check_stop()
+            code = nearby.choose(features, wanted, quota, run, alive, FIRST)
+            taken = int(run.at[TAKEN])
+            if code != EVALUATE:
+                return Run(run.items[:taken], run.gains[:taken], code, 0)
+            new = run.items[added:taken]
+            new, added = new[rows.scale[new] > 0.0], taken
+            self.chosen.add(self.unit(new))
+            block = run.block[: run.at[BLOCK]]
+            self.update(block, run.g)
+            lazy.put_back(features, wanted, quota, run, alive)
+
+    def begin(self, limits: Limits, tie: FloatArray) -> Lazy:
+        """Nothing chosen yet, but what was earlier."""
+        n, k = limits.cost.size, limits.k
+        at = np.zeros(DISTINCT + 1, np.int64)
+        at[HEAP], at[DISTINCT], at[WORK], at[KNOWN] = -1, -1, FIRST, self.chosen.count
+        work = np.empty(n), np.empty(n, np.int32), tie, np.empty(k, np.int64), np.empty(k)
+        block = np.empty(min(MOST, n), np.int64)
+        spent = np.array([0.0, 0.0, np.inf])
+        none = np.empty(0)
+        done = np.zeros(n, np.int32)
+        return Lazy(self.operand.diag.copy(), done, *work, NO_ROWS, NO_ROWS, NO_ROWS, none, none, block, at, spent)
+
+    def unit(self, items: IntArray) -> np.ndarray:
+        """Unit rows of some items."""
+        return as_unit(self.directed.rows[items], self.directed.lengths[items])
+
+    def update(self, items: IntArray, gain: FloatArray) -> None:
         """Bring the gains of some items up to date by what was chosen since they last were."""
-        t, low = self.count, int(self.known[items].min())
-        cosines = (unit_rows(self.directed, items) @ self.rows[low:t].T).astype(np.float32)
-        places = np.arange(low, t)
-        cosines[places[None, :] < self.known[items][:, None]] = -np.inf  # known before
-        every = np.concatenate([self.cosine[items], cosines], axis=1)
-        whose = np.concatenate([self.near[items], np.broadcast_to(places.astype(np.int32), cosines.shape)], axis=1)
-        best = np.argsort(-every, axis=1, kind="stable")[:, :NEAREST]
-        cosine, near = np.take_along_axis(every, best, 1), np.take_along_axis(whose, best, 1)
-        self.cosine[items], self.near[items], self.known[items] = cosine, near, t
-        self.gain[items] = np.minimum(
-            self.gain[items], self.directed.q[items] ** 2 * self.variance(items, cosine, near)
-        )
+        self.chosen.update(items, self.unit(items), self.known, self.near, self.cosine)
+        left = self.operand.diag[items] * self.variance(items, self.cosine[items], self.near[items])
+        gain[items] = np.minimum(gain[items], left)
 
     def variance(self, items: IntArray, cosine: FloatArray, near: IntArray) -> FloatArray:
         """1 - s^T S^-1 s of each item, given its nearest chosen ones."""
-        there = np.isfinite(cosine) & (self.directed.lengths[items] > 0.0)[:, None]
-        s = np.where(there, similarity(np.where(there, cosine, 0.0), self.kernel, self.bandwidth), 0.0)
-        s *= 1.0 - self.nugget
-        rows = self.rows[np.maximum(near, 0)]
-        S = similarity(rows @ rows.transpose(0, 2, 1), self.kernel, self.bandwidth) * (1.0 - self.nugget)
+        there = (near >= 0) & (self.directed.lengths[items] > 0.0)[:, None]
+        s = np.where(there, similarity(np.where(there, cosine, 0.0), self.kernel, self.bandwidth), 0.0) * self.b
+        rows = self.chosen.rows[np.maximum(near, 0)]
+        S = similarity(rows @ rows.transpose(0, 2, 1), self.kernel, self.bandwidth) * self.b
         S *= there[:, :, None] & there[:, None, :]
         diagonal = np.arange(NEAREST)
         S[:, diagonal, diagonal] = 1.0
         lam, V = np.linalg.eigh(S)
         along = np.einsum("nij,ni->nj", V, s)
-        # where S is not positive definite, what is below the nugget is rounding
-        return np.maximum(1.0 - (along**2 / np.maximum(lam, self.nugget)).sum(axis=1), self.nugget)
-
-
-def greedy_nearby(
-    directed: Directed, limits: Limits, kernel: str, bandwidth: float, nugget: float, floor: float
-) -> Run:
-    """Items with the largest gains, one after the other; those to include first."""
-    from dpplearn._loops.heap import pop, rise, sift
-
-    run = Nearby(directed, kernel, bandwidth, nugget, limits.k)
-    gains: list[float] = []
-    for item in limits.include.tolist():
-        if run.count:
-            run.update(np.array([item]))
-        gains.append(float(run.gain[item]))
-        run.take(item)
-    alive = np.flatnonzero((limits.alive == 1) & (run.gain > 0.0))
-    key, idx, tie = run.gain[alive].copy(), alive.astype(np.int32), np.empty(0)
-    size = alive.size
-    for a in range(size // 2 - 1, -1, -1):
-        sift(key, idx, tie, size, a)
-    block = FIRST
-    while run.count < limits.k and size:
-        check_stop()
-        item = int(idx[0])
-        if run.known[item] == run.count:
-            if run.gain[item] <= floor:
-                return finish(run, gains, NO_GAIN)
-            pop(key, idx, tie, size)
-            size -= 1
-            gains.append(float(run.gain[item]))
-            run.take(item)
-            block = FIRST
-            continue
-        stale: list[int] = []
-        while size and len(stale) < block and run.known[idx[0]] < run.count:
-            stale.append(int(idx[0]))
-            pop(key, idx, tie, size)
-            size -= 1
-        run.update(np.array(stale))
-        block = min(2 * block, MOST)  # the front keeps growing
-        for i in stale:
-            key[size], idx[size] = run.gain[i], i
-            rise(key, idx, tie, size)
-            size += 1
-    return finish(run, gains, SIZE if size else FULL)
-
-
-def finish(run: Nearby, gains: list[float], end: int) -> Run:
-    return Run(run.items[: run.count], np.array(gains), end, 0)
-
-
-def choose_nearby(
-    directed: Directed, limits: Limits, kernel: str, bandwidth: float, nugget: float, share: float | None
-) -> Selection:
-    """The greedy choice under such a kernel, and why it ended."""
-    reason = limits.empty_reason()
-    if reason:
-        return Selection.nothing(reason, unknown)
-    floor = -np.inf if limits.bounded else 1.0
-    if share is not None:
-        floor = share * float(directed.q.max() ** 2)
-    run = greedy_nearby(directed, limits, kernel, bandwidth, nugget, floor)
-    if run.end == SIZE:
-        reason = f"the size limit of {count_of(limits.k, 'item', 'items')} is reached"
-    elif run.end == NO_GAIN and share is not None:
-        reason = f"every other candidate would add less than {share:g} of what the first added"
-    else:
-        reason = "no other candidate has a gain" if run.end == NO_GAIN else "every candidate is chosen"
-    return Selection(run.items.copy(), limits.total(run.items), np.log(run.gains), reason, unknown)
-
-
-def unknown(subset: IntArray) -> float:  # noqa: ARG001  # as other models have it
-    raise RuntimeError("log_prob under a kernel of near items is not computed: conditional variances are approximate.")
+        # where S is not positive definite, what is below an item's own is rounding
+        own = 1.0 - self.b
+        return np.maximum(1.0 - (along**2 / np.maximum(lam, own)).sum(axis=1), own)

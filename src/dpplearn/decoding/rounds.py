@@ -24,15 +24,21 @@ from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.cluster import cluster_client
 from dpplearn._run.progress import Progress
-from dpplearn.decoding.asked import Asked, Each, choose, qualities, share_of_similarity, with_nugget
-from dpplearn.decoding.candidates import Candidates, Directed, read_features
+from dpplearn.decoding.asked import Asked, Each, choose, expected_size, qualities, share_of_similarity, with_nugget
+from dpplearn.decoding.candidates import Candidates, Directed, as_unit, read_features
 from dpplearn.decoding.embeddings import read_scores
-from dpplearn.decoding.given import prior, read_given
+from dpplearn.decoding.given import prior, read_earlier, read_given
 from dpplearn.decoding.limits import check_limits
+from dpplearn.decoding.nearby import find_bandwidth, sample
+from dpplearn.decoding.selection import Unknown
 from dpplearn.decoding.skipped import DiverseSelection, Kept, Nearest, nearest
 
 SPARE = 4  # times as many candidates as the parts' share of k
 FEWEST = 1000  # candidates of a part, unless k is less
+UNKNOWN = Unknown(
+    "log_prob of a choice in two rounds is not computed, because its normalizer is of all items. log det L_Y is "
+    "gains.sum()."
+)
 
 
 class Part(NamedTuple):
@@ -82,9 +88,41 @@ def pick(rows: Any, told: OnePart) -> Found:
     return Found(told.start + chosen, np.ascontiguousarray(rows[chosen]))
 
 
-def pick_from(load: Callable[..., Any], args: tuple[Any, ...], told: OnePart) -> Found:
-    """The same, where the worker reads its part itself: no more than one is in its memory."""
-    return pick(load(*args), told)
+def sample_part(rows: Any, told: tuple[int, list[IntArray]]) -> list[np.ndarray]:
+    """Unit rows of a part, for the bandwidth: two samples."""
+    start, samples = told
+    rows, lengths = read_features(rows, "embeddings", start)
+    return [as_unit(rows[items], lengths[items]) for items in samples]
+
+
+def on_rows(load: Callable[..., Any], args: tuple[Any, ...], call: Callable[..., Any], told: Any) -> Any:
+    """A call on a part that the worker reads itself: no more than one is in its memory."""
+    return call(load(*args), told)
+
+
+def submit(client: Any, call: Callable[..., Any], parts: Sequence[Part], told: Sequence[Any]) -> list[Any]:
+    """Futures of a call on the rows of each part, where they lie."""
+    dask: Any = import_module("dask")
+    first, later = dask.delayed(call, pure=False), dask.delayed(on_rows, pure=False)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+        futures: list[Any] = client.compute(
+            [
+                later(part.load, part.args, call, one) if part.load else first(part.args[0], one)
+                for part, one in zip(parts, told, strict=True)
+            ]
+        )
+    return futures
+
+
+def common_bandwidth(parts: Sequence[Part], n: int, k: int, cluster: Any) -> float:
+    """The bandwidth that a sample of all parts says, read by tasks."""
+    samples = sample(n)
+    told = [(part.start, [x[(x >= part.start) & (x < part.stop)] - part.start for x in samples]) for part in parts]
+    with cluster as client:
+        found = client.gather(submit(client, sample_part, parts, told))
+    some, others = (np.concatenate(one) for one in zip(*found, strict=True))
+    return find_bandwidth(some, others, k)
 
 
 def local_limits(told: OnePart) -> Asked:
@@ -129,8 +167,9 @@ def diversify_dask(embeddings: Any, scores: Any, asked: Asked, each: Each, given
     ]
     if hasattr(scores, "compute"):
         scores = scores.compute()
-    options, plain = asked.options, asked._replace(options={})
-    return in_rounds(parts, embeddings.shape[1], scores, plain, each, given, **options)
+    mine = {name: x for name, x in asked.options.items() if name == "index"}
+    options = {name: x for name, x in asked.options.items() if name not in mine}
+    return in_rounds(parts, embeddings.shape[1], scores, asked._replace(options=mine), each, given, **options)
 
 
 def in_rounds(
@@ -164,8 +203,6 @@ def in_rounds(
     """
     if asked.method != "greedy":
         raise ValueError(f'a Dask array needs method="greedy", found {asked.method!r}.')
-    if asked.kernel != "linear":
-        raise ValueError(f'a Dask array needs kernel="linear", found {asked.kernel!r}.')
     n = parts[-1].stop if parts else 0
     q = qualities(read_scores(scores, n), asked)
     limits = check_limits(n, each.cost, asked.budget, asked.size, each.include, each.exclude)
@@ -178,6 +215,9 @@ def in_rounds(
         size = max(size, limits.include.size)
     if given is not None:
         given = one_prior(given, d, asked)
+    if asked.kernel != "linear" and asked.bandwidth is None:
+        many = expected_size(asked, limits)
+        asked = asked._replace(bandwidth=common_bandwidth(parts, n, many, cluster_client(client, n_jobs)))
     groups = None if each.groups is None else np.asarray(each.groups)
     whole = Each(limits.cost, limits.include, limits.exclude, groups)
     tasks = [
@@ -199,19 +239,12 @@ def in_rounds(
         chosen.cost,
         chosen.gains,
         reason,
-        unknown,
+        UNKNOWN,
         chosen.diversity,
         parameters,
         limits,
         Directed(rows[mine], among.lengths[mine], among.q[mine]),
         list(parts),
-    )
-
-
-def unknown(subset: IntArray) -> float:  # noqa: ARG001  # as other models have it
-    raise RuntimeError(
-        "log_prob of a choice in two rounds is not computed, because its normalizer is of all items. log det L_Y is "
-        "gains.sum()."
     )
 
 
@@ -236,6 +269,8 @@ def one_prior(given: Any, d: int, asked: Asked) -> Any:
     if given.ndim != 2:
         raise ValueError(f"given must be rows of {d} numbers where embeddings are in parts, found shape {given.shape}.")
     one = Candidates(Directed(np.empty((0, d)), np.empty(0), np.empty(0)), min(asked.diversity, 0.5))
+    if asked.kernel != "linear":
+        return read_earlier(given, one.directed)[0]
     one = with_nugget(one) if asked.nugget is None else replace(one, nugget=asked.nugget)
     rows, lengths, _ = read_given(given, one.directed)
     return prior(rows, lengths, share_of_similarity(one))
@@ -254,16 +289,9 @@ def first_round(
     progress.stage("Candidates of parts", len(found), len(parts))
     left = [i for i in range(len(parts)) if i not in found]
     if left:
-        with cluster as client, warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
-            dask: Any = import_module("dask")
-            dd: Any = import_module("distributed")
-            first, later = dask.delayed(pick, pure=False), dask.delayed(pick_from, pure=False)
-            graph = [
-                later(parts[i].load, parts[i].args, tasks[i]) if parts[i].load else first(parts[i].args[0], tasks[i])
-                for i in left
-            ]
-            futures = client.compute(graph)
+        dd: Any = import_module("distributed")
+        with cluster as client:
+            futures = submit(client, pick, [parts[i] for i in left], [tasks[i] for i in left])
             place = {future.key: i for future, i in zip(futures, left, strict=True)}
             for future in dd.as_completed(futures):
                 i = place[future.key]

@@ -281,6 +281,7 @@ class Outcome(NamedTuple):
     std: FloatArray
     similarity: Learned
     starts: FloatArray  # log-posteriors at their ends
+    covariance: FloatArray | None  # of the quality's parameters, where all are determined
     at_bound: list[str]
 
 
@@ -290,6 +291,7 @@ def outcome(problem: Problem, ascents: Sequence[Ascent]) -> Outcome:
     m, best = problem.m, max(ascents, key=lambda a: a.point.value - (SAME if a.point.hessian is None else 0.0))
     S, point = problem.similarity.with_parameters(best.x[m:]), best.point
     weights = np.array(list(S.weights.values()))
+    covariance = None
     std, errors, at_bound = np.full(m, np.nan), np.full(weights.size, np.nan), []
     if point.hessian is not None:
         cov, undetermined = covariance_of(point.hessian)
@@ -297,6 +299,7 @@ def outcome(problem: Problem, ascents: Sequence[Ascent]) -> Outcome:
             most = 1 / np.sqrt(problem.precision)
         std = np.where(undetermined[:m], np.inf, np.sqrt(np.maximum(cov.diagonal()[:m], 0.0)))
         std = np.minimum(std, most)  # the prior's at most
+        covariance = None if undetermined[:m].any() else cov[:m, :m]
         jacobian = S.weights_jacobian()
         errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", jacobian, cov[m:, m:], jacobian), 0.0))
         # A weight far below its share, of whose logarithm only the prior knows more than nothing, is at 0.
@@ -308,4 +311,5 @@ def outcome(problem: Problem, ascents: Sequence[Ascent]) -> Outcome:
         std = np.where(undetermined, np.inf, np.sqrt(cov.diagonal()))
     terms = point.terms._replace(value=point.value, gradient=point.gradient)
     optimum = Optimum(best.x[:m], terms, np.zeros(m), max(a.n_iter for a in ascents), best.converged)
-    return Outcome(optimum, std, S.with_errors(errors), np.array([a.point.value for a in ascents]), at_bound)
+    values = np.array([a.point.value for a in ascents])
+    return Outcome(optimum, std, S.with_errors(errors), values, covariance, at_bound)

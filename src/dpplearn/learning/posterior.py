@@ -16,7 +16,7 @@ from dpplearn.learning.backends import Backend, make_backend
 from dpplearn.learning.diagnosis import check_possible, is_settled, warn_about_bounds, warn_about_starts
 from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
-from dpplearn.learning.joint import Ascent, Outcome, Point, Problem, climb, leads_to, outcome
+from dpplearn.learning.joint import Ascent, Outcome, Point, Problem, climb, covariance_of, leads_to, outcome
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.profile import Known, Profile, maximize_profile
@@ -212,6 +212,7 @@ def maximize_posterior(
             survey.names or default_names(survey.n_features),
             found.starts,
             survey.encoding,
+            found.covariance,
         )
     if free:
         for w, point in list(known.items())[-1:]:  # of the same data, or none of them would be of use
@@ -231,6 +232,7 @@ def maximize_posterior(
         best = maximize(similarity, theta, done)
     progress.clear()
     assert best.terms.hessian is not None
+    covariance, undetermined = covariance_of(best.terms.hessian)
     with np.errstate(divide="ignore"):
         std = np.minimum(standard_errors(best.terms.hessian), 1 / np.sqrt(precision))  # the prior's at most
     return Fitted(
@@ -243,6 +245,7 @@ def maximize_posterior(
         is_settled(best, std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
         survey.names or default_names(survey.n_features),
         encoding=survey.encoding,
+        covariance=None if undetermined.any() else covariance,
     )
 
 

@@ -1,0 +1,141 @@
+"""How diversify grows with k and with N, up to ten million rows of a memory map; and the memory of workers on Dask."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
+
+import numpy as np
+
+from benchmarks.million import clustered
+from benchmarks.timing import peak_memory, show
+from dpplearn import diversify
+
+D = 64
+FIGURE = Path(__file__).parents[1] / "docs/assets/selection_growth.png"
+STEP = 100_000  # rows that are made and written at once
+
+
+def cpu_seconds(E: np.ndarray, scores: np.ndarray, k: int) -> float:
+    """Of the cheaper of two runs: what else the machine does only adds."""
+    times = []
+    for _ in range(2):
+        start = process_time()
+        assert len(diversify(E, scores, k)) == k
+        times.append(process_time() - start)
+    return min(times)
+
+
+def parts(n: int, step: int = STEP) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """n rows and scores around the same centers, some at a time."""
+    centers, _ = clustered(1000, D, seed=1)
+    rng = np.random.default_rng(2)
+    for low in range(0, n, step):
+        size = min(step, n - low)
+        E = rng.standard_normal((size, D), dtype=np.float32)
+        E *= 0.7
+        E += centers[rng.integers(0, len(centers), size)]
+        yield E, rng.lognormal(0.0, 0.5, size)
+
+
+def growth(folder: Path, sizes: list[int], counts: list[int]) -> tuple[list[list], list[list]]:
+    """CPU seconds by N at k = 1,000, from a memory map, and by k at a tenth of the largest N."""
+    largest = sizes[-1]
+    E = np.lib.format.open_memmap(folder / "E.npy", "w+", np.float32, (largest, D))
+    scores, low = np.empty(largest), 0
+    for rows, s in parts(largest):
+        E[low : low + len(s)], scores[low : low + len(s)] = rows, s
+        low += len(s)
+    E.flush()
+    E = np.load(folder / "E.npy", mmap_mode="r")
+    diversify(E[:3000], scores[:3000], 1000)  # compiles
+    by_n = [[n, cpu_seconds(E[:n], scores[:n], 1000)] for n in sizes]
+    n = largest // 10
+    by_k = [[k, cpu_seconds(E[:n], scores[:n], k)] for k in counts]
+    (folder / "E.npy").unlink()
+    return by_n, by_k
+
+
+def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
+    """The largest peak of a worker that chose from Parquet, in GB."""
+    import pyarrow as pa
+    from distributed import Client, LocalCluster
+    from pyarrow import parquet
+
+    from dpplearn.cli.formats import read_items
+    from dpplearn.cli.parts import parts_of
+    from dpplearn.decoding.asked import Asked, Each
+    from dpplearn.decoding.rounds import in_rounds
+
+    path, scores = folder / "E.parquet", []
+    writer = None
+    for E, s in parts(n):
+        column = pa.FixedSizeListArray.from_arrays(pa.array(E.ravel()), D)
+        table = pa.table({"embedding": column, "score": s})
+        writer = writer or parquet.ParquetWriter(path, table.schema, compression="none")
+        writer.write_table(table)
+        scores.append(s)
+    writer.close()
+    pieces, d = parts_of(path, read_items(path, "utf-8", None), "embedding")
+    asked = Asked(k, None, 0.5, "greedy", 1.0, None, 0.01, None, None, {})
+    with (
+        LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        found = in_rounds(pieces, d, np.concatenate(scores), asked, Each(), client=client)
+        assert len(found) == k
+        peaks = client.run(peak_memory)
+    path.unlink()
+    size = n * D * 4 / 2**30
+    case = f"N = {n:,}, D = {D}, k = {k:,} from {size:.1f} GiB of Parquet, {len(pieces)} parts: peak memory of a worker"
+    return {"case": case, "value": max(peaks.values()) / 1e9, "unit": "GB", "target": "≤ 2"}
+
+
+def draw(by_n: list[list], by_k: list[list]) -> None:
+    """Both, on logarithmic axes."""
+    from dpplearn.plots.saving import save
+    from dpplearn.plots.style import BLUE, TWO_COLUMNS, foot_note, new_figure, panel_title, style
+
+    with style():
+        figure, axes = new_figure(TWO_COLUMNS, 2.5, columns=2, sharey=True)
+        for ax, points, letter, label in zip(axes, (by_k, by_n), "ab", ("items chosen $k$", "items $N$"), strict=True):
+            x, y = np.array(points).T
+            ax.plot(x, y, "o-", color=BLUE)
+            slope = y[-1] * x / x[-1]
+            ax.plot(x, slope, ":", color="#8A8A8A")
+            ax.annotate("proportional", (x[1], slope[1]), (4, -9), textcoords="offset points", color="#5F5F5F")
+            ax.set(xscale="log", yscale="log", xlabel=label)
+            ax.grid()
+            panel_title(ax, letter, f"growth with ${'k' if letter == 'a' else 'N'}$")
+        axes[0].set_ylabel("CPU seconds")
+        foot_note(figure, f"D = {D}, float32, from a memory map. (a) N = {by_n[-1][0] // 10:,}; (b) k = 1,000.")
+    save(figure, FIGURE.stem, FIGURE.parent, ["png"], dpi=130)
+
+
+def run(quick: bool = False) -> dict:
+    sizes = [10**4, 10**5, 10**6] if quick else [10**4, 10**5, 10**6, 10**7]
+    counts = [100, 1000, 10_000] if quick else [100, 1000, 10_000, 100_000]
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        by_n, by_k = growth(folder, sizes, counts)
+        figures = [worker_memory(folder, sizes[-1], counts[-1] // 10)]
+    if not quick:
+        draw(by_n, by_k)
+    tables = [
+        {"title": "k = 1,000, by N", "columns": ["N", "CPU seconds"], "rows": by_n},
+        {"title": f"N = {sizes[-1] // 10:,}, by k", "columns": ["k", "CPU seconds"], "rows": by_k},
+    ]
+    notes = [
+        f"D = {D}, float32, read from a memory map, clusters around a thousand centers, log-normal scores; the cheaper "
+        "of two runs. The figure is in docs/selection.md.",
+        "The memory of a worker is all that its process had at its peak, the interpreter and libraries included.",
+    ]
+    title = "Growth to ten million"
+    return {"name": "growth", "title": title, "rows": [], "figures": figures, "tables": tables, "notes": notes}
+
+
+if __name__ == "__main__":
+    show(run(quick="--quick" in sys.argv))
