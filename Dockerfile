@@ -1,7 +1,7 @@
 # The page and the API of the summarizer, run by a user without rights on a file system that cannot be written:
 #   docker build -t dpplearn .
 #   docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges \
-#     -p 127.0.0.1:8000:8000 -e DPPLEARN_TOKEN=choose-one dpplearn
+#     -p 127.0.0.1:8000:8000 -e DPPLEARN_TOKEN="$(openssl rand -hex 16)" dpplearn
 FROM python:3.12-slim AS build
 WORKDIR /build
 COPY pyproject.toml README.md LICENSE ./

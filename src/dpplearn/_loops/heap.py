@@ -17,7 +17,7 @@ def before(key, idx, tie, a, b):
     return idx[a] < idx[b]
 
 
-@jit(steps=lambda: 10)
+@jit
 def sift(key, idx, tie, size, a):
     """Move the entry at place a down to where the heap is in order again."""
     while True:
@@ -33,7 +33,7 @@ def sift(key, idx, tie, size, a):
         a = b
 
 
-@jit(steps=lambda: 10)
+@jit
 def rise(key, idx, tie, a):
     """Move the entry at place a up to where the heap is in order again."""
     while a > 0 and before(key, idx, tie, a, (a - 1) // 2):
@@ -43,7 +43,7 @@ def rise(key, idx, tie, a):
         a = b
 
 
-@jit(steps=lambda: 10)
+@jit
 def pop(key, idx, tie, size):
     """Take the front off a heap of this size."""
     key[0], idx[0] = key[size - 1], idx[size - 1]

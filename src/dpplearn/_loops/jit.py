@@ -121,20 +121,24 @@ def compiled_always() -> Iterator[None]:
 
 @cache
 def as_written(loop: Loop) -> Function:
-    """The function of a loop, where the loops that it calls are such functions too."""
-    function = loop.py_func
-    return FunctionType(function.__code__, names_as_written(id(function.__globals__), loop), function.__name__)
+    """The function of a loop, which sees functions in place of the loops that it calls."""
+    return FunctionType(loop.py_func.__code__, names_as_written(loop.py_func.__globals__), loop.py_func.__name__)
 
 
-NAMES: dict[int, dict[str, Any]] = {}  # of modules, by the identity of theirs
+NAMES: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}  # of each module, by the identity of what is its own
 
 
-def names_as_written(module: int, loop: Loop) -> dict[str, Any]:
-    """The names that a module's functions see, with functions in place of loops."""
-    if module not in NAMES:
-        NAMES[module] = names = dict(loop.py_func.__globals__)  # there before it is whole: loops may call each other
-        names.update({name: as_written(x) for name, x in names.items() if isinstance(x, Loop)})
-    return NAMES[module]
+def names_as_written(own: dict[str, Any]) -> dict[str, Any]:
+    """The names of a module, with functions in place of loops. Whole before another thread can see them."""
+    if id(own) not in NAMES:
+        names = dict(own)
+        for name, loop in own.items():
+            if isinstance(loop, Loop):
+                theirs = loop.py_func.__globals__
+                seen = names if theirs is own else names_as_written(theirs)  # modules import in one direction
+                names[name] = FunctionType(loop.py_func.__code__, seen, loop.py_func.__name__)
+        NAMES[id(own)] = own, names
+    return NAMES[id(own)][1]
 
 
 def few_steps(function: Function, steps: Function | None) -> Callable[[tuple[Any, ...]], bool]:
