@@ -7,6 +7,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from dpplearn.cli.items import Items
 
@@ -44,7 +45,14 @@ def embed(texts: list[str], encoder: str | None, dimensions: int | None) -> Any:
             found = resolve_name(encoder)
         except (ImportError, AttributeError, ValueError) as error:
             raise ValueError(f"--encoder {encoder} cannot be imported: {error}. Give module:object.") from None
-        return np.asarray(getattr(found, "encode", found)(texts))
+        rows = getattr(found, "encode", found)(texts)
+        rows = rows if sparse.issparse(rows) else np.asarray(rows)
+        if rows.ndim != 2 or rows.shape[0] != len(texts) or rows.dtype.kind not in "fiu":
+            raise ValueError(
+                f"--encoder {encoder} must make numbers, a row for each of the {len(texts)} texts, found shape "
+                f"{rows.shape} of {rows.dtype}."
+            )
+        return rows
     rows = tfidf(texts)
     if dimensions is None or dimensions >= min(rows.shape):
         return rows
