@@ -93,10 +93,13 @@ faults: venv
 bench: venv
 	$(BIN)/python -m benchmarks
 
-# The pictures of docs/figures.md and the README; those that show times measure them on this machine.
+# The pictures of docs/figures.md, the gallery and the README; those that show times measure them on this machine.
 figures: venv
-	$(BIN)/dpplearn figures --out docs/assets/figures --format png --dpi 150
-	cp docs/assets/figures/points.png docs/assets/figure1.png
+	$(BIN)/dpplearn figures --out docs/assets/figures --format png --dpi 125 --look page
+	$(BIN)/dpplearn figures points --out docs/assets --format png --dpi 125 --look page --dark
+	mv docs/assets/points.png docs/assets/figure1.png
+	mv docs/assets/points-dark.png docs/assets/figure1-dark.png
+	$(BIN)/python scripts/docs_pictures.py
 
 # Offline; a warning (a page, link or anchor that is not there) is an error. scripts/ has our Markdown extension.
 docs: venv

@@ -85,18 +85,6 @@ def new_process(decoder: str, most: float, repeats: int) -> dict:
     }
 
 
-def first_run() -> float:
-    """Seconds of the first run on a machine, compiling included."""
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as cache:
-        (Path(folder) / "a.txt").write_text("Rain fell on Monday. The river rose. Two roads closed.", encoding="utf-8")
-        command = [sys.executable, "-c", "from dpplearn.cli import main; main()", "summarize", folder, "--budget", "8"]
-        import os
-
-        start = perf_counter()
-        subprocess.run(command, capture_output=True, check=True, env={**os.environ, "NUMBA_CACHE_DIR": cache})
-        return perf_counter() - start
-
-
 def evaluation(clusters: list[Cluster]) -> float:
     """Seconds of `dpplearn evaluate` with all systems, carried over from a few clusters to 50."""
     with tempfile.TemporaryDirectory() as folder:
@@ -136,8 +124,6 @@ def run(quick: bool = False) -> dict:
             {"case": "10^6 samples, 250 sentences", "value": float(sample), "unit": "s", "target": "<= 3 s"},
             {"case": "`dpplearn evaluate`, all systems, 50 clusters of 250 sentences (from 6)",
              "value": evaluation(clusters[:6]), "unit": "s", "target": "<= 600 s"},
-            {"case": "first run on a machine (default decoder, compiling)", "value": first_run(), "unit": "s",
-             "target": "<= 15 s"},
         ],
         "notes": [
             "sumy gets its sentences already split; ours starts from the documents' text.",

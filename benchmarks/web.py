@@ -113,6 +113,14 @@ async def press(where: tuple[str, int], process: psutil.Process, clients: int, s
     return load
 
 
+async def until_warm(where: tuple[str, int]) -> None:
+    """Wait until the server has compiled or loaded its loops, which it does once it is ready."""
+    connection = Connection(*where)
+    while not json.loads((await connection.request("GET", "/api/v1/health"))[2])["warm"]:
+        await asyncio.sleep(0.5)
+    connection.close()
+
+
 def alone(where: tuple[str, int]) -> list[float]:
     """Times of one client that moves the sliders, nobody else being there."""
     return asyncio.run(press(where, psutil.Process(), 1, 3.0)).seconds
@@ -147,6 +155,7 @@ def run(quick: bool = False) -> dict:
         line = next(line for line in process.stderr if line.startswith("Ready at "))
         address = urlsplit(line.split()[2])
         where, watched = (str(address.hostname), int(address.port or 80)), psutil.Process(process.pid)
+        asyncio.run(until_warm(where))
         one = alone(where)
         figures = [
             {"case": "1 client: select, p50", "value": 1e3 * percentile(one, 50), "unit": "ms"},

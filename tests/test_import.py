@@ -36,7 +36,7 @@ def test_loops_are_compiled_once_and_cached_on_disk(tmp_path):
         "from dpplearn._loops.spectral import draw_block;"
         "print(sum(draw_block.stats.cache_hits.values()), sum(draw_block.stats.cache_misses.values()))"
     )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "DPPLEARN_COMPILE": "always"}
     assert run(code, environment).stdout == "0 1\n"
     assert run(code, environment).stdout == "1 0\n"
 

@@ -16,7 +16,7 @@ def run(*arguments, **options):
     return CliRunner().invoke(main, [str(argument) for argument in arguments], **options)
 
 
-def one_line(result, *said):
+def assert_one_line(result, *said):
     """An error in a line that says all this; a traceback has another exit."""
     assert result.exit_code == 1, result.exception
     assert isinstance(result.exception, SystemExit)
@@ -33,21 +33,21 @@ def write(path, *lines):
 def test_deep_json(depth, tmp_path):
     deep = "[" * depth + "]" * depth
     path = write(tmp_path / "a.jsonl", '{"text": "rain"}', f'{{"text": "snow", "id": "a", "summary": {deep}}}')
-    one_line(run("select", path, "-k", 2), "a.jsonl, line 2", "too deeply")
+    assert_one_line(run("select", path, "-k", 2), "a.jsonl, line 2", "too deeply")
     path = write(tmp_path / "a.jsonl", f'{{"id": "a", "summary": {deep}, "references": {deep}}}')
-    one_line(run("rouge", "--candidates", path, "--references", path), "a.jsonl, line 1", "too deeply")
-    one_line(run("train", path, "--out", tmp_path / "m.json"), "a.jsonl, line 1", "too deeply")
+    assert_one_line(run("rouge", "--candidates", path, "--references", path), "a.jsonl, line 1", "too deeply")
+    assert_one_line(run("train", path, "--out", tmp_path / "m.json"), "a.jsonl, line 1", "too deeply")
     path = write(tmp_path / "a.csv", "score,embedding", f'1,"{deep}"')
-    one_line(run("select", path, "-k", 1, "--embedding", "embedding"), "a.csv, line 2", "too deeply")
-    one_line(run("info", write(tmp_path / "m.json", deep)), "m.json", "too deeply")
+    assert_one_line(run("select", path, "-k", 1, "--embedding", "embedding"), "a.csv, line 2", "too deeply")
+    assert_one_line(run("info", write(tmp_path / "m.json", deep)), "m.json", "too deeply")
 
 
 def test_numbers_of_many_digits(tmp_path):
     for digits, word in ((5_000, "digits"), (400, "finite number")):
         path = write(tmp_path / "a.jsonl", '{"text": "rain", "score": 1}', f'{{"text": "a", "score": {"7" * digits}}}')
-        one_line(run("select", path, "-k", 2), "a.jsonl, line 2", word)
+        assert_one_line(run("select", path, "-k", 2), "a.jsonl, line 2", word)
     cluster = write(tmp_path / "a.jsonl", '{"id": %s, "documents": ["It rained."]}' % ("7" * 5_000))
-    one_line(run("train", cluster, "--out", tmp_path / "m.json"), "a.jsonl, line 1", "digits")
+    assert_one_line(run("train", cluster, "--out", tmp_path / "m.json"), "a.jsonl, line 1", "digits")
     page = write(tmp_path / "a.html", f"<p>It rained &#{'7' * 5_000}; in Oslo.")
     assert "It rained \ufffd in Oslo." in run("summarize", page).stdout
 
@@ -58,7 +58,7 @@ def test_training_options_beyond_reason(options, tmp_path):
     result = run("train", corpus, "--out", tmp_path / "m.json", *options)
     assert result.exit_code in (0, 1), result.exception
     if options[0] == "--rho":
-        one_line(result, "rho must be a number from 0 to 1e+06")
+        assert_one_line(result, "rho must be a number from 0 to 1e+06")
 
 
 NUMBERS = ["rho", "version", "idf.documents", *(f"settings.{x}" for x in ("rho", "budget", "bigrams", "random_state"))]
@@ -72,7 +72,7 @@ def test_model_files_with_numbers_that_no_float_holds(place, tmp_path):
     *outer, last = place.split(".")
     (model[outer[0]] if outer else model)[last] = 10**400
     path.write_text(json.dumps(model))
-    one_line(run("info", path), "m.json")
+    assert_one_line(run("info", path), "m.json")
 
 
 def test_escape_sequences_are_shown(tmp_path):

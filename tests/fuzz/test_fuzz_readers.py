@@ -242,7 +242,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("fuzz")
 
 
-def attempt(name, data, folder):
+def assert_read_or_named(name, data, folder):
     target = TARGETS[name]
     path = folder / name / target.name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -264,7 +264,7 @@ def attempt(name, data, folder):
 def test_any_bytes(name, data, folder):
     given = data.draw(TARGETS[name].data)
     try:
-        attempt(name, given, folder)
+        assert_read_or_named(name, given, folder)
     except Exception as error:  # hypothesis tries shorter and shorter ones; the last stays
         place = error.__traceback__
         while place.tb_next:
@@ -277,4 +277,4 @@ def test_any_bytes(name, data, folder):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("file", sorted(FOUND.iterdir()), ids=lambda x: x.name)
 def test_what_was_found(file, folder):
-    attempt(file.name.partition(".")[0], file.read_bytes(), folder)
+    assert_read_or_named(file.name.partition(".")[0], file.read_bytes(), folder)

@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from dpplearn.cli import main
-from dpplearn.summarize import Cluster, Document, Summarizer, summarize, summarizer
+from dpplearn.summarize import Cluster, Document, Summarizer, summarize
 from dpplearn.summarize.model import first_choice as first
+from dpplearn.summarize.model import preparing
 from dpplearn.summarize.model.about import FAR, ONWARD, REASON, STEPS, STRENGTH, Question, matching, relevance
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.model.tfidf import word_counts
@@ -137,7 +138,7 @@ def test_one_sentence_and_equal_ones_have_nothing_to_gain():
 
 
 def test_a_question_counts_in_the_first_choice(bundled, monkeypatch):
-    monkeypatch.setattr(summarizer, "finalists", partial(first.finalists, keep=20, part=50))
+    monkeypatch.setattr(preparing, "finalists", partial(first.finalists, keep=20, part=50))
     lines = [f"The council of Brenn met on day {k} and spoke of the harbour and the boats." for k in range(90)]
     lines.insert(70, "Nobody feeds the heron under the mill.")
     cluster = Cluster([Document("book", "\n\n".join(lines))])

@@ -1,11 +1,12 @@
 """Sentences told from fragments: the labelled lines, and what must never be lost."""
 
+import math
 from pathlib import Path
 
 import pytest
 
 from dpplearn.summarize import Cluster
-from dpplearn.summarize.text.standing import LEAST, _is_plain, features, is_standing, standing
+from dpplearn.summarize.text.standing import LEAST, _is_plain, _weights, features, is_standing, standing
 
 LINES = Path(__file__).parent / "lines"
 
@@ -83,3 +84,12 @@ def test_what_only_looks_like_a_sentence(text):
 )
 def test_verbs_in_the_plain_present(text):
     assert is_standing(text)
+
+
+def test_what_speaks_against_a_long_sentence_does_not_outweigh_its_length():
+    weights = _weights()
+    either = {"caption", "number of a list", "signs, many", "few letters"}
+    either |= {"hardly a letter", "brackets around"}
+    long = {name for name in weights if name.startswith("long, ")} | either
+    least = weights["constant"] + weights["long"] + sum(min(weights.get(name, 0.0), 0.0) for name in long)
+    assert 1 / (1 + math.exp(-least)) > 0.5 > LEAST

@@ -13,6 +13,7 @@ from dpplearn.summarize import Cluster
 from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot, quantile_edges
 from dpplearn.summarize.model.centrality import lexrank, mean_similarity
 from dpplearn.summarize.model.features import SentenceFeatures
+from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.oracle import pairs_oracle, paper_oracle, rouge_oracle
 from dpplearn.summarize.model.quality_features import EXTENDED_NAMES, PAPER_NAMES
 from dpplearn.summarize.model.tfidf import Idf
@@ -124,7 +125,7 @@ def test_where_position_means_nothing_it_counts_nothing():
 
 
 def test_words_of_a_text_are_weighed_by_its_own_sentences():
-    idf = Idf.of_sentences([["a", "b"], ["a", "a"], ["c"]])
+    idf = Idf.of_sentences(*Numbered.of([["a", "b"], ["a", "a"], ["c"]]))
     assert idf.weight("a") == pytest.approx(math.log((1 + 3 + 10) / (1 + 2)))
     rows = idf.vectors([["a", "b"], ["a", "c"]]).toarray()
     assert rows[0] @ rows[1] > 0.2  # two sentences of two are still alike

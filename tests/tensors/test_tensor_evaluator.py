@@ -41,7 +41,7 @@ def data():
     return X, y
 
 
-def close(one, two):
+def assert_close(one, two):
     np.testing.assert_allclose(two.theta_, one.theta_, atol=1e-6)
     np.testing.assert_allclose(two.theta_std_, one.theta_std_, atol=1e-6)
     assert two.log_likelihood_ == pytest.approx(one.log_likelihood_, abs=1e-6)
@@ -65,7 +65,7 @@ def test_the_same_fit(options, device, data):
     X, y = data
     weights = np.linspace(0.0, 2.0, len(X))
     one = ConditionalDPP(**options).fit(X, y, weights)
-    close(one, ConditionalDPP(**options, evaluator="torch", device=device).fit(X, y, weights))
+    assert_close(one, ConditionalDPP(**options, evaluator="torch", device=device).fit(X, y, weights))
 
 
 @pytest.mark.parametrize("similarity", [TwoScales(0.7), Blend(0.4)], ids=["two scales", "blend"])
@@ -144,8 +144,8 @@ def test_checkpoints_and_cross_validation(data, tmp_path):
     path = tmp_path / "checkpoint.json"
     with pytest.warns(UserWarning, match="fit stopped after 1 iterations"):
         ConditionalDPP(max_iter=1, evaluator="torch", checkpoint=path).fit(X, y)
-    close(whole, ConditionalDPP(evaluator="torch", checkpoint=path).fit(X, y))  # goes on from the file
-    close(whole, ConditionalDPP(checkpoint=path).fit(X, y))  # and so does numpy
+    assert_close(whole, ConditionalDPP(evaluator="torch", checkpoint=path).fit(X, y))  # goes on from the file
+    assert_close(whole, ConditionalDPP(checkpoint=path).fit(X, y))  # and so does numpy
     searches = [
         ConditionalDPPCV([0.1, 1.0], nuggets=[0.1], cv=3, evaluator=name).fit(X, y) for name in ("numpy", "torch")
     ]

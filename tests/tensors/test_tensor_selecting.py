@@ -25,7 +25,7 @@ def small_front(request, monkeypatch):
         monkeypatch.setattr(front, "ROWS", 64)
 
 
-def same(found, want, device):
+def assert_same(found, want, device):
     assert found.subset.device.type == device == found.gains.device.type
     assert found.subset.tolist() == want.subset.tolist()
     np.testing.assert_allclose(found.gains.cpu(), want.gains, atol=1e-9)
@@ -42,7 +42,7 @@ def test_diversify(device, diversity, rng):
     E, s = problem(300, 20, rng)
     found = diversify(torch.tensor(E, device=device), torch.tensor(s, device=device), k=15, diversity=diversity)
     want = diversify(E, s, k=15, diversity=diversity)
-    same(found, want, device)
+    assert_same(found, want, device)
     assert found.indices is found.subset
     np.testing.assert_allclose(found.selection_scores.cpu(), want.selection_scores)
     assert found.nearest.items.tolist() == want.nearest.items.tolist()
@@ -71,7 +71,7 @@ def test_more_items_than_directions(device, rng):
     E[50:60] = E[40:50]
     E[7] = 0.0
     T, scores = torch.tensor(E, device=device), torch.tensor(s, device=device)
-    same(diversify(T, scores, k=80, diversity=0.45), diversify(E, s, k=80, diversity=0.45), device)
+    assert_same(diversify(T, scores, k=80, diversity=0.45), diversify(E, s, k=80, diversity=0.45), device)
     for diversity in (0.5, 0.9):
         found, want = diversify(T, scores, k=80, diversity=diversity), diversify(E, s, k=80, diversity=diversity)
         assert len(set(found.subset.tolist())) == 80
@@ -93,9 +93,9 @@ def test_budgets_and_what_must_be_in(device, rng):
         {"k": 10, "exclusive": np.arange(120) // 30},
         {"budget": 30.0, "cost": cost, "exclusive": np.arange(120) // 10, "include": [15]},
     ):
-        same(diversify(T, S, **asked), diversify(E, s, **asked), device)
+        assert_same(diversify(T, S, **asked), diversify(E, s, **asked), device)
     mine = {"cost": torch.tensor(cost, device=device), "include": torch.tensor([3, 50], device=device)}
-    same(diversify(T, S, budget=30.0, **mine), diversify(E, s, budget=30.0, cost=cost, include=[3, 50]), device)
+    assert_same(diversify(T, S, budget=30.0, **mine), diversify(E, s, budget=30.0, cost=cost, include=[3, 50]), device)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -112,7 +112,7 @@ def test_other_decoders(method, rng):
     options = {"rng": 0} if method == "sampled" else {}
     found = diversify(torch.tensor(E), torch.tensor(s), k=4, method=method, **options)
     want = diversify(E, s, k=4, method=method, **options)
-    same(found, want, "cpu")
+    assert_same(found, want, "cpu")
     assert [x.reason for x in found.skipped] == [x.reason for x in want.skipped]
 
 
@@ -123,11 +123,11 @@ def test_greedy_map(device, rng):
     L = random_kernel(60, rng, rank=40)
     for asked in ({"k": 10}, {"k": 10, "diversity": 0.3}, {"k": 10, "diversity": 0.8}, {}, {"stop": "full"}):
         model = (torch.tensor(q, device=device), torch.tensor(E, device=device))
-        same(greedy_map(model, **asked), greedy_map((q, E), **asked), device)
-        same(greedy_map(torch.tensor(L, device=device), **asked), greedy_map(DPP(L), **asked), device)
+        assert_same(greedy_map(model, **asked), greedy_map((q, E), **asked), device)
+        assert_same(greedy_map(torch.tensor(L, device=device), **asked), greedy_map(DPP(L), **asked), device)
     for gain in ("auto", "log", "probability"):
         asked = {"cost": cost, "budget": 20.0, "gain": gain, "include": [4]}
-        same(greedy_map((torch.tensor(q), torch.tensor(E)), **asked), greedy_map((q, E), **asked), "cpu")
+        assert_same(greedy_map((torch.tensor(q), torch.tensor(E)), **asked), greedy_map((q, E), **asked), "cpu")
 
 
 def test_what_is_wrong_is_said(rng):

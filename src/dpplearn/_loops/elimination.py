@@ -21,7 +21,7 @@ def subtract(x, s, y):
     return left
 
 
-@jit
+@jit(steps=lambda u: u.size**3 / 6)
 def decide_block(A, u, chosen):
     """Decide the items of one diagonal block and leave its factors T (unit lower) and D (diagonal) in A."""
     n = A.shape[0]
@@ -38,7 +38,7 @@ def decide_block(A, u, chosen):
             A[i, j] /= A[j, j]
 
 
-@jit
+@jit(steps=lambda u: u.size**3 / 3)
 def decide(A, u, chosen):
     """Decide the items of a marginal kernel A, which need not be symmetric, one by one; overwrites A.
 

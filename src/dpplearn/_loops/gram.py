@@ -5,7 +5,7 @@ import numpy as np
 from dpplearn._loops.jit import jit
 
 
-@jit
+@jit(steps=lambda indptr, n: 2 * n * n + (np.diff(indptr) ** 2).sum())
 def gram(indptr, rows, values, n):
     """X X^T for an n-row sparse X given by columns: entry p of column c is values[p] in row rows[p]."""
     G = np.zeros((n, n))

@@ -7,7 +7,19 @@ g_i = L_ii - L_iY L_Y^-1 L_Yi, which only shrinks as Y grows.
 import numpy as np
 
 from dpplearn._loops.jit import jit
-from dpplearn._loops.records import DEPENDENT, FULL, IMPOSSIBLE, LOG, NO_GAIN, NO_ROOM, PROBABILITY, QUOTA, SIZE, Run
+from dpplearn._loops.records import (
+    DEPENDENT,
+    FULL,
+    IMPOSSIBLE,
+    LOG,
+    NO_GAIN,
+    NO_ROOM,
+    PROBABILITY,
+    QUOTA,
+    SIZE,
+    Run,
+    how_many,
+)
 from dpplearn._precision import ROUNDING
 
 
@@ -56,7 +68,7 @@ def why(alive, full, dear, barred, low, dependent):
     return DEPENDENT if dependent > 0 else FULL
 
 
-@jit
+@jit(steps=lambda wanted: wanted.cost.size * (1 + how_many(wanted)) ** 2)
 def greedy_kernel(L, wanted, alive):
     """Choose up to k items within the budget from the dense kernel L; O(n k^2) time and O(n k) memory.
 
@@ -119,7 +131,7 @@ def greedy_kernel(L, wanted, alive):
     return Run(items[:t], gains[:t], why(alive, t == k, dear, barred, low, dependent), 0)
 
 
-@jit
+@jit(steps=lambda rows: 4 * rows.size)
 def row_squares(rows, out):
     """|rows_i|^2 in float64."""
     for i in range(rows.shape[0]):

@@ -62,7 +62,15 @@ def is_dense(features):
     return features.indptr.size == 0 and features.half.size == 0
 
 
-@jit
+def steps_of_rows(features, run, n, directions):
+    """Products of n rows with directions; short sums are compiled, for they depend on the order of their terms."""
+    if features.data.dtype != np.float64:
+        return np.inf
+    d = run.b.size if features.indptr.size == 0 else 1 + features.indices.size / features.diag.size
+    return n * d * directions
+
+
+@jit(steps=lambda features, run, low, high: steps_of_rows(features, run, high - low, run.at[KNOWN]))
 def refresh(features, run, alive, low, high):
     """Bring the gains of items low ... high-1 up to date, where the directions kept can; none is below own_i."""
     g, done, short, known, most = run.g, run.done, run.short, run.at[KNOWN], reach(run)
@@ -103,7 +111,7 @@ def leaves(at, cost, left, g, least, floor):
     return True
 
 
-@jit
+@jit(steps=lambda quota, c: quota.starts[c + 1] - quota.starts[c])
 def pledge(wanted, quota, run, c):
     """What the cheapest items that meet what is owed to group c will cost; not counting those taken."""
     total, left = 0.0, quota.need[c]
@@ -119,7 +127,7 @@ def pledge(wanted, quota, run, c):
     return total
 
 
-@jit
+@jit(steps=lambda alive: 20 * alive.size)
 def put(features, wanted, quota, run, alive, items, whole):
     """Items onto the heap, if they do not leave: those given, or, for the whole heap anew, all that are left."""
     g, key, idx, at, own, diag = run.g, run.key, run.idx, run.at, features.own, features.diag
@@ -146,7 +154,7 @@ def put(features, wanted, quota, run, alive, items, whole):
             sift(key, idx, tie, size, a)
 
 
-@jit
+@jit(steps=lambda run: 40 * run.block.size)
 def put_back(features, wanted, quota, run, alive):
     """The items of the block, whose gains were computed from P, onto the heap again."""
     block = run.block[: run.at[BLOCK]]
@@ -254,7 +262,14 @@ def ended(wanted, quota, run, alive):
     return why(alive, at[TAKEN] == run.items.size, at[DEAR], at[BARRED], at[LOW], at[LINEAR])
 
 
-@jit
+def steps_of_choosing(features, run, alive):
+    """Half of all products of rows and directions: bounds save the others; and what is learned of each item."""
+    k, d = run.items.size, run.b.size
+    own = 2 * k * d * (3 * d if run.P.size > 0 else k)
+    return steps_of_rows(features, run, alive.size, max(k / 2, 1.0)) + own + 20 * alive.size
+
+
+@jit(steps=steps_of_choosing)
 def choose(features, wanted, quota, seen, run, alive, alone):
     """Go on until k items are chosen, or no candidate is left, or Python has to do something: returns the code.
 

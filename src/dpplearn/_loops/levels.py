@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._loops.jit import jit
+from dpplearn._loops.records import how_many
 
 FEW = 8  # items up to which all 2^m ways of holding a token are listed
 
@@ -75,7 +76,7 @@ def by_moments(mean, variance, pmf):
         pmf[c] /= whole
 
 
-@jit
+@jit(steps=lambda holders: 2 ** (FEW + 1) * np.count_nonzero(np.diff(holders)))
 def fill_chance(K, holders, items, steps, starts, base, unit, mean, variance, chance):
     """chance[starts[t] + j - 1] = unit_t P(N_t >= j), where base_t levels are certain."""
     M, prob = np.empty((FEW + 1, FEW, FEW)), np.empty(FEW + 1)
@@ -148,18 +149,26 @@ def value_with(wanted, state, i):
 
 @jit
 def best_one(wanted, state, left, alive, taken, power, value):
-    """The candidate that fits and has the largest rise in value for cost^power; -1 where none rises."""
+    """The candidate that fits and has the largest rise in value for cost^power; -1 where none rises.
+
+    Of those that differ only by rounding the first wins, or the answer would be that of a library's version.
+    """
     cost, best, winner, reached = wanted.cost, 1e-12, np.int64(-1), value
     for i in range(cost.size):
         if alive[i] and not taken[wanted.group[i]] and cost[i] <= left:
             u = value_with(wanted, state, i)
             change = u - value if power == 0.0 else (u - value) / cost[i] ** power
-            if change > best:
+            if change > best + 1e-11:
                 best, winner, reached = change, i, u
     return winner, reached
 
 
-@jit
+def steps_of_gathering(wanted, passes):
+    """A look at all tokens for each item that fits, some times over; one pass is seldom enough, and four are."""
+    return sum(part.tokens.size for part in wanted.parts) * (1 + how_many(wanted)) * (1 + min(passes, 4))
+
+
+@jit(steps=steps_of_gathering)
 def gather(wanted, start, fixed, alive, power, passes):
     """As `build` of `_loops/consensus.py`: from `start` add greedily, then swap, add and drop, `passes` times."""
     parts, cost, group = wanted.parts, wanted.cost, wanted.group

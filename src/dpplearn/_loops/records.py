@@ -150,6 +150,12 @@ class Agreement(NamedTuple):
     group: Array  # (n,) items of the same number exclude each other
 
 
+def how_many(wanted: Wanted | Agreement) -> float:
+    """Items that fit, if they cost what items do on average."""
+    mean = float(wanted.cost.mean()) if wanted.cost.size else 0.0
+    return min(wanted.k, wanted.cost.size, 1.0 + wanted.room / mean if mean > 0.0 else np.inf)
+
+
 class Nodes(NamedTuple):
     """The branch that a search is on: one slice per depth, so that it can stop and go on."""
 

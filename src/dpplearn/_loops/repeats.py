@@ -24,7 +24,7 @@ def locate(b, axes, here):
 @jit
 def first_slot(bucket, size):
     """Where to look for a bucket among `size` slots, a power of two."""
-    mixed = bucket * 7046029254386353131  # wraps around
+    mixed = np.int64(bucket) * np.int64(7046029254386353131)  # wraps around
     return (mixed ^ (mixed >> 32)) & (size - 1)
 
 
@@ -59,7 +59,7 @@ def note(seen, row, here):
     slots[s] = row
 
 
-@jit
+@jit(steps=lambda places: places.size)
 def note_all(seen, places):
     """Note many directions, as the first rows."""
     for row in range(places.shape[0]):

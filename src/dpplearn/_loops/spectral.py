@@ -28,7 +28,7 @@ def make_work(n, m):
     )
 
 
-@jit
+@jit(steps=lambda V: 10 * V.size)
 def alias_tables(V, accept, alias):
     """Fill Walker's alias tables (Vose's construction) of the squared columns of V.
 
@@ -64,7 +64,7 @@ def alias_tables(V, accept, alias):
                 a += 1
 
 
-@jit
+@jit(steps=lambda J: 100 + 10 * J.size)
 def choose_vectors(p, hazard, guide, state, J):
     """Phase 1: each column j on its own with probability p_j; returns how many are in J.
 
@@ -97,7 +97,7 @@ def choose_vectors(p, hazard, guide, state, J):
     return k
 
 
-@jit
+@jit(steps=lambda log_esp: 20 * len(log_esp))
 def choose_k_vectors(log_esp, state, J):
     """Phase 1 of a k-DPP: J has exactly k columns and probability prod(lam_J) / e_k(lam).
 
@@ -149,7 +149,7 @@ def orthogonalize(row, E, t, k, dots):
         E[t, c] = row[c] * scale
 
 
-@jit
+@jit(steps=lambda V, k: 2 * len(V) * k * k)
 def chain_from(V, k, t, state, work):
     """Items t ... k-1 by the chain rule over all n items, O(n k) each, given E of the first t."""
     J, items, E, row, dots = work.J, work.items, work.E, work.row, work.dots
@@ -324,7 +324,13 @@ def draw(tables, state, work, unless):
     return k
 
 
-@jit
+def steps_of_drawing(tables, size, room):
+    """Of k items: about k log k proposals, each with up to k products of k terms; or the chain."""
+    k = max(room - 64, 0) / size  # room for more
+    return size * (200 + 10 * tables.p.size + k**2 * min(0.5 * k * np.log(2 + k), len(tables.V)))
+
+
+@jit(steps=steps_of_drawing)
 def draw_block(tables, state, size, sizes, room):
     """`size` samples, one after another: their lengths into sizes, their items returned (int32)."""
     work = make_work(*tables.V.shape)

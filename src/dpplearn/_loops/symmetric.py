@@ -7,7 +7,7 @@ from dpplearn._loops.jit import jit
 from dpplearn._precision import PARALLEL, ROUNDING, SINGULAR
 
 
-@jit
+@jit(steps=lambda log_lam, k: 10 * log_lam.size * k)
 def log_esp_table(log_lam, k):
     """T[j, i] = log e_j(lam_1 ... lam_i), for j = 0 ... k: sums of positive terms, so nothing cancels."""
     n = log_lam.size
@@ -23,7 +23,7 @@ def log_esp_table(log_lam, k):
     return T
 
 
-@jit
+@jit(steps=lambda log_lam, k: 30 * log_lam.size * k)
 def log_esp_without(log_lam, k):
     """out[i] = log e_k of all numbers but the i-th, from the tables of what is before and after it."""
     n = log_lam.size
@@ -42,7 +42,7 @@ def log_esp_without(log_lam, k):
     return out
 
 
-@jit
+@jit(steps=lambda K: 2 ** len(K) * 10)
 def all_probs(K):
     """P(Y) of all 2^n subsets from the marginal kernel; bit i of the position says whether item i is in Y.
 
@@ -149,7 +149,12 @@ def log_minor(A, gram, items, k, C):
     return total + np.log(product)
 
 
-@jit
+def steps_of_subsets(A, gram, indptr):
+    k = np.diff(indptr)
+    return (k**3 / 6 + k**2 * (A.shape[1] if gram else 1)).sum()
+
+
+@jit(steps=steps_of_subsets)
 def subset_logdets(A, gram, indptr, indices):
     """log det of L_Y for many subsets; L = A, or L = A A^T where gram is set."""
     out = np.empty(indptr.size - 1)

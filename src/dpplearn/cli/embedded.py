@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from dpplearn.cli.items import Items
+from dpplearn.cli.options import named_encoder
 
 EMBEDDINGS, TEXTS = ("embedding", "embeddings"), ("text", "texts")
 
@@ -41,18 +40,9 @@ def read_vectors(
 def embed(texts: list[str], encoder: str | None, dimensions: int | None) -> Any:
     """Texts by an encoder of the user's, or by tf-idf, of which an SVD keeps as many dimensions as are asked for."""
     if encoder is not None:
-        try:
-            found = resolve_name(encoder)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ValueError(f"--encoder {encoder} cannot be imported: {error}. Give module:object.") from None
-        rows = getattr(found, "encode", found)(texts)
-        rows = rows if sparse.issparse(rows) else np.asarray(rows)
-        if rows.ndim != 2 or rows.shape[0] != len(texts) or rows.dtype.kind not in "fiu":
-            raise ValueError(
-                f"--encoder {encoder} must make numbers, a row for each of the {len(texts)} texts, found shape "
-                f"{rows.shape} of {rows.dtype}."
-            )
-        return rows
+        from dpplearn.summarize.model.meaning import encode
+
+        return encode(named_encoder(encoder), texts)
     rows = tfidf(texts)
     if dimensions is None or dimensions >= min(rows.shape):
         return rows

@@ -18,8 +18,13 @@ from dpplearn.plots.figures import FIGURES, FORMATS, NUMBERS, figure_names
               help="Folder to write to; it is made if need be.")  # fmt: skip
 @click.option("--format", "formats", type=click.Choice(FORMATS), multiple=True, help="One or more.  [default: all]")
 @click.option("--dpi", type=WholeNumber(10, 1200), default=200, show_default=True, help="Dots per inch of the PNG.")
+@click.option("--look", type=click.Choice(["paper", "page"]), default="paper", show_default=True,
+              help="Type as in papers, or sans type as on pages of the web.")  # fmt: skip
+@click.option("--dark", is_flag=True, help="Also NAME-dark.png, for pages that are dark.")
 @click.option("--list", "only_list", is_flag=True, help="Print the names and what each shows, and draw nothing.")
-def command(names: tuple[str, ...], out: str, formats: tuple[str, ...], dpi: int, only_list: bool) -> None:
+def command(
+    names: tuple[str, ...], out: str, formats: tuple[str, ...], dpi: int, look: str, dark: bool, only_list: bool
+) -> None:
     """Draw the figures NAMES, or all: numbers of the paper's, or names that --list prints.
 
     Each is written as PDF, SVG and PNG. Those that show times measure them on this machine while you wait.
@@ -41,10 +46,10 @@ def command(names: tuple[str, ...], out: str, formats: tuple[str, ...], dpi: int
     try:
         with stoppable("Stopped. Figures already written are complete."), first_run_notice():
             folder = saving.check_folder(out)
-            with bars() as show:
+            with bars() as show, import_plots("dpplearn.plots.style").look(look):
                 for done, name in enumerate(asked):
                     show.stage("Drawing", done, len(asked))
-                    written += saving.save(saving.draw(name), name, folder, formats or FORMATS, dpi)
+                    written += saving.save(saving.draw(name), name, folder, formats or FORMATS, dpi, dark)
     finally:  # after the bar, which would take what goes to standard output for its own
         for path in written:
             click.echo(path)

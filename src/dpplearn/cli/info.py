@@ -8,7 +8,7 @@ import click
 from dpplearn._io.jsonfile import read_format
 from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
-from dpplearn.learning.summary import Summary, kernel_summary, quality_table
+from dpplearn.learning.summary import Summary, kernel_summary, quality_table, similarity_table
 
 
 @click.command(name="info")
@@ -23,17 +23,21 @@ def command(model: Path | None) -> None:
 
 
 def summarizer(model: Path | None) -> Summary:
+    from dpplearn.summarize.model.modelfile import load_summarizer
     from dpplearn.summarize.summarizer import Summarizer
 
-    found = Summarizer.load(model)
+    found = Summarizer._of(*load_summarizer(model, for_use=False))
+    meaning, similarity = found.features_.meaning, found.model_.similarity_
     facts = {
         "budget": f"{found.budget:g} {found.unit}",
         "decoder": found.decoder,
-        "rho": f"{found.rho_:g}",
+        **({"rho": f"{found.rho_:g}"} if found.similarity == "fixed" else {"similarity": found.similarity}),
+        **({} if meaning is None else {"encoder": f"{meaning.name}, {meaning.width} numbers for a text"}),
         "language": found.language_ or "english",
         **{name.replace("_", " "): shown(value) for name, value in found.training_.items()},
     }
-    return Summary("Summarizer", facts, (quality_table(found.model_),))
+    learned = () if found.similarity == "fixed" else (similarity_table(similarity),)
+    return Summary("Summarizer", facts, (quality_table(found.model_), *learned))
 
 
 def conditional(model: Path | None) -> Summary:

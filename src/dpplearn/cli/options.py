@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import reduce, wraps
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from dpplearn.decoding.registry import DECODERS, normal_name
 
@@ -60,6 +62,10 @@ class DecoderName(click.ParamType):  # type: ignore[type-arg]  # as above: older
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        """What `dpplearn completion` offers."""
+        return [CompletionItem(name) for name in DECODERS if name.startswith(incomplete)]
+
 
 class Length(click.ParamType):  # type: ignore[type-arg]  # as above
     """A number, or a share of the text such as 20%."""
@@ -92,6 +98,9 @@ MODEL = click.option("--model", type=FILE, help="A model file.  [default: the En
 COMPRESS = click.option(
     "--compress", is_flag=True, help="Shorter forms of sentences, with spans dropped, may be chosen, too."
 )
+ENCODER = click.option(
+    "--encoder", metavar="MODULE:OBJECT", help="Makes vectors of a list of texts, itself or by .encode."
+)
 SKIP_BAD = click.option(
     "--skip-bad",
     is_flag=True,
@@ -99,12 +108,55 @@ SKIP_BAD = click.option(
 )
 
 
+CORPUS = click.Path(path_type=Path)  # a file, a folder or a pattern, which `open_corpus` looks for
+BACKEND = click.option("--backend", type=click.Choice(["serial", "processes", "dask"]), help="[default: by --jobs]")
+SCHEDULER = click.option(
+    "--scheduler", metavar="ADDRESS", help="Of a Dask cluster to work on, such as tcp://host:8786."
+)
 UNIT = click.Choice(["bytes", "words", "sentences", "tokens"])
+
+
+def named_encoder(name: str | None) -> Any:
+    """The encoder that --encoder names, imported; None where it is not given."""
+    if name is None:
+        return None
+    try:
+        return resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"--encoder {name} cannot be imported: {error}. Give module:object.") from None
 
 
 def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Many options as one, which --help lists in this order."""
     return lambda command: reduce(lambda inner, option: option(inner), reversed(options), command)
+
+
+summary_options = several(
+    click.option(
+        "--budget",
+        type=Length(),
+        metavar="LENGTH",
+        help="At most so long, or a share of the text such as 20%; in sentences, so many.  "
+        "[default: what suits the text, about 100 words for ten news articles; with --model, its own]",
+    ),
+    click.option("--unit", type=UNIT, help="[default: words]"),
+    click.option("--decoder", type=DecoderName(), metavar="NAME", help=f"{DECODERS_HELP}.  [default: the model's]"),
+    DIVERSITY,
+    click.option("--min-words", type=WholeNumber(0), default=1, help="Fewest words of a sentence."),
+    click.option("--keep-all", is_flag=True, help="Choose from headings, tables, code, fragments and repeats, too."),
+    click.option("--about", metavar="QUESTION", help="What the summary is to be about: a question, or a few words."),
+    click.option(
+        "--order",
+        type=click.Choice(["chronological", "source", "importance"]),
+        default="chronological",
+        show_default=True,
+        help="Documents by date where they have one, as given, or what adds most first.",
+    ),
+    click.option(
+        "--with-context", is_flag=True, help='A sentence such as "But he ..." brings the one before it, or is out.'
+    ),
+    COMPRESS,
+)
 
 
 learning_options = several(
@@ -127,7 +179,10 @@ learning_options = several(
         "--bigrams", type=Number(0, 1), default=0.3, show_default=True, help="Word pairs in what consensus compares."
     ),
     click.option("--rho", type=Number(0), default=0.3, show_default=True, help="Constant similarity feature."),
-    click.option("--similarity", default="fixed", show_default=True, help="Kind of similarity; others are learned."),
+    click.option(
+        "--similarity", default="fixed", show_default=True, help="fixed; or learned: mixture, scaled, projected."
+    ),
+    ENCODER,
     click.option(
         "--quality",
         type=click.Choice(["log-linear", "boosted"]),
@@ -150,6 +205,8 @@ class Run:
 
     only: str | None
     jobs: int
+    backend: str | None
+    scheduler: str | None
     out: Path | None
     as_json: bool
     encoding: str | None
@@ -167,6 +224,8 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         AS_JSON,
         click.option("--out", type=FILE, help="Folder for results.json and all summaries."),
         click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores."),
+        BACKEND,
+        SCHEDULER,
         click.option("--references", "only", metavar="PART", help="Only references with this in their reference_ids."),
         ENCODING,
         SKIP_BAD,

@@ -19,7 +19,7 @@ from dpplearn.cli.bars import bars
 from dpplearn.cli.embedded import EMBEDDINGS, embed, field, read_vectors
 from dpplearn.cli.formats import FORMATS, format_of, read_items, write_items
 from dpplearn.cli.items import Items
-from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, DecoderName, Size, WholeNumber
+from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODER, DecoderName, Size, WholeNumber
 from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.cli.parts import parts_of
 from dpplearn.cli.reports import write_report
@@ -50,7 +50,7 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
     help="List of numbers, or fields of one each: e0:e15, or 'e*'.  [default: embedding, if there is such a field]",
 )
 @click.option("--text", metavar="FIELD", help="Text, compared by tf-idf.  [default: text, if there are no embeddings]")
-@click.option("--encoder", metavar="MODULE:OBJECT", help="Makes embeddings of a list of texts, itself or by .encode.")
+@ENCODER
 @click.option("--dimensions", type=WholeNumber(1), metavar="D", help="Reduce tf-idf to so many numbers, by an SVD.")
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
@@ -276,9 +276,8 @@ def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None)
         alike = "" if kept.nearest < 0 else "; like none of the others kept"
         if kept.similarity >= 0.005:  # 0.01, as it is printed
             alike = f"; of the others kept, most like {place(items, kept.nearest)} ({kept.similarity:.2f})"
-        why = {} if applied is None else applied.reasons(kept.item, most=3)
-        added = ", with " * bool(why) + ", ".join(f"{name} {x:+.2f}" for name, x in why.items())
-        yield f"{items.places[kept.item]}: kept{added}{alike}."
+        why = chosen.why(kept.item) if applied is None else ", ".join(x.words for x in applied.because(kept.item))
+        yield f"{items.places[kept.item]}: kept{f' for {why}' if why else ''}{alike}."
     closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
     if closest is not None and closest.similarity >= ALIKE and chosen.skipped and chosen.diversity < 1.0:
         yield (
@@ -309,7 +308,11 @@ def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Ap
     record: dict[str, Any] = {"selected": selected, "cost": chosen.cost, "reason": chosen.reason}
     if explain:
         for one, kept in zip(selected, chosen.kept, strict=True):
-            one |= likeness(kept) | ({} if applied is None else {"contributions": applied.reasons(kept.item)})
+            one |= likeness(kept) | {"why": chosen.why(kept.item)}
+            if applied is not None:
+                because = applied.because(kept.item)
+                one |= {"contributions": applied.reasons(kept.item), "reasons": [vars(reason) for reason in because]}
+                one["why"] = ", ".join(reason.words for reason in because)
         record["skipped"] = [
             {"item": skipped.item, "place": items.places[skipped.item]}
             | likeness(skipped)

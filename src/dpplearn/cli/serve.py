@@ -12,13 +12,14 @@ from urllib.parse import urlsplit
 import click
 
 from dpplearn.cli import first_run_notice, say, stoppable
-from dpplearn.cli.options import MODEL, WholeNumber
+from dpplearn.cli.options import ENCODER, MODEL, WholeNumber, named_encoder
 
 
 @click.command(name="serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
 @click.option("--port", type=WholeNumber(0, 65535), default=8000, show_default=True, help="0: any that is free.")
 @MODEL
+@ENCODER
 @click.option("--workers", type=WholeNumber(1, 64), help="Requests worked on at once.  [default: cores, at most 4]")
 @click.option("--allow-host", "names", multiple=True, metavar="NAME", help="A name it is reached by; may be repeated.")
 @click.option(
@@ -32,6 +33,7 @@ def command(
     host: str,
     port: int,
     model: Path | None,
+    encoder: str | None,
     workers: int | None,
     names: tuple[str, ...],
     token: str | None,
@@ -53,7 +55,8 @@ def command(
             f"dpplearn serve needs the package {error.name}. Install it with: pip install 'dpplearn[web]'"
         ) from None
 
-    given: dict[str, Any] = {"model": model, "token": token} | ({} if workers is None else {"workers": workers})
+    given: dict[str, Any] = {"model": model, "encoder": named_encoder(encoder), "token": token}
+    given |= {} if workers is None else {"workers": workers}
     with bind(host, port) as listener:
         url = address(listener, host)
         if not (is_loopback(host) or names or token):

@@ -43,6 +43,7 @@ ROOM = 2**22  # entries of directions that are made room for at the start
 RECENT = 64  # directions kept beside P: to make up for as many costs less than P, one item at a time
 CANDIDATES = 1024  # items evaluated by P at once
 CHUNK = 256  # and by one thread: the same blocks whatever the number of threads, and so the same rounding
+FEW = 1_000_000  # entries of rows up to which all are read as float64
 AXES = 8  # along which rows are told apart: chance lets two pass for the same along all about never
 SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 8 * EPS32, np.dtype(np.float16): 2.0**-9}  # along an axis
 NO_ITEMS, NO_HALVES, NO_TIES = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0)
@@ -165,8 +166,15 @@ def axes(d: int) -> FloatArray:
 
 
 def as_features(operand: Rows, k: int, dual: bool) -> FeatureRows:
-    """Rows as the loop reads them: csr arrays beside no dense rows, or the other way."""
+    """Rows as the loop reads them: csr arrays beside no dense rows, or the other way.
+
+    Few of a short type are read as float64: then no choice hangs on the order in which a short sum was taken.
+    """
     rows, kind = operand.rows, operand.rows.dtype
+    noise = row_rounding(np.dtype(np.float64) if dual else kind, rows.shape[1], k)
+    if rows.shape[0] * rows.shape[1] <= FEW:
+        rows = rows.astype(np.float64, copy=False)
+        kind = rows.dtype
     dense, indptr, indices, half = rows, NO_ITEMS, NO_ITEMS, NO_HALVES
     if kind == np.float16:  # no loop knows the type: its bits are looked up
         kind, dense = NO_HALVES.dtype, rows.view(np.uint16)
@@ -175,7 +183,6 @@ def as_features(operand: Rows, k: int, dual: bool) -> FeatureRows:
     if sparse.issparse(rows):
         dense, data = np.empty((0, 0), kind), rows.data
         indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
-    noise = row_rounding(np.dtype(np.float64) if dual else kind, rows.shape[1], k)
     return FeatureRows(view(dense), half, indptr, indices, view(data), operand.scale, operand.diag, operand.own, noise)
 
 

@@ -192,14 +192,14 @@ class ItemSet(Frozen):
         """The cosines of a subset in all parts: (parts, k, k)."""
         if "packed_cosines" in vars(self):
             high, low = np.maximum.outer(subset, subset), np.minimum.outer(subset, subset)
-            return np.asarray(self.packed_cosines[:, high * (high + 1) // 2 + low])
+            return np.asarray(self.packed_cosines[:, low * self.n - low * (low + 1) // 2 + high])
         return np.array([self.part_cosines(place, subset) for place in range(len(self.parts))])
 
     @cached_property
     def packed_cosines(self) -> FloatArray:
-        """The lower triangles of the cosines of all parts, row by row: (parts, n (n + 1) / 2)."""
-        some = np.tril_indices(self.n)
-        return np.array([self.part_cosines(place)[some] for place in range(len(self.parts))])
+        """The upper triangles of the cosines of all parts, row by row: (parts, n (n + 1) / 2)."""
+        upper = np.triu(np.ones((self.n, self.n), np.bool_))
+        return np.array([self.part_cosines(place)[upper] for place in range(len(self.parts))])
 
     @overload
     @classmethod

@@ -27,7 +27,7 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import Inverse, Normalizer, Operand, normalize
 from dpplearn.learning.quality import MAX_ETA, LogLinear, Quality, check_eta
 from dpplearn.learning.similarity.fixed import Fixed
-from dpplearn.learning.similarity.learned import Learned, bend_simplex, simplex_jacobian
+from dpplearn.learning.similarity.learned import Learned, Linear, bend_simplex, simplex_jacobian
 from dpplearn.learning.similarity.record import Derivative, Similarity
 from dpplearn.learning.sized import normalize_sized
 
@@ -136,9 +136,11 @@ class Example:
         if with_similarity and self.log_det_Y == -np.inf:
             slopes = np.full(p, np.inf)  # impossible here, and perhaps not for larger parameters
         elif z.G is not None:
-            slopes = self.block_slopes() - similarity.pull_back(self.items, z.G)
-            if J is not None and isinstance(similarity, Learned):
-                bends, cross = self._bends(similarity, z.G, eta, J)
+            linear = similarity.linear(self.items, z.G) if J is not None and isinstance(similarity, Learned) else None
+            if linear is not None and J is not None:
+                slopes, bends, cross = self._bends(linear, z.G, eta, J)
+            else:
+                slopes = self.block_slopes() - similarity.pull_back(self.items, z.G)
         hessian = None if z.covariance is None else -z.covariance
         each = Slopes(np.array([value]), d_eta, z.marginals * (1 - z.marginals)) if per_item else None
         return Terms(value, quality.pull_back(self.items, d_eta), hessian, slopes, bends, cross, each)
@@ -171,15 +173,14 @@ class Example:
         return self._block
 
     def _bends(
-        self, similarity: Learned, G: Derivative, eta: FloatArray, J: FloatArray
-    ) -> tuple[FloatArray | None, FloatArray | None]:
-        """Second derivatives in the similarity's parameters, where S is linear in weights and these are their logits.
+        self, outer: Linear, G: Derivative, eta: FloatArray, J: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Derivatives in the similarity's parameters, where S is linear in weights and these are their logits.
 
         d^2 log det S_Y = -<S_Y^-1 C_a, C_b S_Y^-1>, and G knows how the normalizer bends.
         """
-        outer = similarity.linear(self.items, G)
-        if outer is None:
-            return None, None
+        similarity = self.S.similarity
+        assert isinstance(similarity, Learned)
         bent, moved = G.curvature(outer.directions, eta)
         slopes, second = -outer.slopes, -bent
         if self.Y.size > 0:
@@ -188,7 +189,8 @@ class Example:
             assert inner is not None
             slopes, second = slopes + inner.slopes, second + X.curvature(inner.directions, np.zeros(self.Y.size))[0]
         w = np.array(list(similarity.weights.values()))
-        return bend_simplex(w, slopes, second), -(J.T @ moved) @ simplex_jacobian(w)
+        J_w = simplex_jacobian(w)
+        return J_w @ slopes, bend_simplex(w, slopes, second), -(J.T @ moved) @ J_w
 
     @property
     def nbytes(self) -> int:

@@ -25,7 +25,9 @@ from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import reduced_rows, reduced_similarity, stacked_qr
+from dpplearn._loops.packed import mirrored, pack
 from dpplearn._precision import MIN_PIVOT, WIDE
+from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.similarity.record import Derivative, Direction, Items, Similarity
 
 LOG_WIDE = float(np.log(WIDE))
@@ -43,12 +45,13 @@ class Normalizer(NamedTuple):
 class Operand:
     """S of one item set as the routes want it: a matrix, rows, or columns in the order of quality.
 
-    What is dense stays in memory; similarities of sparse phi, which is far smaller, are made for each evaluation.
+    What is dense and given stays in memory; similarities of sparse phi, which is far smaller, and those that are
+    learned are made for each evaluation.
     """
 
     def __init__(self, items: Items, similarity: Similarity) -> None:
         self.items, self.similarity, self.own = items, similarity, similarity.own
-        self.keep = not sparse.issparse(items.phi)
+        self.keep = not (sparse.issparse(items.phi) or isinstance(similarity, Learned))  # that changes each time
         self._kept: FloatArray | None = None
 
     def matrix(self) -> FloatArray:
@@ -111,26 +114,23 @@ class OfDeterminant(Derivative):
                         second[a, b] = diagonal[:, a].sum()
                     else:
                         second[a, b] = Z[mine, ends[b] : ends[b + 1]].sum()
-        else:
-            G = np.asfortranarray(self.dense())
-            products = np.empty((p, n, n))
-            for a, way in enumerate(directions):
-                products[a] = product(G, way)
-                diagonal[:, a] = np.einsum("ij,ij->i", products[a], G)
-            second = products.reshape(p, -1) @ products.transpose(0, 2, 1).reshape(p, -1).T
+        else:  # I, 11^T, and matrices
+            G, parts = np.asfortranarray(self.dense()), directions[2:]
+            g = G.sum(axis=1)
+            left, right = np.empty((len(parts), n, n)), np.empty((len(parts), n, n))  # C_a G, and G C_a
+            diagonal[:, 0], diagonal[:, 1] = self.squares(), g**2
+            for a, way in enumerate(parts):
+                right[a] = blas.dsymm(1.0, way.triangle(n), G, side=1, lower=1)
+                left[a] = right[a].T
+                diagonal[:, a + 2] = np.einsum("ij,ij->i", right[a], G)
+            second[:, 0] = diagonal.sum(axis=0)  # <G, C_a G>
+            second[1, 1] = g.sum() ** 2
+            second[2:, 1] = right.sum(axis=1) @ g  # 1^T G C_a G 1
+            second[2:, 2:] = left.reshape(len(parts), n * n) @ right.reshape(len(parts), n * n).T
         second = np.tril(second) + np.tril(second, -1).T
         with np.errstate(over="ignore", invalid="ignore"):
             ratio = np.where(diagonal > 0, diagonal * np.exp(-eta)[:, None], 0.0)
         return -second, ratio
-
-
-def product(G: FloatArray, way: Direction) -> FloatArray:
-    """G C_a, n x n."""
-    if way.rows is not None:
-        return np.asarray((G @ way.rows) @ way.rows.T)
-    if way.matrix is None and way.packed is None:
-        return G
-    return np.asarray(blas.dsymm(1.0, way.triangle(len(G)), G, side=1, lower=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +141,11 @@ class Inverse(OfDeterminant):
     r: FloatArray
     shared: float
 
-    def triangle(self) -> FloatArray:
-        return np.asarray(self.X * self.r[:, None] * self.r)
+    def packed(self) -> FloatArray:
+        return np.asarray(pack(self.X.T, self.r))
 
     def dense(self) -> FloatArray:
-        lower = np.tril(self.triangle())
-        return lower + np.tril(lower, -1).T
+        return np.asarray(mirrored(self.X.T, self.r))
 
     def squares(self) -> FloatArray:
         r2 = self.r**2

@@ -23,6 +23,7 @@ from scipy.special import expit
 
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import Factor, reduced_rows, reduced_similarity, spectrum_wide, tilt_to_size
+from dpplearn._loops.packed import pack
 from dpplearn._precision import LOST
 from dpplearn.learning.normalizer import Normalizer, Operand, symmetric
 from dpplearn.learning.similarity.record import Derivative, Direction
@@ -149,8 +150,8 @@ class Nothing(Derivative):
     def __init__(self, n: int) -> None:
         self.n = n
 
-    def triangle(self) -> FloatArray:
-        return np.zeros((self.n, self.n))
+    def packed(self) -> FloatArray:
+        return np.zeros(self.n * (self.n + 1) // 2)
 
     def times(self, V: FloatArray) -> FloatArray:
         return np.zeros_like(V)
@@ -179,8 +180,9 @@ class Spectral(Derivative):
         B = self.r[:, None] * self.spectrum.V
         return np.asarray(B @ (self.spectrum.without[:, None] * (B.T @ V)))
 
-    def triangle(self) -> FloatArray:
-        return self.times(np.eye(self.r.size))
+    def packed(self) -> FloatArray:
+        B = np.sqrt(self.spectrum.without) * self.spectrum.V
+        return np.asarray(pack(B @ B.T, self.r))
 
     def trace(self) -> float:
         return float(self.r**2 @ (np.square(self.spectrum.V) @ self.spectrum.without))

@@ -16,12 +16,11 @@ from dpplearn.mrf.messages import belief_propagation, mean_field, tree_reweighte
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.parameters import Factors, Sine
 from dpplearn.mrf.two_items import check_number
-from dpplearn.mrf.variational import SURE, Process, best_process, lower_bound
+from dpplearn.mrf.variational import LEAST, SURE, Process, best_process, lower_bound
 from dpplearn.process import PointProcess
 from dpplearn.subsets import Subsets
 
 FAMILIES = ("dpp", "nonsymmetric", "mean-field", "bp", "trw", "ais", "gibbs", "importance")
-CHUNK, CHUNKS = 5000, 40  # samples of q at a time, and how often, until the bound's error is small enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +54,8 @@ class Approximation:
     diagnosis: Diagnosis
 
     def __repr__(self) -> str:
-        return f"<Approximation of {self.mrf.n} items by {self.family}: log Z {self._sign} {self.log_normalizer!r}>"
-
-    @property
-    def _sign(self) -> str:
-        return {"lower": ">=", "upper": "<=", None: "~"}[self.bound]
+        sign = {"lower": ">=", "upper": "<=", None: "~"}[self.bound]
+        return f"<Approximation of {self.mrf.n} items by {self.family}: log Z {sign} {self.log_normalizer!r}>"
 
     def sample(self, size: int = 1, rng: Seed = None, *, sweeps: int = 100) -> Subsets:
         """Draw subsets from the field itself, approximately: each is a Markov chain of its own.
@@ -161,21 +157,20 @@ def approximate(
         bound, method = BELIEFS[family]
         beliefs = method(w, W)
         process = DPP.from_marginal(np.diag(beliefs.pairs.diagonal())) if family == "mean-field" else None
-        weights = propose(w, W, process, CHUNK, generator) if process is not None else None
-        return record(mrf, family, Estimate(beliefs.log_z), bound, beliefs.pairs, process, weights)
+        sampled = propose(w, W, process, LEAST, generator) if process is not None else None
+        return record(mrf, family, Estimate(beliefs.log_z), bound, beliefs.pairs, process, sampled, generator)
     if family == "ais":
         log_weights, Y = annealed(w, W, chains, sweeps, generator)
         log_z, pairs, _ = weighted_moments(log_weights, Y)
-        return record(mrf, family, log_z, None, pairs, None, None)
+        return record(mrf, family, log_z, None, pairs, None, (Y, log_weights), generator)
     if family == "gibbs":
         pairs = conditional_moments(w, W, gibbs(w, W, chains, sweeps, generator, q))
-        return record(mrf, family, Estimate(np.nan, np.nan), None, pairs, q, None)
+        return record(mrf, family, Estimate(np.nan, np.nan), None, pairs, q, None, generator)
     if q is None:
-        kernel = Sine(mrf.n, SURE)
-        q = kernel.process(best_process(w, W, kernel, neighbours=neighbours, corrections=corrections, rng=generator).x)
+        q = best_process(w, W, Sine(mrf.n, SURE), neighbours=neighbours, corrections=corrections, rng=generator).q
     Y, log_weights = propose(w, W, q, 10 * chains, generator)
     log_z, pairs, _ = weighted_moments(log_weights, Y)
-    return record(mrf, family, log_z, None, pairs, q, (Y, log_weights))
+    return record(mrf, family, log_z, None, pairs, q, (Y, log_weights), generator)
 
 
 BELIEFS = {"mean-field": ("lower", mean_field), "bp": (None, belief_propagation), "trw": ("upper", tree_reweighted)}
@@ -192,18 +187,9 @@ def determinantal(
 ) -> Approximation:
     """The best q of these kernels, and its bound from fresh samples."""
     found = best_process(mrf.w, mrf.W, kernels, neighbours=neighbours, corrections=corrections, rng=rng)
-    parts = [lower_bound(found, CHUNK, rng)]
-    while (bound := mean_of([part[0] for part in parts])).standard_error > error and len(parts) < CHUNKS:
-        parts.append(lower_bound(found, CHUNK, rng))
-    q = kernels.process(found.x)
-    sampled = np.concatenate([part[2] for part in parts]), np.concatenate([part[1] for part in parts])
-    return record(mrf, family, bound, "lower", q.pair_probs(), q, sampled)
-
-
-def mean_of(parts: list[Estimate]) -> Estimate:
-    """Of independent estimates of the same precision."""
-    errors = np.array([part.standard_error for part in parts])
-    return Estimate(float(np.mean(parts)), float(np.sqrt((errors**2).sum()) / len(parts)))
+    bound, weighed = lower_bound(found, error, rng)
+    sampled = weighed.Y, weighed.log_weights
+    return record(mrf, family, bound, "lower", found.q.pair_probs(), found.q, sampled, rng)
 
 
 def record(
@@ -214,10 +200,11 @@ def record(
     pairs: FloatArray,
     q: Process | None,
     sampled: tuple[Any, FloatArray] | None,
+    rng: np.random.Generator,
 ) -> Approximation:
     """The record, with its diagnosis from weighed samples of q where there are any."""
     pairs = np.clip(pairs, 0.0, 1.0)
     marginals = pairs.diagonal().copy()
     read_only(pairs, marginals)
     lower = float(log_z) if bound == "lower" else None
-    return Approximation(mrf, family, log_z, bound, marginals, pairs, q, diagnose(mrf, pairs, lower, sampled))
+    return Approximation(mrf, family, log_z, bound, marginals, pairs, q, diagnose(mrf, pairs, lower, sampled, rng))

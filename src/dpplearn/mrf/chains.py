@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,17 @@ Rows = npt.NDArray[np.bool_]
 
 
 def annealed(
-    w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator
+    w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator, share: float | None = None
 ) -> tuple[FloatArray, Rows]:
     """Log weights, whose exponentials have mean Z, and the sets they weigh (Neal, 2001).
 
-    From the independent items of mean field to the field itself: half of the sweeps in the last third of the way.
+    From independent items to the field itself: half of the sweeps in the last third of the way. The items are those of
+    mean field for a share of all weights: with all of them it may sit in one of several phases, and see no other. By
+    default the largest share for which it surely has one solution, |W| / 4 below 1: p -> expit(w + W p) then contracts.
     """
-    base = logit(mean_field(w, W).pairs.diagonal())
+    if share is None:
+        share = min(1.0, 3.9 / max(float(np.linalg.norm(W, 2)), 3.9))
+    base = logit(mean_field(share * w, share * W).pairs.diagonal())
     Y = rng.random((chains, w.size)) < 1 / (1 + np.exp(-base))
     log_weights = np.full(chains, float(np.logaddexp(0.0, base).sum()))
     betas = 1.0 - (1.0 - np.linspace(0.0, 1.0, sweeps + 1)) ** 1.5
@@ -92,14 +97,19 @@ def weighted_moments(log_weights: FloatArray, Y: npt.NDArray[Any]) -> tuple[Esti
     top = float(log_weights.max())
     weights = np.exp(log_weights - top)
     mean = float(weights.mean())
-    error = float(weights.std(ddof=1)) / mean / np.sqrt(weights.size) if weights.size > 1 else np.inf
-    rows = Y.astype(np.float64)
-    pairs = rows.T @ (rows * (weights / weights.sum())[:, None])
-    return (
-        Estimate(top + float(np.log(mean)), error),
-        pairs,
-        float(weights.sum() ** 2 / (weights @ weights) / weights.size),
-    )
+    error = float(weights.std(ddof=1)) / mean / np.sqrt(weights.size)
+    pairs = np.zeros((Y.shape[1], Y.shape[1]))
+    for part in batches(len(Y), Y.shape[1]):
+        rows = Y[part].astype(np.float64)
+        pairs += rows.T @ (rows * weights[part, None])
+    share = weights.sum() ** 2 / (weights @ weights) / weights.size
+    return Estimate(top + float(np.log(mean)), error), pairs / weights.sum(), float(share)
+
+
+def batches(count: int, size: int) -> Iterator[slice]:
+    """Slices of `count` rows of `size` numbers each, two million numbers at a time."""
+    step = max(2_000_000 // size, 1)
+    return (slice(a, a + step) for a in range(0, count, step))
 
 
 def conditional_moments(w: FloatArray, W: FloatArray, Y: Rows) -> FloatArray:

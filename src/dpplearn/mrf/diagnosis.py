@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn.mrf.chains import weighted_moments
+from dpplearn.mrf.chains import annealed, weighted_moments
 from dpplearn.mrf.messages import mean_field
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.transitivity import triangle_inequality
@@ -16,6 +16,7 @@ from dpplearn.mrf.transitivity import triangle_inequality
 MISSED = 0.1  # of mean field's divergence: up to this share of it, q has the dependence between the items
 CLOSE = 0.01  # nats: a divergence of no consequence, whatever its share
 EFFECTIVE = 0.02  # a smaller effective share of samples says that q misses where the field has its mass
+CHAINS, SWEEPS = 200, 300  # of the annealing that looks for what q does not see
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,12 @@ class Diagnosis:
     positive : float
         The largest correlation between two items that is surely positive (by four standard errors of the samples).
     divergence : float
-        KL(q || field) = log Z - bound, with log Z from samples of q weighed by exp(score) / q.
+        KL(q || field) = log Z - bound, with log Z from samples of q weighed by exp(score) / q; from a short annealing,
+        where that is surely more: q may sit in one of several phases, and its samples cannot tell of the others.
     missed : float
         The divergence as a share of mean field's: 0 where q has all the dependence between the items, 1 where none.
     effective : float
-        Effective share of those samples: 1 where q is the field.
+        Effective share of those samples: 1 where q is the field; less by the share of Z that only annealing sees.
     """
 
     dpp_like: bool
@@ -53,7 +55,11 @@ class Diagnosis:
 
 
 def diagnose(
-    mrf: PairwiseMRF, pairs: FloatArray, lower: float | None, sampled: tuple[Any, FloatArray] | None
+    mrf: PairwiseMRF,
+    pairs: FloatArray,
+    lower: float | None,
+    sampled: tuple[Any, FloatArray] | None,
+    rng: np.random.Generator,
 ) -> Diagnosis:
     """From the weights; and from samples of q with their log weights, where `lower` is q's bound."""
     S = np.sqrt(-np.expm1(np.minimum(mrf.W, 0.0)))
@@ -67,18 +73,22 @@ def diagnose(
         Y, log_weights = sampled
         log_z, pairs, effective = weighted_moments(log_weights, Y)
         noise = 4.0 / np.sqrt(effective * len(Y))
+        other, _, _ = weighted_moments(*annealed(mrf.w, mrf.W, CHAINS, SWEEPS, rng))
+        if other - log_z > 4.0 * np.hypot(other.standard_error, log_z.standard_error):
+            effective *= float(np.exp(log_z - other))
+            log_z = other
         if lower is not None:
             divergence = max(float(log_z) - lower, 0.0)
             missed = divergence / max(float(log_z) - mean_field(mrf.w, mrf.W).log_z, 1e-12)
     positive = max(largest_correlation(pairs) - noise, 0.0)
-    if lower is None or sampled is None:
+    if sampled is not None and effective < EFFECTIVE:
+        like, reason = False, f"only {effective:.1%} of the samples count: they miss where the field has its mass"
+    elif lower is None:
         like = violation < 0.01 and attraction == 0.0
-        reason = "nothing is known but the weights and the pairs"
-    elif effective < EFFECTIVE:
-        like, reason = False, f"only {effective:.1%} of the samples of q count: it misses where the field has its mass"
+        reason = "only the weights tell" + ("" if sampled is None else f"; {effective:.0%} of the samples count")
     else:
         like = bool(missed <= MISSED or divergence <= CLOSE)
-        reason = f"q misses {min(missed, 1.0):.0%} of the dependence between the items, {divergence:.2g} nats"
+        reason = f"q misses {divergence:.2g} nats, {min(missed, 1.0):.0%} of the dependence between the items"
     if not like or lower is None:
         reason += (
             f"; triangle violation {violation:.2g}, attraction {attraction:.2g}, correlation up to +{positive:.2g}"

@@ -10,9 +10,9 @@ from scipy.special import expit, logit
 
 from dpplearn._checks import FloatArray
 from dpplearn.mrf.branches import binary_entropy
-from dpplearn.mrf.surrogate import expected_score, information_of
+from dpplearn.mrf.surrogate import expected_score
 
-INSIDE = 1e-12  # beliefs stay this far from 0 and 1
+INSIDE, FAR = 1e-12, 27.0  # beliefs stay this far from 0 and 1, and so do their logits from infinity
 
 
 class Beliefs(NamedTuple):
@@ -56,13 +56,17 @@ def tree_reweighted(w: FloatArray, W: FloatArray, steps: int = 30) -> Beliefs:
     """The upper bound of trees, minimized over their distribution.
 
     It starts from trees drawn in proportion to the product of |w_ij| of their edges, whose edge probabilities are the
-    leverage scores |w_ij| R_ij of the matrix-tree theorem. The bound falls by I_ij where rho_ij rises, so that each
-    step moves towards the spanning tree of most information (conditional gradient), and is kept if the bound falls.
+    leverage scores |w_ij| R_ij of the matrix-tree theorem. (Weights are taken a thousandfold apart at most, and edges a
+    hundred-millionth less likely: rounding then leaves them the edges of random forests.) The bound falls by I_ij where
+    rho_ij rises, so that each step moves towards the spanning tree of most information (conditional gradient), and is
+    kept if the bound falls.
     """
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    rho, size = leverage(np.abs(W)), 0.5
-    best, information = best_beliefs(w, W, rho, np.full(w.size, 0.5), bound=True)
+    weights = np.maximum(np.abs(W), 1e-3 * np.abs(W).max()) * (W != 0.0)
+    rho, size = (1 - 1e-8) * leverage(weights), 0.5
+    starts = np.full(w.size, 0.5), mean_field(w, W).pairs.diagonal()
+    best, information = min((best_beliefs(w, W, rho, b, bound=True) for b in starts), key=lambda found: found[0].log_z)
     for _ in range(steps):
         tree = minimum_spanning_tree(np.where(W != 0.0, -(information + 1e-9), 0.0)).toarray() != 0.0
         trial = (1 - size) * rho + size * (tree | tree.T)
@@ -81,42 +85,75 @@ def best_beliefs(
 
     rho = 1 on the edges is the Bethe free energy, whose stationary points are the fixed points of loopy belief
     propagation. With the probabilities of edges under a distribution of spanning trees F is concave, and its maximum
-    an upper bound on log Z (Wainwright, Jaakkola and Willsky, 2005). Given b_i and b_j the best b_ij is the root of a
-    quadratic (Welling and Teh, 2001), so that only the b_i are sought, by L-BFGS on their logits. With `bound`, the
-    value gains the most that a concave F can still rise, sum of max(g_i (1 - b_i), -g_i b_i) for its gradient g.
+    an upper bound on log Z (Wainwright, Jaakkola and Willsky, 2005). Given b_i and b_j the best b_ij has the odds ratio
+    exp(w_ij / rho_ij) (Welling and Teh, 2001), so that only the logits x_i of the b_i are sought, by L-BFGS.
+
+    With these b_ij, score(y) = base + g . y + sum log b_i(y_i) + sum rho_ij log(b_ij / b_i b_j)(y_i, y_j) for every y,
+    where g is the gradient of F, and F = base + g . b. With `bound` the value is base + sum max(g_i, 0), which is never
+    below log Z, converged or not: for trees, e^(the two sums) adds up to at most 1 (Jensen), or to the product of
+    c_ij^rho_ij where the rounded b_ij have marginals up to c_ij times those they should have.
     """
     from scipy import optimize
 
-    edge = rho > 0.0
-    ratio = np.exp(np.minimum(np.divide(W, rho, out=np.zeros_like(W), where=edge), 600.0))
+    n = w.size
+    i, j = np.nonzero(np.triu(rho, 1))
+    r = rho[i, j]
+    a = W[i, j] / r
 
-    def free(b: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
-        product = np.outer(b, b)
-        Q = 1.0 + (ratio - 1.0) * np.add.outer(b, b)
-        root = np.sqrt(np.maximum(Q**2 - 4 * (ratio - 1.0) * ratio * product, 0.0))
-        # the one of two forms of the root that does not cancel
-        with np.errstate(divide="ignore", invalid="ignore"):
-            joint = np.where(Q > 0.0, 2 * ratio * product / (Q + root), (Q - root) / (2 * (ratio - 1.0)))
-        joint = np.where(edge, joint, product)
-        information, _, by_item = information_of(joint, b)
-        information = np.where(edge, information, 0.0)
-        np.fill_diagonal(joint, b)
-        odds = np.log(b) - np.log1p(-b)
-        value = w @ b + (np.triu(W * joint, 1) - np.triu(rho * information, 1)).sum() + binary_entropy(b).sum()
-        return float(value), w - odds - np.where(edge, rho * by_item, 0.0).sum(axis=1), joint, information
+    def free(x: FloatArray) -> tuple[float, FloatArray, tuple[FloatArray, ...]]:
+        no, table = -np.logaddexp(0.0, x), pair_logs(x[i], x[j], a)
+        by_i, by_j = r * (table[1] - table[3] - x[i]), r * (table[2] - table[3] - x[j])
+        g = w - x - np.bincount(i, by_i, n) - np.bincount(j, by_j, n)
+        return float(-no.sum() - r @ (table[3] - no[i] - no[j])), g, table
 
     def loss(x: FloatArray) -> tuple[float, FloatArray]:
-        b = np.clip(expit(x), INSIDE, 1 - INSIDE)
-        value, g, _, _ = free(b)
-        return -value, -g * b * (1 - b)
+        b, (base, g, _) = expit(x), free(x)
+        return -(base + g @ b), -g * b * expit(-x)
 
     options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-13, "gtol": 1e-8}
-    bounds = [(-27.0, 27.0)] * w.size
-    result = optimize.minimize(loss, logit(start), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    b = np.clip(expit(result.x), INSIDE, 1 - INSIDE)
-    value, g, joint, information = free(b)
-    rise = float(np.maximum(g * (1 - b), -g * b).sum())
-    return Beliefs(value + rise if bound else value, joint, rise < 1e-3), information
+    bounds = [(-FAR, FAR)] * n
+    x, g, rise = logit(start), np.zeros(n), np.inf
+    for _ in range(5):  # where a logit went too far its gradient fades: a step x + g, as messages do, brings it back
+        x = np.clip(x + g, -FAR, FAR)
+        x = optimize.minimize(loss, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+        b, (base, g, table) = expit(x), free(x)
+        rise = float((np.maximum(g, 0.0) - g * b).sum())
+        if rise < 1e-3:
+            break
+    value, both, one, two, neither = base + g @ b, *table
+    yes, no = -np.logaddexp(0.0, -x), -np.logaddexp(0.0, x)
+    if bound:
+        over = [np.logaddexp(both, one) - yes[i], np.logaddexp(two, neither) - no[i]]
+        over += [np.logaddexp(both, two) - yes[j], np.logaddexp(one, neither) - no[j]]
+        value += rise + r @ np.maximum(np.max(over, axis=0), 0.0)
+    joint, information = np.outer(b, b), np.zeros((n, n))
+    np.fill_diagonal(joint, b)
+    joint[i, j] = joint[j, i] = np.exp(both)
+    apart = yes[i] + yes[j], yes[i] + no[j], no[i] + yes[j], no[i] + no[j]
+    parts = [np.exp(cell) * (cell - product) for cell, product in zip(table, apart, strict=True)]
+    information[i, j] = information[j, i] = np.sum(parts, axis=0)
+    return Beliefs(float(value), joint, rise < 1e-3), information
+
+
+def pair_logs(x: FloatArray, z: FloatArray, a: FloatArray) -> tuple[FloatArray, ...]:
+    """log of P(both), P(one alone), P(the other alone), P(neither): marginals expit(x), expit(z), odds ratio exp(a).
+
+    For a <= 0, P(both) = p r - d and P(one alone) = p (1 - r) + d, with d >= 0 the root of a quadratic; for a > 0, with
+    the complement of the other. No difference of nearly equal numbers, and no cell is 0.
+    """
+    flip, t = a > 0.0, -np.abs(a)
+    z = np.where(flip, -z, z)
+    p, p_, r, r_, e, m = expit(x), expit(-x), expit(z), expit(-z), np.exp(t), -np.expm1(t)
+    Q = np.where(p < 0.5, r_ - p, p_ - r) + e * (p + r)  # 1 - m (p + r)
+    with np.errstate(divide="ignore"):  # m = 0 has Q = 1
+        log_pr, log_m, log_Q = np.log(p * r), np.log(m), np.log(np.abs(Q))
+        root = np.logaddexp(2 * log_Q, log_m + t + log_pr + np.log(4.0)) / 2  # log of that of Q^2 + 4 m e^t p r
+        more = np.logaddexp(log_Q, root) - np.log(2.0)
+        both = np.where(Q >= 0.0, log_pr + t - more, more - log_m)
+    d = 2 * m * p * p_ * r * r_ / (p * r + p_ * r_ + e * (p * r_ + p_ * r) + np.exp(root))
+    one, two = np.log(p * r_ + d), np.log(p_ * r + d)
+    neither = t + one + two - both
+    return tuple(np.where(flip, (one, both, neither, two), (both, one, two, neither)))
 
 
 def leverage(weights: FloatArray) -> FloatArray:

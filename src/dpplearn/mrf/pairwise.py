@@ -241,7 +241,13 @@ class PairwiseMRF(Frozen):
 
 def check_pair_weights(W: ArrayLike) -> FloatArray:
     """A symmetric matrix with zeros on its diagonal."""
-    pairs = check_array(W, "W", 2)
+    try:
+        pairs = check_array(W, "W", 2)
+    except ValueError as error:
+        if "-inf" not in str(error):
+            raise
+        advice = "A pair that must not occur has -1000, or so much below 0 as w is above: pass np.maximum(W, -1000)."
+        raise ValueError(f"{error} {advice}") from None
     triangular = not np.triu(pairs).any() or not np.tril(pairs).any()
     if pairs.shape[0] == pairs.shape[1] and pairs.any() and triangular:
         raise ValueError("W must be symmetric, but holds each pair once (it is triangular). Pass W + W.T.")

@@ -14,6 +14,7 @@ from dpplearn.lowrank import LowRankDPP
 from dpplearn.mrf.starts import tree_signs
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
+LARGEST = 1e3  # entry of B and C: L keeps its digits
 EDGE = 1e-10  # eigenvalues of K stay this far from 0 and 1, so that L exists and no subset is excluded
 
 
@@ -81,7 +82,8 @@ class Factors:
         lam, V = linalg.eigh((L + L.T) / 2)
         B = V[:, -self.rank :] * np.sqrt(np.maximum(lam[-self.rank :], 1e-4))
         upper = ((L - L.T) / 2)[np.triu_indices(self.n, 1)]
-        return np.concatenate([B.ravel(), upper]) if self.skew else B.ravel()
+        x = np.concatenate([B.ravel(), upper]) if self.skew else B.ravel()
+        return np.clip(x, -LARGEST, LARGEST)
 
     def split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """B and C."""

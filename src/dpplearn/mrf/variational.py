@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-from scipy import linalg
 
 from dpplearn._checks import FloatArray
 from dpplearn.determinantal import Determinantal
 from dpplearn.estimate import Estimate
+from dpplearn.mrf.chains import Rows, batches, scores
 from dpplearn.mrf.fit import minimize
-from dpplearn.mrf.messages import belief_propagation
-from dpplearn.mrf.parameters import Factors, Sine
+from dpplearn.mrf.messages import mean_field
+from dpplearn.mrf.parameters import LARGEST, Factors, Sine
+from dpplearn.mrf.starts import field_starts, likelihood_kernel, loosely
 from dpplearn.mrf.surrogate import Surrogate, expected_score
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
@@ -21,8 +22,9 @@ Process = Determinantal | NonsymmetricDPP
 
 SURE = 2e-6  # eigenvalues of K stay this far from 0 and 1: L has no eigenvalue above 1e6, and keeps its digits
 DRAWS = 400  # samples of a correction
+HARD = 8.0  # stronger repulsions are reached in steps, from the best q of weaker ones
 SMALL = 0.1  # deviation of log q - c up to which nothing is left to correct
-NUMBERS = 2_000_000  # of matrices inverted at once
+PILOT, LEAST, MOST = 1000, 5000, 200_000  # samples that are not counted in the bound; fewest and most that are
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,10 @@ class Variational:
     @property
     def K(self) -> FloatArray:
         return self.kernels.at(self.x).K
+
+    @property
+    def q(self) -> Process:
+        return self.kernels.process(self.x)
 
 
 def best_process(
@@ -54,22 +60,31 @@ def best_process(
     the gradient of -E_q[log q - c] (see `surrogate`), averages it with those before, and maximizes the surrogate plus
     that linear term, near where it was. Kept if the bound, on samples of its own, is the higher one.
     """
-    found: list[tuple[float, Variational]] = []
-    for K in starts(w, W, rng):
+
+    def climbed(W: FloatArray, K: FloatArray) -> tuple[float, Variational]:
         surrogate = Surrogate.of(w, W, dependence(K), neighbours)
         x = kernels.start(K if isinstance(kernels, Sine) else likelihood_kernel(K))
         x = climb(surrogate, kernels, x, max_iter if surrogate.exact else 40)
-        found.append((surrogate(kernels.at(x).K)[0], Variational(kernels, x, surrogate)))
-    best = max(found, key=lambda pair: pair[0])[1]
+        return surrogate(kernels.at(x).K)[0], Variational(kernels, x, surrogate)
+
+    soft = np.maximum(W, -HARD)
+    value, best = max((climbed(soft, K) for K in field_starts(w, soft, rng)), key=lambda pair: pair[0])
+    while (soft > W).any():
+        soft = np.where(soft > W, np.maximum(W, 4 * soft), W)
+        value, best = climbed(soft, best.K)
+    independent = mean_field(w, W)
+    if value < independent.log_z:  # independent items are a DPP too
+        again = climbed(W, loosely(independent.pairs.diagonal(), W))
+        best = max((value, best), again, key=lambda pair: pair[0])[1]
     if best.surrogate.exact:
         return Variational(kernels, climb(best.surrogate, kernels, best.x, 2000), best.surrogate)
     for _ in range(2):
         surrogate = Surrogate.of(w, W, dependence(best.K), neighbours)
         best = Variational(kernels, climb(surrogate, kernels, best.x, max_iter // 2), surrogate)
-    if corrections == 0 or lower_bound(best, DRAWS, rng)[0].standard_error * np.sqrt(DRAWS) < SMALL:
+    if corrections == 0 or Weighed.of(best, DRAWS, rng).left().std() < SMALL:
         return best
     other = corrected(best, corrections, rng)
-    return max(best, other, key=lambda v: float(lower_bound(v, 4000, rng)[0]))
+    return max(best, other, key=lambda v: float(lower_bound(v, np.inf, rng)[0]))
 
 
 def climb(
@@ -90,7 +105,8 @@ def climb(
             value, g = value + tilt @ x - hold * ((x - start) ** 2).sum() / 2, g + tilt - hold * (x - start)
         return -value, -g
 
-    return minimize(loss, start, None, 1e-6, max_iter, least_gain=1e-12 if surrogate.exact else 1e-8)[0]
+    bounds = [(-LARGEST, LARGEST)] * start.size if isinstance(kernels, Factors) else None
+    return minimize(loss, start, bounds, 1e-6, max_iter, least_gain=1e-12 if surrogate.exact else 1e-8)[0]
 
 
 def corrected(found: Variational, rounds: int, rng: np.random.Generator) -> Variational:
@@ -119,71 +135,59 @@ def score_covariance(K: FloatArray, Y: FloatArray, values: FloatArray) -> FloatA
     return G
 
 
-def batches(count: int, size: int) -> Iterator[slice]:
-    step = max(NUMBERS // size, 1)
-    return (slice(a, a + step) for a in range(0, count, step))
+@dataclass(frozen=True)
+class Weighed:
+    """Exact samples of q and their log weights score - log q; `values` with the same mean, and columns of mean 0."""
+
+    Y: Rows
+    log_weights: FloatArray
+    values: FloatArray
+    known: FloatArray
+
+    @classmethod
+    def of(cls, found: Variational, size: int, rng: np.random.Generator) -> Self:
+        """The score and the surrogate's c have known means: less these, they are control variates.
+
+        What the pairs that repel beyond HARD add beyond it is replaced by its mean: rare samples have all of it.
+        """
+        q, K, surrogate = found.q, found.K, found.surrogate
+        w, W, soft = surrogate.w, surrogate.W, np.maximum(surrogate.W, -HARD)
+        mean, mean_soft, value = expected_score(w, W, K)[0], expected_score(w, soft, K)[0], surrogate(K)[0]
+        parts = []
+        for part in batches(size, len(K)):
+            draws = q.sample(len(range(size)[part]), rng=rng)
+            Y = draws.to_sparse().toarray().astype(np.float64)
+            log_q, score = np.asarray(q.log_prob(draws)), scores(w, soft, Y)
+            known = np.column_stack([score - mean_soft, surrogate.log_surrogate(K, Y) - (mean - value)])
+            parts.append((Y.astype(np.bool_), scores(w, W, Y) - log_q, score - log_q + (mean - mean_soft), known))
+        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def slopes(self) -> FloatArray:
+        """Of the values on what is known; those of q itself are 1 and -1, and rare sets count as much as a slope."""
+        from scipy import optimize
+
+        known, values = self.known - self.known.mean(axis=0), self.values - self.values.mean()
+        return np.asarray(optimize.lsq_linear(known, values, bounds=(-2.0, 2.0)).x)
+
+    def left(self, slopes: FloatArray | None = None) -> FloatArray:
+        """The values without what is known: the same mean, a smaller spread."""
+        return self.values - self.known @ (self.slopes() if slopes is None else slopes)
 
 
-def lower_bound(found: Variational, size: int, rng: np.random.Generator) -> tuple[Estimate, FloatArray, FloatArray]:
-    """E_q[score] + H(q) with its standard error; the log weights score - log q of the samples, and the samples.
+def lower_bound(found: Variational, error: float, rng: np.random.Generator) -> tuple[Estimate, Weighed]:
+    """E_q[score] + H(q) with a standard error of about `error` or less, and the samples it is from.
 
-    The score and c have known means, so that what they explain of score - log q is taken out (control variates).
+    A pilot, which is not counted, gives the slopes of the control variates and the number of samples: so the estimate
+    is unbiased, and its expectation not above log Z.
     """
-    q, K, surrogate = found.kernels.process(found.x), found.K, found.surrogate
-    draws = q.sample(size, rng=rng)
-    Y = draws.to_sparse().toarray().astype(np.float64)
-    score = Y @ surrogate.w + ((Y @ surrogate.W) * Y).sum(axis=1) / 2
-    log_weights = score - np.asarray(q.log_prob(draws))
-    value = surrogate(K)[0]
-    if surrogate.exact:
-        return Estimate(value, 0.0), log_weights, Y
-    mean = expected_score(surrogate.w, surrogate.W, K)[0]
-    known = np.column_stack([score - mean, surrogate.log_surrogate(K, Y) - (mean - value)])
-    slopes = np.linalg.lstsq(known - known.mean(axis=0), log_weights - log_weights.mean(), rcond=None)[0]
-    left = log_weights - known @ slopes
-    return Estimate(float(left.mean()), float(left.std(ddof=3) / np.sqrt(size))), log_weights, Y
-
-
-def starts(w: FloatArray, W: FloatArray, rng: np.random.Generator) -> list[FloatArray]:
-    """Marginal kernels: with the pairs of belief propagation; with the factors of pairs; for few items two more.
-
-    K_ij K_ji = P_i P_j - P_ij; where a pair attracts, K_ij = -K_ji. From factors, L_ii = exp(w_i) and
-    L_ij L_ji = exp(w_i + w_j) (1 - exp(w_ij)). Items that do not depend on one another would be a stationary point.
-    """
-    pairs = belief_propagation(w, W).pairs
-    d = np.clip(pairs.diagonal(), 1e-3, 1 - 1e-3)
-    known = [inside(skewed(np.outer(d, d) - pairs) + np.diag(d))]
-    quality = np.exp(np.clip(w, -15.0, 15.0) / 2)
-    S = skewed(1.0 - np.exp(np.minimum(W, 5.0)))
-    L = quality[:, None] * (S + np.eye(w.size)) * quality
-    lam, V = linalg.eigh((L + L.T) / 2)
-    L = (V * np.maximum(lam, 1e-3)) @ V.T + (L - L.T) / 2
-    known.append(inside(np.eye(w.size) - linalg.inv(np.eye(w.size) + L)))
-    if w.size <= 14:
-        for K in known[:2]:
-            noise = rng.standard_normal(K.shape) * 0.1
-            signs = np.where(np.triu(rng.random(K.shape) < 0.3, 1), -1.0, 1.0)
-            known.append(inside(K * signs * signs.T + noise + noise.T))
-    return known
-
-
-def skewed(squares: FloatArray) -> FloatArray:
-    """A_ij A_ji = squares_ij: symmetric where it is positive, skew where it is negative; 0 on the diagonal."""
-    root = np.sqrt(np.abs(squares))
-    A = np.where(squares >= 0.0, root, np.triu(root) - np.tril(root))
-    np.fill_diagonal(A, 0.0)
-    return A
-
-
-def inside(K: FloatArray) -> FloatArray:
-    """K with the eigenvalues of its symmetric part forced into [0.001, 0.999]."""
-    p, V = linalg.eigh((K + K.T) / 2)
-    return np.asarray((V * np.clip(p, 1e-3, 1 - 1e-3)) @ V.T + (K - K.T) / 2)
-
-
-def likelihood_kernel(K: FloatArray) -> FloatArray:
-    """L = (I - K)^-1 - I."""
-    return np.asarray(linalg.inv(np.eye(len(K)) - K)) - np.eye(len(K))
+    if found.surrogate.exact:
+        return Estimate(found.surrogate(found.K)[0], 0.0), Weighed.of(found, LEAST, rng)
+    pilot = Weighed.of(found, PILOT, rng)
+    slopes = pilot.slopes()
+    wanted = (1.1 * pilot.left(slopes).std() / error) ** 2
+    weighed = Weighed.of(found, int(min(max(wanted, LEAST), MOST)), rng)
+    left = weighed.left(slopes)
+    return Estimate(float(left.mean()), float(left.std(ddof=1) / np.sqrt(left.size))), weighed
 
 
 def dependence(K: FloatArray) -> FloatArray:

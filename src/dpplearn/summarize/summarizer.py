@@ -3,46 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Items, check_jobs, check_subset
+from dpplearn._checks import IntArray, Items, check_jobs, check_subset
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
+from dpplearn._run.threads import map_in_order
 from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
-from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.parameters import Parameters
-from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.given import Given, as_cluster
-from dpplearn.summarize.corpora.mismatch import read_as, warn_unless_read
+from dpplearn.summarize.corpora.given import Given
+from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
-from dpplearn.summarize.model.about import Question, check_about
-from dpplearn.summarize.model.choice import choose
-from dpplearn.summarize.model.context import readable
-from dpplearn.summarize.model.features import Featurized, SentenceFeatures
-from dpplearn.summarize.model.first_choice import finalists
+from dpplearn.summarize.model.about import check_about
+from dpplearn.summarize.model.decision import Decision
+from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
 from dpplearn.summarize.model.prepared import SAMPLES, Prepared
+from dpplearn.summarize.model.preparing import prepare
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.training import Trained, extract, train
+from dpplearn.summarize.model.targets import extract
+from dpplearn.summarize.model.trained_model import TrainedModel
+from dpplearn.summarize.model.training import Trained, train
 from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
-from dpplearn.summarize.text.matching import ANY, match_words
 from dpplearn.summarize.text.units import Unit
 
-if TYPE_CHECKING:
-    from dpplearn.learning.conditional import ConditionalDPP
 
-
-class Summarizer(Parameters):
+class Summarizer(TrainedModel, Parameters):
     """Extractive summaries of document clusters by a learned DPP.
 
     Parameters
@@ -75,14 +69,19 @@ class Summarizer(Parameters):
         Text to a list of (start, end) offsets of sentences.
     random_state : int
         Seed of the decoders that draw samples.
-    similarity : str
-        Kind of similarity, "fixed" (with `rho`) or another that `dpplearn.learning.similarity` knows, whose parameters
-        are learned.
+    similarity : {"fixed", "mixture", "scaled", "projected"}
+        "fixed" is the cosine of tf-idf rows, with `rho`. The others are learned together with the quality: "mixture"
+        the weights of what sentences are alike by (words, stems, word pairs, titles, position, source; see
+        `dpplearn.summarize.model.similarity_parts`), "scaled" and "projected" those of hashed words and positions.
     quality : {"log-linear", "boosted"}
         The paper's weights of features in bins, or trees on the numbers themselves and their ranks in the cluster.
     compress : bool
         Learn with shorter forms of sentences beside them, which extracts may then have; what `summarize` does, its own
         `compress` says.
+    encoder : object with `.encode(list of str)`, or callable, optional
+        Such as a SentenceTransformer: adds a part "meaning" to the similarity, which a mixture weighs against the
+        others; with the fixed kind, in equal shares with the words. No model file holds it: it is given again to
+        `Summarizer.load(path, encoder=...)`.
 
     Attributes
     ----------
@@ -102,10 +101,6 @@ class Summarizer(Parameters):
     True
     """
 
-    features_: SentenceFeatures
-    _predictor: ConditionalPredictor  # the model as it was fitted, or as its file has it
-    language_: str | None
-    training_: dict[str, Any]
     _bundled = False  # for texts of any length
 
     def __init__(
@@ -125,6 +120,7 @@ class Summarizer(Parameters):
         similarity: str = "fixed",
         quality: str = "log-linear",
         compress: bool = False,
+        encoder: Any = None,
     ) -> None:
         self.features = features
         self.decoder = decoder
@@ -141,80 +137,50 @@ class Summarizer(Parameters):
         self.similarity = similarity
         self.quality = quality
         self.compress = compress
+        self.encoder = encoder
 
     @property
     def settings(self) -> SummarizerSettings:
         """The arguments as they are now, checked: an error says which is not what it must be."""
         return SummarizerSettings(**self.get_params(deep=False))
 
-    @property
-    def model_(self) -> ConditionalDPP:
-        """The learned model, an estimator of scikit-learn's kind; made of the file's weights when first asked for."""
-        from dpplearn.learning.conditional import ConditionalDPP
-
-        model = self._predictor
-        if not isinstance(model, ConditionalDPP):
-            if "_estimator" not in self.__dict__:
-                self._estimator = ConditionalDPP(self.prior_variance, similarity=model.similarity_)
-                self._estimator.__dict__.update(model.__dict__)
-            model = self._estimator
-        return model
-
-    @property
-    def theta_(self) -> FloatArray:
-        """Weights of the quality features."""
-        return self._predictor.theta_
-
-    @property
-    def learned_(self) -> FloatArray:
-        """All numbers that the quality learned: weights, or values of trees."""
-        quality = self._predictor.quality_
-        return (
-            np.concatenate([quality.trees.value, quality.parameters]) if isinstance(quality, Boosted) else self.theta_
-        )
-
-    @property
-    def theta_std_(self) -> FloatArray:
-        """Their standard errors."""
-        return self._predictor.theta_std_
-
-    @property
-    def rho_(self) -> float:
-        """Value of the constant similarity feature; nan where the similarity is of another kind."""
-        return float(getattr(self._predictor.similarity_, "rho", np.nan))
-
     # Learning
 
     def fit(
         self,
-        clusters: Sequence[Cluster],
+        clusters: Iterable[Cluster] | Corpus,
         *,
         tune: bool = False,
         n_jobs: int | None = 1,
         backend: Any = None,
         evaluator: Any = "numpy",
         verbose: bool | Progress = False,
+        work: str | os.PathLike[str] | None = None,
+        anew: bool = False,
     ) -> Self:
         """Learn from clusters with reference summaries: features, oracle extracts, weights.
 
         Parameters
         ----------
-        clusters : list of Cluster
-            Each with at least one reference.
+        clusters : list of Cluster, or Corpus
+            Each with at least one reference. A corpus (`open_corpus`) is read piece by piece, where it lies; memory
+            does not grow with it.
         tune : bool
-            Choose rho and the prior variance by held-out ROUGE-1 F, in five folds, instead of taking them as given.
+            Choose rho and the prior variance by held-out ROUGE-1 F, in five folds, instead of taking them as given; of
+            more than 300 clusters, on 300 drawn by `random_state`.
         n_jobs, backend, evaluator, verbose
-            As in `ConditionalDPP`.
+            As in `ConditionalDPP`; every stage runs there, and the result is the same to the bit.
+        work : path, optional
+            A folder for what is made on the way, which every worker can reach. A fit that was stopped goes on from it;
+            when it is done, it is removed. Default: a temporary one.
+        anew : bool
+            Whether a folder with the work of another fit is emptied, instead of refused.
         """
         if isinstance(clusters, Cluster):
             raise TypeError("Training needs a list of clusters, found one: pass [cluster].")
         options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "evaluator": evaluator, "verbose": verbose}
-        return self._keep(train(self.settings, [*clusters], tune=tune, **options))
-
-    def _keep(self, trained: Trained) -> Self:
-        self.features_, self._predictor, self.language_, self.training_ = trained
-        vars(self).pop("_estimator", None)
-        return self
+        given = clusters if isinstance(clusters, Corpus) else [*clusters]
+        return self._keep(train(self.settings, given, tune=tune, work=work, anew=anew, **options))
 
     def oracle_items(self, read: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1), or that of another length."""
@@ -222,11 +188,6 @@ class Summarizer(Parameters):
         budget, unit = own.budget if budget is None else budget, own.unit if unit is None else unit
         language = getattr(self, "language_", own.language)
         return extract(read, replace(own, budget=budget, unit=unit, language=language), read.cluster.references)
-
-    def match_words(self, text: str) -> list[str]:
-        """The words by which texts are compared: ROUGE's stems for English, plain words otherwise."""
-        self._check_fitted()
-        return match_words(text, None if self.language_ == ANY else self.language_)
 
     # Summaries
 
@@ -265,26 +226,9 @@ class Summarizer(Parameters):
         warn: bool = False,
     ) -> Prepared:
         self._check_fitted()
-        if isinstance(given, Featurized | Prepared) and (min_words != 1 or keep_all):
-            raise ValueError("min_words and keep_all say how a cluster is read, and this one was read already.")
-        cluster = given if isinstance(given, Featurized | Prepared) else as_cluster(given)
-        if warn and isinstance(cluster, Cluster):
-            warn_unless_read(cluster, self.language_, stacklevel=4)
-        if not isinstance(cluster, Prepared):
-            options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all}
-            read = cluster if isinstance(cluster, Featurized) else self.features_.read(cluster, **options)
-            language = read_as(read.cluster, self.language_)
-            read = self.features_.with_forms(read, language) if compress and read.forms is None else read
-            asked = None if about is None else Question.of(read, about)
-            kept = finalists(read, self._predictor, lift=0.0 if asked is None else asked.lift)
-            asked = asked if asked is None or kept is read else asked.among(read.sentences, kept.sentences)
-            forms = compress or read.forms is not None
-            return Prepared(kept, self._predictor, language, self.settings.bigrams, asked, forms)
-        if cluster.model is not self._predictor or cluster.bigrams != self.settings.bigrams:
-            raise ValueError("This cluster was prepared by another summarizer, or before fit. Call prepare again.")
-        if compress and not cluster.compressed:
-            raise ValueError("This cluster was prepared without shorter forms: call prepare(..., compress=True).")
-        return cluster.about(about)
+        options: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress, "warn": warn}
+        own = self.features_, self._predictor, self.language_, self.settings.bigrams
+        return prepare(given, *own, about=about, **options)
 
     def summarize(
         self,
@@ -364,23 +308,28 @@ class Summarizer(Parameters):
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
-            pick = partial(choose, ready, name, budget, unit, fill=fill, diversity=diversity, **options)
-            choice = readable(pick, ready, budget, unit, allowed, pinned, diversity, order, with_context, as_is=fill)
-            return Summary.of(ready, choice, allowed, budget, unit, order, diversity, pinned=pinned, excluded=excluded)
+            how = (diversity, order, with_context, fill, options)
+            return Summary.of(Decision(ready, name, budget, unit, pinned, excluded, *how))
 
     def summarize_many(
-        self, clusters: Sequence[Given], budget: Budget | None = None, unit: Unit | None = None, *,
+        self, clusters: Iterable[Given], budget: Budget | None = None, unit: Unit | None = None, *,
         n_jobs: int | None = None, **options: Any,
-    ) -> list[Summary]:  # fmt: skip
-        """A summary of each cluster, in order; options as in `summarize`."""
-        with ThreadPoolExecutor(check_jobs(n_jobs)) as pool:
-            return list(pool.map(lambda cluster: self.summarize(cluster, budget, unit, **options), clusters))
+    ) -> Iterator[Summary]:  # fmt: skip
+        """A summary of each cluster, in order, as they are asked for: only a few are in memory.
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "_predictor"):
-            from sklearn.exceptions import NotFittedError  # what ConditionalDPP raises, imported where it is needed
+        `clusters` may be a `Corpus`, or anything that yields clusters; options are those of `summarize`.
 
-            raise NotFittedError("This Summarizer is not fitted yet: call fit(clusters), or Summarizer.load().")
+        Examples
+        --------
+        >>> from dpplearn.summarize import Summarizer
+        >>> texts = (["It rained. Boats sank.", "The dam held."][k % 2] for k in range(1000))
+        >>> next(Summarizer.load().summarize_many(texts, 2, "words")).text
+        'It rained.'
+        """
+        self._check_fitted()
+        return map_in_order(
+            lambda cluster: self.summarize(cluster, budget, unit, **options), clusters, check_jobs(n_jobs)
+        )
 
     # Files
 
@@ -401,9 +350,15 @@ class Summarizer(Parameters):
         return budget, unit
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str] | None = None) -> Self:
-        """Read a model that `save` wrote; without a path, the one for any text that comes with dpplearn."""
-        settings, trained = load_summarizer(path)
+    def load(cls, path: str | os.PathLike[str] | None = None, *, encoder: Any = None) -> Self:
+        """Read a model that `save` wrote; without a path, the one for any text that comes with dpplearn.
+
+        A model that was trained with an `encoder` needs it again: its file only names it.
+        """
+        return cls._of(*load_summarizer(path, encoder), bundled=path is None)
+
+    @classmethod
+    def _of(cls, settings: SummarizerSettings, trained: Trained, *, bundled: bool = False) -> Self:
         found = cls(**vars(settings))._keep(trained)
-        found._bundled = path is None
+        found._bundled = bundled
         return found

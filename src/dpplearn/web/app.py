@@ -46,7 +46,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with blas_threads(0):  # one BLAS thread per worker, for as long as the server runs
-            await asyncio.to_thread(service.warm)
+            service.warm()
             yield
             await asyncio.to_thread(service.close)
 
@@ -108,6 +108,17 @@ def routes(service: Service) -> APIRouter:
         openapi_extra=body(schema.Selection, required=False),
         summary="Select sentences",
     )(service.select)
+    router.post(
+        "/clusters/{id}/export",
+        responses={
+            200: {"content": {kind: {} for kind in schema.FORMATS.values()}},
+            **problems(*BODY, "cluster-gone", "infeasible"),
+        },
+        response_class=Response,
+        response_description="The file.",
+        openapi_extra=body(schema.Export),
+        summary="Select sentences, as a file",
+    )(service.export)
     router.post(
         "/summarize",
         response_model=schema.WholeAnswer,

@@ -14,6 +14,7 @@ from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
 from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.budget import AUTO, Budget, settled
@@ -69,7 +70,8 @@ class Reading:
     def nbytes(self) -> int:
         """Memory it comes to take, about, and rather more than less.
 
-        Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, and of the latest
+        Arrays of one row and column per sentence: C, L, its eigenvectors and similarities, those of every part of a
+        similarity that is learned (half of each, and where its entries are), and of the latest
         diversity and pins two kernels with a copy and eigenvectors each; then features, words and texts, whole and in
         sentences; and the objects that hold them, which are most of it where a cluster is a word.
         """
@@ -77,8 +79,8 @@ class Reading:
         more = 0 if self.forms is None else self.forms.n  # the same again, of all forms
         words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
         own = 17_000 + 3_300 * n + 190 * words + 4 * text + 400 * len(read.set_aside)
-        times = 2 if self.asked else 1
-        return 8 * (10 * times * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
+        arrays = (20 if self.asked else 10) + (1 + len(read.parts) if read.parts else 0)
+        return 8 * (arrays * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
 
 
 class Engine:
@@ -88,25 +90,38 @@ class Engine:
         self.settings = settings
         self.models: dict[str, Summarizer] = {}
         if settings.model is not None:
-            self.models[settings.model.stem] = Summarizer.load(settings.model)
+            self.models[settings.model.stem] = Summarizer.load(settings.model, encoder=settings.encoder)
         self.models.setdefault("english", Summarizer.load())
         self.default = next(iter(self.models))
         self.warmed = False
 
-    def warm(self) -> None:
-        """Compile or load every loop that a request may need, once, so that the first one does not wait for it."""
+    def is_compiled(self) -> bool | None:
+        """Whether loops of all kinds that requests need are on disk; None where they cannot be."""
+        from dpplearn._loops import consensus, gram, greedy, levels, scoring
+        from dpplearn._loops.jit import are_kept
+
+        return are_kept(gram.gram, greedy.greedy_kernel, levels.gather, scoring.best_of_block, consensus.build)
+
+    def warm(self, until: Deadline | None = None) -> None:
+        """Compile or load every loop that a request may need, once, so that none waits for it."""
+        from dpplearn._loops.jit import compiled_always
+
         if self.warmed:
             return
-        forever = Deadline(3_600.0)
+        with compiled_always():
+            self._try_all(until or Deadline(3_600.0))
+        self.warmed = True
+
+    def _try_all(self, forever: Deadline) -> None:
         one = Cluster.from_texts(["A storm hit the coast."])  # arrays of one row have a memory layout of their own
-        pinned = {"include": [0], "exclude": [1]}
-        for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {})):
+        two = Cluster.from_texts(["A storm hit the coast. Schools stay closed."])
+        pinned, room = {"include": [0], "exclude": [1]}, {"include": [0], "budget": 5}  # for one of the two
+        for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {}), (two, room)):
             reading = self.prepare(self.read(cluster, self.default), forever)
             for decoder in schema.DECODERS:
                 for diversity in (0.25, 0.5, 0.75):
                     options = schema.Selection.model_validate({"decoder": decoder, "diversity": diversity, **pins})
                     selection_answer(self.find(reading, options, forever, samples=1_000))
-        self.warmed = True
 
     def describe(self) -> schema.Models:
         """The models by name, and what may be asked of them."""
@@ -148,7 +163,7 @@ class Engine:
         for one in documents:
             if len(one.text) > longest:
                 found = f"Document {one.id!r} has {len(one.text):,} characters"
-                raise limited("too-large", "max_document_characters", longest, found, "Cut it.")
+                raise limited("too-large", "max_document_characters", longest, found, "Cut it, or send it in parts.")
         cluster = Bounded(documents, max_sentences=self.settings.max_sentences)
         try:
             return self.read(cluster, name, **kept)
@@ -157,8 +172,9 @@ class Engine:
 
     def read(self, cluster: Cluster, name: str, **kept: Any) -> Read:
         """A cluster for a model, whatever the limits are."""
-        read = self.models[name].features_.read(cluster, **kept)
-        return Read(name, read, tuple(notes(read, self.models[name].language)))
+        model = self.models[name]
+        read = finalists(model.features_.read(cluster, **kept), model._predictor, keep=self.settings.exact_sentences)
+        return Read(name, read, tuple(notes(read, model.language)))
 
     def prepare(self, read: Read, deadline: Deadline) -> Reading:
         """Make all that does not depend on a selection's options."""
@@ -234,6 +250,12 @@ def notes(read: Featurized, language: str | None) -> Iterator[str]:
     said = misread(read.cluster, language)
     if said is not None:
         yield f"{said} Use a model that was trained on that language (dpplearn serve --model FILE)."
+    if read.passed:
+        yield (
+            f"Of {len(read) + read.passed:,} sentences, a first choice kept the {len(read):,} that promise most; the "
+            "summary is chosen from these."
+        )
+        return  # a document without a sentence among these may have had some
     held = {sentence.document for sentence in read.sentences}
     for i, document in enumerate(read.cluster.documents):
         if i not in held:

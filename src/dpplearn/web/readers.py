@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -42,7 +43,7 @@ class Body:
         limits = engine.settings
         if self.record is None:
             form = read_form(self.content_type, self.data, limits)
-            read = engine.featurize(form.documents, form.model)
+            read = engine.featurize(form.documents, form.model, keep_all=form.keep_all)
             return read._replace(notes=form.notes + read.notes, skipped=form.skipped), None
         given = parse(self.record, self.data, limits.max_documents)
         kept = {"min_words": given.min_words, "keep_all": given.keep_all}
@@ -52,6 +53,13 @@ class Body:
 
 def ready(engine: Engine) -> None:
     """The first job of a process: nothing, once its model is loaded."""
+
+
+def compile_all(engine: Engine) -> None:
+    """Fill the folder of compiled loops, as long as nobody needs the processor for something else."""
+    if hasattr(os, "nice"):
+        os.nice(10)
+    engine.warm()
 
 
 class ReaderError(Exception):
@@ -123,11 +131,23 @@ class Readers:
         self._idle: list[Reader] = []
         self._lock = Lock()
 
-    def warm(self) -> None:
-        """Start a process for every worker."""
-        self._idle = [Reader(self.settings) for _ in range(self.settings.workers)]
-        for reader in self._idle:
-            reader.run(ready, Deadline(600.0))
+    def warm(self, until: Deadline) -> None:
+        """Start a process for every worker, unless it is to end before."""
+        for _ in range(self.settings.workers):
+            self._idle.append(self._started(ready, until))
+
+    def compile(self, until: Deadline) -> None:
+        """Compile, in a process of its own, what requests need: here that would hold them up."""
+        self._started(compile_all, until).close()
+
+    def _started(self, job: Callable[[Engine], None], until: Deadline) -> Reader:
+        reader = Reader(self.settings)
+        try:
+            reader.run(job, until)
+        except BaseException:
+            reader.close()
+            raise
+        return reader
 
     def run(self, job: Callable[[Engine], T], deadline: Deadline) -> T:
         """Do the job in a process; raises what it raises, and the time limit's problem at the deadline."""

@@ -56,7 +56,6 @@ def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None], brow
     browser : str, optional
         An address to open then.
     """
-    app.state.service.engine.warm()  # here, and not in the server: a first run compiles, and Ctrl-C is to end that
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     for name in ("asyncio", "uvicorn.error"):  # no descriptor left, a request that is no HTTP
         logging.getLogger(name).addFilter(OncePerSecond())

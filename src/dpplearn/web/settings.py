@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -27,6 +28,9 @@ class Settings:
         Requests that are worked on at once, and those that may wait; further ones are answered 429.
     max_body_bytes, max_upload_bytes, max_documents, max_document_characters, max_sentences : int
         Of one request; files of a form may be longer than JSON, most of them being no text.
+    exact_sentences : int
+        How many the exact model is asked about, with arrays of a row and a column for each: of more, such as those of
+        a book, a first choice is made (`dpplearn.summarize.model.first_choice`).
     max_file_seconds : float
         How long one uploaded file that is no text (PDF, Word, e-mail ...) may take to read.
     max_seconds : float
@@ -44,6 +48,8 @@ class Settings:
         no page elsewhere reaches it by a name of its own that resolves to 127.0.0.1.
     token : str, optional
         What clients of the API must send as a bearer, at least 16 characters; None for no such thing.
+    encoder : optional
+        That of the model, if it was trained with one, as in `Summarizer.load`.
 
     Examples
     --------
@@ -57,8 +63,9 @@ class Settings:
     max_body_bytes: int = 4_000_000
     max_upload_bytes: int = 32_000_000
     max_documents: int = 100
-    max_document_characters: int = 500_000
-    max_sentences: int = 1_500
+    max_document_characters: int = 2_000_000
+    max_sentences: int = 10_000
+    exact_sentences: int = 1_500
     max_seconds: float = 30.0
     max_file_seconds: float = 10.0
     max_answers_bytes: int = 64_000_000
@@ -71,6 +78,7 @@ class Settings:
     samples: int = 50_000
     hosts: tuple[str, ...] | None = LOOPBACK
     token: str | None = field(default=None, repr=False)
+    encoder: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.token is not None and not re.fullmatch("[!-~]{16,}", self.token):
@@ -78,7 +86,7 @@ class Settings:
             raise ValueError(f"token must be 16 or more letters, digits and signs of ASCII. This makes one: {made}")
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.name in ("model", "hosts", "token"):
+            if one.name in ("model", "hosts", "token", "encoder"):
                 continue
             low = 0 if one.name == "queue" else 1 if one.type == "int" else 1e-3
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value < float("inf"):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Self
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import to_dense
+from dpplearn._loops.packed import unpack
 from dpplearn.learning.parts import RESERVED, Shape
 from dpplearn.learning.similarity.learned import (
     Learned,
@@ -112,11 +112,10 @@ class Mixture(Learned):
 
     def _mixed(self, items: Items, subset: IntArray | None) -> FloatArray:
         if subset is None:
-            S = (self._shares(items) @ items.packed_cosines)[lower_index(items.n)]
-        else:
-            S = np.tensordot(self._shares(items), items.part_blocks(subset), 1)
-        S += self.w[1]
-        S.flat[:: len(S) + 1] = 1.0
+            return np.asarray(unpack(self._shares(items) @ items.packed_cosines, self.w[1], items.n))
+        k, blocks = subset.size, items.part_blocks(subset)
+        S = (self._shares(items) @ blocks.reshape(len(blocks), k * k) + self.w[1]).reshape(k, k)
+        S.flat[:: k + 1] = 1.0
         return np.asarray(S)
 
     def _shares(self, items: Items) -> FloatArray:
@@ -137,25 +136,21 @@ class Mixture(Learned):
         return np.hstack([to_dense(items.phi) * root, np.full((items.n, 1), np.sqrt(self.w[1]))])
 
     def linear(self, items: Items, G: Derivative, subset: IntArray | None = None) -> Linear:
-        n, order, lower = items.n if subset is None else subset.size, self.places(items), G.triangle()
+        n, order, packed = items.n if subset is None else subset.size, self.places(items), G.packed()
         constant = np.ones((n, 1))
-        first = [G.trace(), float(G.quadratics(constant)[0])]
-        ways = [Direction(), Direction(rows=constant)]
-        if lower is None:
+        whole = float(G.quadratics(constant)[0] if packed is None else packed.sum())
+        first, ways = [G.trace(), whole], [Direction(), Direction(rows=constant)]
+        if packed is None:
             U, ends = to_dense(items.phi) * np.sqrt(len(self.names)), part_ends(items)
             U = U if subset is None else U[subset]
             sums = np.add.reduceat(G.quadratics(U), ends[:-1])
             ways += [Direction(rows=U[:, ends[place] : ends[place + 1]]) for place in order]
         elif subset is None:
-            row, column = np.tril_indices(n)
-            packed = lower[row, column]
-            packed[row != column] *= 2
             sums = items.packed_cosines @ packed
             ways += [Direction(packed=items.packed_cosines[place]) for place in order]
         else:
             blocks = items.part_blocks(subset)
-            full = np.tril(lower) + np.tril(lower, -1).T
-            sums = np.einsum("mij,ij->m", blocks, full)
+            sums = blocks[:, *np.triu_indices(n)] @ packed
             ways += [Direction(matrix=blocks[place]) for place in order]
         return Linear(np.array([*first, *sums[order]]), ways)
 
@@ -166,11 +161,3 @@ class Mixture(Learned):
 def part_ends(items: Items) -> IntArray:
     """Where the features of each part begin and end, side by side."""
     return np.cumsum([0, *(part.width or 0 for part in items.parts)])
-
-
-@lru_cache(maxsize=64)
-def lower_index(n: int) -> IntArray:
-    """Where entry (i, j) of a symmetric matrix is among those of its lower triangle, row by row."""
-    i, j = np.indices((n, n))
-    high, low = np.maximum(i, j), np.minimum(i, j)
-    return np.asarray(high * (high + 1) // 2 + low)

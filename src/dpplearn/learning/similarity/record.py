@@ -34,11 +34,11 @@ class Items(Protocol):
     def cosines(self, subset: IntArray | None = None) -> FloatArray: ...  # C, or its block: a new array
     def part_blocks(self, subset: IntArray) -> FloatArray: ...  # of all parts: (parts, k, k)
     @property
-    def packed_cosines(self) -> FloatArray: ...  # lower triangles of all parts, row by row
+    def packed_cosines(self) -> FloatArray: ...  # upper triangles of all parts, row by row
 
 
 class Direction(NamedTuple):
-    """dS/dw of a weight in which S is linear: rows rows^T, a matrix, its lower triangle, or none: the identity."""
+    """dS/dw of a weight in which S is linear: rows rows^T, a matrix, its upper triangle, or none: the identity."""
 
     rows: FloatArray | None = None
     matrix: FloatArray | None = None
@@ -49,7 +49,7 @@ class Direction(NamedTuple):
         if self.matrix is not None:
             return np.asfortranarray(self.matrix)
         assert self.packed is not None
-        return np.asarray(lapack.dtpttr(n, self.packed, uplo="U")[0].T)
+        return np.asarray(lapack.dtpttr(n, self.packed, uplo="L")[0])  # rows above are columns below
 
 
 class Derivative(ABC):
@@ -73,8 +73,8 @@ class Derivative(ABC):
         """<G, C> for a symmetric n x n matrix C."""
         return float(self.times(C).trace())
 
-    def triangle(self) -> FloatArray | None:
-        """An n x n array of which the lower triangle is that of G; None where G is known by rows."""
+    def packed(self) -> FloatArray | None:
+        """The upper triangle row by row, twice what is off the diagonal; None where G is known by rows."""
         return None
 
     def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:

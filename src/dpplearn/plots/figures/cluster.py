@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from dpplearn.plots.style import LIGHT, TITLE_SIZE, TWO_COLUMNS, style
+from dpplearn.plots.style import LIGHT, TITLE_SIZE, TWO_COLUMNS, look, style
 from dpplearn.plots.wrapped_text import LEADING, Word, draw_lines, words, wrap
 from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
 from dpplearn.summarize.summarizer import Summarizer
@@ -78,6 +78,7 @@ def draw_document(
     draw_lines(ax, excerpt(sentences, marks, inside, room), x + PAD, down + 2, SIZE)
 
 
+@look("paper")  # the columns are set for that face
 @style()
 def draw() -> Figure:
     """Articles at the left, one reference and the extract at the right; the extract is marked where it stands."""

@@ -29,13 +29,14 @@ SHORTEST = 0.8  # of the length that a set has which opens loose, below which th
 
 def loose(read: SplitCluster, subset: IntArray) -> IntArray:
     """Those of a set that lean on a sentence which is not in it."""
-    return subset[read.leaning_without(subset)[subset]]
+    apart = ~np.isin(read.places[subset] - 1, read.places[subset])
+    return subset[apart & np.array([read.leans(i) for i in subset.tolist()], np.bool_)]
 
 
 def leaned_on(read: SplitCluster, i: int) -> IntArray:
     """A sentence and those before it, back to one that does not lean; empty where the candidates have no such one."""
     found = [i]
-    while read.leaning[found[-1]]:
+    while read.leans(found[-1]):
         found.append(read.before(found[-1]))
         if found[-1] < 0:
             return np.empty(0, np.int64)

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, read_only
 from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.parts import Part, cosines, shared_columns
+from dpplearn.learning.similarity import Fixed
 from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.mismatch import read_as
 from dpplearn.summarize.model.bins import quantile_edges
 from dpplearn.summarize.model.forms import Forms
+from dpplearn.summarize.model.meaning import Meaning
 from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, Reading, features_of
+from dpplearn.summarize.model.similarity_parts import parts_of
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Featurized(Reading):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
-    `items` has the quality features F, the tf-idf rows phi and, where F was made of them, their cosines C;
-    `dropped` are the texts of sentences that a first choice left out before.
+    `items` has the quality features F, the tf-idf rows phi and, where F was made of them, their cosines C; for a
+    similarity that is learned, its `parts`. `dropped` are the texts of sentences that a first choice left out before.
     """
 
     items: ItemSet
     dropped: tuple[str, ...] = field(default=(), repr=False)
+    parts: tuple[Part, ...] = field(default=(), repr=False)
 
     @property
     def passed(self) -> int:
@@ -52,7 +58,11 @@ class Featurized(Reading):
 
     def item_set(self, unit: Unit) -> ItemSet:
         """The items with their costs in a unit, for `ConditionalDPP` to learn from and to choose among."""
-        return items_of(self, self.F, self.items.names, self.costs(unit))
+        return self.with_features(self.F, self.items.names, self.costs(unit))
+
+    def with_features(self, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None = None) -> ItemSet:
+        """The same items by other features."""
+        return items_of(self, F, names, cost, self.parts)
 
     def only(self, kept: IntArray) -> Featurized:
         """Some of the sentences, with the features that they have among all."""
@@ -60,26 +70,61 @@ class Featurized(Reading):
         reading = Reading(self.cluster, sentences, words, self.set_aside, self.idf, self.phi[kept])
         here = {place_of(sentence) for sentence in sentences}
         gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
-        return featurized(reading, self.F[kept], self.items.names, (*self.dropped, *gone.values()))
+        parts = some_rows(self.parts, kept)
+        return featurized(reading, self.F[kept], self.items.names, (*self.dropped, *gone.values()), parts)
 
 
-def items_of(read: Reading, F: FloatArray, names: tuple[str, ...] | None, cost: FloatArray | None = None) -> ItemSet:
-    """Sentences as items, of parts that are known to be right; many have no matrix of their cosines."""
-    C = read.C if len(read) <= MAX_COMPARED else None
-    return ItemSet._of(features=F, similarity=C, phi=read.phi, cost=cost, names=names)
+def some_rows(parts: tuple[Part, ...], kept: IntArray) -> tuple[Part, ...]:
+    """Parts that are features, of some of the items."""
+    return tuple(part._replace(phi=None if part.phi is None else part.phi[kept]) for part in parts)
+
+
+def items_of(
+    read: Reading,
+    F: FloatArray,
+    names: tuple[str, ...] | None,
+    cost: FloatArray | None = None,
+    parts: tuple[Part, ...] = (),
+) -> ItemSet:
+    """Sentences as items, of parts that are known to be right; many have no matrix of their cosines.
+
+    Without parts their similarity features are the tf-idf rows; with one, that.
+    """
+    if len(parts) > 1:
+        return ItemSet._of(features=F, parts=parts, cost=cost, names=names)
+    phi, C = parts[0].phi if parts else read.phi, None
+    if len(read) <= MAX_COMPARED:
+        C = cosines(phi, None, None, lambda: shared_columns(phi)) if parts else read.C
+    return ItemSet._of(features=F, similarity=C, phi=phi, cost=cost, names=names)
 
 
 def featurized(
-    reading: Reading, F: FloatArray, names: tuple[str, ...] | None, dropped: tuple[str, ...] = ()
+    reading: Reading,
+    F: FloatArray,
+    names: tuple[str, ...] | None,
+    dropped: tuple[str, ...] = (),
+    parts: tuple[Part, ...] = (),
 ) -> Featurized:
     """A reading with its features, none of which changes any more."""
-    items = items_of(reading, F, names)
+    items = items_of(reading, F, names, parts=parts)
     read_only(F, reading.phi.data, *([] if items.similarity is None else [items.similarity]))
     made: dict[str, Any] = {one.name: getattr(reading, one.name) for one in fields(reading) if one.init}
-    found = Featurized(**made, items=items, dropped=dropped)
-    if items.similarity is not None:
+    found = Featurized(**made, items=items, dropped=dropped, parts=parts)
+    if items.similarity is not None and not parts:
         vars(found)["C"] = items.similarity  # the same array, known already
     return found
+
+
+class Draft(NamedTuple):
+    """A cluster's sentences with the numbers behind their features, from which bins are learned.
+
+    Where sentences have shorter forms there is a block of numbers for each kind of form, and `rows` says which row of
+    the blocks, one after the other, is whose.
+    """
+
+    reading: Reading
+    values: list[dict[str, FloatArray]]  # of each block, by feature
+    rows: IntArray | None = None
 
 
 class SentenceFeatures:
@@ -102,6 +147,12 @@ class SentenceFeatures:
     binned : bool
         Whether columns are those of a linear score, with bins. For trees, which find thresholds, they are the numbers
         themselves and their ranks in the cluster.
+    similarity : str
+        Kind of similarity, whose parts (`dpplearn.summarize.model.similarity_parts`) the items then have.
+    language : str, optional
+        Of the stems in these parts.
+    encoder : optional
+        Adds a part of what sentences mean, see `dpplearn.summarize.model.meaning`.
 
     Examples
     --------
@@ -116,11 +167,23 @@ class SentenceFeatures:
     edges: dict[str, FloatArray]
 
     def __init__(
-        self, features: str = "paper", *, splitter: Any = None, unit: Unit = "bytes", binned: bool = True
+        self,
+        features: str = "paper",
+        *,
+        splitter: Any = None,
+        unit: Unit = "bytes",
+        binned: bool = True,
+        similarity: str = Fixed.kind,
+        language: str | None = None,
+        encoder: Any = None,
     ) -> None:
-        self.binned = binned
+        self.binned, self.similarity, self.language, self.meaning = binned, similarity, language, Meaning.of(encoder)
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
         self.known: Collection[str] | None = None  # columns of the model file it was read from; later ones are newer
+        self.known_parts: Collection[str] | None = None  # and what its mixture is one of
+
+    def __repr__(self) -> str:
+        return f"<SentenceFeatures {self.features!r} of {len(self.names)} columns>"
 
     @property
     def entries(self) -> tuple[Feature, ...]:
@@ -152,25 +215,32 @@ class SentenceFeatures:
         """Learn idf and bins from clusters, and return what `read` would of each, all in one reading."""
         if not clusters:
             raise ValueError("Features are learned from at least one training cluster; found none.")
-        if self.features == GENERAL:
-            self.idf = Idf(0, {})
-        else:
+        self.idf = Idf(0, {})
+        if self.counts_words:
             self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
-        readings = [self._reading(split_cluster(cluster, self.splitter, MAX_COMPARED)) for cluster in clusters]
-        values = [self._values(reading) for reading in readings]
+        drafts = [self.draft(split_cluster(cluster, self.splitter, MAX_COMPARED)) for cluster in clusters]
         self.edges = {
-            entry.name: quantile_edges(np.concatenate([one[entry.name] for one in values]), entry.bins)
-            for entry in self.entries
-            if entry.bins and self.binned
+            entry.name: quantile_edges(np.concatenate([one.values[0][entry.name] for one in drafts]), entry.bins)
+            for entry in self.binned_entries
         }
-        return [self._featurized(reading, one) for reading, one in zip(readings, values, strict=True)]
+        return [featurized(one.reading, self.made(one), self.names, parts=self.parts(one.reading)) for one in drafts]
+
+    @property
+    def counts_words(self) -> bool:
+        """Whether idf is learned from the documents of training clusters, and not from a cluster's own sentences."""
+        return self.features != GENERAL
+
+    @property
+    def binned_entries(self) -> tuple[Feature, ...]:
+        """Those with global bins."""
+        return tuple(entry for entry in self.entries if entry.bins and self.binned)
 
     def read(self, cluster: Cluster, *, min_words: int = 1, keep_all: bool = False) -> Featurized:
         """Sentences, F, Φ and, where they are not too many, cosines of a cluster; options as in `Cluster.sentences`."""
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
-        reading = self._reading(split_cluster(cluster, self.splitter, min_words=min_words, keep_all=keep_all))
-        return self._featurized(reading, self._values(reading))
+        one = self.draft(split_cluster(cluster, self.splitter, min_words=min_words, keep_all=keep_all))
+        return featurized(one.reading, self.made(one), self.names, parts=self.parts(one.reading))
 
     def with_forms(self, read: Featurized, language: str | None = None) -> Featurized:
         """The same sentences with their shorter forms (`dpplearn.summarize.text.short_forms`) beside them.
@@ -181,9 +251,31 @@ class SentenceFeatures:
         forms = Forms.of(read, language)
         if not forms.order:
             return read
-        blocks = [read.F, *(self._made(self._values(self._reading(found))) for found in forms.replaced(read))]
+        blocks = [read.F, *(self.columns_of(values) for values in self._replaced(forms, read))]
+        F = np.concatenate(blocks)[forms.rows(len(read))]
         reading = self._reading(forms.all(read), self._idf(read))
-        return featurized(reading, forms.rows(blocks), read.items.names, read.dropped)
+        return featurized(reading, F, read.items.names, read.dropped, self.parts(reading))
+
+    def draft(self, found: SplitCluster) -> Draft:
+        """What features are made of, before bins are known."""
+        reading = self._reading(found)
+        return Draft(reading, [self._values(reading)])
+
+    def draft_forms(self, one: Draft, language: str | None) -> Draft:
+        """The draft of what `with_forms` makes."""
+        forms, read = Forms.of(one.reading, language), one.reading
+        if not forms.order:
+            return one
+        values = [*one.values, *self._replaced(forms, read)]
+        return Draft(self._reading(forms.all(read), self._idf(read)), values, forms.rows(len(read)))
+
+    def made(self, one: Draft) -> FloatArray:
+        """F of a draft."""
+        blocks = [self.columns_of(values) for values in one.values]
+        return blocks[0] if one.rows is None else np.concatenate(blocks)[one.rows]
+
+    def _replaced(self, forms: Forms, read: SplitCluster) -> Iterator[dict[str, FloatArray]]:
+        return (self._values(self._reading(found)) for found in forms.replaced(read))
 
     def transform(self, cluster: Cluster) -> ItemSet:
         """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
@@ -191,21 +283,26 @@ class SentenceFeatures:
 
     def _idf(self, found: SplitCluster) -> Idf:
         """That learned, or of the cluster's own sentences."""
-        return Idf.of_sentences(found.words) if self.features == GENERAL else self.idf
+        return Idf.of_sentences(*found.numbered) if self.features == GENERAL else self.idf
 
     def _reading(self, found: SplitCluster, idf: Idf | None = None) -> Reading:
         """With tf-idf rows."""
         idf = self._idf(found) if idf is None else idf
-        return Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, idf.vectors(found.words))
+        reading = Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, idf.rows(*found.numbered))
+        vars(reading)["numbered"] = found.numbered  # known already
+        return reading
 
     def _values(self, reading: Reading) -> dict[str, FloatArray]:
         """The numbers behind the columns, by feature."""
         return {entry.name: np.asarray(entry.values(reading), np.float64) for entry in self.entries}
 
-    def _featurized(self, reading: Reading, values: dict[str, FloatArray]) -> Featurized:
-        return featurized(reading, self._made(values), self.names)
+    def parts(self, reading: Reading) -> tuple[Part, ...]:
+        """What its sentences are alike by, if that is more than tf-idf."""
+        language = read_as(reading.cluster, self.language)
+        return parts_of(reading, self.similarity, language, self.meaning, self.known_parts)
 
-    def _made(self, values: dict[str, FloatArray]) -> FloatArray:
+    def columns_of(self, values: dict[str, FloatArray]) -> FloatArray:
+        """F of a block of sentences, of the numbers behind it."""
         made = [(entry, values[entry.name]) for entry in self.entries]
         parts = (e.blocks(x, self.edges.get(e.name)) if self.binned else e.plain_blocks(x) for e, x in made)
         return np.hstack([*chain.from_iterable(parts)])

@@ -20,7 +20,7 @@ from dpplearn.decoding.greedy import greedy_map
 from dpplearn.dpp import DPP
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.features import Featurized, some_rows
 from dpplearn.summarize.model.split_cluster import EXACT
 
 PART = 1_000  # sentences compared with each other in the first choice
@@ -60,14 +60,12 @@ def ordered_by_gain(
     items: ItemSet, log_q: FloatArray, model: ConditionalPredictor, parts: list[IntArray], keep: int
 ) -> tuple[IntArray, FloatArray]:
     """The best sentences of each part in their greedy order, and log of the gain of each."""
-    assert items.phi is not None
     depth = DEPTH * -(-keep // len(parts))
     found, gains = [], []
     for some in parts:
         check_stop()
-        own = ItemSet._of(
-            features=items.features[some], similarity=None, phi=items.phi[some], cost=None, names=items.names
-        )
+        rows = some_rows(items.parts, some)
+        own = ItemSet._of(features=items.features[some], parts=rows, cost=None, names=items.names)
         # a factor on all qualities of a part changes no order, and keeps them within what floats hold
         scale = log_q[some].max()
         dpp = DPP.from_quality(np.exp(log_q[some] - scale), model.similarity_.matrix(own))

@@ -12,17 +12,19 @@ import numpy as np
 from dpplearn._checks import check_rho
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.boosted import read_boosted
-from dpplearn.learning.fitted import known_weights
+from dpplearn.learning.fitted import known_weights, read_covariance
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.similarity import Fixed, Mixture, Similarity
 from dpplearn.summarize.model.features import SentenceFeatures
+from dpplearn.summarize.model.meaning import MEANING, Meaning, check_encoder
 from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.similarity_parts import PARTS
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.model.training import Trained
 
 FORMAT, VERSION = "dpplearn.Summarizer", 2  # version 1 also had the weights of LR+MMR, and "sample" for "sampled"
-SETTINGS = tuple(one.name for one in fields(SummarizerSettings) if one.name != "splitter")
+SETTINGS = tuple(one.name for one in fields(SummarizerSettings) if one.name not in ("splitter", "encoder"))
 MAX_DOCUMENTS = 10_000_000  # there is a weight for each number of them
 Path = str | os.PathLike[str]
 
@@ -45,6 +47,7 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
             "training": trained.training,
             "rho": getattr(model.similarity_, "rho", 0.0),
             **({} if settings.similarity == Fixed.kind else {"similarity": model.similarity_.state()}),
+            **({} if features.meaning is None else {"encoder": features.meaning.state()}),
             **quality_record(model, features),
             "edges": features.edges,
             "idf": {"documents": features.idf.documents, "counts": dict(features.idf.counts)},
@@ -55,7 +58,8 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
 def quality_record(model: ConditionalPredictor, features: SentenceFeatures) -> dict[str, Any]:
     """Weights by name with their standard errors, or trees."""
     if model.quality_.kind == LogLinear.kind:
-        return {"weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True))}
+        weights = dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True))
+        return {"weights": weights, **({} if model.covariance_ is None else {"covariance": model.covariance_})}
     return {"quality": model.quality_.state()}
 
 
@@ -67,8 +71,13 @@ def read_model(path: Path | None) -> tuple[Path, dict[str, Any]]:
         return bundled, read_json(bundled, FORMAT, VERSION)
 
 
-def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
-    """Read a file that `save_summarizer` wrote, or say what is wrong with it."""
+def load_summarizer(
+    path: Path | None, encoder: Any = None, *, for_use: bool = True
+) -> tuple[SummarizerSettings, Trained]:
+    """Read a file that `save_summarizer` wrote, or say what is wrong with it.
+
+    A model with an encoder needs that, unless it is not `for_use`, only to be looked at.
+    """
     path, data = read_model(path)
     for name in ("settings", "rho", "edges", "idf"):
         if name not in data:
@@ -78,7 +87,9 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
     learned: Any = data.get("weights" if binned else "quality")
     if learned is None:
         raise ValueError(f"{path} has no {'weights' if binned else 'quality'!r}: it is not whole. Train it again.")
-    features = SentenceFeatures(settings.features, unit=settings.unit, binned=binned)
+    features = settings.sentence_features()
+    features.meaning = read_meaning(data.get("encoder"), encoder, path, for_use)
+    settings = replace(settings, encoder=encoder)
     quality = None if binned else read_boosted(learned if isinstance(learned, dict) else {}, path)
     columns = learned if quality is None else quality.names[1:]
     features.known = tuple(columns) if isinstance(columns, dict | tuple) else ()
@@ -98,12 +109,15 @@ def load_summarizer(path: Path | None) -> tuple[SummarizerSettings, Trained]:
             raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
     model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names))
     model.theta_std_ = std
+    if quality is None:
+        model.covariance_ = read_covariance(data.get("covariance"), std, path)
     if quality is not None:
         model.quality_ = replace(quality, n_features=len(features.names))
     if settings.similarity != Fixed.kind:
-        from dpplearn.learning.storage.modelfile import read_similarity
+        from dpplearn.learning.storage.modelfile import read_similarity  # brings scikit-learn
 
         model.similarity_ = read_similarity(data.get("similarity"), path)
+        features.known_parts = check_similarity(model.similarity_, settings.similarity, features.meaning, path)
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})
 
@@ -122,6 +136,39 @@ def read_settings(settings: Any, path: Path) -> SummarizerSettings:
         return SummarizerSettings(**{**settings, **floats}, splitter=None)
     except (TypeError, ValueError) as error:
         raise ValueError(f"settings in {path} are not those of a Summarizer: {error}") from None
+
+
+def read_meaning(record: Any, encoder: Any, path: Path, for_use: bool) -> Meaning | None:
+    """The encoder that the model was trained with, which the caller brings; None where there was none."""
+    if record is None:
+        if encoder is not None:
+            raise ValueError(f"{path} was trained without an encoder, and can use none. Leave encoder out.")
+        return None
+    name, width = (record.get("name"), record.get("width")) if isinstance(record, dict) else (None, None)
+    if not isinstance(name, str) or isinstance(width, bool) or not isinstance(width, int) or width < 1:
+        raise ValueError(f"encoder in {path} must have a name and a width, found {record!r:.80}.")
+    if encoder is None and for_use:
+        raise ValueError(
+            f"{path} was trained with the encoder {name} ({width} numbers for a text), which no file holds. Pass the "
+            "same: Summarizer.load(path, encoder=...), or --encoder MODULE:OBJECT."
+        )
+    return Meaning(check_encoder(encoder), name, width)
+
+
+def check_similarity(found: Similarity, kind: str, meaning: Meaning | None, path: Path) -> tuple[str, ...] | None:
+    """A similarity of the kind that the settings say; of a mixture its parts, which must be known."""
+    if found.kind != kind:
+        raise ValueError(f"{path} has a similarity of another kind than its settings say ({kind}). Train it again.")
+    if not isinstance(found, Mixture):
+        return None
+    can = {*PARTS, *([] if meaning is None else [MEANING])}
+    unknown = sorted({*found.names} - can)
+    if unknown or not found.names or (meaning is not None and MEANING not in found.names):
+        raise ValueError(
+            f"The similarity in {path} must be of parts that dpplearn makes ({', '.join(sorted(can))}); found "
+            f"{', '.join(found.names) or 'none'}. Update dpplearn, or train the model again."
+        )
+    return found.names
 
 
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:

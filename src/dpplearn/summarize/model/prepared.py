@@ -16,16 +16,17 @@ from dpplearn.decoding.candidates import Candidates, read_model
 from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.similarity import Learned
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.oracle import in_pairs
-from dpplearn.summarize.model.tfidf import word_counts
+from dpplearn.summarize.model.numbered import Numbered
+from dpplearn.summarize.model.similarity_parts import likeness
 
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
 TYPICAL = 200_000  # and "typical" at most
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
     """What `Summarizer.prepare` makes of a cluster: features, the DPP, and what consensus decoding compares sets by.
 
@@ -42,6 +43,10 @@ class Prepared:
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
 
+    def __repr__(self) -> str:
+        about = "" if self.question is None else f", about {self.question.text!r:.60}"
+        return f"<Prepared: {self.n} sentences of {self.read.cluster!r}{about}>"
+
     @cached_property
     def dpp(self) -> DPP:
         """The DPP over the cluster's sentences.
@@ -54,6 +59,14 @@ class Prepared:
         if forms is not None:
             factor = factor / np.sqrt(np.bincount(forms)[forms])
         return dpp if np.ndim(factor) == 0 else DPP.from_quality(dpp.quality * factor, dpp.similarity)
+
+    @cached_property
+    def likeness(self) -> FloatArray:
+        """How alike every two sentences are, without what makes all alike: cosines, by the parts that the model has."""
+        similarity = self.model.similarity_
+        if not isinstance(similarity, Learned):
+            return self.read.C if self.read.items.similarity is None else self.read.items.similarity
+        return likeness(self.dpp.similarity, similarity.own, similarity.weights["all"])
 
     def about(self, question: str | None) -> Prepared:
         """The same sentences, with qualities for a question; the latest is kept."""
@@ -133,10 +146,10 @@ class Prepared:
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
-        said = self.read.matched(self.language)
-        parts = [(1.0 - self.bigrams, word_counts(said)[0])]
+        said, _ = Numbered.of(self.read.matched(self.language))
+        parts = [(1.0 - self.bigrams, said.counts())]
         if self.bigrams > 0.0:
-            parts.append((self.bigrams, word_counts([in_pairs(one) for one in said])[0]))
+            parts.append((self.bigrams, said.pairs().counts()))
         return parts
 
     def decode(

@@ -7,7 +7,6 @@ no bin and no list of words that one corpus taught. The bundled model has it.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
@@ -35,7 +35,7 @@ PRONOUNS = frozenset(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reading(SplitCluster):
     """Sentences with what the features are made of: idf, tf-idf rows, their cosines, and counts in the cluster."""
 
@@ -67,17 +67,14 @@ class Reading(SplitCluster):
         return np.round(lexrank(self.C) if len(self) <= EXACT else lexrank_of_rows(self.phi), 10)
 
     @cached_property
-    def weights(self) -> list[FloatArray]:
-        """The idf of the words of each sentence."""
-        return [self.idf.weights(tokens) for tokens in self.words]
+    def weights(self) -> FloatArray:
+        """The idf of each word that occurs, by number."""
+        return self.idf.weights(self.numbered[1])
 
-    @cached_property
-    def by_document(self) -> dict[int, list[tuple[str, ...]]]:
-        """The words of the sentences of each document."""
-        found: dict[int, list[tuple[str, ...]]] = {}
-        for sentence, tokens in zip(self.sentences, self.words, strict=True):
-            found.setdefault(sentence.document, []).append(tokens)
-        return found
+    @property
+    def lengths(self) -> IntArray:
+        """How many words each sentence has."""
+        return np.diff(self.numbered[0].ends)
 
     @cached_property
     def document_numbers(self) -> IntArray:
@@ -111,16 +108,21 @@ class Reading(SplitCluster):
     @property
     def others(self) -> int:
         """Documents beside a sentence's own; 1 where there is none."""
-        return max(len(self.by_document) - 1, 1)
+        return max(np.unique(self.document_numbers).size - 1, 1)
 
-    def share(self, holds: Callable[[str], float], beside: int = 0) -> FloatArray:
+    def share(self, holds: FloatArray, beside: int = 0) -> FloatArray:
         """The share of each sentence's words, weighed by idf, for which something holds, and of some for which not.
 
-        With these words `beside` its own, each of mean weight, a sentence of two words is not the best for these two.
+        `holds` has a number for each word. With these words `beside` its own, each of mean weight, a sentence of two
+        words is not the best for these two.
         """
-        both = list(zip(self.weights, self.words, strict=True))
-        more = beside * float(np.concatenate(self.weights).mean()) if beside else 0.0
-        return np.array([weight @ [holds(word) for word in tokens] / (weight.sum() + more) for weight, tokens in both])
+        found, total = self.numbered[0], self.numbered[0].sums(self.weights)
+        more = beside * float(total.sum() / found.numbers.size) if beside else 0.0
+        return np.round(found.sums(self.weights * holds) / (total + more), 12)
+
+    def among(self, words: Collection[str]) -> FloatArray:
+        """1 for each word that is one of these."""
+        return np.fromiter(map(words.__contains__, self.numbered[1]), np.float64, len(self.numbered[1]))
 
 
 @dataclass(frozen=True)
@@ -204,26 +206,29 @@ def ranks(values: FloatArray) -> FloatArray:
 
 
 def words_elsewhere(read: Reading) -> FloatArray:
-    has = Counter(word for own in read.by_document.values() for word in {word for tokens in own for word in tokens})
-    others = read.others
-    return read.share(lambda word: (has[word] - 1) / others)
+    return read.share((read.numbered[0].groups_with(read.document_numbers) - 1) / read.others)
 
 
-def pairs_elsewhere(read: Reading) -> list[float]:
-    has = Counter(pair for own in read.by_document.values() for pair in {p for tokens in own for p in pairwise(tokens)})
-    found, others = (list(pairwise(tokens)) for tokens in read.words), read.others
-    return [sum(has[pair] - 1 for pair in pairs) / others / max(len(pairs), 1) for pairs in found]
+def pairs_elsewhere(read: Reading) -> FloatArray:
+    pairs = read.numbered[0].pairs()
+    has = pairs.groups_with(read.document_numbers).astype(np.float64) - 1.0
+    return pairs.sums(has) / read.others / np.maximum(np.diff(pairs.ends), 1)
 
 
 def words_of_titles(read: Reading, beside: int = 0) -> FloatArray:
     titles = {word for document in read.cluster.documents for word in words(document.title or "")}
-    return read.share(titles.__contains__, beside)
+    return read.share(read.among(titles), beside)
 
 
 def words_of_leads(read: Reading) -> FloatArray:
     first = np.array([sentence.position == 1 for sentence in read.sentences])
     leads = {word for tokens, lead in zip(read.words, first, strict=True) if lead for word in tokens}
-    return np.where(first, 0.0, read.share(leads.__contains__))
+    return np.where(first, 0.0, read.share(read.among(leads)))
+
+
+def mean_weight(read: Reading) -> FloatArray:
+    """Rounded, so that where all words weigh the same all sentences do."""
+    return np.round(read.numbered[0].sums(read.weights) / read.lengths, 12)
 
 
 def early_in_document(read: Reading) -> list[float]:
@@ -233,26 +238,30 @@ def early_in_document(read: Reading) -> list[float]:
     return [1.0 - (sentence.position - 1) / last[sentence.document] for sentence in read.sentences]
 
 
-def repeated_pairs(read: Reading) -> list[float]:
-    found = [list(pairwise(tokens)) for tokens in read.words]
-    has = Counter(pair for pairs in found for pair in set(pairs))
-    return [sum(has[pair] > 1 for pair in pairs) / (len(pairs) + BESIDE) for pairs in found]
+def repeated_pairs(read: Reading) -> FloatArray:
+    pairs = read.numbered[0].pairs()
+    return pairs.sums((pairs.texts_with() > 1).astype(np.float64)) / (np.diff(pairs.ends) + BESIDE)
 
 
 def like_other_documents(read: Reading) -> FloatArray:
     """The rank, in its document, of a sentence's mean cosine to the sentences of other documents."""
-    first = np.flatnonzero(np.diff(read.document_numbers, prepend=-1))  # sentences come document by document
-    total, out = read.phi.sum(axis=0), np.empty(len(read))
-    for start, end in pairwise([*first, len(read)]):
-        own = read.phi[start:end]
-        out[start:end] = ranks(np.round(own @ (total - own.sum(axis=0)), 10))
+    starts = np.flatnonzero(np.diff(read.document_numbers, prepend=-1))  # sentences come document by document
+    ends, out = np.append(starts[1:], len(read)), np.empty(len(read))
+    of_row = np.repeat(np.arange(starts.size), ends - starts)
+    in_document = sparse.csr_array((np.ones(len(read)), (of_row, np.arange(len(read))))) @ read.phi
+    own = np.asarray((read.phi * in_document[of_row]).sum(axis=1)).ravel()
+    alike = np.round(read.phi @ read.phi.sum(axis=0) - own, 10)
+    for start, end in zip(starts, ends, strict=True):
+        out[start:end] = ranks(alike[start:end])
     return out
 
 
-def letters_per_word(read: Reading) -> list[float]:
+def letters_per_word(read: Reading) -> FloatArray:
     """Drawn to the mean where words are few."""
-    mean = sum(len(word) for tokens in read.words for word in tokens) / sum(map(len, read.words))
-    return [(sum(map(len, tokens)) + BESIDE * mean) / (len(tokens) + BESIDE) for tokens in read.words]
+    found, columns = read.numbered
+    letters = found.sums(np.array([*map(len, columns)], np.float64))
+    mean = letters.sum() / found.numbers.size
+    return (letters + BESIDE * mean) / (read.lengths + BESIDE)
 
 
 def has_brackets(read: Reading) -> list[bool]:
@@ -302,7 +311,7 @@ FEATURES: list[Feature] = [
     Feature("word pairs in other documents", pairs_elsewhere, rank=True, sets=MORE),
     Feature("words of titles", words_of_titles, rank=True, sets=MORE),
     Feature("words of lead sentences", words_of_leads, rank=True, sets=MORE),
-    Feature("rare words", lambda read: [weight.mean() for weight in read.weights], rank=True, sets=MORE),
+    Feature("rare words", mean_weight, rank=True, sets=MORE),
     Feature("numbers", lambda read: [any(map(str.isdigit, text)) for text in read.texts], raw=True, sets=MORE),
     Feature("quotes", lambda read: [any(q in text for q in QUOTES) for text in read.texts], raw=True, sets=MORE),
     Feature("begins with a pronoun", lambda read: [t[0] in PRONOUNS for t in read.words], raw=True, sets=MORE),
@@ -318,7 +327,7 @@ FEATURES: list[Feature] = [
     Feature("repeated word pairs", repeated_pairs, rank=True, sets=OURS, prior=0.1),
     Feature("like other documents", like_other_documents, raw=True, sets=OURS, prior=0.1),
     # a narrow prior: extracts to learn from end with short sentences because these are what still fits
-    Feature("length", lambda read: [len(tokens) for tokens in read.words], rank=True, sets=OURS, prior=0.02),
+    Feature("length", lambda read: read.lengths, rank=True, sets=OURS, prior=0.02),
     Feature("long words", letters_per_word, rank=True, sets=OURS, prior=0.1),
     Feature("brackets", has_brackets, raw=True, sets=OURS, prior=0.1),
 ]

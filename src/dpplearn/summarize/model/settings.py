@@ -12,6 +12,8 @@ from dpplearn.decoding.limits import check_number
 from dpplearn.decoding.registry import normal_name
 from dpplearn.learning.quality import QUALITIES, LogLinear
 from dpplearn.learning.similarity import SIMILARITIES, Fixed
+from dpplearn.summarize.model.features import SentenceFeatures
+from dpplearn.summarize.model.meaning import check_encoder
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.quality_features import FEATURE_SETS
 from dpplearn.summarize.text.matching import normal_language
@@ -39,6 +41,7 @@ class SummarizerSettings:
     similarity: str = Fixed.kind
     quality: str = LogLinear.kind
     compress: bool = False
+    encoder: Any = None
 
     def __post_init__(self) -> None:
         decoder, bigrams = normal_name(self.decoder), check_number(self.bigrams, "bigrams")
@@ -47,6 +50,7 @@ class SummarizerSettings:
             raise ValueError(f"bigrams must be a share from 0 to 1, found {bigrams}.")
         if self.splitter is not None and not callable(self.splitter):
             raise TypeError(f"splitter must be a function of a text, or None, found {self.splitter!r:.60}.")
+        check_encoder(self.encoder)
         if not isinstance(self.compress, bool | np.bool_):
             raise TypeError(f"compress must be True or False, found {self.compress!r:.60}.")
         variance = np.inf if self.prior_variance is None else check_number(self.prior_variance, "prior_variance")
@@ -69,3 +73,15 @@ class SummarizerSettings:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def sentence_features(self) -> SentenceFeatures:
+        """What makes items of clusters for a model with these settings."""
+        return SentenceFeatures(
+            self.features,
+            splitter=self.splitter,
+            unit=self.unit,
+            binned=self.quality == LogLinear.kind,
+            similarity=self.similarity,
+            language=self.language,
+            encoder=self.encoder,
+        )

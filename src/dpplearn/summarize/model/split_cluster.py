@@ -14,6 +14,7 @@ from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
+from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.text.leaning import leaning_language, leans
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
@@ -25,7 +26,7 @@ EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of 
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SplitCluster:
     """A cluster's sentences that have a word in them, with these words."""
 
@@ -34,14 +35,23 @@ class SplitCluster:
     words: tuple[Words, ...]
     set_aside: tuple[SetAside, ...] = field(repr=False)  # pieces of the documents that are no candidates
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
+    _leans: dict[int, bool] = field(default_factory=dict, init=False, repr=False)
     _matched: Latest[list[list[str]]] = field(default_factory=Latest, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.sentences)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} sentences of {self.cluster!r}>"
+
     @cached_property
     def texts(self) -> list[str]:
         return [sentence.text for sentence in self.sentences]
+
+    @cached_property
+    def numbered(self) -> tuple[Numbered, dict[str, int]]:
+        """The words of the sentences as numbers, and the number of each word."""
+        return Numbered.of(self.words)
 
     @cached_property
     def said(self) -> tuple[str, ...]:
@@ -51,8 +61,17 @@ class SplitCluster:
     @cached_property
     def leaning(self) -> npt.NDArray[np.bool_]:
         """Which sentences lean on the one before them (`dpplearn.summarize.text.leaning`)."""
-        language = leaning_language(self.cluster.language, (document.text for document in self.cluster.documents))
-        return np.array([leans(text, language) for text in self.texts], np.bool_)
+        return np.array([self.leans(i) for i in range(len(self))], np.bool_)
+
+    def leans(self, i: int) -> bool:
+        """Whether one sentence does: of most nobody asks."""
+        if i not in self._leans:
+            self._leans[i] = leans(self.texts[i], self._leaning_language)
+        return self._leans[i]
+
+    @cached_property
+    def _leaning_language(self) -> str | None:
+        return leaning_language(self.cluster.language, (document.text for document in self.cluster.documents))
 
     @cached_property
     def places(self) -> IntArray:
@@ -149,10 +168,14 @@ def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: i
     same: dict[str, str] = {}  # each word is kept once, however often it occurs
     candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
     split = candidates.sentences
-    found = [(sentence, tuple(same.setdefault(word, word) for word in words(sentence.text))) for sentence in split]
+    found = [(sentence, _kept_once(words(sentence.text), same)) for sentence in split]
     found = [(sentence, tokens) for sentence, tokens in found if tokens]
     if not found:
         name = f" {cluster.id}" if cluster.id else ""
         raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
     sentences, tokens = zip(*found, strict=True)
     return SplitCluster(cluster, sentences, tokens, candidates.set_aside)
+
+
+def _kept_once(found: list[str], same: dict[str, str]) -> Words:
+    return tuple(map(same.setdefault, found, found))

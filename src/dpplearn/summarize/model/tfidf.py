@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count, repeat
+from itertools import chain, repeat
 
 import numpy as np
 from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray
+from dpplearn.summarize.model.numbered import Numbered, ends_of
 
 FLOOR = 1e-3  # a word in every document still has a direction, so that no sentence is the zero vector
 UNSEEN = 10  # sentences that a text is thought to have beside its own, so that those of a short one can be alike
@@ -45,13 +46,13 @@ class Idf:
         return cls(n, dict(sorted(counts.items())))
 
     @classmethod
-    def of_sentences(cls, sentences: Sequence[Sequence[str]]) -> Idf:
+    def of_sentences(cls, sentences: Numbered, columns: Mapping[str, int]) -> Idf:
         """How many of a text's own sentences have each word, and `UNSEEN` more that have none of them.
 
         With these, what two sentences of three have in common still weighs something.
         """
-        found = cls.fit(sentences)
-        return cls(found.documents + UNSEEN, found.counts)
+        counts = dict(zip(columns, sentences.texts_with().tolist(), strict=True))
+        return cls(sentences.ends.size - 1 + UNSEEN, counts)
 
     def weight(self, word: str) -> float:
         """Inverse document frequency of one word."""
@@ -68,7 +69,11 @@ class Idf:
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> sparse.csr_array:
         """One unit row per sentence, one column per word that occurs; a sentence without words is an error."""
-        counts, columns = word_counts(sentences)
+        return self.rows(*Numbered.of(sentences))
+
+    def rows(self, sentences: Numbered, columns: Mapping[str, int]) -> sparse.csr_array:
+        """The same, where words are numbered already."""
+        counts = sentences.counts()
         empty = np.flatnonzero(np.diff(counts.indptr) == 0)
         if empty.size:
             raise ValueError(f"Sentence {empty[0]} has no words; leave it out.")
@@ -91,12 +96,8 @@ def word_counts(
            [2., 0.]]), {'rain': 0, 'fell': 1})
     """
     if vocabulary is None:
-        vocabulary = defaultdict(count().__next__)  # a word that is looked up for the first time gets the next column
-    else:
-        texts = [[word for word in words if word in vocabulary] for words in texts]
-    ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
-    columns = np.fromiter(map(vocabulary.__getitem__, chain.from_iterable(texts)), np.int32, ends[-1])
-    shape = (len(texts), max(len(vocabulary), 1))
-    counts = sparse.csr_array((np.ones(columns.size), columns, ends), shape=shape)
-    counts.sum_duplicates()
-    return counts, dict(vocabulary)
+        found, vocabulary = Numbered.of(texts)
+        return found.counts(), vocabulary
+    known = [[vocabulary[word] for word in words if word in vocabulary] for words in texts]
+    numbers = np.array([*chain.from_iterable(known)], np.int64)
+    return Numbered(numbers, ends_of(map(len, known)), len(vocabulary)).counts(), vocabulary

@@ -20,10 +20,13 @@ def is_courtesy(text: str) -> bool:
     >>> [is_courtesy(line) for line in lines]
     [True, True, True, False]
     """
+    wordy = len(text.split()) > LONGEST
+    if wordy and ":" not in text[:120]:
+        return False
     words = [word.replace("’", "'") for word in _WORD.findall(_PICTURE.sub("", text[:120].lower()))]
     if words[1:2] == [":"] and words[0] in listed("page labels"):
         return True
-    if len(text.split()) > LONGEST:
+    if wordy:
         return False
     for at in range(2 if words and words[0] in listed("interjections") else 1):
         for k in (1, 2, 3, 4):

@@ -32,7 +32,7 @@ def foreign(texts: Iterable[str]) -> str | None:
     texts = list(texts)[:30]
     part = ENOUGH // max(len(texts), 1)
     found = list(chain.from_iterable(words(text[:part]) for text in texts))
-    letters = Counter(c for word in found for c in word if c.isalpha())
+    letters = Counter({c: count for c, count in Counter("".join(found)).items() if c.isalpha()})
     total = letters.total()
     other = Counter({c: count for c, count in letters.items() if not _is_latin(c)})
     if total >= 4 * LEAST and 2 * other.total() > total:

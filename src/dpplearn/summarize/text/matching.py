@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dpplearn.rouge import tokenize
+from dpplearn.rouge.reading import as_bytes
+from dpplearn.rouge.tokenizer import Tokenizer
 from dpplearn.summarize.text.words import words
 
 ENGLISH = "english"
 ANY = "any"  # of a model that takes each text for what it is in
+_STEMS = Tokenizer()  # as ROUGE counts them
 _NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 
 
@@ -37,5 +39,5 @@ def is_latin(text: str) -> bool:
 def match_words(text: str, language: str | None) -> list[str]:
     """Stems of an English text; words of one in another language, or in a script that ROUGE cannot read."""
     if language in (None, ENGLISH) and is_latin(text):
-        return list(tokenize(text, stem=True))
+        return _STEMS(as_bytes(text))
     return list(words(text))

@@ -30,14 +30,13 @@ _LABEL = re.compile(
     r"|\(?[a-z]\)\s+|\[[0-9:., /-]{4,24}\]\s*"
     r"|[A-Z][\w .]{0,24}:\s+(?=\S+\s+\S+\s)"
 )
-_PLAIN = re.compile(r"[\"'“‘«]?[^\W\d_a-z][^|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+:\n]{50,590}[.!?।؟][\"'”»’]?$")
-_RARE = re.compile(r"\b[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|[0-9(),;\"'«»“”.-]")  # capitals, figures and signs
 _CAPTION = re.compile(
     r"(?:fig(?:ure)?|tab(?:le)?|box|chart|plate|map|algorithm|listing)\b\.? ?[0-9A-Z]{1,4}(?:\.[0-9]+)?\s*[:.|–—-]"
     r"|(?:photo(?:graph)?|image|picture|credit|source|foto|image|bild|abb(?:ildung)?|obr|εικόνα)\b[^:]{0,20}:",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_APART = {code: " " for code in range(128) if not chr(code).isalpha()}
 _SIGNS = re.compile(r"[|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+]|\.{4,}|--+>?|;\s*$")
 _ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+")
 _FIGURE = re.compile(r"\S*[0-9]\S*")
@@ -89,11 +88,17 @@ def _least(text: str) -> float:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is long, closed, and of words with little else: most sentences, of which the model says yes."""
-    if _PLAIN.match(text) is None:
+    """Whether a text is long and closed, and says nothing of a page: most sentences, of which the model says yes.
+
+    Without furniture and an answer's higher threshold, all else that speaks against a long one does not weigh enough
+    (a test adds the weights up).
+    """
+    if len(text) > LONGEST or not is_closed(text):
         return False
-    words = text.lower().split()
-    return len(words) >= LONG and _heads("furniture").isdisjoint(words) and 2 * len(_RARE.findall(text)) < len(words)
+    label = _LABEL.match(text)
+    body = text[label.end() :] if label else text
+    spaced = len(body.split()) >= LONG and (body.isascii() or UNSPACED.search(body) is None)
+    return spaced and is_closed(body) and _ANSWER.match(text) is None and not _is_furniture(text)
 
 
 def standing(text: str) -> float:
@@ -232,8 +237,10 @@ def features(text: str) -> dict[str, float]:
 
 def _is_furniture(text: str) -> bool:
     """Whether it has words that pages and programs say of themselves, be it in the label before it."""
-    lower = text.lower()
-    return not _heads("furniture").isdisjoint(_WORD.findall(lower)) and bool(_phrases("furniture").search(lower))
+    lower, heads = text.lower(), _heads("furniture")
+    if lower.isascii() and heads.isdisjoint(lower.translate(_APART).split()):
+        return False  # of most, told by one look: the parts of words between apostrophes are more than the words
+    return not heads.isdisjoint(_WORD.findall(lower)) and bool(_phrases("furniture").search(lower))
 
 
 def may_state(text: str) -> bool:

@@ -1,0 +1,122 @@
+"""Sentences by an encoder that the user brings: vectors that are near where the meaning is.
+
+An encoder is any object with `.encode(list of str)`, as those of sentence-transformers and model2vec, or a function of
+a list of texts. What it returns is checked here, before anything is made of it. A model file names its encoder and how
+many numbers it gives, and never holds or imports it: whoever loads the model brings it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import GeneratorType
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpplearn._checks import Features, row_lengths
+from dpplearn.learning.parts import unit_rows
+
+MEANING = "meaning"
+WANTED = "an object with .encode(list of str), such as a SentenceTransformer, or a function of a list of texts"
+
+
+@dataclass
+class Meaning:
+    """An encoder, what it is called, and how many numbers it gives a text, which is known once it was asked."""
+
+    encoder: Any
+    name: str
+    width: int | None = None
+
+    @classmethod
+    def of(cls, encoder: Any) -> Meaning | None:
+        """That of an encoder; none for None."""
+        return None if check_encoder(encoder) is None else cls(encoder, encoder_name(encoder))
+
+    def state(self) -> dict[str, Any]:
+        """What a model file says of it."""
+        return {"name": self.name, "width": self.width}
+
+    def rows(self, texts: Sequence[str]) -> Features:
+        """Rows of length 1."""
+        found = encode(self.encoder, texts)
+        found = found / max(float(abs(found).max()), np.finfo(np.float64).tiny)  # squares then are floats
+        self.width = found.shape[1] if self.width is None else self.width
+        if found.shape[1] != self.width:
+            raise ValueError(
+                f"The model was trained with the encoder {self.name}, which gave {self.width} numbers for a text; this "
+                f"one ({encoder_name(self.encoder)}) gives {found.shape[1]}. Pass the encoder that it was trained with."
+            )
+        zero = np.flatnonzero(row_lengths(found) == 0.0)
+        if zero.size:
+            raise ValueError(
+                f"The encoder must give every text a direction, but gave only zeros for {zero.size} of {len(texts)}, "
+                f"such as {texts[zero[0]]!r:.60}. Add a small constant column to what it returns."
+            )
+        return unit_rows(found, MEANING)
+
+
+def check_encoder(encoder: Any) -> Any:
+    """What may be an encoder: told before any work."""
+    if encoder is None:
+        return None
+    if isinstance(encoder, type):
+        raise TypeError(f"encoder must be {WANTED}; found the class {encoder.__name__}. Make an object of it.")
+    if not callable(getattr(encoder, "encode", encoder)) or isinstance(encoder, str | bytes):
+        raise TypeError(f"encoder must be {WANTED}; found {type(encoder).__name__} {encoder!r:.60}. Load it first.")
+    return encoder
+
+
+def encoder_name(encoder: Any) -> str:
+    """What to call it: module:function, or module:Class of an object."""
+    named = encoder if hasattr(encoder, "__qualname__") else type(encoder)
+    return f"{named.__module__}:{named.__qualname__}"
+
+
+def encode(encoder: Any, texts: Sequence[str]) -> Features:
+    """One row of finite numbers for each text, dense or sparse, or an error that says what came instead.
+
+    Examples
+    --------
+    >>> encode(lambda texts: [[len(text), 1] for text in texts], ["rain", "storms"])
+    array([[4., 1.],
+           [6., 1.]])
+    """
+    call: Callable[[list[str]], Any] = getattr(encoder, "encode", encoder)
+    wanted = f"The encoder must return {len(texts)} rows of numbers, one for each text"
+    try:
+        found = call(list(texts))
+    except Exception as error:  # whatever a stranger's code raises
+        raise ValueError(
+            f"The encoder failed on {len(texts)} texts, the first of them {texts[0]!r:.60}: "
+            f"{type(error).__name__}: {error}. Try it on a list of a few texts by itself."
+        ) from error
+    if found is None or isinstance(found, GeneratorType | dict | str):
+        raise ValueError(f"{wanted}; found {type(found).__name__}. Return an array, or a list of lists.")
+    if sparse.issparse(found):
+        found = sparse.csr_array(found)
+    else:
+        try:
+            found = np.asarray(found)
+        except Exception as error:  # rows of several lengths; a tensor on a GPU
+            raise ValueError(
+                f"{wanted}; found what is no array ({error}). Give every row as many numbers; of a tensor, .cpu()."
+            ) from error
+    if found.ndim != 2 or found.shape[0] != len(texts) or found.shape[1] == 0:
+        raise ValueError(
+            f"{wanted}; found an array of shape {found.shape}. "
+            + ("It must encode a list of texts, not one text." if found.ndim < 2 else "Return all, in their order.")
+        )
+    if found.dtype.kind not in "fiub":
+        raise ValueError(f"{wanted}; found dtype {found.dtype}. Return real numbers, such as float32.")
+    found = found.astype(np.float64)
+    finite = np.isfinite(found.data if sparse.issparse(found) else found)
+    if not finite.all():
+        bad = found.tocoo().row[~finite] if sparse.issparse(found) else np.flatnonzero(~finite.all(axis=1))
+        raise ValueError(
+            f"{wanted}; found NaN or infinite ones for {np.unique(bad).size} of them, such as "
+            f"{texts[int(bad[0])]!r:.60}. Look at what it makes of this text."
+        )
+    return found

@@ -1,0 +1,200 @@
+"""On a fresh machine a small problem is answered before a compiler has begun, and as it is answered ever after."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numba
+import pytest
+
+from dpplearn._loops import jit
+
+# What people first try, and what ties: equal items, whole numbers, more items than dimensions, groups, short types.
+ANSWERS = """
+import json, sys
+import numpy as np
+from scipy import sparse
+from dpplearn import DPP, KDPP, LowRankDPP, NonsymmetricDPP, diversify
+from dpplearn.decoding import greedy_map
+from dpplearn.rouge import score
+from dpplearn.summarize import Cluster, Summarizer, summarize
+
+rng = np.random.default_rng(7)
+X, q = rng.normal(size=(60, 12)), rng.random(60)
+grid = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 1, 1]], float)[np.arange(40) % 4]
+found = {}
+
+for name, rows in {
+    "float64": X, "float32": X.astype(np.float32), "float16": X.astype(np.float16),
+    "sparse": sparse.csr_array(np.where(X > 0.8, X, 0.0) + np.eye(60, 12)), "equal": grid,
+    "twice": np.repeat(X[:30], 2, 0),
+}.items():
+    n = rows.shape[0]
+    for k in (5, 30):
+        chosen = diversify(rows, q[:n], k=k)
+        found[f"diversify {name} {k}"] = [chosen.subset.tolist(), chosen.gains.tolist()]
+    found[f"diversify {name} all alike"] = diversify(rows, np.ones(n), k=9).subset.tolist()
+found["groups"] = diversify(X, q, k=12, groups=np.arange(60) % 7, max_per_group=2).subset.tolist()
+found["given"] = diversify(X[:50], q[:50], k=8, given=X[50:]).subset.tolist()
+found["costs"] = diversify(X, q, cost=1 + np.arange(60) % 3, budget=20).subset.tolist()
+
+L = X @ X.T / 24 + 0.02 * np.eye(60)
+for name, dpp in {"dense": DPP(L), "whole numbers": DPP(grid @ grid.T + np.eye(40)), "rows": LowRankDPP(X / 4)}.items():
+    for size in (1, 12):
+        found[f"sample {name} {size}"] = [Y.tolist() for Y in dpp.sample(size, rng=3)]
+    found[f"log_prob {name}"] = [float(x) for x in dpp.log_prob(dpp.sample(20, rng=1))]
+    if name != "rows":
+        greedy = greedy_map(dpp, k=12)
+        found[f"greedy {name}"] = [greedy.subset.tolist(), greedy.gains.tolist()]
+        found[f"budget {name}"] = greedy_map(dpp, cost=1 + np.arange(dpp.n) % 4, budget=30).subset.tolist()
+        found[f"cholesky {name}"] = [Y.tolist() for Y in dpp.sample(3, rng=2, method="cholesky")]
+    kdpp = KDPP(dpp, 6)
+    found[f"k-DPP {name}"] = [[Y.tolist() for Y in kdpp.sample(size, rng=5)] for size in (1, 12)]
+    found[f"marginals {name}"] = kdpp.marginals.tolist()
+found["entropy"] = float(DPP(L[:8, :8]).entropy())
+V = rng.normal(size=(30, 4))
+skew = NonsymmetricDPP(V / 3, V[::-1] / 3, rng.normal(size=(4, 4)))
+found["nonsymmetric"] = [Y.tolist() for Y in skew.sample(3, rng=0, method="elimination")]
+
+model = Summarizer.load()
+for decoder in ("greedy", "consensus"):
+    for budget in (40, 100):
+        summary = model.summarize(Cluster.example(), budget, decoder=decoder)
+        found[f"{decoder} {budget}"] = [summary.text, summary.order.tolist(), summary.length]
+found["texts"] = summarize(["Rain fell on Monday. The river rose. Two roads closed.", "Rain fell."], 6).text
+rouge = score("The cats sat on the mat.", ["A cat sat on a mat.", "Mats sit."], metrics=("rouge-l", "rouge-w-1.2"))
+found["rouge"] = {key: list(map(float, value)) for key, value in rouge.items()}
+json.dump(found, sys.stdout)
+"""
+
+
+def answers(cache, **environment):
+    """The answers of a new process, whose compiled loops are in a folder; None: where they always are."""
+    own = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
+    environment = {**os.environ, **own, **environment}
+    command = [sys.executable, "-W", "error", "-c", ANSWERS]
+    run = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def same(one, other):
+    """Equal choices, texts and orders; numbers to rounding, of which sums in another order have more or less."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return abs(one - other) <= 1e-9 * (1 + abs(other)) if isinstance(one, float) else one == other
+
+
+def test_answers_do_not_depend_on_what_is_compiled(tmp_path):
+    fresh = answers(tmp_path)
+    assert not list(tmp_path.rglob("*.nbi"))  # nothing was worth compiling
+    compiled = answers(None, DPPLEARN_COMPILE="always")
+    assert [key for key in fresh if not same(fresh[key], compiled[key])] == []
+
+
+@jit.jit
+def helper(x):
+    return x
+
+
+def twice(x):
+    return helper(x) + helper(x)
+
+
+@pytest.fixture
+def loop(tmp_path, monkeypatch):
+    """A loop whose calls are of x steps, with nothing compiled on disk."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    return jit.jit(twice, steps=lambda x: x)
+
+
+def is_compiled(loop):
+    return bool(loop.signatures)
+
+
+def test_few_steps_run_as_written_and_many_are_compiled(loop):
+    assert loop(2.0) == 4.0
+    assert not is_compiled(loop)
+    assert not is_compiled(helper)  # what it calls is not compiled either
+    assert loop(2.0 * jit.FEW) == 4.0 * jit.FEW
+    assert is_compiled(loop)
+
+
+def test_a_loop_that_has_taken_long_is_compiled(loop):
+    loop.spent = 0.99 * jit.PATIENCE
+    assert loop(2.0) == 4.0
+    assert not is_compiled(loop)
+    loop.spent = jit.PATIENCE
+    assert loop(2.0) == 4.0
+    assert is_compiled(loop)
+
+
+def test_time_in_python_counts(loop):
+    before = loop.spent
+    loop(2.0)
+    assert loop.spent > before
+
+
+def test_what_is_on_disk_is_loaded(loop):
+    with jit.compiled_always():
+        loop(2.0)
+    again = jit.jit(twice, steps=lambda x: x)
+    assert again(2.0) == 4.0
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+def test_without_a_folder_for_it(monkeypatch):
+    def none(*_):
+        raise RuntimeError("no locator available")
+
+    monkeypatch.setattr(jit.Kept, "__init__", none)
+    loop = jit.jit(twice, steps=lambda x: x)
+    assert jit.are_kept(loop) is None
+    assert loop(2.0) == 4.0
+    assert not is_compiled(loop)
+    assert loop(2.0 * jit.FEW) == 4.0 * jit.FEW
+    assert is_compiled(loop)
+
+
+def test_a_folder_that_can_only_be_read_is_read(loop, monkeypatch):
+    with jit.compiled_always():
+        loop(2.0)
+
+    def sealed(*_):
+        raise PermissionError(13, "Permission denied")
+
+    for kind in (jit.Named, *jit.others):
+        monkeypatch.setattr(kind, "ensure_cache_path", sealed)
+    again = jit.jit(twice, steps=lambda x: x)
+    assert jit.are_kept(again)
+    again(2.0)
+    assert sum(again.stats.cache_hits.values()) == 1
+    monkeypatch.setattr(jit.Sealed, "_save_data", sealed)
+    jit.warn_not_kept.cache_clear()
+    with jit.compiled_always(), pytest.warns(RuntimeWarning, match="Permission denied"):
+        assert again(2) == 4  # other types: compiled in memory
+
+
+def test_other_threads_do_not_compile_because_one_does(loop):
+    with jit.compiled_always():
+        thread = threading.Thread(target=loop, args=(2.0,))
+        thread.start()
+        thread.join()
+        assert not is_compiled(loop)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_compiling_is_said_once_and_on_a_terminal_only(loop, monkeypatch, terminal):
+    said = io.StringIO()
+    said.isatty = lambda: terminal
+    monkeypatch.setattr(sys, "stderr", said)
+    monkeypatch.setattr(jit, "notice", jit.Notice())
+    with jit.compiled_always():
+        loop(2.0)
+        loop(2)
+    assert said.getvalue().count("compiles") == terminal

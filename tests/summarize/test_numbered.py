@@ -1,0 +1,36 @@
+"""Words as numbers, against counting them in Python."""
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpplearn.summarize.model.numbered import Numbered
+
+TEXTS = st.lists(st.lists(st.sampled_from("abcde"), max_size=6), min_size=1, max_size=6)
+
+
+def check(found, texts, columns):
+    """All that is counted, where `columns` has the number of each word."""
+    words = list(columns)
+    assert found.size == len(words)
+    want = [[Counter(text)[word] for word in words] for text in texts]
+    np.testing.assert_array_equal(found.counts().toarray()[:, : len(words)], np.array(want).reshape(len(texts), -1))
+    assert found.texts_with().tolist() == [sum(word in text for text in texts) for word in words]
+    group = np.arange(len(texts)) // 2
+    with_word = [{g for g, text in zip(group, texts, strict=True) if word in text} for word in words]
+    assert found.groups_with(group).tolist() == [len(some) for some in with_word]
+    values = np.arange(1.0, len(words) + 1)
+    assert found.sums(values).tolist() == [sum(values[columns[word]] for word in text) for text in texts]
+
+
+@given(TEXTS)
+def test_counts(texts):
+    found, columns = Numbered.of(texts)
+    assert list(columns) == list(dict.fromkeys(word for text in texts for word in text))
+    check(found, texts, columns)
+    pairs = [list(pairwise(text)) for text in texts]
+    order = {pair: number for number, pair in enumerate(dict.fromkeys(pair for some in pairs for pair in some))}
+    check(found.pairs(), pairs, order)
