@@ -82,7 +82,7 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
     pieces, d = parts_of(path, read_items(path, "utf-8", None), "embedding")
     asked = Asked(k, None, 0.5, "greedy", 1.0, None, 0.01, None, None, {})
     with (
-        LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         found = in_rounds(pieces, d, np.concatenate(scores), asked, Each(), client=client)

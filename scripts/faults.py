@@ -28,6 +28,7 @@ COMMANDS = {
     "train": "train {given}/train.jsonl --budget 300 --jobs 2 --out {out}/model.json",
     "evaluate": f"evaluate {{given}}/test.jsonl --systems begin,lexrank,dpp-greedy,dpp-consensus,oracle {SCORED}",
     "experiment": f"experiment --train {{given}}/train.jsonl --leave-one-out --systems begin,dpp-greedy {SCORED}",
+    "batch": "batch {given}/test.jsonl --budget 60 --jobs 2 --out {out}/summaries.jsonl",
     "select": "select {given}/items.jsonl -k 300 --out {out}/chosen.jsonl",
     "serve": "serve --port 0 --workers 2",
 }
@@ -118,6 +119,7 @@ class Command:
     def results(self) -> dict[str, bytes]:
         """Files that it wrote for others, or the answers that it gave."""
         files = [path for path in self.out.rglob("[!.]*") if path.is_file()]
+        files = [path for path in files if not any(part.endswith(".work") for part in path.parts)]  # not for others
         return {str(p.relative_to(self.out)): p.read_bytes() for p in files} | dict.fromkeys(self.answers, b"")
 
     def progress(self) -> set[str]:

@@ -42,14 +42,20 @@ __all__ = [
 # Imported when first asked for: learning brings scikit-learn.
 LAZY = {"ConditionalDPP": "learning", "ItemSet": "learning", "KernelDPP": "learning", "diversify": "decoding.diversify"}
 
+ROOMS = ("decoding", "kernels", "learning", "mrf", "rouge", "summarize")  # `dpplearn.summarize.summarize(...)` works
+
 
 def __getattr__(name: str) -> Any:
     if name in LAZY:
         from importlib import import_module
 
         return getattr(import_module(f"dpplearn.{LAZY[name]}"), name)
+    if name in ROOMS:
+        from importlib import import_module
+
+        return import_module(f"dpplearn.{name}")
     raise AttributeError(f"module 'dpplearn' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+    return sorted(set(globals()) | set(__all__) | set(ROOMS))

@@ -21,6 +21,7 @@ from dpplearn._checks import (
 )
 from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement
 from dpplearn._loops.records import Tables
+from dpplearn._run.progress import Progress, showing
 from dpplearn.operand import Operand
 from dpplearn.process import PointProcess, frozen
 from dpplearn.sampling.cholesky import sample_cholesky
@@ -153,8 +154,9 @@ class Determinantal(PointProcess):
     # Sampling
 
     def sample(
-        self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None
-    ) -> Subsets:
+        self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Subsets:  # fmt: skip
         """Draw independent subsets.
 
         Parameters
@@ -170,6 +172,8 @@ class Determinantal(PointProcess):
             least) after 20 times as many (`ImplicitDPP` has the options).
         n_jobs : int, optional
             Threads; every core by default (None or -1).
+        progress : bool
+            Whether to show a bar, on a terminal or in a notebook; the spectral sampler draws in parts.
 
         Returns
         -------
@@ -190,7 +194,9 @@ class Determinantal(PointProcess):
             draws = sample_mcmc(Moves(entries, self.n, gram=gram), size, generator, None)
         else:
             expected = self.expected_size
-            draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=expected, n_jobs=jobs)
+            tables = self.sampling_tables(size)
+            with showing(progress, "Sampling"):
+                draws = sample_spectral(tables, size, generator, expected_size=expected, n_jobs=jobs)
         return Subsets._of(*draws, self.n)
 
     def sampling_tables(self, size: int) -> Tables:

@@ -20,10 +20,12 @@ from dpplearn._checks import (
 )
 from dpplearn._linalg import spectrum_wide, tilt_to_size
 from dpplearn._loops.records import Tables
+from dpplearn._notebook import LISTED, card, table
 from dpplearn._precision import LOST, TAIL, singular
+from dpplearn._run.progress import Progress, showing
 from dpplearn.determinantal import Determinantal, odds, sum_of_coins
 from dpplearn.operand import Dense
-from dpplearn.process import Frozen, check_ground_set, frozen
+from dpplearn.process import SHOWN, Frozen, check_ground_set, frozen
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
@@ -77,6 +79,15 @@ class KDPP(Frozen):
 
     def __repr__(self) -> str:
         return f"<KDPP of {self.k} out of {self.n} items>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sizes, and the items that are expected most."""
+        facts = {"items": f"{self.n:,}", "size": self.k}
+        if self.n > SHOWN:
+            return card("KDPP", facts=facts)
+        p = self.marginals
+        rows = [(int(i), float(p[i])) for i in np.argsort(-p, kind="stable")[:LISTED]]
+        return card("KDPP", table(("item", "probability"), rows, self.n), facts=facts)
 
     @cached_property
     def _tilted(self) -> tuple[FloatArray, FloatArray, float]:
@@ -166,13 +177,14 @@ class KDPP(Frozen):
         return frozen(np.clip(np.einsum("ij,ij,j->i", V, V, vector_probs(lam, self.k)), 0.0, 1.0))
 
     def sample(
-        self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None
-    ) -> Subsets:
+        self, size: int = 1, rng: Seed = None, *, method: str = "spectral", n_jobs: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Subsets:  # fmt: skip
         """Draw independent subsets of k items.
 
         Parameters
         ----------
-        size, rng, n_jobs
+        size, rng, n_jobs, progress
             As for `DPP.sample`.
         method : {"spectral", "mcmc"}
             "spectral" is exact. "mcmc" is approximate: a chain that swaps one item for another.
@@ -184,7 +196,8 @@ class KDPP(Frozen):
             entries, gram = self.dpp._need_L().entries()
             draws = sample_mcmc(Moves(entries, self.n, gram=gram), size, generator, self.k)
         else:
-            draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=self.k, n_jobs=jobs)
+            with showing(progress, "Sampling"):
+                draws = sample_spectral(self.sampling_tables(size), size, generator, expected_size=self.k, n_jobs=jobs)
         return Subsets._of(*draws, self.n)
 
     def sampling_tables(self, size: int) -> Tables:

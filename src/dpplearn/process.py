@@ -19,10 +19,12 @@ from dpplearn._checks import (
     check_subset,
     read_only,
 )
+from dpplearn._notebook import LISTED, PIXELS, card, picture, table
 from dpplearn.estimate import Estimate
 from dpplearn.subsets import Subsets
 
 ENUMERABLE = 20  # 2^20 subsets: a second's work
+SHOWN = 2_000  # items up to which a notebook shows the kernel
 MATRIX = 20_000  # items up to which an n x n array (3.2 GB) is made when asked for
 
 
@@ -109,6 +111,21 @@ class PointProcess(Frozen, ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} on {self.n} items>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the kernel as a picture, the size, and the items that are expected most."""
+        facts: dict[str, Any] = {"items": f"{self.n:,}"}
+        if self.n > SHOWN:  # a picture is not worth the factorization
+            return card(type(self).__name__, facts=facts)
+        some = np.unique(np.linspace(0, self.n - 1, PIXELS).astype(np.int64))
+        which = "" if some.size == self.n else f" of {some.size} of the items"
+        label = f"Marginal kernel K{which}: blue above 0, red below"
+        p = self.marginals
+        order = np.argsort(-p, kind="stable")[:LISTED]
+        rows = [(int(self.items[i]), float(p[i])) for i in order]
+        image = picture(self.marginal_kernel(some, some), label)
+        parts = (image, f"<p><small>{label}.</small></p>", table(("item", "probability"), rows, self.n))
+        return card(type(self).__name__, *parts, facts=facts | {"expected size": float(p.sum())})
 
     # Probabilities
 

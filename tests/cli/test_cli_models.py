@@ -71,6 +71,14 @@ def test_select_applies_a_model(kind, model, tmp_path):
         np.testing.assert_allclose(list(one["contributions"].values()), added[one["item"], where])
         total = sum(one["contributions"].values()) + added[one["item"], 0]
         assert total == pytest.approx(2 * fitted.quality_.log_q(x)[one["item"]])
+        columns = [
+            [j for j, name in enumerate(x.names) if name.startswith(reason["idea"])] for reason in one["reasons"]
+        ]
+        amounts = [(added - added.mean(axis=0))[one["item"], own].sum() for own in columns]
+        np.testing.assert_allclose([reason["amount"] for reason in one["reasons"]], amounts)
+        assert one["why"] == ", ".join(reason["words"] for reason in one["reasons"])
+        assert amounts == sorted(amounts, reverse=True)
+        assert all(reason["amount"] > reason["error"] for reason in one["reasons"])
     assert len(record["skipped"]) == x.n - 4
 
 
@@ -80,7 +88,7 @@ def test_select_with_a_model_budgets_and_explains(model, tmp_path):
     found = run("select", "--model", model, path, "--budget", 7, "--cost", "minutes", "--explain")
     assert found.exit_code == 0, found.output
     assert len(list(csv.DictReader(io.StringIO(found.stdout)))) == 2
-    assert "kept, with tempo +" in found.stderr
+    assert "kept for its tempo" in found.stderr
     assert "more than the 1 left of the budget" in found.stderr
     path = write(tmp_path / "new.csv", {**table, "genre": ["zydeco", *table["genre"][1:]]}, "csv")
     assert "'zydeco' is the first" in run("select", "--model", model, path, "-k", 2).stderr

@@ -80,16 +80,16 @@ def test_explain_says_what_the_kept_are_like(tmp_path):
     path = write_lines(tmp_path / "r.jsonl", records)
     result = run(path, "-k", 2, "--explain")
     assert ids(result) == [0, 1]
-    assert f"{path}, line 1: kept; of the others kept, most like line 2 (0.63).\n" in result.stderr
+    assert f"{path}, line 1: kept for the best score; of the others kept, most like line 2 (0.63).\n" in result.stderr
     assert "Note: line 1 and line 2 were both kept, though 0.63 similar: a --diversity above 0.5" in result.stderr
     kept = json.loads(run(path, "-k", 2, "--explain", "--json").stdout)["selected"]
     assert [(one["nearest"], round(one["similarity"], 2)) for one in kept] == [(1, 0.63), (0, 0.63)]
     spread = run(path, "-k", 2, "--explain", "--diversity", 0.9)
     assert ids(spread) == [0, 2]  # "apple" is not "apples": words are not stemmed
-    assert f"{path}, line 1: kept; like none of the others kept.\n" in spread.stderr
+    assert f"{path}, line 1: kept for the best score; like none of the others kept.\n" in spread.stderr
     assert "Note" not in spread.stderr
     assert "Note" not in run(path, "-k", 4, "--explain").stderr  # nothing was skipped: no knob changes that
-    assert f"{path}, line 1: kept.\n" in run(path, "-k", 1, "--explain").stderr
+    assert f"{path}, line 1: kept for the best score.\n" in run(path, "-k", 1, "--explain").stderr
 
 
 def test_json(jsonl):

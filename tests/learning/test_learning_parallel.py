@@ -67,20 +67,20 @@ def prepare(evaluator="numpy"):
     return partial(Part.of, evaluator=make_evaluator(evaluator), similarity=Fixed(0.3))
 
 
-def same(model, serial):
+def assert_same(model, serial):
     np.testing.assert_allclose(model.theta_, serial.theta_, atol=1e-9)
     np.testing.assert_allclose(model.theta_std_, serial.theta_std_, atol=1e-9)
     assert model.log_likelihood_ == pytest.approx(serial.log_likelihood_, abs=1e-9)
 
 
 def test_processes_give_the_serial_result(data, serial, shards):
-    same(ConditionalDPP(rho=0.3, n_jobs=2).fit(*data), serial)
-    same(ConditionalDPP(rho=0.3, n_jobs=2).fit(shards), serial)
+    assert_same(ConditionalDPP(rho=0.3, n_jobs=2).fit(*data), serial)
+    assert_same(ConditionalDPP(rho=0.3, n_jobs=2).fit(shards), serial)
 
 
 def test_files_give_the_serial_result(serial, shards):
     model = ConditionalDPP(rho=0.3).fit(shards)
-    same(model, serial)
+    assert_same(model, serial)
     assert model.score(shards) == pytest.approx(serial.log_likelihood_ / 19)
 
 
@@ -110,7 +110,7 @@ def damaged(arrays, **changes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads up to 2"),
+        ({"version": np.array(99)}, "shard version 99, and this dpplearn reads up to 3"),
         ({"format": np.array("other")}, "not a shard of item sets"),
         ({"features": None}, "damaged or truncated"),
         ({"features": np.full((1, 3), "x")}, "damaged"),
@@ -162,15 +162,44 @@ def test_lists_are_cut_in_order_by_cost(data):
     assert spread([5.0, 1.0, 1.0, 3.0], 2) == [[0], [3, 1, 2]]
 
 
-def test_a_worker_that_dies_is_reported(data):
+def test_a_worker_that_dies_is_replaced(data, shards):
     X, y = data
-    with make_backend("processes", 2, Shard(X, y, np.ones(len(X))), prepare()) as backend:
+    request, whole = Request(LogLinear(np.zeros(3)), Fixed()), Shard(X, y, np.ones(len(X)))
+    for given in (whole, [*map(str, shards)]):
+        truth = make_backend("serial", 1, given, prepare()).evaluate(request, lambda *_: None)
+        with make_backend("processes", 2, given, prepare()) as backend:
+            backend.survey()
+            os.kill(backend.workers[0][1].pid, signal.SIGKILL)
+            found = backend.evaluate(request, lambda *_: None)
+            assert found.value == truth.value
+            assert np.array_equal(found.hessian, truth.hessian)
+            left = [process for _, process in backend.workers]
+        assert not any(process.is_alive() for process in left)
+
+
+class Deadly:
+    """An evaluator whose process does not survive it."""
+
+    def prepare(self, *_):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_workers_that_always_die_are_reported(data, monkeypatch):
+    monkeypatch.setattr("dpplearn.learning.backends.processes.LOSSES", 1)
+    X, y = data
+    deadly = partial(Part.of, evaluator=Deadly(), similarity=Fixed(0.3))
+    with (
+        make_backend("processes", 1, Shard(X[:2], y[:2], np.ones(2)), deadly) as backend,
+        pytest.raises(ChildProcessError, match="A worker process ended early"),
+    ):
         backend.survey()
-        os.kill(backend.workers[0][1].pid, signal.SIGKILL)
-        with pytest.raises(ChildProcessError, match="A worker process ended early"):
-            backend.evaluate(Request(LogLinear(np.zeros(3)), Fixed()), lambda *_: None)
-        left = [process for _, process in backend.workers]
-    assert not any(process.is_alive() for process in left)
+
+
+def test_lists_are_cut_in_the_same_places_for_any_number_of_jobs(data):
+    X, y = data
+    whole = Shard(X * 3, y * 3, np.ones(3 * len(X)))
+    pieces = [make_backend("serial", jobs, whole, prepare()).parts for jobs in (1, 2, 50)]
+    assert len({tuple(part.survey.n_instances for part in parts) for parts in pieces}) == 1
 
 
 def test_errors_in_a_worker_reach_the_caller(shards):
@@ -201,9 +230,11 @@ def cluster():
 
 def test_dask_gives_the_serial_result(data, serial, shards, cluster):
     model = ConditionalDPP(rho=0.3, backend=cluster)
-    same(model.fit(*data), serial)
+    assert_same(model.fit(*data), serial)
     assert clone(model).backend is cluster
-    same(ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial)  # the current client
+    assert_same(
+        ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial
+    )  # the current client
 
 
 def test_baskets_are_spread_over_a_cluster(cluster, monkeypatch):
@@ -246,7 +277,7 @@ def test_a_fit_goes_on_from_its_checkpoint(data, serial, tmp_path):
         ConditionalDPP(rho=0.3, max_iter=2, checkpoint=path).fit(*data)
     assert json.loads(path.read_text())["n_iter"] == 2
     resumed = ConditionalDPP(rho=0.3, checkpoint=path).fit(*data)
-    same(resumed, serial)
+    assert_same(resumed, serial)
     assert resumed.n_iter_ == serial.n_iter_  # none was repeated, none skipped
     assert ConditionalDPP(rho=0.3, checkpoint=path).fit(*data).n_iter_ == serial.n_iter_
     with pytest.raises(ValueError, match=r"checkpoint .* is of another fit: its precision is"):

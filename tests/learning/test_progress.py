@@ -13,10 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from brute_learning import THETA, training_set
-from dpplearn import ConditionalDPP
+from dpplearn import DPP, KDPP, ConditionalDPP
 from dpplearn._run.progress import Progress
 from dpplearn._run.signals import deaf_children
 from dpplearn.cli import main
+from dpplearn.decoding import sampled_map
 from dpplearn.summarize import Cluster
 from dpplearn.summarize.model import training as training_module
 
@@ -135,3 +136,34 @@ def test_workers_are_deaf_from_the_start():
         child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (child.stdout, child.stderr) == ("alive\n", "")
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+class Cell(io.StringIO):
+    """The output of a notebook's cell."""
+
+
+Cell.__module__ = "ipykernel.iostream"
+
+
+@pytest.mark.parametrize("stream", [Terminal, Cell])
+def test_sampling_moves_a_bar_where_asked_for_and_changes_nothing(stream):
+    dpp = DPP(np.diag(np.linspace(0.5, 2.0, 30)))
+    for model in (dpp, KDPP(dpp, 5)):
+        out = stream()
+        shown = model.sample(20_000, rng=0, progress=Progress(True, out))
+        assert shown == model.sample(20_000, rng=0)
+        assert out.getvalue().count("Sampling") > 3
+        assert out.getvalue().rpartition("Sampling")[2].startswith(f"  {'#' * 24}")
+        assert out.getvalue().endswith("\r")  # nothing is left of it
+    out = stream()
+    found = sampled_map(dpp, k=5, n_samples=50_000, rng=0, progress=Progress(True, out))
+    assert found.subset.tolist() == sampled_map(dpp, k=5, n_samples=50_000, rng=0).subset.tolist()
+    assert "Sampling" in out.getvalue()
+
+
+def test_a_log_gets_no_bar():
+    out = io.StringIO()
+    DPP(np.eye(3)).sample(5_000, rng=0, progress=Progress(True, out))
+    assert out.getvalue() == ""
+    with pytest.raises(TypeError, match="progress must be True or False"):
+        DPP(np.eye(3)).sample(2, progress="yes")

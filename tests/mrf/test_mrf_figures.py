@@ -112,6 +112,15 @@ def test_stored_bounds_are_on_their_sides():
         assert errors["trw"]["log_z"] > -noise - 1e-6
 
 
+def test_the_page_has_the_tables_of_what_is_stored(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import dpp_like_page
+
+    page = dpp_like_page.PAGE.read_text(encoding="utf-8")
+    assert page.count("<!-- study:") == len(dpp_like_page.SECTIONS)
+    assert dpp_like_page.filled(page) == page, "run python scripts/dpp_like_page.py"
+
+
 def test_the_study_of_dpp_like_fields_can_be_repeated(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     import dpp_like_study

@@ -1,12 +1,16 @@
 """What `summary.explain()` says is true of the chosen set, and of every sentence that is not in it."""
 
+import itertools
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from dpplearn.decoding.limits import fits
 from dpplearn.decoding.registry import decoder_names
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.explain.explanation import REDUNDANT
+from dpplearn.summarize.explain.reasons import REDUNDANT
+from dpplearn.summarize.explain.what_if import QUICK
 from dpplearn.summarize.text.units import joined_length
 from made_up import made_up
 
@@ -49,7 +53,7 @@ def test_every_reason_is_true_of_made_up_clusters(bundled, decoder, seed):
 
 
 def check_reasons(bundled, cluster, decoder, asked, unit, more):
-    ready = bundled.prepare(cluster)
+    ready, checked = bundled.prepare(cluster), Counter()
     read, q = ready.read, ready.dpp.quality
     for options in ({}, more):
         excluded = set(options.get("exclude", ()))
@@ -60,30 +64,30 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
         within = {i: fits(joined_length([read.texts[i]], unit), budget) for i in range(ready.n)}
         assert bool(summary.note) == (not any(within[i] for i in range(ready.n) if i not in excluded))
         assert sorted([*chosen, *(x.number for x in explanation.left_out)]) == [*range(ready.n)]
-        for x in explanation.left_out:
+        for k, x in enumerate(explanation.left_out):
             i = x.number
-            beside = fits(joined_length([*lines, read.texts[i]], unit), budget)
-            swapped = [[*lines[:k], *lines[k + 1 :], read.texts[i]] for k in range(len(lines))]
-            replaces = any(fits(joined_length(texts, unit), budget) for texts in swapped)
+            longer = joined_length([*lines, read.texts[i]], unit)
+            beside, known = fits(longer, budget), decoder in QUICK
             twins = {j for j in range(ready.n) if j != i and read.said[j] == read.said[i]} - excluded
             said = bool(twins & chosen)
             holds = {
                 "excluded": i in excluded,
                 "same-words": said or (bool(twins) and min(twins) < i),
                 "too-long": not within[i] and not said,
-                "redundant": x.redundancy >= REDUNDANT and within[i] and not said,
+                "redundant": within[i] and not said and (bool(x.by) if known else x.redundancy >= REDUNDANT),
                 "leans": read.leaning[i] and summary.worth.leaning is not None and i in summary.worth.leaning,
-                "weaker": q[i] < q[summary.subset].min() and replaces and not beside,
-                "does-not-fit": not beside and unit != "sentences",
+                "weaker": not beside,
+                "does-not-fit": not beside,
+                "outdone": not beside and len(x.by) == 1 and x.by[0] in chosen,
                 "adds-nothing": beside and unit != "sentences" and summary.worth.likely[i] < summary.worth.least,
-                "better-without": (beside and decoder == "consensus" and unit != "sentences")
-                or (unit == "sentences" and not beside and q[i] >= q[summary.subset].min()),
+                "better-without": not beside or (decoder == "consensus" and unit != "sentences"),
             }
             assert holds[x.code], (x.code, x.reason)
             if x.code in ("does-not-fit", "adds-nothing", "better-without", "weaker"):
                 assert within[i]
-                assert x.redundancy < REDUNDANT
                 assert not twins or i < min(twins)
+            if known and k < 12 and takes_away(bundled, summary, options, x, longer):
+                checked[x.code] += 1
         listed = {x.number for x in explanation.redundant(None)}
         good = {x.number for x in explanation.left_out if x.quality >= np.median(q)}
         assert listed == good & {  # those, and only those, of which the reason says that the summary has them
@@ -91,6 +95,35 @@ def check_reasons(bundled, cluster, decoder, asked, unit, more):
             for x in explanation.left_out
             if x.code == "redundant" or (x.code == "same-words" and f"{x.similarity:.6f}" == "1.000000")
         }
+    return checked
+
+
+def takes_away(bundled, summary, options, x, longer):
+    """Without its reason, a sentence that was left out enters; whether there was one to take away."""
+    budget, gone = (longer, ()) if x.code == "does-not-fit" else (summary.budget, x.by)
+    if not gone and x.code != "does-not-fit":
+        return False
+    options = {**options, "exclude": [*options.get("exclude", ()), *gone], "decoder": summary.decision.decoder}
+    entered = x.number in bundled.summarize(summary.ready, budget, summary.unit, **options).subset
+    assert entered or x.code == "same-words", (x.code, x.by)  # a copy may stand in a worse place
+    return entered
+
+
+def test_reasons_of_every_kind_were_taken_away(bundled):
+    """Else the check above would prove nothing."""
+    checked = Counter()
+    for seed, budget in itertools.product(range(8), (12, 40)):
+        checked += check_reasons(bundled, made_up(seed), "consensus", budget, "words", {})
+    assert min(checked[code] for code in ("redundant", "weaker", "does-not-fit", "same-words")) >= 2, checked
+    assert checked.total() >= 100
+
+
+def test_what_was_left_out_by_hand_enters_where_it_is_not(bundled):
+    ready = bundled.prepare(Cluster.example())
+    free = bundled.summarize(ready, 100, "words")
+    for i in free.subset.tolist():
+        left_out = bundled.summarize(ready, 100, "words", exclude=[i]).explain().left_out
+        assert [x.code for x in left_out if x.number == i] == ["excluded"]
 
 
 def test_of_sentences_with_the_same_words_that_are_all_left_out_each_has_its_own_reason(bundled):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from dpplearn.summarize import Cluster, Document, Summarizer
-from dpplearn.summarize.explain.explanation import REDUNDANT
 from dpplearn.summarize.explain.report import html_report
 from dpplearn.summarize.model.choice import Choice
 from dpplearn.summarize.text.units import joined_length
@@ -61,14 +60,16 @@ def test_why_a_sentence_was_left_out(bundled):
     first, found = reasons_of(bundled, texts, 11, include=[0])
     assert first.subset.tolist() == [0]
     assert found[again] == "has the words of 1, sentence 1"
-    assert found[long].startswith("longer than the budget: 104 of 11 words")
-    assert found[near].endswith("% is said already")
-    assert found[other] == "weaker than every chosen sentence"
+    assert found[long].startswith("longer than the whole summary may be: 104 of 11 words")
+    assert found[other].startswith("weaker than the chosen ones: ")
+    assert found[near] == "said already by 1, sentence 1: “bridge”, “closed”, “river”"
     _, found = reasons_of(bundled, texts, 11, include=[4], exclude=[0])
-    assert found[storm] == "excluded"
-    assert found[again] == "does not fit: takes 10, with 1 of 11 words left"
+    assert found[storm] == "you left it out"
+    assert found[again].startswith("weaker than the chosen ones")  # at 20 words it is not worth having
     _, found = reasons_of(bundled, texts, 1, "sentences", include=[4])
-    assert found[storm] == "does not fit: takes 1, with 0 of 1 sentences left"
+    assert found[storm].startswith("weaker than the chosen ones")
+    _, found = reasons_of(bundled, texts, 11, include=[], exclude=[1])
+    assert {text for text in (storm, near) if "said already by" in found.get(text, "")}, found
     # as if a decoder had stopped after one sentence, though others fit
     alone = bundled.summarize(Cluster.from_texts(texts), 1_000, "words", fill=True)
     for item, other_item in [(4, 0), (0, 4)]:
@@ -83,25 +84,16 @@ def test_reasons_count_what_is_left(bundled):
         summary = bundled.summarize(Cluster.example(), budget, unit)
         for x in summary.explain().left_out:
             longer = joined_length([*(s.text for s in summary.sentences), x.sentence.text], unit)
-            others = [[s.text for s in summary.sentences if s is not one] for one in summary.sentences]
-            replaces = any(joined_length([*texts, x.sentence.text], unit) <= budget for texts in others)
-            weakest = x.quality < min(c.quality for c in summary.explain().chosen)
-            if x.reason.startswith("does not fit"):
+            if x.reason.startswith("no room"):
                 assert longer > budget
-                assert f"takes {longer - summary.length:g}, with {budget - summary.length:g} of {budget} " in x.reason
-                assert not (weakest and replaces)
-            elif x.reason.startswith("weaker"):
-                assert weakest
-                assert replaces
-                assert longer > budget  # with room it would be no reason
-            elif x.reason.startswith("the decoder preferred"):
-                assert unit == "sentences"
-                assert longer > budget
-                assert not weakest
-            elif "said already" in x.reason:
-                assert x.redundancy >= REDUNDANT
-            else:
+                assert f"takes {longer - summary.length:g} " in x.reason
+                assert x.reason.endswith(f"with {budget - summary.length:g} left")
+            elif x.code in ("adds-nothing",):
                 assert longer <= budget
+            elif x.code in ("weaker", "outdone"):
+                assert longer > budget  # with room it would be no reason
+            elif x.code == "redundant":
+                assert all(set(x.sentence.text.lower().split()) & set(summary.read.words[j]) for j in x.by)
 
 
 def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
@@ -114,7 +106,7 @@ def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
         assert sorted(numbers) == list(range(len(summary.read.sentences)))
         assert all(summary.read.sentences[x.number] is x.sentence for x in explanation.left_out)
         median = np.median(summary.dpp.quality)
-        said = [x for x in explanation.left_out if x.code in ("redundant", "same-words") and x.redundancy >= REDUNDANT]
+        said = [x for x in explanation.left_out if x.code in ("redundant", "same-words") and x.by]
         listed = sorted((x for x in said if x.quality >= median), key=lambda x: -x.redundancy)
         assert list(explanation.redundant(None)) == listed
         assert explanation.redundant(2) == tuple(listed[:2])
@@ -125,7 +117,7 @@ def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
         for x in explanation.best_left_out():
             assert x.reason in page
             assert x.reason in table
-        assert page.count('<mark class="again">') == 1 + len(explanation.redundant())  # one in the legend
+        assert page.count('<span class="s" data-state="again"') == len(explanation.redundant())
         C = summary.read.C[np.ix_(summary.subset, summary.subset)][np.triu_indices(summary.subset.size, 1)]
         assert explanation.similarity.mean == pytest.approx(C.mean())
         assert explanation.similarity.max == C.max()
@@ -149,7 +141,7 @@ def test_report_is_a_page_that_shows_text_as_text(bundled):
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert "&lt;i&gt;x&lt;/i&gt;" in page
-    assert "<mark" in page
+    assert '<span class="s" data-state="in"' in page
     assert "http" not in page
 
 

@@ -1,53 +1,21 @@
-"""A summarizer whose similarity is learned: named parts, encoders, model files, decoders, reasons, the command line."""
+"""A summarizer whose similarity is learned: named parts, model files, decoders, reasons."""
 
 import json
-import sys
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy import sparse
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.pipeline import make_pipeline
 
-from dpplearn.cli import main
+from dpplearn.learning.parts import unit_rows
 from dpplearn.learning.similarity import SIMILARITIES
 from dpplearn.summarize import Cluster, Document, SentenceFeatures, Summarizer
-from dpplearn.summarize.experiments.held_out import Experiment
 from dpplearn.summarize.model import first_choice, similarity_parts
-from dpplearn.summarize.model.meaning import encode
 from dpplearn.summarize.model.similarity_parts import HASHED, PARTS
-from dpplearn.summarize.text.words import words
+from small_encoder import Small, fitted, variations
 
 pytestmark = pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:The starts", "ignore:The weight")
 LEARNED = tuple(kind for kind in SIMILARITIES if kind != "fixed")
-
-
-def variations():
-    """Four small clusters cut from the example, each with references."""
-    example = Cluster.example()
-    return [Cluster(example.documents[k : k + 4], example.references[:2], id=f"part{k}") for k in range(4)]
-
-
-class Small:
-    """A small real encoder: tf-idf and an SVD, fitted on the documents; a constant for texts of unknown words."""
-
-    def __init__(self, dimensions=8):
-        texts = [line for d in Cluster.example().documents for line in d.text.splitlines() if line.strip()]
-        svd = TruncatedSVD(dimensions, random_state=0)
-        self.made, self.asked = make_pipeline(TfidfVectorizer(analyzer=words), svd).fit(texts), []
-
-    def encode(self, texts):
-        assert isinstance(texts, list)
-        self.asked.append(len(texts))
-        return np.hstack([self.made.transform(texts), np.full((len(texts), 1), 0.05)])
-
-
-def fitted(**options):
-    return Summarizer(budget=60, unit="words", **options).fit(variations())
 
 
 @pytest.fixture(scope="module")
@@ -150,40 +118,6 @@ def test_the_fixed_kind_is_what_it_was():
     assert [part.name for part in read.items.parts] == ["phi"]
 
 
-def test_an_encoder_with_the_fixed_kind_has_equal_shares():
-    encoder, cluster = Small(), variations()[0]
-    model = fitted(encoder=encoder)
-    read = model.features_.read(cluster)
-    E = encoder.encode(read.texts)
-    E /= np.linalg.norm(E, axis=1)[:, None]
-    np.testing.assert_allclose(read.items.similarity, (read.C + E @ E.T) / 2, atol=1e-12)
-    assert len(model.summarize(cluster, 40, "words").text.split()) <= 40
-
-
-def test_model_files_name_their_encoder_and_loading_needs_it(mixture, tmp_path):
-    path, cluster = tmp_path / "m.json", variations()[0]
-    mixture.save(path)
-    data = json.loads(path.read_text())
-    assert data["encoder"]["width"] == 9
-    assert data["encoder"]["name"].endswith(":Small")
-    with pytest.raises(ValueError, match=r"Small.*9 numbers.*Summarizer\.load\(path, encoder="):
-        Summarizer.load(path)
-    again = Summarizer.load(path, encoder=Small())
-    assert again.summarize(cluster, 40, "words").text == mixture.summarize(cluster, 40, "words").text
-    again.save(tmp_path / "again.json")
-    assert json.loads((tmp_path / "again.json").read_text())["encoder"] == data["encoder"]
-    with pytest.raises(ValueError, match=r"gave 9 numbers for a text; this one .* gives 4"):
-        Summarizer.load(path, encoder=Small(3)).summarize(cluster)
-    for record in (3, {"name": "x"}, {"name": 1, "width": 2}, {"name": "x", "width": True}):
-        path.write_text(json.dumps({**data, "encoder": record}))
-        with pytest.raises(ValueError, match="must have a name and a width"):
-            Summarizer.load(path, encoder=Small())
-    del data["encoder"]
-    path.write_text(json.dumps(data))
-    with pytest.raises(ValueError, match="trained without an encoder"):
-        Summarizer.load(path, encoder=Small())
-
-
 def test_a_similarity_of_another_kind_than_the_file_says(mixture, tmp_path):
     path = tmp_path / "m.json"
     mixture.save(path)
@@ -194,82 +128,20 @@ def test_a_similarity_of_another_kind_than_the_file_says(mixture, tmp_path):
         Summarizer.load(path, encoder=Small())
 
 
-def raising(texts):
-    raise RuntimeError(f"no memory for {len(texts)}")
-
-
-def one_nan(texts):
-    rows = np.ones((len(texts), 3))
-    rows[1, 2] = np.nan
-    return rows
-
-
-BAD = {
-    "one_nan": (one_nan, "NaN or infinite"),
-    "infinite": (lambda texts: np.full((len(texts), 2), np.inf), "NaN or infinite"),
-    "sparse NaN": (lambda texts: sparse.csr_array(one_nan(texts)), "NaN or infinite ones for 1"),
-    "another length": (lambda texts: np.ones((len(texts) - 1, 3)), r"rows of numbers.*shape \(\d+, 3\)"),
-    "one dimension": (lambda texts: np.ones(len(texts)), "list of texts, not one text"),
-    "three dimensions": (lambda texts: np.ones((len(texts), 2, 2)), "shape"),
-    "no columns": (lambda texts: np.ones((len(texts), 0)), "shape"),
-    "zero rows": (lambda texts: np.eye(len(texts), 3), "only zeros for"),
-    "all zeros": (lambda texts: np.zeros((len(texts), 3)), "only zeros for"),
-    "complex": (lambda texts: np.ones((len(texts), 3), complex), "dtype complex128"),
-    "objects": (lambda texts: np.array([[object(), 1]] * len(texts)), "dtype object"),
-    "strings": (lambda texts: [["a", "b"]] * len(texts), "real numbers"),
-    "several lengths": (lambda texts: [[1.0] * (1 + i % 2) for i in range(len(texts))], "no array"),
-    "fails": (raising, "RuntimeError: no memory for"),
-    "a generator": (lambda texts: ([1.0, 2.0] for _ in texts), "found generator"),
-    "nothing": (lambda _: None, "found NoneType"),
-    "a dict": (lambda texts: {text: [1.0] for text in texts}, "found dict"),
-}
-
-
-@pytest.mark.parametrize(("encoder", "said"), BAD.values(), ids=BAD)
-def test_bad_encoders_are_told_before_anything_is_learned(encoder, said, monkeypatch):
-    def never(*_, **__):
-        raise AssertionError("work was begun")
-
-    monkeypatch.setattr("dpplearn.summarize.model.training.training_targets", never)
-    with pytest.raises(ValueError, match=said) as error:
-        fitted(similarity="mixture", encoder=encoder)
-    assert str(error.value).startswith("The encoder ")
-
-
-@pytest.mark.parametrize("encoder", ["all-MiniLM-L6-v2", 3, Small, b"x"])
-def test_what_is_no_encoder(encoder):
-    with pytest.raises(TypeError, match=r"encoder must be an object with \.encode"):
-        fitted(similarity="mixture", encoder=encoder)
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        lambda rows: rows.tolist(),
-        lambda rows: rows.astype(np.float16),
-        lambda rows: rows.astype(np.float32) * np.float32(1e30),
-        lambda rows: 1e300 * rows,
-        lambda rows: sparse.csr_matrix(rows),
-        lambda rows: [tuple(row) for row in rows],
-    ],
-)
-def test_what_encoders_may_return(made):
-    small = Small()
-    plain = encode(small, ["Rain fell.", "Boats sank."])
-    cluster = variations()[0]
-    one, two = (
-        SentenceFeatures(similarity="mixture", encoder=e).fit([cluster]).read(cluster).items.part_cosines(6)
-        for e in (small, lambda texts: made(small.encode(texts)))
-    )
-    assert plain.dtype == np.float64
-    np.testing.assert_allclose(two, one, atol=2e-3)
-
-
-def test_clusters_are_encoded_once_and_by_a_list():
-    encoder = Small()
-    model = Summarizer(budget=60, unit="words", similarity="mixture", encoder=encoder).fit(variations())
-    sizes = [len(model.features_.read(c)) for c in variations()]
-    assert encoder.asked[:4] == sizes
+def test_a_new_part_is_one_entry_and_older_models_do_without(mixture, tmp_path, monkeypatch):
+    mixture.save(tmp_path / "m.json")
+    before = mixture.dpp(variations()[0]).L
+    monkeypatch.setitem(PARTS, "length", lambda read, _: unit_rows(np.array([[len(text), 9.0] for text in read.texts])))
+    old = Summarizer.load(tmp_path / "m.json", encoder=Small())
+    np.testing.assert_array_equal(old.dpp(variations()[0]).L, before)
+    read = SentenceFeatures(similarity="mixture").fit(variations()[:1]).read(variations()[0])
+    assert read.items.parts[-1].name == "length"
+    monkeypatch.undo()
+    data = json.loads((tmp_path / "m.json").read_text())
+    data["similarity"]["names"][0] = "length"
+    (tmp_path / "m.json").write_text(json.dumps(data))
+    with pytest.raises(ValueError, match="parts that dpplearn makes"):
+        Summarizer.load(tmp_path / "m.json", encoder=Small())
 
 
 def test_given_sentences_questions_and_shorter_forms(mixture):
@@ -318,54 +190,3 @@ def test_other_languages_have_no_stems():
 def test_tune_is_of_the_fixed_kind():
     with pytest.raises(ValueError, match="tune=True chooses rho"):
         Summarizer(similarity="mixture").fit(variations(), tune=True)
-
-
-def test_results_of_other_kinds_are_other_results():
-    plain = Experiment(Summarizer(), ["dpp-greedy"], variations(), None).record
-    learned = Experiment(Summarizer(similarity="mixture", encoder=one_nan), ["dpp-greedy"], variations(), None).record
-    assert {name: learned[name] for name in learned if name not in plain} == {
-        "similarity": "mixture",
-        "encoder": f"{__name__}:one_nan",
-    }
-
-
-MODULE = """
-import numpy as np
-
-def encoder(texts):
-    return np.array([[len(text), text.count(" "), 1.0] for text in texts])
-"""
-
-
-def test_on_the_command_line(tmp_path, monkeypatch):
-    (tmp_path / "my_encoder.py").write_text(MODULE)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    corpus, model, text = tmp_path / "c.jsonl", str(tmp_path / "m.json"), tmp_path / "t.txt"
-    corpus.write_text("".join(json.dumps(record(cluster)) + "\n" for cluster in variations()[:2]))
-    text.write_text(Cluster.example().documents[0].text)
-    named = ["--encoder", "my_encoder:encoder"]
-    options = ["--budget", "60", "--unit", "words", "--similarity", "mixture", *named]
-    done = run("train", str(corpus), "--out", model, *options)
-    assert "similarity mixture" in done.stderr
-    shown = run("info", model)  # without the encoder
-    assert "my_encoder:encoder, 3 numbers for a text" in shown.stdout
-    assert "meaning" in shown.stdout
-    refused = run("summarize", str(text), "--model", model, code=1)
-    assert "Summarizer.load(path, encoder=...), or --encoder" in refused.stderr
-    assert run("summarize", str(text), "--model", model, *named).stdout.strip()
-    refused = run("train", str(corpus), "--out", model, *options[:-1], "my_encoder:nothing", code=1)
-    assert "cannot be imported" in refused.stderr
-    sys.modules.pop("my_encoder", None)
-
-
-def run(*arguments, code=0):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        done = CliRunner().invoke(main, list(arguments))
-    assert done.exit_code == code, done.output
-    return done
-
-
-def record(cluster):
-    documents = [{"id": d.id, "text": d.text, "title": d.title} for d in cluster.documents]
-    return {"id": cluster.id, "documents": documents, "references": list(cluster.references)}

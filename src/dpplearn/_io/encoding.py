@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from io import BufferedReader, BytesIO
 from itertools import count
 from pathlib import Path
@@ -44,18 +45,59 @@ _CHARSETS = re.compile(
 )
 
 
+GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # how packed files begin
+
+
 @contextmanager
 def unpacked(file: Any, name: Path | str) -> Iterator[Any]:
-    """What is in an open file, that of gzip unpacked; errors call it by its name."""
+    """What is in an open file, that of gzip or Zstandard unpacked; errors call it by its name."""
     buffered = file if isinstance(file, BufferedReader) else BufferedReader(file)
+    head = buffered.peek(4)[:4]
+    if head == ZSTANDARD:
+        with zstandard_stream(buffered, name) as stream:
+            yield stream
+        return
     try:
-        yield gzip.GzipFile(fileobj=buffered) if buffered.peek(2)[:2] == b"\x1f\x8b" else buffered
+        yield gzip.GzipFile(fileobj=buffered) if head[:2] == GZIP else buffered
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{name} must be a whole gzip file, but cannot be unpacked: {error}.") from error
 
 
+@contextmanager
+def zstandard_stream(file: Any, name: Path | str) -> Iterator[BufferedReader]:
+    """A Zstandard file unpacked as it is read, by pyarrow or, where that is not here, the package `zstandard`."""
+    stream: Any
+    try:
+        arrow: Any = import_module("pyarrow")
+        stream, broken = arrow.CompressedInputStream(arrow.PythonFile(file, "r"), "zstd"), arrow.ArrowException
+    except ImportError:
+        try:
+            package: Any = import_module("zstandard")
+        except ImportError:
+            raise ValueError(
+                f'{name} is a Zstandard file: to read it, pip install "dpplearn[zstandard]", or unpack it first.'
+            ) from None
+        stream, broken = package.ZstdDecompressor().stream_reader(file, read_across_frames=True), package.ZstdError
+    try:
+        yield BufferedReader(stream)
+    except (broken, OSError, EOFError) as error:
+        raise ValueError(f"{name} must be a whole Zstandard file, but cannot be unpacked: {error}.") from error
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is one of gzip or Zstandard: its lines are found by unpacking it from the beginning."""
+    with path.open("rb") as file:
+        head = file.read(4)
+    return head[:2] == GZIP or head == ZSTANDARD
+
+
+def unpacked_name(path: Path) -> str:
+    """What a file is called in lower case, without the ending that says how it is packed."""
+    return path.name.lower().removesuffix(".gz").removesuffix(".zst")
+
+
 def read_all(file: BinaryIO, name: Path | str, limit: int = MAX_BYTES, advice: str = CUT) -> bytes:
-    """All of an open file, unpacking gzip; refuse one that is longer than the limit."""
+    """All of an open file, unpacking it; refuse one that is longer than the limit."""
     with unpacked(file, name) as opened:
         return _bounded(opened.read(limit + 1), name, limit, advice)
 
@@ -77,7 +119,7 @@ def read_bytes(path: Path, limit: int = MAX_BYTES, advice: str = CUT) -> bytes:
 
 
 def peek(path: Path, size: int = 2000) -> bytes:
-    """The first bytes of a file, unpacking gzip; none if it cannot be read."""
+    """The first bytes of a file, unpacking it; none if it cannot be read."""
     try:
         with path.open("rb") as file, unpacked(file, path) as opened:
             return opened.read(size)
@@ -97,17 +139,22 @@ class Line(NamedTuple):
         return decode(self.data, self.where, self.encoding).removeprefix("\ufeff")
 
 
-def read_lines(source: Path | BinaryIO, name: Path | str, encoding: str = "utf-8") -> Iterator[Line]:
-    """The lines of a file or an open one, unpacking gzip, one at a time; one that is too long is an error."""
+def breaks_at_bytes(encoding: str) -> bool:
+    """Whether lines end at a byte of their own, as in UTF-8 and not in UTF-16."""
     check_encoding(encoding)
+    return "\n".encode(encoding).removeprefix(codecs.BOM_UTF8) == b"\n"
+
+
+def read_lines(source: Path | BinaryIO, name: Path | str, encoding: str = "utf-8", first: int = 1) -> Iterator[Line]:
+    """The lines of a file or an open one, unpacking it, one at a time, numbered from `first`; too long is an error."""
     with ExitStack() as stack:
         file = stack.enter_context(source.open("rb")) if isinstance(source, Path) else source
         opened = stack.enter_context(unpacked(file, name))
-        if "\n".encode(encoding).removeprefix(codecs.BOM_UTF8) != b"\n":  # UTF-16: bytes do not tell lines
+        if not breaks_at_bytes(encoding):
             whole = _bounded(opened.read(MAX_LINE + 1), name, MAX_LINE, "Save it as UTF-8, which is read by lines.")
             opened, encoding = BytesIO(decode(whole, name, encoding).encode("utf-8", "surrogatepass")), "utf-8"
         blank = 0
-        for number in count(1):
+        for number in count(first):
             where = f"{name}, line {number}"
             data = _bounded(opened.readline(MAX_LINE + 1), where, MAX_LINE, "Lines end at line feeds.")
             if not data:

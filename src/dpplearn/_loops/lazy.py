@@ -255,7 +255,7 @@ def count_in_group(wanted, quota, run, j):
 def ended(wanted, quota, run, alive):
     """Why a run has ended."""
     at = run.at
-    if quota.group.size > 0:  # none that is barred is still a candidate
+    if quota.group.size > 0 and at[TAKEN] < run.items.size:  # none that is barred is still a candidate
         for i in range(alive.size):
             if alive[i] and charge(quota, at, wanted.k, i, 0.0) < 0.0:
                 alive[i] = 0

@@ -1,8 +1,14 @@
-"""How far a fit is, on standard error: one line that moves on a terminal, elsewhere a line per iteration."""
+"""How far a fit or a sampler is, on standard error: one line that moves on a terminal or in a notebook.
+
+Elsewhere, as in a log, it is a line per iteration, and nothing of what is between.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TextIO
 
 WIDTH = 24
@@ -23,7 +29,7 @@ class Progress:
 
     def __init__(self, verbose: bool, stream: TextIO | None = None) -> None:
         self.verbose, self.stream = bool(verbose), stream or sys.stderr
-        self.moving = self.verbose and self.stream.isatty()
+        self.moving = self.verbose and (self.stream.isatty() or is_notebook(self.stream))
         self.iteration = 0
         self.last, self.width = "", 0  # the last iteration's line; what is on the screen
 
@@ -64,6 +70,36 @@ class Progress:
 def bar(done: int, total: int) -> str:
     filled = WIDTH * done // max(total, 1)
     return "#" * filled + "." * (WIDTH - filled)
+
+
+def is_notebook(stream: object) -> bool:
+    """Whether a stream is that of a notebook's cell, which can draw a line again though it is no terminal."""
+    return type(stream).__module__.partition(".")[0] == "ipykernel"
+
+
+_shown: ContextVar[tuple[Progress, str] | None] = ContextVar("shown", default=None)
+
+
+@contextmanager
+def showing(progress: bool | Progress, what: str) -> Iterator[None]:
+    """Within it, parts of the work that threads do move a bar, if that was asked for."""
+    if progress is False:
+        yield
+        return
+    if not isinstance(progress, bool | Progress):
+        raise TypeError(f"progress must be True or False, found {progress!r:.60}.")
+    drawn = as_progress(progress)
+    token = _shown.set((drawn, what))
+    try:
+        yield
+    finally:
+        _shown.reset(token)
+        drawn.clear()
+
+
+def told() -> tuple[Progress, str] | None:
+    """What shows progress here, and what it calls the work; None where nobody asked."""
+    return _shown.get()
 
 
 def as_progress(verbose: bool | Progress) -> Progress:

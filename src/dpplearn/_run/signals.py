@@ -10,6 +10,8 @@ from multiprocessing import parent_process, resource_tracker
 from multiprocessing.connection import wait
 from threading import Thread
 
+LOSSES = 3  # workers lost one after the other, after which it is no accident
+
 
 @contextmanager
 def deaf_children() -> Iterator[None]:

@@ -23,6 +23,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")  # and halve
 
 # name of the command and of its module: one line for --help
 COMMANDS = {
+    "batch": "Summarize every cluster of a corpus.",
     "baskets": "Learn kernels from baskets, recommend what comes next.",
     "completion": "Print what makes a shell complete commands and options.",
     "evaluate": "Score every system on a corpus (Table 2).",

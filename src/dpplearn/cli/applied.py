@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn.cli.items import Items
 from dpplearn.decoding.candidates import Directed
 from dpplearn.decoding.diversify import DiverseSelection
@@ -15,16 +15,25 @@ from dpplearn.decoding.limits import check_limits
 from dpplearn.learning.columns import Column
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
+from dpplearn.learning.relative import Reason, Relative, strongest
 
 EMBEDDING = "embedding"
 
 
 class Applied(NamedTuple):
-    """What was chosen, and what each feature adds to log q^2 of each item."""
+    """What was chosen, what each feature adds to log q^2 of each item, and fields against the average item."""
 
     chosen: DiverseSelection
     names: list[str]
     contributions: FloatArray
+    relative: Relative
+
+    def because(self, item: int) -> tuple[Reason, ...]:
+        """At most three fields that speak for an item against the average one, beyond their error."""
+        amounts, error = self.relative.amounts, self.relative.error
+        return strongest(
+            [Reason(name, f"its {name}", float(x[item]), error(item, name)) for name, x in amounts.items()]
+        )
 
     def reasons(self, item: int, most: int | None = None) -> dict[str, float]:
         """What counts for an item, the largest first; the constant counts for all."""
@@ -54,7 +63,25 @@ def apply_model(
     limits = check_limits(x.n, costs, options.get("budget"), options.get("k"), (), ())
     directed = Directed(rows, np.linalg.norm(rows, axis=1), q)
     chosen = DiverseSelection.of(found, found.reason, options["diversity"], {"method": method}, limits, directed)
-    return Applied(chosen, list(model.quality_.names), model.quality_.contributions(x))
+    names = list(model.quality_.names)
+    fields = fields_of(names, [] if model.encoding_ is None else [one.name for one in model.encoding_.features])
+    return Applied(chosen, names, model.quality_.contributions(x), Relative(model, x, fields))
+
+
+def fields_of(names: list[str], fields: list[str]) -> dict[str, IntArray]:
+    """The columns of each field: those that are called as it is, or begin so ("genre=jazz", "tempo is unknown").
+
+    Examples
+    --------
+    >>> {name: own.tolist() for name, own in fields_of(["constant", "genre=jazz", "genre=pop", "x"], ["genre"]).items()}
+    {'genre': [1, 2], 'x': [3]}
+    """
+    found: dict[str, list[int]] = {}
+    for j, name in enumerate(names):
+        own = [one for one in fields if name == one or name.startswith((f"{one}=", f"{one} "))]
+        if name != "constant":
+            found.setdefault(max(own, key=len, default=name), []).append(j)
+    return {name: np.array(own) for name, own in found.items()}
 
 
 def by_table(items: Items, encoding: Encoding, costs: FloatArray | None) -> ItemSet:

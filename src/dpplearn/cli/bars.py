@@ -1,20 +1,22 @@
-"""How far a command is: bars on standard error, only where that is a terminal, gone when the work is done."""
+"""How far a command is, on standard error: bars that go when the work is done, or a line a minute in a file."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from dpplearn._run.progress import Progress
-from dpplearn.cli import visible
+from dpplearn.cli import say, visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Rich
     from rich.progress import TaskID
 
 WEIGHTS = "Learning weights"
+EVERY = 60.0  # seconds between lines
 
 
 class Bars(Progress):
@@ -42,11 +44,50 @@ class Bars(Progress):
         self.iteration = 0  # another fit may follow
 
 
+class Lines(Progress):
+    """A line now and then, for a file that keeps what long work says; nothing for work that is done in a minute."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(False)
+        self.clock, self.told, self.what, self.began = clock, clock(), "", (0, 0.0)
+
+    def stage(self, what: str, done: int, total: int) -> None:
+        now = self.clock()
+        if what != self.what or done < self.began[0]:
+            self.what, self.began = what, (done, now)
+        if now - self.told >= EVERY:
+            self.told, (first, start) = now, self.began
+            left = (now - start) * (total - done) / (done - first) if done > first else None
+            say(f"{what}: {done} of {total}" + (f", {time_left(left)} left" if left is not None else ""))
+
+    def tick(self, done: int, total: int) -> None:
+        self.stage(f"{WEIGHTS}, iteration {self.iteration + 1}", done, total)
+
+    def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:  # noqa: ARG002  # Progress's
+        self.iteration = iteration
+
+    def clear(self) -> None:
+        self.iteration = 0
+
+
+def time_left(seconds: float) -> str:
+    """In hours and minutes.
+
+    Examples
+    --------
+    >>> time_left(20.0), time_left(4321.0)
+    ('less than a minute', '1 h 12 min')
+    """
+    minutes = round(seconds / 60)
+    hours = f"{minutes // 60} h " if minutes >= 60 else ""
+    return f"{hours}{minutes % 60} min" if minutes else "less than a minute"
+
+
 @contextmanager
 def bars() -> Iterator[Progress]:
-    """What shows how far the work is: nothing where nobody watches."""
+    """What shows how far the work is, with the time left: bars on a terminal, else a line a minute."""
     if not sys.stderr.isatty():
-        yield Progress(False)
+        yield Lines()
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn

@@ -89,9 +89,16 @@ def fit(
 @click.option("-k", type=WholeNumber(1), default=10, show_default=True, help="Number of items.")
 @click.option("--exclude", multiple=True, metavar="ITEM", help="Not this one; may be repeated.")
 @click.option("--complete", is_flag=True, help="The most probable set with -k more items, not the next one.")
+@click.option("--explain", is_flag=True, help="Say which items of the basket attract each, on standard error.")
 @AS_JSON
 def recommend(
-    model: Path, items: tuple[str, ...], k: int, exclude: tuple[str, ...], complete: bool, as_json: bool
+    model: Path,
+    items: tuple[str, ...],
+    k: int,
+    exclude: tuple[str, ...],
+    complete: bool,
+    explain: bool,
+    as_json: bool,
 ) -> None:
     """What comes next to a basket of ITEMs, with probabilities."""
     from dpplearn.learning.kernel import KernelDPP
@@ -103,11 +110,16 @@ def recommend(
             found: list[Any] = [{"item": item} for item in fitted.complete(basket, k, out)]
         else:
             found = [one._asdict() for one in fitted.recommend(basket, k, out)]
+        if explain:
+            for one in found:
+                one["why"] = [pull._asdict() | {"words": pull.words} for pull in fitted.why(one["item"], basket)]
     if as_json:
         print_json({"basket": basket, "next": found})
         return
     for one in found:
         click.echo(visible(f"{one['probability']:.4f}  {one['item']}" if "probability" in one else str(one["item"])))
+        if explain and one["why"]:
+            say(visible(f"        {'; '.join(pull['words'] for pull in one['why'])}"))
 
 
 @command.command()

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpplearn.cli import print_json, say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
 from dpplearn.cli.corpus import read_for_scoring, scored_language
-from dpplearn.cli.options import COMPRESS, ENCODER, MODEL, PATH, UNIT, Run, named_encoder, run_options
+from dpplearn.cli.options import COMPRESS, CORPUS, ENCODER, MODEL, UNIT, Run, named_encoder, run_options
 from dpplearn.cli.tables import print_table_2
 
 if TYPE_CHECKING:
+    from dpplearn._run.workers import Workers
     from dpplearn.summarize.experiments.evaluation import Comparison
 
 STOPPED = "Stopped. What is done is kept: run the same command with the same --out to go on."
 
 
 @click.command(name="evaluate")
-@click.argument("corpus", type=PATH)
+@click.argument("corpus", type=CORPUS)
 @MODEL
 @ENCODER
 @click.option("--systems", default="", help="Names, with commas between.  [default: all]")
-@click.option("--train", type=PATH, help="Corpus that lr-mmr and lr-dpp learn from.  [default: they are left out]")
+@click.option("--train", type=CORPUS, help="Corpus that lr-mmr and lr-dpp learn from.  [default: they are left out]")
 @COMPRESS
 @click.option("--budget", type=float, help="Length of the summaries.  [default: the model's]")
 @click.option("--unit", type=UNIT, help="[default: the model's]")
@@ -67,18 +70,29 @@ def command(
         say("Left out lr-mmr and lr-dpp: name the corpus that they learn from with --train.")
     unit = str(summarizer.unit) if unit is None else unit
     budget = check_budget(summarizer.budget if budget is None else budget, unit)
-    clusters = read_for_scoring(corpus, run, split, language)
-    spoken = scored_language(clusters, summarizer.language_)
-    if train is not None and not set(LEARNED).isdisjoint(names):
-        logistic = train_logistic(summarizer, read_for_scoring(train, run, None, language))
-    models, scoring = Models(summarizer, logistic, compress), Scoring(budget, unit, spoken)
-    called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
-    folder = ResultsFolder(run.out, evaluation_record(models, clusters, scoring, called))
-    with stoppable(stopped(run)), bars() as show:
-        found = evaluate(models, clusters, names, scoring, folder, jobs=run.jobs, progress=show)
+    with workers_for(run) as (_, workers):
+        clusters = read_for_scoring(corpus, run, split, language, workers)
+        spoken = scored_language(clusters.clusters, summarizer.language_)
+        if train is not None and not set(LEARNED).isdisjoint(names):
+            logistic = train_logistic(summarizer, read_for_scoring(train, run, None, language, workers).corpus)
+        models, scoring = Models(summarizer, logistic, compress), Scoring(budget, unit, spoken)
+        called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
+        folder = ResultsFolder(run.out, evaluation_record(models, clusters, scoring, called))
+        with stoppable(stopped(run)), bars() as show:
+            found = evaluate(models, clusters, names, scoring, folder, workers, progress=show)
     if not run.as_json:
-        print_table_2(found, f"{corpus.name}: {len(clusters)} clusters, {budget:g} {unit}")
+        print_table_2(found, f"{corpus.name}: {len(clusters.clusters)} clusters, {budget:g} {unit}")
     finish(run, found)
+
+
+@contextmanager
+def workers_for(run: Run) -> Iterator[tuple[Any, Workers]]:
+    """The backend and the workers that a command was told to use."""
+    from dpplearn._run.cluster import scheduler_client
+    from dpplearn._run.workers import open_workers
+
+    with scheduler_client(run.scheduler, run.backend) as backend, open_workers(backend, run.jobs) as workers:
+        yield backend, workers
 
 
 def finish(run: Run, found: Comparison) -> None:

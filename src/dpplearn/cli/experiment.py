@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,15 @@ import click
 
 from dpplearn.cli import say, stoppable, usage_errors
 from dpplearn.cli.bars import bars
-from dpplearn.cli.corpus import read_for_scoring
-from dpplearn.cli.evaluate import finish, stopped
-from dpplearn.cli.options import FILE, PATH, Run, learning_options, named_encoder, run_options
+from dpplearn.cli.corpus import corpus_for, read_for_scoring
+from dpplearn.cli.evaluate import finish, stopped, workers_for
+from dpplearn.cli.options import CORPUS, FILE, Run, learning_options, named_encoder, run_options
 from dpplearn.cli.tables import print_table_1, print_table_2
 
 
 @click.command(name="experiment")
-@click.option("--train", type=PATH, required=True, help="Corpus to learn from.")
-@click.option("--test", type=PATH, help="Corpus to summarize.")
+@click.option("--train", type=CORPUS, required=True, help="Corpus to learn from.")
+@click.option("--test", type=CORPUS, help="Corpus to summarize.")
 @click.option("--leave-one-out", is_flag=True, help="No --test: each topic (id before the first dot) by the others.")
 @click.option("--peers", type=FILE, help="Other systems' summaries: a folder or JSON Lines.")
 @click.option("--systems", default="", help="Names, with commas between.  [default: all]")
@@ -44,12 +45,15 @@ def command(
     in the paper) and against the others. Clusters of the test corpus that hold documents of the training corpus
     are named, and Table 2 is given with and without them.
     """
+    from dpplearn.summarize.corpora.reading import listed
     from dpplearn.summarize.experiments.held_out import Experiment
     from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2
     from dpplearn.summarize.experiments.results_folder import ResultsFolder
     from dpplearn.summarize.experiments.systems import check_systems
-    from dpplearn.summarize.model.training import settled_language
+    from dpplearn.summarize.experiments.tested import look_over
+    from dpplearn.summarize.model.training import settle
     from dpplearn.summarize.summarizer import Summarizer
+    from dpplearn.summarize.text.matching import normal_language
 
     with usage_errors():
         names = check_systems(systems.split(","))
@@ -58,33 +62,42 @@ def command(
         elsewhere = test is not None and test.resolve() != train.resolve()
         if (leave_one_out and elsewhere) or (not leave_one_out and test is None):
             raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
-    ours = read_for_scoring(train, run, train_split, language)
-    language = settled_language(language, ours)
-    theirs = None
-    if test is not None and not leave_one_out:
-        theirs = read_for_scoring(test, run, test_split, language)
-        if not elsewhere and train_split == test_split:
-            say(
-                "Warning: --train and --test are the same file: scores say how well the model remembers. "
-                "Use --leave-one-out, or --train-split and --test-split."
-            )
-    called = {"train": train.name} | ({} if test is None else {"test": test.name})
-    experiment = Experiment(summarizer.set_params(language=language), names, ours, theirs, tune, called)
-    folder = ResultsFolder(run.out, experiment.record)
-    with stoppable(stopped(run)), bars() as show:
-        options: dict[str, Any] = {"encoding": run.encoding or "utf-8", "jobs": run.jobs, "progress": show}
-        found = experiment.run(folder, peers, **options)
+    with workers_for(run) as (backend, workers):
+        if leave_one_out:  # clusters are split once, and learned from many times: they stay in memory
+            whole = listed(corpus_for(run, train, train_split, language))
+            ours = look_over(whole, str(train))
+        else:
+            ours = read_for_scoring(train, run, train_split, language, workers)
+        spoken = {str(normal_language(one.language)) for one in ours.clusters if one.language}
+        texts = (document.text for cluster in ours.corpus for document in cluster.documents)
+        language = settle(language, spoken, islice(texts, 30))
+        theirs = None
+        if test is not None and not leave_one_out:
+            theirs = read_for_scoring(test, run, test_split, language, workers)
+            if not elsewhere and train_split == test_split:
+                say(
+                    "Warning: --train and --test are the same file: scores say how well the model remembers. "
+                    "Use --leave-one-out, or --train-split and --test-split."
+                )
+        called = {"train": train.name} | ({} if test is None else {"test": test.name})
+        experiment = Experiment(summarizer.set_params(language=language), names, ours, theirs, tune, called)
+        folder = ResultsFolder(run.out, experiment.record)
+        with stoppable(stopped(run)), bars() as show:
+            options: dict[str, Any] = {"encoding": run.encoding or "utf-8", "jobs": run.jobs, "progress": show}
+            found = experiment.run(folder, peers, backend=backend, **options)
     if found.shared:
         said = "; ".join(f"{name} ({', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''})"
                          for name, ids in list(found.shared.items())[:5])  # fmt: skip
         more = "" if len(found.shared) <= 5 else f"; and {len(found.shared) - 5} more clusters"
         say(
-            f"Warning: {len(found.shared)} of {len(experiment.tested)} test clusters hold documents of the "
+            f"Warning: {len(found.shared)} of {len(experiment.tested.clusters)} test clusters hold documents of the "
             f"training corpus: {said}{more}."
         )
     if not run.as_json:
-        size = f"{len(experiment.tested)} clusters, {budget:g} {unit}"
-        print_table_1(found.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours)} clusters, {budget:g} {unit}")
+        size = f"{len(experiment.tested.clusters)} clusters, {budget:g} {unit}"
+        print_table_1(
+            found.table_1, PAPER_1, f"Table 1. {train.name}: {len(ours.clusters)} clusters, {budget:g} {unit}"
+        )
         print_table_2(found.table_2, f"Table 2. {experiment.record['test']}: {size}", PAPER_2)
         if found.without_shared is not None:
             title = f"Table 2 without the {len(found.shared)} clusters that share documents with the training corpus"

@@ -28,6 +28,13 @@ def is_number(value: Any) -> bool:
         return False
 
 
+def not_finite(place: str, name: str, row: np.ndarray) -> str:
+    """Which number of an embedding is none, and how many are."""
+    bad = np.flatnonzero(~np.isfinite(row))
+    more = "" if bad.size == 1 else f", and {bad.size - 1} others"
+    return f"{place}: the field {name!r} must hold finite numbers, but number {bad[0]} of it is {row[bad[0]]}{more}."
+
+
 @dataclass(frozen=True, eq=False)
 class Items:
     """Records in the order of the file, and where each was found."""
@@ -107,9 +114,7 @@ class Items:
                 bad = np.flatnonzero(~np.isfinite(whole[low : low + 16384]).all(axis=1))
                 if bad.size:
                     i = low + int(bad[0])
-                    raise ValueError(
-                        f"{self.places[i]}: the field {name!r} must hold finite numbers, found {whole[i]!r:.60}."
-                    )
+                    raise ValueError(not_finite(self.places[i], name, whole[i]))
             return np.asarray(whole)
         rows: list[Any] = []
         for value, place in self.column(name):
@@ -126,8 +131,10 @@ class Items:
                 numbers = np.array([self._number(x, name, place) for x in row])  # says which it is
             if numbers.ndim != 1:
                 raise ValueError(f"{wrong} {value!r:.40}.")
-            if numbers.dtype.kind not in "fiu" or not np.isfinite(numbers).all():
+            if numbers.dtype.kind not in "fiu":
                 raise ValueError(f"{place}: the field {name!r} must hold finite numbers, found {value!r:.60}.")
+            if not np.isfinite(numbers).all():
+                raise ValueError(not_finite(place, name, numbers))
             if rows and len(row) != len(rows[0]):
                 raise ValueError(
                     f"{place}: the field {name!r} has {len(row)} numbers, and that of the first item {len(rows[0])}."

@@ -108,6 +108,11 @@ SKIP_BAD = click.option(
 )
 
 
+CORPUS = click.Path(path_type=Path)  # a file, a folder or a pattern, which `open_corpus` looks for
+BACKEND = click.option("--backend", type=click.Choice(["serial", "processes", "dask"]), help="[default: by --jobs]")
+SCHEDULER = click.option(
+    "--scheduler", metavar="ADDRESS", help="Of a Dask cluster to work on, such as tcp://host:8786."
+)
 UNIT = click.Choice(["bytes", "words", "sentences", "tokens"])
 
 
@@ -124,6 +129,34 @@ def named_encoder(name: str | None) -> Any:
 def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Many options as one, which --help lists in this order."""
     return lambda command: reduce(lambda inner, option: option(inner), reversed(options), command)
+
+
+summary_options = several(
+    click.option(
+        "--budget",
+        type=Length(),
+        metavar="LENGTH",
+        help="At most so long, or a share of the text such as 20%; in sentences, so many.  "
+        "[default: what suits the text, about 100 words for ten news articles; with --model, its own]",
+    ),
+    click.option("--unit", type=UNIT, help="[default: words]"),
+    click.option("--decoder", type=DecoderName(), metavar="NAME", help=f"{DECODERS_HELP}.  [default: the model's]"),
+    DIVERSITY,
+    click.option("--min-words", type=WholeNumber(0), default=1, help="Fewest words of a sentence."),
+    click.option("--keep-all", is_flag=True, help="Choose from headings, tables, code, fragments and repeats, too."),
+    click.option("--about", metavar="QUESTION", help="What the summary is to be about: a question, or a few words."),
+    click.option(
+        "--order",
+        type=click.Choice(["chronological", "source", "importance"]),
+        default="chronological",
+        show_default=True,
+        help="Documents by date where they have one, as given, or what adds most first.",
+    ),
+    click.option(
+        "--with-context", is_flag=True, help='A sentence such as "But he ..." brings the one before it, or is out.'
+    ),
+    COMPRESS,
+)
 
 
 learning_options = several(
@@ -172,6 +205,8 @@ class Run:
 
     only: str | None
     jobs: int
+    backend: str | None
+    scheduler: str | None
     out: Path | None
     as_json: bool
     encoding: str | None
@@ -189,6 +224,8 @@ def run_options(command: Callable[..., None]) -> Callable[..., None]:
         AS_JSON,
         click.option("--out", type=FILE, help="Folder for results.json and all summaries."),
         click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for all cores."),
+        BACKEND,
+        SCHEDULER,
         click.option("--references", "only", metavar="PART", help="Only references with this in their reference_ids."),
         ENCODING,
         SKIP_BAD,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, usage_errors
 from dpplearn.cli.applied import Applied, apply_model
 from dpplearn.cli.bars import bars
+from dpplearn.cli.embedded import EMBEDDINGS, embed, field, read_vectors
 from dpplearn.cli.formats import FORMATS, format_of, read_items, write_items
 from dpplearn.cli.items import Items
-from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODER, DecoderName, Size, WholeNumber, named_encoder
+from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODER, DecoderName, Size, WholeNumber
 from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.cli.parts import parts_of
 from dpplearn.cli.reports import write_report
@@ -28,7 +29,7 @@ from dpplearn.decoding.nearby import KERNELS
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.decoding.rounds import in_rounds
 
-EMBEDDINGS, SCORES, TEXTS = ("embedding", "embeddings"), ("score", "scores"), ("text", "texts")
+SCORES = ("score", "scores")
 ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 
 
@@ -161,6 +162,8 @@ def command(
             raise click.UsageError(f"{given_too[0]} is for items with scores and embeddings: leave --model out.")
     if embedding is not None and text is not None:
         raise click.UsageError("Give --embedding or --text, not both.")
+    if embedding is not None and (encoder is not None or dimensions is not None):
+        raise click.UsageError("--encoder and --dimensions make embeddings of texts: leave --embedding out.")
     if budget is not None and cost is None:
         raise click.UsageError(
             "--budget needs --cost FIELD, what each item takes of it. For a number of items, give -k."
@@ -191,9 +194,13 @@ def command(
         each = Each(costs, groups=limits.pop("groups", None))
         asked = check_asked(Asked(k, budget, diversity, method, 1.0, options={}, **limits))
         with bars() as show:
-            chosen = in_rounds(parts, columns, scores, asked, each, n_jobs=jobs, resume=resume, progress=show)
+            try:
+                chosen = in_rounds(parts, columns, scores, asked, each, n_jobs=jobs, resume=resume, progress=show)
+            except ValueError as error:
+                raise ValueError(f"{found.name}: {error}") from None
     else:
-        vectors = read_vectors(found, embedding, text, lambda texts: embed(texts, encoder, dimensions))
+        made = encoder is not None or dimensions is not None  # of texts, though the file may have embeddings
+        vectors = read_vectors(found, embedding, text, made, lambda texts: embed(texts, encoder, dimensions))
         if scores is None:
             scores = read_scores(found, score)
         chosen = diversify(vectors, scores, cost=costs, method=method, **options, **limits)
@@ -236,11 +243,6 @@ def format_to_write(out: Path, as_json: bool) -> str | None:
     return wanted
 
 
-def field(items: Items, given: str | None, usual: tuple[str, ...]) -> str | None:
-    """The field named, or the first of the usual names that the file has."""
-    return given if given is not None else next((name for name in usual if items.has(name)), None)
-
-
 def read_scores(items: Items, given: str | None) -> FloatArray:
     name = field(items, given, SCORES)
     if name is None:
@@ -268,56 +270,14 @@ def labels(items: Items, id_: str | None, title: str | None) -> Sequence[str]:
     return [f"{place} ({', '.join(' '.join(part.split())[:60] for part in more)})" for place, *more in shown]
 
 
-def read_vectors(items: Items, embedding: str | None, text: str | None, of_texts: Callable[[list[str]], Any]) -> Any:
-    """Embeddings from the file, or of its texts."""
-    if not items.records:
-        return np.empty((0, 1))
-    name = field(items, embedding, EMBEDDINGS) if text is None else None
-    if name is not None:
-        many = items.wide(name)
-        return items.matrix(many) if many else items.vectors(name)
-    name = field(items, text, TEXTS)
-    if name is None:
-        raise ValueError(
-            f"{items.name} has neither embeddings nor texts under the usual names. Fields found: "
-            f"{', '.join(items.records[0])}. Name one by --embedding or --text."
-        )
-    return of_texts(items.texts(name))
-
-
-def embed(texts: list[str], encoder: str | None, dimensions: int | None) -> Any:
-    """Texts by an encoder of the user's, or by tf-idf, of which an SVD keeps as many dimensions as are asked for."""
-    if encoder is not None:
-        from dpplearn.summarize.model.meaning import encode
-
-        return encode(named_encoder(encoder), texts)
-    rows = tfidf(texts)
-    if dimensions is None or dimensions >= min(rows.shape):
-        return rows
-    from sklearn.decomposition import TruncatedSVD
-
-    return TruncatedSVD(dimensions, random_state=0).fit_transform(rows)
-
-
-def tfidf(texts: list[str]) -> Any:
-    """Sparse tf-idf rows; a text without words has a row of zeros, and is similar to none."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    try:
-        return TfidfVectorizer(token_pattern=r"(?u)\b\w+\b").fit_transform(texts)
-    except ValueError:  # no text has a word
-        return np.zeros((len(texts), 1))
-
-
 def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None) -> Iterator[str]:
     """What each item that was kept is most like, what to do where two are alike, and why the others were skipped."""
     for kept in chosen.kept:
         alike = "" if kept.nearest < 0 else "; like none of the others kept"
         if kept.similarity >= 0.005:  # 0.01, as it is printed
             alike = f"; of the others kept, most like {place(items, kept.nearest)} ({kept.similarity:.2f})"
-        why = {} if applied is None else applied.reasons(kept.item, most=3)
-        added = ", with " * bool(why) + ", ".join(f"{name} {x:+.2f}" for name, x in why.items())
-        yield f"{items.places[kept.item]}: kept{added}{alike}."
+        why = chosen.why(kept.item) if applied is None else ", ".join(x.words for x in applied.because(kept.item))
+        yield f"{items.places[kept.item]}: kept{f' for {why}' if why else ''}{alike}."
     closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
     if closest is not None and closest.similarity >= ALIKE and chosen.skipped and chosen.diversity < 1.0:
         yield (
@@ -348,7 +308,11 @@ def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Ap
     record: dict[str, Any] = {"selected": selected, "cost": chosen.cost, "reason": chosen.reason}
     if explain:
         for one, kept in zip(selected, chosen.kept, strict=True):
-            one |= likeness(kept) | ({} if applied is None else {"contributions": applied.reasons(kept.item)})
+            one |= likeness(kept) | {"why": chosen.why(kept.item)}
+            if applied is not None:
+                because = applied.because(kept.item)
+                one |= {"contributions": applied.reasons(kept.item), "reasons": [vars(reason) for reason in because]}
+                one["why"] = ", ".join(reason.words for reason in because)
         record["skipped"] = [
             {"item": skipped.item, "place": items.places[skipped.item]}
             | likeness(skipped)

@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpplearn.cli import check_out, first_run_notice, print_json, say
-from dpplearn.cli.options import (
-    COMPRESS,
-    DECODERS_HELP,
-    DIVERSITY,
-    ENCODER,
-    ENCODING,
-    FILE,
-    MODEL,
-    UNIT,
-    DecoderName,
-    Length,
-    WholeNumber,
-    named_encoder,
-)
+from dpplearn.cli.options import ENCODER, ENCODING, FILE, MODEL, named_encoder, summary_options
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster
@@ -29,32 +16,9 @@ if TYPE_CHECKING:
 
 @click.command(name="summarize")
 @click.argument("files", nargs=-1, required=True)
-@click.option(
-    "--budget",
-    type=Length(),
-    metavar="LENGTH",
-    help="At most so long, or a share of the text such as 20%; in sentences, so many.  "
-    "[default: what suits the text, about 100 words for ten news articles; with --model, its own]",
-)
-@click.option("--unit", type=UNIT, help="[default: words]")
-@click.option("--decoder", type=DecoderName(), metavar="NAME", help=f"{DECODERS_HELP}.  [default: the model's]")
-@DIVERSITY
+@summary_options
 @MODEL
 @ENCODER
-@click.option("--min-words", type=WholeNumber(0), default=1, help="Fewest words of a sentence.")
-@click.option("--keep-all", is_flag=True, help="Choose from headings, tables, code, fragments and repeats, too.")
-@click.option("--about", metavar="QUESTION", help="What the summary is to be about: a question, or a few words.")
-@click.option(
-    "--order",
-    type=click.Choice(["chronological", "source", "importance"]),
-    default="chronological",
-    show_default=True,
-    help="Documents by date where they have one, as given, or what adds most first.",
-)
-@click.option(
-    "--with-context", is_flag=True, help='A sentence such as "But he ..." brings the one before it, or is out.'
-)
-@COMPRESS
 @click.option("--explain", is_flag=True, help="Say why, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary and its reasons as JSON.")
 @click.option("--html", type=FILE, help="Also write a page with the sources marked.")

@@ -7,12 +7,13 @@ import click
 
 from dpplearn.cli import check_out, first_run_notice, say
 from dpplearn.cli.bars import bars
-from dpplearn.cli.corpus import read_corpus
 from dpplearn.cli.options import (
+    BACKEND,
+    CORPUS,
     DECODERS_HELP,
     ENCODING,
     FILE,
-    PATH,
+    SCHEDULER,
     SKIP_BAD,
     DecoderName,
     learning_options,
@@ -21,12 +22,16 @@ from dpplearn.cli.options import (
 
 
 @click.command(name="train")
-@click.argument("corpus", type=PATH)
+@click.argument("corpus", type=CORPUS)
 @click.option("--out", type=FILE, required=True, help="Model file to write.")
 @learning_options
 @click.option("--decoder", type=DecoderName(), default="consensus", show_default=True, help=f"{DECODERS_HELP}.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 for all cores.")
-@click.option("--backend", type=click.Choice(["serial", "processes", "dask"]), help="[default: by --jobs]")
+@BACKEND
+@SCHEDULER
+@click.option(
+    "--work", type=FILE, help="Folder for what is made on the way; a run that was stopped goes on.  [default: OUT.work]"
+)
 @click.option("--evaluator", default="numpy", show_default=True, help="How instances are evaluated.")
 @ENCODING
 @SKIP_BAD
@@ -37,6 +42,8 @@ def command(
     language: str | None,
     jobs: int,
     backend: str | None,
+    scheduler: str | None,
+    work: Path | None,
     evaluator: str,
     encoding: str | None,
     skip_bad: bool,
@@ -45,19 +52,27 @@ def command(
 ) -> None:
     """Train a summarizer on CORPUS and write it to a model file.
 
-    CORPUS is a JSON Lines file, a folder with one sub-folder per cluster, or a folder in the DUC layout.
+    CORPUS is a JSON Lines file (perhaps packed), a Parquet file, a pattern such as "news/*.jsonl.gz", a folder with one
+    sub-folder per cluster, or a folder in the DUC layout. It is read piece by piece: memory does not grow with it. A
+    run that was stopped goes on when the same command is run again.
     """
+    from dpplearn._run.cluster import scheduler_client
     from dpplearn.learning.evaluators import make_evaluator
+    from dpplearn.summarize.corpora.reading import open_corpus
     from dpplearn.summarize.summarizer import Summarizer
 
     with first_run_notice():
         check_out(out)
         make_evaluator(evaluator)  # an unknown name is told before any work
         summarizer = Summarizer(language=language, encoder=named_encoder(encoder), **settings)
-        clusters = read_corpus(corpus, encoding, skip_bad, language=summarizer.settings.language)
-        say(f"Read {len(clusters)} clusters from {corpus}.")
-        with bars() as show:
-            summarizer.fit(clusters, tune=tune, n_jobs=jobs, backend=backend, evaluator=evaluator, verbose=show)
+        clusters = open_corpus(
+            corpus, encoding, skip_bad, language=summarizer.settings.language if language else None, usable=skip_bad
+        )
+        own = work is None and (out.is_file() or not out.exists())  # no device
+        work = out.with_name(f"{out.name}.work") if own else work
+        with bars() as show, scheduler_client(scheduler, backend) as where:
+            options: dict[str, Any] = {"tune": tune, "n_jobs": jobs, "backend": where, "evaluator": evaluator}
+            summarizer.fit(clusters, verbose=show, work=work, anew=own, **options)
         summarizer.save(out)
     done = summarizer.training_
     what = "values of trees" if summarizer.quality == "boosted" else "weights"
@@ -66,5 +81,6 @@ def command(
         similarity = f"similarity {summarizer.similarity}"
     say(
         f"Learned {summarizer.learned_.size} {what} from {done['sentences']} sentences of {done['documents']} "
-        f"documents ({similarity}, prior variance {done['prior_variance']:g}). Wrote {out}."
+        f"documents in {done['clusters']} clusters ({similarity}, prior variance {done['prior_variance']:g}). "
+        f"Wrote {out}."
     )

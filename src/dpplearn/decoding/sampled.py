@@ -12,6 +12,7 @@ from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, 
 from dpplearn._linalg import safe_log
 from dpplearn._loops.records import Tables, Window
 from dpplearn._precision import PARALLEL
+from dpplearn._run.progress import Progress, showing
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
 from dpplearn.decoding.greedy import as_found
@@ -60,6 +61,7 @@ def sampled_map(
     diversity: float = 0.5,
     rng: Seed = None,
     n_jobs: int | None = None,
+    progress: bool | Progress = False,
 ) -> SampledSelection:
     """Draw many sets and return the most probable whose cost is in [min_cost, max_cost].
 
@@ -84,6 +86,8 @@ def sampled_map(
         The same seed gives the same result, whatever `n_jobs`.
     n_jobs : int, optional
         Threads; every core by default.
+    progress : bool
+        Whether to show a bar, on a terminal or in a notebook.
 
     Returns
     -------
@@ -106,7 +110,8 @@ def sampled_map(
     low, high = check_window(limits, min_cost, max_cost)
     if not isinstance(tilt, bool | np.bool_):
         raise TypeError(f"tilt must be True or False, found {tilt!r:.60}.")
-    return best_sample(candidates, limits, low, high, n_samples, m, bool(tilt), rng, n_jobs)
+    with showing(progress, "Sampling"):
+        return best_sample(candidates, limits, low, high, n_samples, m, bool(tilt), rng, n_jobs)
 
 
 def best_sample(

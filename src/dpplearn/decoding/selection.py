@@ -10,6 +10,9 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, read_only
+from dpplearn._notebook import card, shown, table
+
+MANY = 20  # items that `repr` shows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,9 +89,17 @@ class Selection:
 
     def __repr__(self) -> str:
         known = f" log_prob={self.log_prob:.6g}," if "log_prob" in self.__dict__ else ""  # costs more than the run
-        return (
-            f"{type(self).__name__}(subset={self.subset.tolist()},{known} cost={self.cost:g}, reason={self.reason!r})"
-        )
+        some = self.subset[:MANY].tolist()
+        items = f"[{', '.join(map(str, some))}, ... {len(self)} items]" if len(self) > MANY else str(some)
+        return f"{type(self).__name__}(subset={items},{known} cost={self.cost:g}, reason={self.reason!r})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the items in the order of selection, with what each added."""
+        items = zip(self.subset.tolist(), self.gains.tolist(), strict=True)
+        rows = ((rank, *one) for rank, one in enumerate(items, 1))
+        facts = {"items": len(self), "cost": float(self.cost)}
+        told = f"<p>{shown(self.reason)}</p>"
+        return card(type(self).__name__, told, table(("rank", "item", "log gain"), rows, len(self)), facts=facts)
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and other processes get the number, not the model."""

@@ -15,6 +15,7 @@ from dpplearn.decoding.limits import Limits
 from dpplearn.decoding.selection import Selection
 
 BLOCK = 2**24  # cosines computed at once, at most
+TOP = 0.9  # of all items below it: one of the best scores
 CLOSE = 0.5  # cosine from which being like a chosen item is the reason
 
 
@@ -112,6 +113,27 @@ class DiverseSelection(Selection):
         assert self.candidates is not None
         items, similarity = nearest(self.candidates, self.subset, themselves=True)
         return [Kept(*one) for one in zip(self.subset.tolist(), items.tolist(), similarity.tolist(), strict=True)]
+
+    def why(self, item: int) -> str:
+        """What speaks for a chosen item, in words: its score among all, or that it had to be in; maybe nothing.
+
+        Examples
+        --------
+        >>> from dpplearn import diversify
+        >>> diversify([[1, 0], [0.9, 0.1], [0, 1]], [0.9, 0.8, 0.5], k=2).why(0)
+        'the best score'
+        """
+        if item not in self.subset:
+            raise ValueError(f"item must be one of those chosen, such as {self.subset[:1].tolist()}, found {item!r}.")
+        if item in self.limits.include:
+            return "being asked for"
+        q = None if self.candidates is None else self.candidates.q
+        if q is None or q.size != self.limits.cost.size or q.min() == q.max():
+            return ""
+        below = float((q < q[item]).mean())
+        if q[item] == q.max():
+            return "the best score"
+        return "one of the best scores" if below >= TOP else "a good score" if below >= 0.5 else "being different"
 
     @cached_property
     def skipped(self) -> list[Skipped]:

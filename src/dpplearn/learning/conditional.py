@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from dpplearn._checks import check_choice
+from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
 from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.boosted_fit import fit_boosted
@@ -27,6 +28,14 @@ from dpplearn.learning.training_set import training_data
 
 class ConditionalEstimator(ConditionalPredictor, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A predictor that is fitted."""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the tables of `summary()`, once it is fitted."""
+        if not hasattr(self, "quality_"):
+            return card(repr(self), facts={"state": "not fitted"})
+        return self.summary()._repr_html_()
+
+    _repr_mimebundle_ = in_notebook
 
     def __sklearn_clone__(self) -> Self:
         """A new estimator with the same parameters; a cluster's client is shared, for it cannot be copied."""
@@ -115,6 +124,8 @@ class ConditionalDPP(ConditionalEstimator):
     Attributes
     ----------
     theta_ : array of shape (m,)
+    covariance_ : array of shape (m, m) or None
+        Of the weights, by the Laplace approximation; None where some weight is undetermined, or it is not known.
     theta_std_ : array of shape (m,)
         Standard errors by Laplace's method: square roots of the diagonal of the inverse Hessian.
         With a learned kind of similarity they are joint with its own. With `learn_rho` or `learn_nugget` they are

@@ -23,7 +23,7 @@ from dpplearn.learning.training_set import check_examples
 
 KEPT = (
     "quality similarity theta_std starts log_likelihood gradient_norm n_iter converged feature_names_in n_features_in "
-    "encoding"
+    "encoding covariance"
 )
 Scorer = Callable[[ConditionalPredictor, Sequence[ItemSet], Sequence[Any]], float]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, check_array, check_vector
+from dpplearn._io.jsonfile import numbers
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.quality import LogLinear, Quality
@@ -30,17 +33,33 @@ class Fitted:
     names: tuple[str, ...]
     starts: FloatArray = field(default_factory=lambda: np.empty(0))  # log-posteriors that the starts reached
     encoding: Encoding | None = None
+    covariance: FloatArray | None = None  # of the weights; None where it is not known, or some weight is undetermined
 
 
 def known_weights(
-    theta: ArrayLike, rho: float, nugget: float, theta_std: ArrayLike | None, names: Sequence[str] | None
-) -> Fitted:
+    theta: ArrayLike, rho: float, nugget: float, theta_std: ArrayLike | None, names: Sequence[str] | None,
+    covariance: FloatArray | None = None,
+) -> Fitted:  # fmt: skip
     """Weights that were not fitted here, with their standard errors where those are known."""
     weights = check_array(theta, "theta", 1).copy()
     m = weights.size
     known = check_names(names, m) or default_names(m)
     std = np.full(m, np.nan) if theta_std is None else check_vector(theta_std, "theta_std", m).copy()
-    return Fitted(LogLinear(weights, known), std, Fixed(rho, nugget), np.nan, np.nan, 0, True, known)
+    return Fitted(
+        LogLinear(weights, known), std, Fixed(rho, nugget), np.nan, np.nan, 0, True, known, covariance=covariance
+    )
+
+
+def read_covariance(given: Any, std: FloatArray, path: str | os.PathLike[str]) -> FloatArray | None:
+    """The covariance of weights with these standard errors; None where a file has none."""
+    if given is None:
+        return None
+    if not isinstance(given, list) or len(given) != std.size:
+        raise ValueError(f"covariance in {path} must have a row for each of the {std.size} weights.")
+    found = np.array([numbers(row, f"covariance[{k}]", path, std.size) for k, row in enumerate(given)])
+    if not (np.isfinite(found).all() and np.allclose(found, found.T) and (found.diagonal() >= 0).all()):
+        raise ValueError(f"covariance in {path} must be symmetric, with variances that are not negative.")
+    return found
 
 
 def default_names(m: int) -> tuple[str, ...]:

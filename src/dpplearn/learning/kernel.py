@@ -15,12 +15,15 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray, check_array, check_int
+from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.baskets.counted import Baskets, Label, check_catalogue, check_weights, warn_repeated
 from dpplearn.learning.baskets.fit import Plan, check_memory, choose_shape, choose_solver, fit_kernel
 from dpplearn.learning.baskets.modelfile import load_factors, save_factors
 from dpplearn.learning.baskets.questions import BasketQuestions
 from dpplearn.learning.conditional import ConditionalEstimator
+from dpplearn.learning.summary import kernel_summary
+from dpplearn.process import SHOWN
 
 EPOCHS, ITERATIONS = 10, 1000
 FITTED = ("alpha", "log_likelihood", "n_iter", "converged", "n_empty")
@@ -192,6 +195,16 @@ class KernelDPP(BasketQuestions, BaseEstimator):  # type: ignore[misc]  # scikit
                 stacklevel=2,
             )
         return self
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how much was learned, and the items that are expected most."""
+        if not hasattr(self, "factors_"):
+            return card(repr(self), facts={"state": "not fitted"})
+        if len(self.items_) > SHOWN:
+            return card("KernelDPP", facts={"items": len(self.items_), "log-likelihood": float(self.log_likelihood_)})
+        return kernel_summary(self)._repr_html_()
+
+    _repr_mimebundle_ = in_notebook
 
     def _forget(self) -> None:
         """Drop what was kept of the last fit."""

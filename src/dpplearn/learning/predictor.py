@@ -41,6 +41,7 @@ class ConditionalPredictor:
     theta_std_: FloatArray
     feature_names_in_: np.ndarray
     n_features_in_: int
+    covariance_: FloatArray | None = None
     given_size: bool = False  # an estimator's argument
 
     def _keep(self, fitted: Fitted) -> Self:
@@ -49,7 +50,7 @@ class ConditionalPredictor:
         self.n_iter_, self.converged_, self.starts_ = fitted.n_iter, fitted.converged, fitted.starts
         self.feature_names_in_ = np.array(fitted.names, dtype=object)
         self.n_features_in_ = len(fitted.names)
-        self.encoding_ = fitted.encoding
+        self.encoding_, self.covariance_ = fitted.encoding, fitted.covariance
         return self
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpplearn._notebook import card, table
 from dpplearn.learning.boosted import Boosted
 
 
@@ -48,8 +48,8 @@ class Summary:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        facts = "".join(f"<dt>{safe(name)}</dt><dd>{safe(value)}</dd>" for name, value in self.facts.items())
-        return f"<h4>{safe(self.title)}</h4><dl>{facts}</dl>{''.join(map(html_of, self.tables))}"
+        tables = (table((one.title, *one.columns), one.rows, len(one.rows)) for one in self.tables)
+        return card(self.title, *tables, facts=self.facts)
 
 
 def lines_of(table: Table) -> list[str]:
@@ -64,21 +64,6 @@ def lines_of(table: Table) -> list[str]:
         ).rstrip()
         for row in (head, rule, *table.rows)
     ]
-
-
-def html_of(table: Table) -> str:
-    head = "".join(f"<th>{safe(cell)}</th>" for cell in (table.title, *table.columns))
-    rows = "".join(
-        f"<tr><th style='text-align:left'>{safe(row[0])}</th>"
-        + "".join(f"<td style='text-align:right'>{safe(cell)}</td>" for cell in row[1:])
-        + "</tr>"
-        for row in table.rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def safe(text: str) -> str:
-    return html.escape(text)
 
 
 def weight_table(title: str, names: Iterable[str], weights: Iterable[float], std: Iterable[float]) -> Table:

@@ -54,11 +54,8 @@ class Approximation:
     diagnosis: Diagnosis
 
     def __repr__(self) -> str:
-        return f"<Approximation of {self.mrf.n} items by {self.family}: log Z {self._sign} {self.log_normalizer!r}>"
-
-    @property
-    def _sign(self) -> str:
-        return {"lower": ">=", "upper": "<=", None: "~"}[self.bound]
+        sign = {"lower": ">=", "upper": "<=", None: "~"}[self.bound]
+        return f"<Approximation of {self.mrf.n} items by {self.family}: log Z {sign} {self.log_normalizer!r}>"
 
     def sample(self, size: int = 1, rng: Seed = None, *, sweeps: int = 100) -> Subsets:
         """Draw subsets from the field itself, approximately: each is a Markov chain of its own.
@@ -170,8 +167,7 @@ def approximate(
         pairs = conditional_moments(w, W, gibbs(w, W, chains, sweeps, generator, q))
         return record(mrf, family, Estimate(np.nan, np.nan), None, pairs, q, None, generator)
     if q is None:
-        kernel = Sine(mrf.n, SURE)
-        q = kernel.process(best_process(w, W, kernel, neighbours=neighbours, corrections=corrections, rng=generator).x)
+        q = best_process(w, W, Sine(mrf.n, SURE), neighbours=neighbours, corrections=corrections, rng=generator).q
     Y, log_weights = propose(w, W, q, 10 * chains, generator)
     log_z, pairs, _ = weighted_moments(log_weights, Y)
     return record(mrf, family, log_z, None, pairs, q, (Y, log_weights), generator)
@@ -192,8 +188,8 @@ def determinantal(
     """The best q of these kernels, and its bound from fresh samples."""
     found = best_process(mrf.w, mrf.W, kernels, neighbours=neighbours, corrections=corrections, rng=rng)
     bound, weighed = lower_bound(found, error, rng)
-    q = kernels.process(found.x)
-    return record(mrf, family, bound, "lower", q.pair_probs(), q, (weighed.Y, weighed.log_weights), rng)
+    sampled = weighed.Y, weighed.log_weights
+    return record(mrf, family, bound, "lower", found.q.pair_probs(), found.q, sampled, rng)
 
 
 def record(

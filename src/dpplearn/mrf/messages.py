@@ -95,20 +95,24 @@ def best_beliefs(
     """
     from scipy import optimize
 
-    a = np.divide(W, rho, out=np.zeros_like(W), where=rho > 0.0)
+    n = w.size
+    i, j = np.nonzero(np.triu(rho, 1))
+    r = rho[i, j]
+    a = W[i, j] / r
 
     def free(x: FloatArray) -> tuple[float, FloatArray, tuple[FloatArray, ...]]:
-        no, table = -np.logaddexp(0.0, x), pair_logs(x, a)
-        base = -no.sum() - (rho * (table[3] - no[:, None] - no)).sum() / 2
-        return float(base), w - x - (rho * (table[1] - table[3] - x[:, None])).sum(axis=1), table
+        no, table = -np.logaddexp(0.0, x), pair_logs(x[i], x[j], a)
+        by_i, by_j = r * (table[1] - table[3] - x[i]), r * (table[2] - table[3] - x[j])
+        g = w - x - np.bincount(i, by_i, n) - np.bincount(j, by_j, n)
+        return float(-no.sum() - r @ (table[3] - no[i] - no[j])), g, table
 
     def loss(x: FloatArray) -> tuple[float, FloatArray]:
         b, (base, g, _) = expit(x), free(x)
         return -(base + g @ b), -g * b * expit(-x)
 
     options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-13, "gtol": 1e-8}
-    bounds = [(-FAR, FAR)] * w.size
-    x, g, rise = logit(start), np.zeros_like(w), np.inf
+    bounds = [(-FAR, FAR)] * n
+    x, g, rise = logit(start), np.zeros(n), np.inf
     for _ in range(5):  # where a logit went too far its gradient fades: a step x + g, as messages do, brings it back
         x = np.clip(x + g, -FAR, FAR)
         x = optimize.minimize(loss, x, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
@@ -116,28 +120,30 @@ def best_beliefs(
         rise = float((np.maximum(g, 0.0) - g * b).sum())
         if rise < 1e-3:
             break
+    value, both, one, two, neither = base + g @ b, *table
     yes, no = -np.logaddexp(0.0, -x), -np.logaddexp(0.0, x)
-    apart = yes[:, None] + yes, yes[:, None] + no, no[:, None] + yes, no[:, None] + no
-    information = sum(np.exp(cell) * (cell - product) for cell, product in zip(table, apart, strict=True))
-    joint = np.exp(table[0])
-    np.fill_diagonal(joint, b)
-    value = base + g @ b
     if bound:
-        over = [np.logaddexp(table[0], table[1]) - yes[:, None], np.logaddexp(table[2], table[3]) - no[:, None]]
-        c = np.maximum(np.maximum(*over), 0.0)
-        value += rise + (rho * np.maximum(c, c.T)).sum() / 2
-    return Beliefs(float(value), joint, rise < 1e-3), np.where(rho > 0.0, information, 0.0)
+        over = [np.logaddexp(both, one) - yes[i], np.logaddexp(two, neither) - no[i]]
+        over += [np.logaddexp(both, two) - yes[j], np.logaddexp(one, neither) - no[j]]
+        value += rise + r @ np.maximum(np.max(over, axis=0), 0.0)
+    joint, information = np.outer(b, b), np.zeros((n, n))
+    np.fill_diagonal(joint, b)
+    joint[i, j] = joint[j, i] = np.exp(both)
+    apart = yes[i] + yes[j], yes[i] + no[j], no[i] + yes[j], no[i] + no[j]
+    parts = [np.exp(cell) * (cell - product) for cell, product in zip(table, apart, strict=True)]
+    information[i, j] = information[j, i] = np.sum(parts, axis=0)
+    return Beliefs(float(value), joint, rise < 1e-3), information
 
 
-def pair_logs(x: FloatArray, a: FloatArray) -> tuple[FloatArray, ...]:
-    """log of P(i and j), P(i, not j), P(j, not i), P(neither) with marginals expit(x) and odds ratios exp(a_ij).
+def pair_logs(x: FloatArray, z: FloatArray, a: FloatArray) -> tuple[FloatArray, ...]:
+    """log of P(both), P(one alone), P(the other alone), P(neither): marginals expit(x), expit(z), odds ratio exp(a).
 
-    For a_ij <= 0, P(i and j) = p r - d and P(i, not j) = p (1 - r) + d, with d >= 0 a root of a quadratic; for
-    a_ij > 0 the same with j's complement. No difference of nearly equal numbers, and no cell is 0.
+    For a <= 0, P(both) = p r - d and P(one alone) = p (1 - r) + d, with d >= 0 the root of a quadratic; for a > 0, with
+    the complement of the other. No difference of nearly equal numbers, and no cell is 0.
     """
     flip, t = a > 0.0, -np.abs(a)
-    X, R = np.broadcast_to(x[:, None], a.shape), np.where(flip, -x, x)
-    p, p_, r, r_, e, m = expit(X), expit(-X), expit(R), expit(-R), np.exp(t), -np.expm1(t)
+    z = np.where(flip, -z, z)
+    p, p_, r, r_, e, m = expit(x), expit(-x), expit(z), expit(-z), np.exp(t), -np.expm1(t)
     Q = np.where(p < 0.5, r_ - p, p_ - r) + e * (p + r)  # 1 - m (p + r)
     with np.errstate(divide="ignore"):  # m = 0 has Q = 1
         log_pr, log_m, log_Q = np.log(p * r), np.log(m), np.log(np.abs(Q))
@@ -147,9 +153,7 @@ def pair_logs(x: FloatArray, a: FloatArray) -> tuple[FloatArray, ...]:
     d = 2 * m * p * p_ * r * r_ / (p * r + p_ * r_ + e * (p * r_ + p_ * r) + np.exp(root))
     one, two = np.log(p * r_ + d), np.log(p_ * r + d)
     neither = t + one + two - both
-    cells = np.where(flip, (one, both, neither, two), (both, one, two, neither))
-    lower = np.tril(np.ones_like(flip), -1)  # one table for each pair: i's view is j's
-    return tuple(np.where(lower, other.T, cell) for cell, other in zip(cells, cells[[0, 2, 1, 3]], strict=True))
+    return tuple(np.where(flip, (one, both, neither, two), (both, one, two, neither)))
 
 
 def leverage(weights: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Where to start looking for the closest DPP and the closest MRF."""
+"""Where to start looking for the closest DPP, the closest MRF, and the best DPP of a field."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from scipy import linalg
 
 from dpplearn._checks import FloatArray
 from dpplearn.mrf.enumeration import inclusion_probs, items_in
+from dpplearn.mrf.messages import belief_propagation
 
 EDGE = 1e-3  # eigenvalues of a start stay this far from 0 and, for K, from 1
 
@@ -62,10 +63,7 @@ def from_marginals(included: FloatArray) -> FloatArray:
     det(K_ijk) = P_ijk tells K_ij K_jk K_ik, and so which triples of signs have a negative product. For a target that is
     a DPP this is its K, but where triples do not tell all signs.
     """
-    K = from_minors(included)
-    lam, V = linalg.eigh(K)
-    lam = np.clip(lam, EDGE, 1 - EDGE)
-    return np.asarray((V * (lam / (1 - lam))) @ V.T)
+    return likelihood_kernel(inside(from_minors(included)))
 
 
 def from_small_sets(p: FloatArray) -> FloatArray:
@@ -122,3 +120,51 @@ def unit_diagonal(S: FloatArray) -> FloatArray:
     near = (V * np.maximum(lam, EDGE * max(lam[-1], 1.0))) @ V.T
     r = np.sqrt(near.diagonal())
     return np.asarray(near / r[:, None] / r)
+
+
+def field_starts(w: FloatArray, W: FloatArray, rng: np.random.Generator) -> list[FloatArray]:
+    """Marginal kernels: with the pairs of belief propagation; with the factors of pairs; for few items two more.
+
+    K_ij K_ji = P_i P_j - P_ij; where a pair attracts, K_ij = -K_ji. From factors, L_ii = exp(w_i) and
+    L_ij L_ji = exp(w_i + w_j) (1 - exp(w_ij)). Items that do not depend on one another would be a stationary point.
+    """
+    pairs = belief_propagation(w, W).pairs
+    d = np.clip(pairs.diagonal(), EDGE, 1 - EDGE)
+    known = [inside(skewed(np.outer(d, d) - pairs) + np.diag(d))]
+    quality = np.exp(np.clip(w, -15.0, 15.0) / 2)
+    S = skewed(1.0 - np.exp(np.minimum(W, 5.0)))
+    L = quality[:, None] * (S + np.eye(w.size)) * quality
+    lam, V = linalg.eigh((L + L.T) / 2)
+    L = (V * np.maximum(lam, EDGE)) @ V.T + (L - L.T) / 2
+    known.append(inside(np.eye(w.size) - linalg.inv(np.eye(w.size) + L)))
+    if w.size <= 14:
+        for K in known[:2]:
+            noise = rng.standard_normal(K.shape) * 0.1
+            signs = np.where(np.triu(rng.random(K.shape) < 0.3, 1), -1.0, 1.0)
+            known.append(inside(K * signs * signs.T + noise + noise.T))
+    return known
+
+
+def loosely(d: FloatArray, W: FloatArray) -> FloatArray:
+    """K of items with marginals d that depend on each other a little: not at all would be a stationary point."""
+    spread = np.sqrt(d * (1 - d))
+    return np.diag(d) + 0.1 * spread[:, None] * skewed(1.0 - np.exp(np.minimum(W, 5.0))) * spread / len(d)
+
+
+def skewed(squares: FloatArray) -> FloatArray:
+    """A_ij A_ji = squares_ij: symmetric where it is positive, skew where it is negative; 0 on the diagonal."""
+    root = np.sqrt(np.abs(squares))
+    A = np.where(squares >= 0.0, root, np.triu(root) - np.tril(root))
+    np.fill_diagonal(A, 0.0)
+    return A
+
+
+def inside(K: FloatArray) -> FloatArray:
+    """K with the eigenvalues of its symmetric part kept off 0 and 1."""
+    p, V = linalg.eigh((K + K.T) / 2)
+    return np.asarray((V * np.clip(p, EDGE, 1 - EDGE)) @ V.T + (K - K.T) / 2)
+
+
+def likelihood_kernel(K: FloatArray) -> FloatArray:
+    """L = (I - K)^-1 - I."""
+    return np.asarray(linalg.inv(np.eye(len(K)) - K)) - np.eye(len(K))

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy import linalg
 
 from dpplearn._checks import FloatArray
 from dpplearn.determinantal import Determinantal
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.chains import Rows, batches, scores
 from dpplearn.mrf.fit import minimize
-from dpplearn.mrf.messages import belief_propagation, mean_field
+from dpplearn.mrf.messages import mean_field
 from dpplearn.mrf.parameters import LARGEST, Factors, Sine
+from dpplearn.mrf.starts import field_starts, likelihood_kernel, loosely
 from dpplearn.mrf.surrogate import Surrogate, expected_score
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
@@ -38,6 +38,10 @@ class Variational:
     @property
     def K(self) -> FloatArray:
         return self.kernels.at(self.x).K
+
+    @property
+    def q(self) -> Process:
+        return self.kernels.process(self.x)
 
 
 def best_process(
@@ -64,13 +68,14 @@ def best_process(
         return surrogate(kernels.at(x).K)[0], Variational(kernels, x, surrogate)
 
     soft = np.maximum(W, -HARD)
-    value, best = max((climbed(soft, K) for K in starts(w, soft, rng)), key=lambda pair: pair[0])
+    value, best = max((climbed(soft, K) for K in field_starts(w, soft, rng)), key=lambda pair: pair[0])
     while (soft > W).any():
         soft = np.where(soft > W, np.maximum(W, 4 * soft), W)
         value, best = climbed(soft, best.K)
     independent = mean_field(w, W)
     if value < independent.log_z:  # independent items are a DPP too
-        best = climbed(W, loosely(independent.pairs.diagonal(), W))[1]
+        again = climbed(W, loosely(independent.pairs.diagonal(), W))
+        best = max((value, best), again, key=lambda pair: pair[0])[1]
     if best.surrogate.exact:
         return Variational(kernels, climb(best.surrogate, kernels, best.x, 2000), best.surrogate)
     for _ in range(2):
@@ -145,11 +150,11 @@ class Weighed:
 
         What the pairs that repel beyond HARD add beyond it is replaced by its mean: rare samples have all of it.
         """
-        q, K, surrogate = found.kernels.process(found.x), found.K, found.surrogate
+        q, K, surrogate = found.q, found.K, found.surrogate
         w, W, soft = surrogate.w, surrogate.W, np.maximum(surrogate.W, -HARD)
         mean, mean_soft, value = expected_score(w, W, K)[0], expected_score(w, soft, K)[0], surrogate(K)[0]
         parts = []
-        for part in batches(size, 2 * surrogate.blocks.size + len(K)):
+        for part in batches(size, len(K)):
             draws = q.sample(len(range(size)[part]), rng=rng)
             Y = draws.to_sparse().toarray().astype(np.float64)
             log_q, score = np.asarray(q.log_prob(draws)), scores(w, soft, Y)
@@ -158,9 +163,11 @@ class Weighed:
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def slopes(self) -> FloatArray:
-        """Of the values on what is known."""
+        """Of the values on what is known; those of q itself are 1 and -1, and rare sets count as much as a slope."""
+        from scipy import optimize
+
         known, values = self.known - self.known.mean(axis=0), self.values - self.values.mean()
-        return np.asarray(np.linalg.lstsq(known, values, rcond=None)[0])
+        return np.asarray(optimize.lsq_linear(known, values, bounds=(-2.0, 2.0)).x)
 
     def left(self, slopes: FloatArray | None = None) -> FloatArray:
         """The values without what is known: the same mean, a smaller spread."""
@@ -181,54 +188,6 @@ def lower_bound(found: Variational, error: float, rng: np.random.Generator) -> t
     weighed = Weighed.of(found, int(min(max(wanted, LEAST), MOST)), rng)
     left = weighed.left(slopes)
     return Estimate(float(left.mean()), float(left.std(ddof=1) / np.sqrt(left.size))), weighed
-
-
-def starts(w: FloatArray, W: FloatArray, rng: np.random.Generator) -> list[FloatArray]:
-    """Marginal kernels: with the pairs of belief propagation; with the factors of pairs; for few items two more.
-
-    K_ij K_ji = P_i P_j - P_ij; where a pair attracts, K_ij = -K_ji. From factors, L_ii = exp(w_i) and
-    L_ij L_ji = exp(w_i + w_j) (1 - exp(w_ij)). Items that do not depend on one another would be a stationary point.
-    """
-    pairs = belief_propagation(w, W).pairs
-    d = np.clip(pairs.diagonal(), 1e-3, 1 - 1e-3)
-    known = [inside(skewed(np.outer(d, d) - pairs) + np.diag(d))]
-    quality = np.exp(np.clip(w, -15.0, 15.0) / 2)
-    S = skewed(1.0 - np.exp(np.minimum(W, 5.0)))
-    L = quality[:, None] * (S + np.eye(w.size)) * quality
-    lam, V = linalg.eigh((L + L.T) / 2)
-    L = (V * np.maximum(lam, 1e-3)) @ V.T + (L - L.T) / 2
-    known.append(inside(np.eye(w.size) - linalg.inv(np.eye(w.size) + L)))
-    if w.size <= 14:
-        for K in known[:2]:
-            noise = rng.standard_normal(K.shape) * 0.1
-            signs = np.where(np.triu(rng.random(K.shape) < 0.3, 1), -1.0, 1.0)
-            known.append(inside(K * signs * signs.T + noise + noise.T))
-    return known
-
-
-def loosely(d: FloatArray, W: FloatArray) -> FloatArray:
-    """K of items with marginals d that depend on each other a little: not at all would be a stationary point."""
-    spread = np.sqrt(d * (1 - d))
-    return np.diag(d) + 0.1 * spread[:, None] * skewed(1.0 - np.exp(np.minimum(W, 5.0))) * spread / len(d)
-
-
-def skewed(squares: FloatArray) -> FloatArray:
-    """A_ij A_ji = squares_ij: symmetric where it is positive, skew where it is negative; 0 on the diagonal."""
-    root = np.sqrt(np.abs(squares))
-    A = np.where(squares >= 0.0, root, np.triu(root) - np.tril(root))
-    np.fill_diagonal(A, 0.0)
-    return A
-
-
-def inside(K: FloatArray) -> FloatArray:
-    """K with the eigenvalues of its symmetric part forced into [0.001, 0.999]."""
-    p, V = linalg.eigh((K + K.T) / 2)
-    return np.asarray((V * np.clip(p, 1e-3, 1 - 1e-3)) @ V.T + (K - K.T) / 2)
-
-
-def likelihood_kernel(K: FloatArray) -> FloatArray:
-    """L = (I - K)^-1 - I."""
-    return np.asarray(linalg.inv(np.eye(len(K)) - K)) - np.eye(len(K))
 
 
 def dependence(K: FloatArray) -> FloatArray:

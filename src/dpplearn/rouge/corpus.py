@@ -122,23 +122,52 @@ def score_corpus(
     check_same_ids(candidates, references)
     check_resampling(confidence, resamples, least=2)
     scoring = Scoring(metrics, bytes, words, stem, combine, alpha, tokenizer)
-    evaluations: dict[str, dict[str, Score]] = {}
-    topics: dict[str, str] = {}
-    empty: dict[str, list[str]] = {"candidate": [], "reference": []}
+    found = score_topics(candidates, references, scoring, jackknife=jackknife, report=report)
+    return combined([found], scoring, system, tokenizer, confidence=confidence, resamples=resamples)
+
+
+class Topics(NamedTuple):
+    """The evaluations of some topics, the topic of each, and topics on which a text is empty."""
+
+    evaluations: dict[str, dict[str, Score]]
+    topics: dict[str, str]
+    empty: dict[str, list[str]]
+
+
+def score_topics(
+    candidates: Mapping[str, Text],
+    references: Mapping[str, Sequence[Text]],
+    scoring: Scoring,
+    *,
+    jackknife: bool = False,
+    report: Callable[[int, int], None] | None = None,
+) -> Topics:
+    """Score a system topic by topic, without averages."""
+    found = Topics({}, {}, {"candidate": [], "reference": []})
     for done, (topic, candidate) in enumerate(candidates.items(), 1):
         reading, given = scoring.read(candidate), scoring.read_references(references[topic])
         if not reading.tokens:
-            empty["candidate"].append(topic)
+            found.empty["candidate"].append(topic)
         if not all(reference.tokens for reference in given):
-            empty["reference"].append(topic)
+            found.empty["reference"].append(topic)
         for name, chosen in leave_one_out(topic, given) if jackknife else [(topic, given)]:
-            topics[name] = topic
-            evaluations[name] = PreparedReferences(scoring, chosen, vocabulary=[reading]).score([reading])[0]
+            found.topics[name] = topic
+            found.evaluations[name] = PreparedReferences(scoring, chosen, vocabulary=[reading]).score([reading])[0]
         if report is not None:
             report(done, len(candidates))
+    return found
+
+
+def combined(
+    parts: Sequence[Topics], scoring: Scoring, system: str, tokenizer: str, *, confidence: float, resamples: int = 1000
+) -> CorpusScore:
+    """Averages and bounds over topics that were scored in any parts."""
+    all_: dict[str, dict[str, Score]] = {name: scores for part in parts for name, scores in part.evaluations.items()}
+    topics = {name: topic for part in parts for name, topic in part.topics.items()}
+    empty = {what: [t for part in parts for t in part.empty[what]] for what in ("candidate", "reference")}
     warn_of_empty_topics(empty, system, tokenizer)
-    order = sorted(evaluations, key=lambda name: as_bytes(f"{name}.{system}"))
-    evaluations = {name: evaluations[name] for name in order}
+    order = sorted(all_, key=lambda name: as_bytes(f"{name}.{system}"))
+    evaluations = {name: all_[name] for name in order}
     # A row holds recall, precision and F of every metric.
     columns = intervals([list(chain(*scores.values())) for scores in evaluations.values()], resamples, confidence)
     averages = {metric: Average(*columns[3 * k : 3 * k + 3]) for k, metric in enumerate(scoring.metrics)}
@@ -157,7 +186,7 @@ def warn_of_empty_topics(empty: Mapping[str, Sequence[str]], system: str, tokeni
     for what, said in found.items():
         if empty[what]:
             topics = ", ".join(map(str, empty[what]))
-            warnings.warn(f"{said}, on: {topics}. {advice}.", EmptyTextWarning, stacklevel=3)
+            warnings.warn(f"{said}, on: {topics}. {advice}.", EmptyTextWarning, stacklevel=4)
 
 
 def leave_one_out(topic: str, references: Sequence[Reading]) -> list[tuple[str, list[Reading]]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpplearn.summarize.corpora.cluster import Cluster, Document, Sentence
-    from dpplearn.summarize.corpora.reading import read_clusters
+    from dpplearn.summarize.corpora.reading import Corpus, open_corpus, read_clusters
     from dpplearn.summarize.corpora.source import SkippedWarning
     from dpplearn.summarize.explain.explanation import Explanation
     from dpplearn.summarize.explain.summary import Summary
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Each name is imported when it is first used: a command that only reads text starts no compiled code.
 _HOME = {
     "Cluster": "corpora.cluster",
+    "Corpus": "corpora.reading",
     "Document": "corpora.cluster",
     "Explanation": "explain.explanation",
     "Sentence": "corpora.cluster",
@@ -28,6 +29,7 @@ _HOME = {
     "Summarizer": "summarizer",
     "Summary": "explain.summary",
     "SkippedWarning": "corpora.source",
+    "open_corpus": "corpora.reading",
     "read_clusters": "corpora.reading",
     "split_sentences": "text.sentences",
     "summarize": "one_call",
@@ -36,6 +38,7 @@ _HOME = {
 
 __all__ = [
     "Cluster",
+    "Corpus",
     "Document",
     "Explanation",
     "Sentence",
@@ -43,6 +46,7 @@ __all__ = [
     "SkippedWarning",
     "Summarizer",
     "Summary",
+    "open_corpus",
     "read_clusters",
     "split_sentences",
     "summarize",

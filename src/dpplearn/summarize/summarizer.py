@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,15 +12,16 @@ import numpy as np
 from dpplearn._checks import IntArray, Items, check_jobs, check_subset
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
+from dpplearn._run.threads import map_in_order
 from dpplearn.decoding.registry import normal_name
 from dpplearn.dpp import DPP
 from dpplearn.learning.parameters import Parameters
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.given import Given
+from dpplearn.summarize.corpora.reading import Corpus
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
-from dpplearn.summarize.model.choice import choose
-from dpplearn.summarize.model.context import readable
+from dpplearn.summarize.model.decision import Decision
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.modelfile import load_summarizer, save_summarizer
 from dpplearn.summarize.model.ordering import CHRONOLOGICAL, check_order
@@ -30,8 +29,9 @@ from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.preparing import prepare
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.model.targets import extract
 from dpplearn.summarize.model.trained_model import TrainedModel
-from dpplearn.summarize.model.training import Trained, extract, train
+from dpplearn.summarize.model.training import Trained, train
 from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
 from dpplearn.summarize.text.units import Unit
 
@@ -148,29 +148,39 @@ class Summarizer(TrainedModel, Parameters):
 
     def fit(
         self,
-        clusters: Sequence[Cluster],
+        clusters: Iterable[Cluster] | Corpus,
         *,
         tune: bool = False,
         n_jobs: int | None = 1,
         backend: Any = None,
         evaluator: Any = "numpy",
         verbose: bool | Progress = False,
+        work: str | os.PathLike[str] | None = None,
+        anew: bool = False,
     ) -> Self:
         """Learn from clusters with reference summaries: features, oracle extracts, weights.
 
         Parameters
         ----------
-        clusters : list of Cluster
-            Each with at least one reference.
+        clusters : list of Cluster, or Corpus
+            Each with at least one reference. A corpus (`open_corpus`) is read piece by piece, where it lies; memory
+            does not grow with it.
         tune : bool
-            Choose rho and the prior variance by held-out ROUGE-1 F, in five folds, instead of taking them as given.
+            Choose rho and the prior variance by held-out ROUGE-1 F, in five folds, instead of taking them as given; of
+            more than 300 clusters, on 300 drawn by `random_state`.
         n_jobs, backend, evaluator, verbose
-            As in `ConditionalDPP`.
+            As in `ConditionalDPP`; every stage runs there, and the result is the same to the bit.
+        work : path, optional
+            A folder for what is made on the way, which every worker can reach. A fit that was stopped goes on from it;
+            when it is done, it is removed. Default: a temporary one.
+        anew : bool
+            Whether a folder with the work of another fit is emptied, instead of refused.
         """
         if isinstance(clusters, Cluster):
             raise TypeError("Training needs a list of clusters, found one: pass [cluster].")
         options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "evaluator": evaluator, "verbose": verbose}
-        return self._keep(train(self.settings, [*clusters], tune=tune, **options))
+        given = clusters if isinstance(clusters, Corpus) else [*clusters]
+        return self._keep(train(self.settings, given, tune=tune, work=work, anew=anew, **options))
 
     def oracle_items(self, read: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1), or that of another length."""
@@ -298,17 +308,28 @@ class Summarizer(TrainedModel, Parameters):
             best = int(np.where(allowed, ready.dpp.quality, -1.0).argmax())
             budget = settled(budget, unit, ready.read.whole, ready.read.texts[best])
             options: dict[str, Any] = {"rng": settings.random_state, "n_samples": n_samples, "overrun": overrun}
-            pick = partial(choose, ready, name, budget, unit, fill=fill, diversity=diversity, **options)
-            choice = readable(pick, ready, budget, unit, allowed, pinned, diversity, order, with_context, as_is=fill)
-            return Summary.of(ready, choice, allowed, budget, unit, order, diversity, pinned=pinned, excluded=excluded)
+            how = (diversity, order, with_context, fill, options)
+            return Summary.of(Decision(ready, name, budget, unit, pinned, excluded, *how))
 
     def summarize_many(
-        self, clusters: Sequence[Given], budget: Budget | None = None, unit: Unit | None = None, *,
+        self, clusters: Iterable[Given], budget: Budget | None = None, unit: Unit | None = None, *,
         n_jobs: int | None = None, **options: Any,
-    ) -> list[Summary]:  # fmt: skip
-        """A summary of each cluster, in order; options as in `summarize`."""
-        with ThreadPoolExecutor(check_jobs(n_jobs)) as pool:
-            return list(pool.map(lambda cluster: self.summarize(cluster, budget, unit, **options), clusters))
+    ) -> Iterator[Summary]:  # fmt: skip
+        """A summary of each cluster, in order, as they are asked for: only a few are in memory.
+
+        `clusters` may be a `Corpus`, or anything that yields clusters; options are those of `summarize`.
+
+        Examples
+        --------
+        >>> from dpplearn.summarize import Summarizer
+        >>> texts = (["It rained. Boats sank.", "The dam held."][k % 2] for k in range(1000))
+        >>> next(Summarizer.load().summarize_many(texts, 2, "words")).text
+        'It rained.'
+        """
+        self._check_fitted()
+        return map_in_order(
+            lambda cluster: self.summarize(cluster, budget, unit, **options), clusters, check_jobs(n_jobs)
+        )
 
     # Files
 

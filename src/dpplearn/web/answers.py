@@ -12,6 +12,7 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.explain.explanation import contributions, missed_first, place
 from dpplearn.summarize.explain.reasons import set_aside
 from dpplearn.summarize.explain.summary import Summary
+from dpplearn.summarize.model.ordering import document_time
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.text.units import length
 from dpplearn.web import schema
@@ -21,6 +22,12 @@ from dpplearn.web.sentence_map import similarity_map
 def shown(documents: Sequence[Document]) -> list[schema.Document]:
     """Documents as an answer has them."""
     return [schema.Document(id=one.id, title=one.title or "", text=one.text, date=one.date) for one in documents]
+
+
+def day_of(document: Document) -> str | None:
+    """When it was written, to the day."""
+    time = document_time(document)
+    return None if time is None else time.date().isoformat()
 
 
 def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
@@ -43,19 +50,22 @@ def described(ready: Prepared, names: tuple[str, ...]) -> list[schema.Sentence]:
 def passed_over(ready: Prepared) -> schema.SetAside:
     """What of the documents is not among the sentences."""
     pieces = set_aside(ready.read)
-    return schema.SetAside(count=len(pieces), pieces=[schema.Piece(**vars(one)) for one in missed_first(pieces)])
+    return schema.SetAside(count=len(pieces), pieces=[schema.Piece(**vars(one)) for one in missed_first(pieces, None)])
 
 
 def selection_answer(summary: Summary) -> schema.SelectionAnswer:
     """A summary of a cluster that is kept: sentences by number."""
-    number = numbers(summary)
-    reasons = {int(number[x.number]): x.reason for x in summary.explain().left_out}
+    number, explanation = numbers(summary), summary.explain()
+    reasons = {int(number[x.number]): x.reason for x in explanation.left_out}
+    by = {int(number[x.number]): number[list(x.by)].tolist() for x in explanation.left_out if x.by}
     marginals = np.minimum(np.bincount(number, summary.marginals), 1.0)  # of a sentence in any of its forms
     return schema.SelectionAnswer(
         **head(summary),
         selected=[schema.Chosen(**one) for one in chosen(summary)],
         redundant=[schema.Redundant(**one) for one in redundant(summary)],
+        left_out=[number[x.number] for x in explanation.best_left_out()],
         reasons=[reasons.get(i, "") for i in range(marginals.size)],
+        by=[by.get(i, []) for i in range(marginals.size)],
         marginals=marginals.tolist(),
     )
 
@@ -87,16 +97,18 @@ def whole_answer(summary: Summary, notes: Sequence[str]) -> schema.WholeAnswer:
 def head(summary: Summary) -> dict[str, Any]:
     """What every summary has."""
     given = {name: getattr(summary, name) for name in ("text", "length", "budget", "unit", "note")}
-    alike = summary.explain().similarity
-    return {**given, "similarity": None if alike is None else schema.Alike(**vars(alike))}
+    whole, number = summary.explain().as_a_set.to_dict(), numbers(summary)
+    for topic in whole["leaves_out"]["topics"]:
+        topic["sentence"] = number[topic["sentence"]]
+    return {**given, **whole, "similarity": whole["alikeness"]}
 
 
 def chosen(summary: Summary) -> list[dict[str, Any]]:
     """The sentences of the summary, and why."""
     number = numbers(summary)
     return [
-        {**vars(one), "place": one.sentence, "sentence": number[one.number], "order": order}
-        | {"dropped": one.sentence.dropped}
+        {**vars(one), "place": one.sentence, "sentence": number[one.number], "order": order, "words": one.words}
+        | {"dropped": one.sentence.dropped, "reasons": [vars(reason) for reason in one.reasons]}
         for order, one in enumerate(summary.explain().chosen, 1)
     ]
 

@@ -109,6 +109,17 @@ def routes(service: Service) -> APIRouter:
         summary="Select sentences",
     )(service.select)
     router.post(
+        "/clusters/{id}/export",
+        responses={
+            200: {"content": {kind: {} for kind in schema.FORMATS.values()}},
+            **problems(*BODY, "cluster-gone", "infeasible"),
+        },
+        response_class=Response,
+        response_description="The file.",
+        openapi_extra=body(schema.Export),
+        summary="Select sentences, as a file",
+    )(service.export)
+    router.post(
         "/summarize",
         response_model=schema.WholeAnswer,
         responses=problems(*BODY, "nothing-to-choose"),

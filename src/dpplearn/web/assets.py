@@ -40,8 +40,8 @@ class Asset:
 def page() -> APIRouter:
     """The page at / and its files under /static."""
     router = APIRouter(include_in_schema=False)
-    folder = files("dpplearn.web") / "static"
-    assets = {one.name: Asset.of(one.read_bytes(), one.name.rpartition(".")[2]) for one in folder.iterdir()}
+    found = [*(files("dpplearn.web") / "static").iterdir(), files("dpplearn.summarize") / "data" / "look.css"]
+    assets = {one.name: Asset.of(one.read_bytes(), one.name.rpartition(".")[2]) for one in found}
 
     @router.get("/")
     async def index(request: Request) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import warnings
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -36,6 +36,19 @@ class File(NamedTuple):
     data: bytes
 
 
+class Text(NamedTuple):
+    """A field of a form that is no file: what it must hold, and whether it does."""
+
+    expected: str
+    fits: Callable[[str], bool]
+
+
+TEXTS = {
+    "model": Text("one name of a model", lambda _: True),
+    "keep_all": Text("true or false, once", lambda value: value in ("true", "false")),
+}
+
+
 class InMemory(MultiPartParser):
     """Starlette's parser, which would put parts above a megabyte into temporary files."""
 
@@ -43,33 +56,35 @@ class InMemory(MultiPartParser):
 
 
 class Form(NamedTuple):
-    """What a form holds: documents, the name of a model, what to know of the files, and those that cannot be read."""
+    """What a form holds: documents, the name of a model, what to choose from, what to know of the files, and those that
+    cannot be read."""
 
     documents: list[Document]
     model: str | None
+    keep_all: bool = False
     notes: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
 
 def read_form(content_type: str, body: bytes, settings: Settings) -> Form:
-    """The documents in the field `files`, and the name in the field `model`; a problem where no file can be read."""
+    """The documents in the field `files`, and what the fields of `TEXTS` say; a problem where no file can be read."""
     files: list[File] = []
-    model: str | None = None
+    said: dict[str, str] = {}
     for name, value in form_items(content_type, body, settings.max_upload_bytes):
         if name == "files" and isinstance(value, File):
             files.append(value)
-        elif name == "model" and isinstance(value, str) and model is None:
-            model = value
-        elif name in ("files", "model"):
-            expected = "files, each with a file name" if name == "files" else "one name of a model"
+        elif name in TEXTS and isinstance(value, str) and name not in said and TEXTS[name].fits(value):
+            said[name] = value
+        elif name == "files" or name in TEXTS:
+            expected = "files, each with a file name" if name == "files" else TEXTS[name].expected
             raise invalid([((name,), f"the field must hold {expected}.")])
         else:
-            raise invalid([((name,), "no field has this name; there are files and model.")])
+            raise invalid([((name,), f"no field has this name; there are files, {' and '.join(TEXTS)}.")])
     if not files:
         raise invalid([(("files",), "the form must have at least one file in the field files.")])
     documents: list[Document] = []
     skipped: list[Skipped] = []
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", SkippedWarning)
         for number, file in enumerate(files):
             try:
@@ -83,8 +98,8 @@ def read_form(content_type: str, body: bytes, settings: Settings) -> Form:
     if not documents:
         places = [{"pointer": f"/files/{one.file}", "detail": one.detail} for one in skipped]
         raise Problem("unreadable", " ".join(one.detail for one in skipped[:10]), errors=places)
-    notes = tuple(str(one.message) for one in said if one.category is SkippedWarning)
-    return Form(unlike(documents), model, notes, tuple(skipped))
+    notes = tuple(str(one.message) for one in warned if one.category is SkippedWarning)
+    return Form(unlike(documents), said.get("model"), said.get("keep_all") == "true", notes, tuple(skipped))
 
 
 def form_items(content_type: str, body: bytes, limit: int) -> list[tuple[str, File | str]]:
@@ -126,9 +141,8 @@ def read_upload(file: File, number: int, settings: Settings) -> list[Document]:
     most = settings.max_document_characters
     for one in found:
         if len(one.text) > most:
-            raise limited(
-                "too-large", "max_document_characters", most, f"{name} has {len(one.text):,} characters", "Cut it."
-            )
+            what = f"{name} has {len(one.text):,} characters"
+            raise limited("too-large", "max_document_characters", most, what, "Cut it, or send it in parts.")
     return found
 
 

@@ -11,11 +11,11 @@ from pydantic.json_schema import models_json_schema
 
 from dpplearn.web.guard import OPEN
 from dpplearn.web.problems import KINDS, MEDIA_TYPE, Problem
-from dpplearn.web.schema import NewCluster, ProblemDocument, Selection, Whole
+from dpplearn.web.schema import Export, NewCluster, ProblemDocument, Selection, Whole
 
 BEARER = {"type": "http", "scheme": "bearer", "description": "Where the server has a token (`dpplearn serve --token`)."}
 REF = "#/components/schemas/{model}"
-MODELS: tuple[type[BaseModel], ...] = (NewCluster, Selection, Whole, ProblemDocument)
+MODELS: tuple[type[BaseModel], ...] = (NewCluster, Selection, Export, Whole, ProblemDocument)
 RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "required": True}}
 FORM = {
     "type": "object",
@@ -28,6 +28,7 @@ FORM = {
             "description": "Files of the kinds that GET /models names under `files`: text, HTML, PDF, Word, e-mail ...",
         },
         "model": {"type": "string", "description": "A name from GET /models."},
+        "keep_all": {"type": "boolean", "description": "As in the JSON of this route."},
     },
 }
 

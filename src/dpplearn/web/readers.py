@@ -43,7 +43,7 @@ class Body:
         limits = engine.settings
         if self.record is None:
             form = read_form(self.content_type, self.data, limits)
-            read = engine.featurize(form.documents, form.model)
+            read = engine.featurize(form.documents, form.model, keep_all=form.keep_all)
             return read._replace(notes=form.notes + read.notes, skipped=form.skipped), None
         given = parse(self.record, self.data, limits.max_documents)
         kept = {"min_words": given.min_words, "keep_all": given.keep_all}

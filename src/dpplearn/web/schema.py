@@ -136,6 +136,26 @@ class Selection(Options):
     exclude: list[SentenceId] = Field(default_factory=list, max_length=10_000, description="Sentences banned.")
 
 
+FORMATS = {
+    "text": "text/plain",
+    "markdown": "text/markdown",
+    "html": "text/html",
+    "json": "application/json",
+}
+if TYPE_CHECKING:
+    FormatName: TypeAlias = str
+else:
+    FormatName = Literal[tuple(FORMATS)]
+
+
+class Export(Selection):
+    """A selection, and the kind of file to make of it."""
+
+    model_config = examples({"format": "markdown", "budget": 100, "unit": "words"})
+
+    format: FormatName = Field(description="text, Markdown with sources, an HTML report, or everything as JSON.")
+
+
 class Whole(NewCluster, Options):
     """Documents and options in one."""
 
@@ -200,7 +220,7 @@ class SetAside(BaseModel):
     """What `keep_all` would make sentences of."""
 
     count: int
-    pieces: list[Piece] = Field(description="Some of them, running text first.")
+    pieces: list[Piece] = Field(description="All of them, running text first.")
 
 
 class Defaults(BaseModel):
@@ -227,6 +247,7 @@ class ClusterAnswer(BaseModel):
     model: str
     expires_in: float = Field(description="Seconds that it is kept after its last use.")
     documents: list[Document]
+    days: list[str | None] = Field(description="When each document was written, such as 2024-03-14, where it is known.")
     sentences: list[Sentence]
     set_aside: SetAside
     defaults: Defaults
@@ -234,9 +255,21 @@ class ClusterAnswer(BaseModel):
     skipped: list[Skipped] = Field(description="Files of a form that could not be read; the others were.")
 
 
+class Reason(BaseModel):
+    """What speaks for a sentence, compared with the average sentence of these documents."""
+
+    idea: str
+    words: str
+    amount: float = Field(description="Logarithm of how many times as likely it makes the sentence: 0.69 is twice.")
+    error: float | None = Field(description="Its standard error, where that is known.")
+
+
 class Chosen(Judged):
     """A sentence of the summary, and why."""
 
+    words: str = Field(description="Why it is there: its reasons in words, and what it alone speaks of.")
+    reasons: list[Reason] = Field(description="At most three, the strongest first.")
+    alone: list[str] = Field(description="Words that no other sentence of the summary has.")
     sentence: int
     order: int = Field(description="Its place in the summary, from 1.")
     pinned: bool
@@ -252,6 +285,7 @@ class Redundant(Judged):
     sentence: int
     similar_to: int = Field(description="The chosen sentence that is most like it.")
     similarity: float = Field(description="Cosine between the two.")
+    shared: list[str] = Field(description="Words that both have.")
     redundancy: float = Field(description="Share of it that the summary as a whole covers.")
     code: str = Field(description="Why it was left out: redundant, or same-words.")
     reason: str = Field(description="The same in a few words.")
@@ -263,6 +297,41 @@ class Alike(BaseModel):
 
     mean: float
     max: float
+    words: str
+
+
+class Covers(BaseModel):
+    """What a summary has of its documents."""
+
+    documents: list[int] = Field(description="Numbers of those that it has a sentence of.")
+    of: int = Field(description="How many there are.")
+    share: float = Field(description="Of the words that several sentences have.")
+    words: str
+
+
+class Topic(BaseModel):
+    """Words of a sentence, of which the summary has none, and how many documents have one of them."""
+
+    words: list[str]
+    sentence: int
+    documents: int
+
+
+class LeavesOut(BaseModel):
+    """What a summary has nothing of."""
+
+    documents: list[int]
+    topics: list[Topic]
+    words: str
+
+
+class Sureness(BaseModel):
+    """How sure a choice is."""
+
+    kept: float = Field(description="How many of these sentences a summary has that the model draws, on average.")
+    of: int
+    share: float = Field(description="The same, by length.")
+    words: str
 
 
 class SummaryHead(BaseModel):
@@ -273,7 +342,10 @@ class SummaryHead(BaseModel):
     budget: float
     unit: UnitName
     note: str = Field(description="What a reader should know of the summary, such as that a sentence was cut.")
+    covers: Covers
+    leaves_out: LeavesOut
     similarity: Alike | None = Field(description="Among the chosen sentences; null for fewer than two.")
+    sureness: Sureness | None = Field(description="Null where nothing was to choose.")
 
 
 class SelectionAnswer(SummaryHead):
@@ -281,7 +353,9 @@ class SelectionAnswer(SummaryHead):
 
     selected: list[Chosen]
     redundant: list[Redundant]
+    left_out: list[int] = Field(description="The best sentences that are not in the summary, at most ten, best first.")
     reasons: list[str] = Field(description="Of every sentence: why it was left out; empty for the selected.")
+    by: list[list[int]] = Field(description="Of every sentence: those without which it would be chosen.")
     marginals: list[Marginal] = Field(description="Of every sentence.")
 
 

@@ -13,11 +13,13 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from dpplearn import __version__
 from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.explain.summary import Summary
 from dpplearn.web import schema
-from dpplearn.web.answers import described, passed_over, selection_answer, shown, whole_answer
+from dpplearn.web.answers import day_of, described, passed_over, selection_answer, shown, whole_answer
 from dpplearn.web.body import FORM, JSON, Bodies, check_type
 from dpplearn.web.clusters import Clusters
 from dpplearn.web.engine import Engine, Reading
+from dpplearn.web.exports import exported
 from dpplearn.web.metrics import Counts, Metrics
 from dpplearn.web.pool import Deadline, Pool
 from dpplearn.web.problems import Problem
@@ -27,6 +29,7 @@ from dpplearn.web.settings import Settings
 from dpplearn.web.validation import parse
 
 T = TypeVar("T")
+S = TypeVar("S", bound=schema.Selection)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +110,7 @@ class Service:
             model=reading.model,
             expires_in=self.settings.cluster_seconds,
             documents=shown(ready.read.cluster.documents),
+            days=[day_of(one) for one in ready.read.cluster.documents],
             sentences=described(ready, ready.names),
             set_aside=passed_over(ready),
             defaults=reading.defaults,
@@ -144,19 +148,33 @@ class Service:
 
     async def select(self, id: str, request: Request) -> Response:  # noqa: A002  # the name in the address
         """The best set of a cluster's sentences under a budget, given what is pinned and banned."""
-        self.held(id)
         if request.headers.get("content-type") or request.headers.get("content-length", "0") != "0":
             check_type(request, JSON)
 
-        def task(body: bytes, deadline: Deadline) -> bytes:
+        def answer(summary: Summary, _: schema.Selection) -> bytes:
+            return selection_answer(summary).model_dump_json().encode()
+
+        return Response(await self.selected(id, request, schema.Selection, answer), media_type=JSON)
+
+    async def export(self, id: str, request: Request) -> Response:  # noqa: A002  # the name in the address
+        """The same summary as a file: text, Markdown with its sources, a report in HTML, or JSON."""
+        check_type(request, JSON)
+        kind, data = await self.selected(id, request, schema.Export, exported)
+        return Response(data, media_type=kind)
+
+    async def selected(self, name: str, request: Request, record: type[S], answer: Callable[[Summary, S], T]) -> T:
+        """What `answer` makes of a summary of a cluster."""
+        self.held(name)
+
+        def task(body: bytes, deadline: Deadline) -> T:
             if body:
                 check_type(request, JSON)  # of a length that was not announced
-            options = parse(schema.Selection, body or b"{}")
-            kept = self.held(id)  # now, so that what waits keeps no cluster that made room
-            reading = self.keep_more(id, kept, options)
-            return selection_answer(self.engine.find(reading, options, deadline)).model_dump_json().encode()
+            options = parse(record, body or b"{}")
+            kept = self.held(name)  # now, so that what waits keeps no cluster that made room
+            reading = self.keep_more(name, kept, options)
+            return answer(self.engine.find(reading, options, deadline), options)
 
-        return Response(await self.work(request, task), media_type=JSON)
+        return await self.work(request, task)
 
     async def summarize(self, request: Request) -> Response:
         """Read documents and select from them in one call; nothing is kept."""

@@ -7,7 +7,6 @@ import pytest
 
 from dpplearn.decoding.registry import ALIASES, decoder_names
 from dpplearn.summarize import Cluster, Summarizer
-from dpplearn.summarize.explain.explanation import REDUNDANT
 from dpplearn.summarize.text.budget import suited
 from dpplearn.summarize.text.characters import one_line
 from dpplearn.summarize.text.short_forms import without
@@ -104,7 +103,7 @@ def test_the_redundant_are_covered_good_and_as_explained(select, example):
         why = explained[one["sentence"]]
         assert one["sentence"] not in chosen
         assert one["similar_to"] in chosen
-        assert one["redundancy"] >= REDUNDANT
+        assert one["code"] in ("redundant", "same-words")
         assert one["quality"] >= median
         for name in ("redundancy", "similarity", "quality", "marginal"):
             assert np.isclose(one[name], getattr(why, name))
@@ -120,7 +119,8 @@ def test_how_alike_the_chosen_are(select):
     found = [select(budget=200, diversity=diversity, decoder="greedy").json() for diversity in (0.0, 0.5, 1.0)]
     for answer in found:
         cosines = [C[a["sentence"], b["sentence"]] for a, b in combinations(answer["selected"], 2)]
-        assert answer["similarity"] == pytest.approx({"mean": np.mean(cosines), "max": max(cosines)})
+        alike = {name: answer["similarity"][name] for name in ("mean", "max")}
+        assert alike == pytest.approx({"mean": np.mean(cosines), "max": max(cosines)})
     assert found[0]["similarity"]["mean"] > found[1]["similarity"]["mean"] > found[2]["similarity"]["mean"]
     assert select(budget=1, unit="sentences").json()["similarity"] is None
 

@@ -81,7 +81,8 @@ class Live:
 
         self._thread = threading.Thread(target=lambda: asyncio.run(serve()))
         self._thread.start()
-        assert ready.wait(300), "the server did not start"
+        while not ready.wait(0.2):  # compiling may take minutes
+            assert self._thread.is_alive(), "the server did not start"
 
     def stop(self) -> None:
         self._server.should_exit = True
@@ -199,6 +200,12 @@ class Seen:
         self.find("#files").set_input_files(
             [{"name": names[name], "mimeType": "text/plain", "buffer": data} for name, data in files.items()]
         )
+
+    def more(self) -> Seen:
+        """Open what is under More."""
+        self.find("#more").click()
+        expect(self.find("#more-controls")).to_be_visible()
+        return self
 
     def set_range(self, name: str, value: float) -> None:
         """Move a slider, as a hand does: input events, then rest."""

@@ -112,7 +112,7 @@ def test_everything_by_keyboard(seen: Seen) -> None:
     keyboard.press("ArrowDown")
     expect(seen.find(".s:focus")).to_have_attribute("data-id", "2")
     keyboard.press("PageDown")
-    assert seen.find(".s:focus").evaluate("(one) => one.closest('article').id") == "source-1"
+    assert seen.find(".s:focus").evaluate("(one) => one.closest('.source').id") == "source-1"
     keyboard.press("Home")
     keyboard.press("p")
     seen.settle()
@@ -170,7 +170,7 @@ def test_every_control_has_a_name_and_the_result_is_announced(example: Seen) -> 
         assert roles[role], role
         assert all(roles[role]), f"a {role} has no name"
     assert len(roles["main"]) == len(roles["banner"]) == len(roles["contentinfo"]) == 1
-    assert {"Summary", "Documents", "Similarity map", "Left out as redundant"} <= set(roles["heading"])
+    assert {"Summary", "Documents", "Map of the sentences", "Good, but left out"} <= set(roles["heading"])
     assert any(name.startswith(f"In the summary, number 1 {example.summary()[0][:30]}") for name in roles["button"])
     expect(example.find("#said")).to_have_text(
         f"{len(example.summary())} sentences, {example.find('#measure').inner_text()}, "
@@ -193,7 +193,7 @@ def test_a_phone_never_scrolls_sideways(look: Callable[..., Seen], live: Live) -
         button.click()
     seen.load_example()
     fits()
-    expect(seen.find("article.source:visible")).to_have_count(1)  # tabs by default
+    expect(seen.find(".source:visible")).to_have_count(1)  # tabs by default
     seen.find("#view-grid").click()
     fits()
     seen.find(".s[data-state=in]").first.tap()

@@ -96,6 +96,10 @@ def test_right_to_left_documents_run_from_right_to_left(seen: Seen) -> None:
     seen.summarize(hebrew, "The rain fell all day. The river rose in the night.")
     direction = "(all) => all.map((one) => getComputedStyle(one).direction)"
     assert seen.find(".source .body").evaluate_all(direction) == ["rtl", "ltr"]
+    seen.find("#unit").select_option("sentences")
+    seen.find("#budget").fill("4")
+    seen.settle()
+    assert seen.find("#summary > li").evaluate_all(direction) == ["rtl", "rtl", "ltr", "ltr"]
     assert seen.find(".s").count() == 4
     expect(seen.find(".source h3")).to_have_text(["Document 1", "Document 2"])
 
@@ -103,7 +107,7 @@ def test_right_to_left_documents_run_from_right_to_left(seen: Seen) -> None:
 def test_markdown_of_the_download_escapes_what_would_be_markup(seen: Seen) -> None:
     seen.summarize(f"The *stars* [fell](http://x.invalid) {IMAGE} on the `roof` of the # house.")
     with seen.page.expect_download() as waiting:
-        seen.find("[data-download=md]").click()
+        seen.find("[data-download=markdown]").click()
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
     line = next(one for one in lines if one.startswith("1. "))
     assert r"\*stars\* \[fell\](http://x.invalid) \<img" in line
@@ -119,18 +123,20 @@ def test_names_of_features_and_problem_details_are_text(seen: Seen) -> None:
         told = answer.json()
         for sentence in [*told.get("sentences", []), *told.get("selected", [])]:
             sentence["contributions"] = {name: 99.0, **sentence["contributions"]}
+        for chosen in told.get("selected", []):
+            chosen |= {"words": name, "reasons": [{"words": name, "amount": 1.0}]}
         route.fulfill(response=answer, json=told)
 
     seen.page.route("**/api/v1/clusters", rename)
     seen.page.route("**/api/v1/clusters/*/select", rename)
     seen.load_example()
-    seen.find("#summary .bar").first.click()
+    assert seen.find("#summary .because").first.inner_text() == f"{IMAGE} RLOevil"
+    titles = seen.find("#summary [title]").evaluate_all("(all) => all.map((one) => one.title)")
+    assert any(IMAGE in one for one in titles)
+    assert not any(RLO in one for one in titles)
+    seen.find("#summary .why").first.click()
+    seen.find("#card summary").click()
     expect(seen.find("#card .terms th").first).to_have_text(f"{IMAGE} RLOevil")
-    for attribute in ("aria-label", "title"):
-        script = f"(all) => all.map((one) => one.getAttribute('{attribute}'))"
-        shown = seen.find(f"#summary [{attribute}]").evaluate_all(script)
-        assert any(IMAGE in one for one in shown)
-        assert not any(RLO in one for one in shown)
     seen.page.keyboard.press("Escape")
 
     refusal = {"title": SCRIPT, "status": 422, "detail": name, "errors": [{"pointer": f"/x/{name}", "detail": name}]}

@@ -111,7 +111,7 @@ def make_backend(backend: Any, n_jobs: int | None, data: Shard | Sequence[Source
             'backend must be None, "serial", "processes", "dask" or a distributed.Client, '
             f"found {type(backend).__name__}."
         )
-    sources: list[Source] = cut(data, max(N_SHARDS, 4 * jobs)) if isinstance(data, Shard) else list(data)
+    sources: list[Source] = cut(data, N_SHARDS) if isinstance(data, Shard) else list(data)
     if backend == "serial":
         return Serial(sources, prepare)
     if backend == "processes":

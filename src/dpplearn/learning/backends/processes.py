@@ -13,56 +13,74 @@ from typing import Any
 import numpy as np
 
 from dpplearn._run.blas import blas_threads
-from dpplearn._run.signals import deaf_children, end_with_parent, lost_worker
+from dpplearn._run.signals import LOSSES, deaf_children, end_with_parent, lost_worker
 from dpplearn.learning.backends import Backend, Prepare, Request, Source, Tick, answer
 
 
 class Processes(Backend):
-    """Shards spread over spawned processes, sent once, with one BLAS thread each."""
+    """Shards spread over spawned processes, sent once, with one BLAS thread each; one that is lost is replaced."""
 
     def __init__(self, sources: Sequence[Source], prepare: Prepare, n_jobs: int) -> None:
-        self.n_shards = len(sources)
-        context = multiprocessing.get_context("spawn")
+        self.n_shards, self.sources, self.prepare = len(sources), sources, prepare
         self.workers: list[tuple[Any, Any]] = []
+        self.shares = spread([cost_of(source) for source in sources], n_jobs)
         try:
-            shares = spread([cost_of(source) for source in sources], n_jobs)
-            with deaf_children():
-                for _ in shares:
-                    here, there = context.Pipe()
-                    process = context.Process(target=serve, args=(there,), daemon=True)
-                    process.start()
-                    there.close()
-                    self.workers.append((here, process))
-            for (pipe, process), share in zip(self.workers, shares, strict=True):
-                self._send(pipe, process, ([(k, sources[k]) for k in share], prepare))
+            for share in self.shares:
+                self.workers.append(self._start())
+                self._give(len(self.workers) - 1, share)
         except BaseException:
             self.close()
             raise
 
+    def _start(self) -> tuple[Any, Any]:
+        context = multiprocessing.get_context("spawn")
+        with deaf_children():
+            here, there = context.Pipe()
+            process = context.Process(target=serve, args=(there,), daemon=True)
+            process.start()
+            there.close()
+        return here, process
+
+    def _give(self, w: int, share: Sequence[int]) -> None:
+        with suppress(OSError):  # it is seen to be lost when it is asked
+            self.workers[w][0].send(([(k, self.sources[k]) for k in share], self.prepare))
+
     def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
-        pipe: Any
-        for pipe, process in self.workers:
-            self._send(pipe, process, (request,))
         answers: dict[int, Any] = {}
-        open_pipes: dict[Any, Any] = dict(self.workers)
+        losses = 0
+        for w in range(len(self.workers)):
+            self._ask(w, request)
         while len(answers) < self.n_shards:
-            for pipe in wait(list(open_pipes)):
+            number = {pipe: w for w, (pipe, _) in enumerate(self.workers)}
+            for pipe in wait(list(number)):
+                w = number[pipe]
                 try:
-                    k, found = pipe.recv()
+                    k, found = self.workers[w][0].recv()
                 except (EOFError, OSError):
-                    raise lost(open_pipes[pipe]) from None
+                    losses += 1
+                    if losses > LOSSES:
+                        raise lost(self.workers[w][1]) from None
+                    self._replace(w, [k for k in self.shares[w] if k not in answers])
+                    self._ask(w, request)
+                    continue
                 if isinstance(found, Exception):
                     raise found
                 answers[k] = found
                 tick(len(answers), self.n_shards)
         return [answers[k] for k in range(self.n_shards)]
 
-    @staticmethod
-    def _send(pipe: Any, process: Any, message: object) -> None:
-        try:
-            pipe.send(message)
-        except OSError:
-            raise lost(process) from None
+    def _ask(self, w: int, request: Request[Any] | None) -> None:
+        with suppress(OSError):
+            self.workers[w][0].send((request,))
+
+    def _replace(self, w: int, first: Sequence[int]) -> None:
+        """Another process in place of one that is gone, which answers first what that one still owed."""
+        pipe, process = self.workers[w]
+        pipe.close()
+        process.join(1.0)
+        self.shares[w] = [*first, *(k for k in self.shares[w] if k not in set(first))]
+        self.workers[w] = self._start()
+        self._give(w, self.shares[w])
 
     def close(self) -> None:
         for pipe, _ in self.workers:

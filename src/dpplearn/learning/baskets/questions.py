@@ -32,6 +32,20 @@ class Related(NamedTuple):
     correlation: float
 
 
+class Pull(NamedTuple):
+    """An item of a basket, and how many times as likely it makes another one, beside the rest of the basket."""
+
+    item: Label
+    factor: float
+
+    @property
+    def words(self) -> str:
+        """Whether it attracts, in words."""
+        if self.factor >= 1.0:
+            return f"{self.item} makes it {self.factor:.2g} times as likely"
+        return f"{self.item} makes it less likely, {self.factor:.0%} of what it would be"
+
+
 class BasketQuestions:
     """A fitted kernel: `factors_` and `items_` are all that is needed."""
 
@@ -102,6 +116,31 @@ class BasketQuestions:
             )
         best = np.argsort(-scores, kind="stable")[:k]
         return [Next(self._name(i), float(scores[i] / scores.sum())) for i in best.tolist() if scores[i] > 0]
+
+    def why(self, item: Label, basket: Sequence[Label]) -> list[Pull]:
+        """Why an item comes next to a basket, or does not: what each item of it multiplies its odds by.
+
+        For j in the basket J it is det L_{J + i} det L_{J - j} / (det L_J det L_{J - j + i}), a ratio of odds.
+        Those that attract most come first; under a symmetric kernel none does.
+
+        Examples
+        --------
+        >>> from dpplearn import KernelDPP
+        >>> baskets = 30 * [["bib", "bottle"]] + 30 * [["cot"], ["pram"]] + 10 * [["bib"], []]
+        >>> model = KernelDPP(nonsymmetric=True, alpha=1.0).fit(baskets)
+        >>> [(one.item, one.factor > 1) for one in model.why("bottle", ["bib"])]
+        [('bib', True)]
+        """
+        (i,), J = self.numbers([item]), self.numbers(basket)
+        if i in J:
+            raise ValueError(f"{item!r} is in the basket already: ask about an item that is not.")
+        whole = self.next_scores(J)[i]
+        found = []
+        for j in J.tolist():
+            without = self.next_scores(np.setdiff1d(J, j))[i]
+            factor = float(whole / without) if without > 0 else 1.0 if whole <= 0 else np.inf
+            found.append(Pull(self._name(j), factor))
+        return sorted(found, key=lambda one: -one.factor)
 
     def complete(
         self, basket: Sequence[Label] = (), k: int | None = None, exclude: Sequence[Label] = ()

@@ -7,7 +7,7 @@ encodings of tables; version 1, which is read for ever as 2 is, has theta and rh
 from __future__ import annotations
 
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.boosted import Boosted, read_boosted
 from dpplearn.learning.boosting import Boosting
 from dpplearn.learning.encoding import Encoding
-from dpplearn.learning.fitted import Fitted
+from dpplearn.learning.fitted import Fitted, read_covariance
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.posterior import Settings, check_precision
 from dpplearn.learning.quality import QUALITIES, LogLinear
@@ -30,6 +30,7 @@ ADDED: dict[int, dict[str, Any]] = {  # parameters that each version added, and 
     3: {"n_components": 2, "similarity_prior": 0.1, "n_starts": 3, "given_size": False, "quality": LogLinear.kind}
     | {one.name: one.default for one in fields(Boosting)},
 }
+MOST_SHARED = 500  # weights up to which a file holds their covariance
 PARAMS = ("prior_variance", "solver", "tol", "max_iter", "rho", "learn_rho", "on_impossible", *ADDED[2], *ADDED[3])
 TYPES: dict[str, type] = dict.fromkeys(("solver", "on_impossible", "similarity", "quality"), str)
 TYPES |= dict.fromkeys(("max_iter", "n_components", "n_starts", "n_trees", "depth", "random_state"), int)
@@ -50,8 +51,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
     records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
     fitted = {name: getattr(model, f"{name}_") for name in FITTED} | {"starts": getattr(model, "starts_", ())}
+    known = getattr(model, "covariance_", None)
+    shared = {"covariance": known} if known is not None and len(known) <= MOST_SHARED else {}
     table = {} if model.encoding_ is None else {"encoding": model.encoding_.state()}
-    write_json(path, {**head, "feature_names": list(model.feature_names_in_), **records, **fitted, **table})
+    write_json(path, {**head, "feature_names": list(model.feature_names_in_), **records, **fitted, **shared, **table})
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
@@ -84,6 +87,7 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     if encoding is not None and len(encoding.features) != len(quality.names) - 1 and isinstance(quality, Boosted):
         raise ValueError(f"encoding in {path} has other columns than its trees. Save the model again.")
     fitted = Fitted(quality, std, similarity, value, norm, n_iter, converged, names, starts, encoding)
+    fitted = replace(fitted, covariance=read_covariance(data.get("covariance"), std, path))
     return read_params(data["params"], path, quality.n_features), fitted
 
 

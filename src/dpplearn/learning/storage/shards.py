@@ -6,6 +6,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
-from dpplearn.learning.parts import Part, shared_shapes
+from dpplearn.learning.parts import Part, cosines, shared_columns, shared_shapes
 from dpplearn.learning.training_set import Shard, check_examples
 
 FORMAT = "dpplearn.shard"
-VERSION = 2  # with named parts of the similarity; without, a file is still of version 1
+VERSION = 3  # with item sets that several targets share; of version 2 with named parts of the similarity, else of 1
 SIMILARITY, DENSE, SPARSE = 0, 1, 2  # how an instance's similarities are stored
 
 
@@ -43,6 +44,9 @@ def save_shard(
     [array([0]), array([], dtype=int64)]
     """
     subsets, weights = check_examples(X, y, sample_weight)
+    owner = np.cumsum([0, *(a is not b for a, b in pairwise(X))])  # equal item sets in a row are written once
+    X = [items for t, items in enumerate(X) if t == 0 or owner[t] > owner[t - 1]]
+    alike = all(items.phi is not None and items.similarity is not None for items in X)
     order = [part.name for part in X[0].parts]
     shared_shapes([tuple(part.shape for part in items.parts) for items in X] if len(order) > 1 else [()])
     plain = all(len(items.parts) == 1 and items.parts[0].name in ("phi", "similarity") for items in X)
@@ -51,7 +55,7 @@ def save_shard(
     ]
     arrays: dict[str, Any] = {
         "format": np.array(FORMAT),
-        "version": np.array(1 if plain else VERSION),
+        "version": np.array(VERSION if alike or len(X) < len(owner) else 1 if plain else 2),
         "item_ptr": pointers(items.n for items in X),
         "features": np.concatenate([items.features for items in X]),
         "target_ptr": pointers(Y.size for Y in subsets),
@@ -60,6 +64,10 @@ def save_shard(
         "kind": np.array([kind_of(part) for part in parts], np.int64),
         "width": np.array([part.n if part.width is None else part.width for part in parts], np.int64),
     }
+    if len(X) < len(owner):
+        arrays["owner"] = owner
+    if alike:  # they are made of phi again: n^2 numbers for each
+        arrays["cosines"] = np.array(True)
     if not plain:
         arrays["parts"] = np.array(order, dtype=np.str_)
     if any(items.k is not None for items in X):
@@ -168,7 +176,15 @@ def unpack(arrays: dict[str, np.ndarray]) -> tuple[list[ItemSet], list[IntArray]
         if table:
             table["raw"] = raw[a:b]
         k = None if size < 0 else int(size)
-        item_sets.append(ItemSet._of(features=F_all[a:b], parts=tuple(parts), cost=c, names=names, k=k, **table))
+        given: dict[str, Any] = {**table, "names": names, "k": k}
+        if "cosines" in arrays and parts[0].phi is not None:
+            given |= {"phi": parts[0].phi, "similarity": np.minimum(part_matrix(parts[0]), 1.0)}
+            read_only(given["similarity"])
+        item_sets.append(ItemSet._of(features=F_all[a:b], parts=tuple(parts), cost=c, **given))
+    if "owner" in arrays:
+        if arrays["owner"].dtype.kind != "i" or arrays["owner"].min(initial=0) < 0:
+            raise IndexError("the item sets of its targets are not numbered from 0")
+        item_sets = [item_sets[t] for t in arrays["owner"].tolist()]
     targets = arrays["targets"]
     subsets = [targets[a:b] for a, b in spans(arrays["target_ptr"], targets.size)]
     subsets, weights = check_examples(item_sets, subsets, check_vector(arrays["weights"], "weights", len(item_sets)))
@@ -188,6 +204,18 @@ def spans(ends: np.ndarray, total: int) -> Iterator[tuple[int, int]]:
     if ends.ndim != 1 or ends.dtype.kind != "i" or ends[0] != 0 or ends[-1] != total or (np.diff(ends) < 0).any():
         raise IndexError("the positions of its instances are not in order")
     return zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+
+
+def part_matrix(part: Part) -> FloatArray:
+    return cosines(part.phi, None, None, lambda: shared_columns(part.phi))
+
+
+def refeatured(path: str | os.PathLike[str], out: str | os.PathLike[str], features: FloatArray, names: Any) -> None:
+    """The shard of a file with other features of its items, in another file."""
+    with np.load(path, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    with replace_file(out, "wb") as file:
+        np.savez(file, **{**arrays, "features": features, "names": np.array(names, dtype=np.str_)})
 
 
 def pointers(sizes: Any) -> IntArray:

@@ -22,15 +22,15 @@ FAMILIES = {
 KINDS = ("alike", "groups", "grid", "sparse", "dense", "mixed")
 
 
-def read_study() -> dict[str, Any]:
-    """What scripts/dpp_like_study.py wrote: one cell for each field.
+def read_study(name: str = "dpp_like") -> dict[str, Any]:
+    """What scripts/dpp_like_study.py wrote: one cell for each field; "dpp_like_fresh" are those of other kinds.
 
     Examples
     --------
     >>> sorted({cell["n"] for cell in read_study()["cells"]})
     [10, 20, 50, 200]
     """
-    return dict(json.loads((files("dpplearn.plots") / "data" / "dpp_like.json").read_text(encoding="utf-8")))
+    return dict(json.loads((files("dpplearn.plots") / "data" / f"{name}.json").read_text(encoding="utf-8")))
 
 
 @style()

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
+from dpplearn._checks import count_of
+from dpplearn._notebook import card, table
 from dpplearn.summarize.corpora.candidates import Candidates, Splitter, Wanted, find_candidates
 from dpplearn.summarize.corpora.document import Document, Sentence
 
@@ -14,7 +16,7 @@ __all__ = ["MAX_SENTENCES", "Cluster", "Document", "Sentence", "Splitter"]
 MAX_SENTENCES = 1_000_000  # in one cluster; so many take minutes and gigabytes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cluster:
     """Documents on one topic, with the summaries that people wrote of them.
 
@@ -71,6 +73,22 @@ class Cluster:
             if not isinstance(reference, str):
                 raise TypeError(f"A reference must be a string, found {type(reference).__name__}.")
 
+    def __repr__(self) -> str:
+        return f"<Cluster{f' {self.id!r:.60}' if self.id else ''} of {', '.join(self._sizes())}>"
+
+    def _sizes(self) -> list[str]:
+        """How many documents, characters and references it has, in words."""
+        size = sum(len(document.text) for document in self.documents)
+        found = [count_of(len(self.documents), "document", "documents"), count_of(size, "character", "characters")]
+        return found + [count_of(len(self.references), "reference", "references")] * bool(self.references)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the documents, and how each begins."""
+        rows = ((one.id, one.title or "", one.date or "", " ".join(one.text[:200].split())) for one in self.documents)
+        facts = {"language": self.language} if self.language else {}
+        title = f"Cluster {self.id or ''} of {', '.join(self._sizes())}"
+        return card(title, table(("document", "title", "date", "begins"), rows, len(self.documents)), facts=facts)
+
     @property
     def name(self) -> str:
         """What messages call it."""
@@ -91,7 +109,7 @@ class Cluster:
         Examples
         --------
         >>> Cluster.from_texts(["It rained.", "It poured."]).documents[1]
-        Document(id='2', text='It poured.', title=None, date=None, role=None)
+        Document('2', 'It poured.')
         """
         if isinstance(texts, str):
             raise TypeError("texts must be a list of strings, one per document, found one string. Pass [text].")
@@ -173,7 +191,7 @@ class Cluster:
         Examples
         --------
         >>> Cluster.from_texts(["OSLO (AP) _ Snow fell."]).sentences()
-        (Sentence(text='Snow fell.', document=0, position=1, start=12, end=22),)
+        (Sentence('Snow fell.', document=0, position=1, start=12, end=22),)
         """
         return self.candidates(
             splitter, headings=headings, limit=limit, min_words=min_words, keep_all=keep_all

@@ -20,6 +20,7 @@ from dpplearn.summarize.corpora.documents import (
     unique_ids,
 )
 from dpplearn.summarize.corpora.formats.apart import Apart
+from dpplearn.summarize.corpora.pieces import Cut, Entry, spans
 from dpplearn.summarize.corpora.source import Source
 from dpplearn.summarize.text.blocks import OUTSIDE
 
@@ -27,8 +28,8 @@ REFERENCES = "references"
 INNER = ("docs", "documents")  # where the documents of a cluster may be
 
 
-def read_folders(source: Source) -> Iterator[Cluster]:
-    """The clusters of a folder of folders, or the one of a folder of documents."""
+def cut_folders(source: Source) -> Iterator[Cut]:
+    """The clusters of a folder of folders, some at a time, or the one of a folder of documents."""
     path = source.path
     folders = [entry for entry in entries(path) if entry.is_dir() and entry.name != REFERENCES]
     loose = [entry for entry in entries(path) if is_document(entry) and not entry.name.upper().startswith("README")]
@@ -38,11 +39,18 @@ def read_folders(source: Source) -> Iterator[Cluster]:
             f"{path} must hold a sub-folder for each cluster or the documents of one, but holds both: the folder "
             f"{clusters[0].name} and the file {loose[0].name}. Move one of the two elsewhere."
         )
-    for folder in [path] if loose or not clusters else clusters:
+    found = [path] if loose or not clusters else clusters
+    for a, b in spans(len(found), source):
+        yield Cut(read_folders, tuple(found[a:b]), b / len(found))
+
+
+def read_folders(source: Source, folders: tuple[Path, ...]) -> Iterator[Entry]:
+    """The cluster of each folder that holds one."""
+    for folder in folders:
         with source.tolerate():
             cluster = read_folder(folder, source)
             if cluster is not None:
-                yield cluster
+                yield Entry(cluster)
 
 
 def inside(folder: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from dpplearn.summarize.text.blocks import Block, check_blocks
 from dpplearn.summarize.text.characters import without_surrogates
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Document:
     """A text and what is known about it.
 
@@ -38,6 +38,11 @@ class Document:
     role: str | None = None
     blocks: tuple[Block, ...] | None = field(default=None, repr=False)
 
+    def __repr__(self) -> str:
+        given = {name: getattr(self, name) for name in ("title", "date", "role")}
+        named = "".join(f", {name}={short(value)!r}" for name, value in given.items() if value is not None)
+        return f"Document({short(self.id)!r}, {short(self.text)!r}{named})"
+
     def __post_init__(self) -> None:
         for name in ("id", "text", "title", "date", "role"):
             value = getattr(self, name)
@@ -49,7 +54,7 @@ class Document:
             object.__setattr__(self, "blocks", check_blocks(self.blocks, self.text))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sentence:
     """A sentence and where it stands: `cluster.documents[document].text[start:end]` covers it.
 
@@ -84,6 +89,15 @@ class Sentence:
     full: str = field(default="", repr=False, compare=False)
     dropped: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        where = ", ".join(f"{name}={getattr(self, name)}" for name in ("document", "position", "start", "end"))
+        return f"Sentence({short(self.text)!r}, {where})"
+
     def __post_init__(self) -> None:
         if not self.full:
             object.__setattr__(self, "full", self.text)
+
+
+def short(text: str, width: int = 50) -> str:
+    """A text, or how it begins."""
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"

@@ -11,7 +11,7 @@ from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
 
-from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, peek, read_bytes, to_text
+from dpplearn._io.encoding import MAX_BYTES, check_charset, check_encoding, peek, read_bytes, to_text, unpacked_name
 from dpplearn._io.folders import entries
 from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Document
@@ -132,8 +132,8 @@ def suffixes() -> list[str]:
 
 
 def suffix_of(path: Path) -> str:
-    """How the name ends, that of gzip aside."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
+    """How the name ends, that of a packed file aside."""
+    return Path(unpacked_name(path)).suffix
 
 
 def is_document(path: Path) -> bool:
@@ -168,7 +168,7 @@ def parse_document(
     Examples
     --------
     >>> parse_document(b"<title>Rain</title><p>It rained.", "a.html", "a.html")
-    [Document(id='a.html', text='It rained.', title='Rain', date=None, role=None)]
+    [Document('a.html', 'It rained.', title='Rain')]
     """
     file = DocumentFile(data, name, place, encoding, limits)
     return kind_of(file).parse(file)
@@ -185,7 +185,7 @@ def plain_document(name: str, source: str) -> Document:
     Examples
     --------
     >>> plain_document("a", "Rain in Oslo\\n8 May 2004\\n\\nIt rained.")
-    Document(id='a', text='It rained.', title='Rain in Oslo', date='8 May 2004', role=None)
+    Document('a', 'It rained.', title='Rain in Oslo', date='8 May 2004')
     """
     title = date = None
     text = source.lstrip("\r\n")

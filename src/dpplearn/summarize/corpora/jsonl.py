@@ -2,48 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dpplearn._checks import describe
-from dpplearn._io.encoding import MAX_BYTES, read_lines
+from dpplearn._io.encoding import MAX_BYTES, MAX_LINE, Line, breaks_at_bytes, is_packed, read_lines, unpacked_name
 from dpplearn._io.jsonlines import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
+from dpplearn.summarize.corpora.pieces import LARGEST, Cut, Entry, sizes
 from dpplearn.summarize.corpora.source import Source
+
+BLOCK = 2**23  # bytes that are searched for ends of lines at a time
+SUFFIXES = (".jsonl", ".ndjson")  # of files that are nothing else
 
 
 def looks_like_jsonl(path: Path) -> bool:
     """Whether a file is called like JSON Lines, or begins with an object."""
-    if path.is_dir():
+    if path.is_dir() or path.suffix.lower() == ".parquet":
         return False
-    name = path.name.lower().removesuffix(".gz")
-    if name.endswith((".jsonl", ".ndjson", ".json")):
+    if unpacked_name(path).endswith((*SUFFIXES, ".json")):
         return True
     first = next(read_lines(path, path), None)
     return first is not None and first.data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
-def read_jsonl(source: Source) -> Iterator[Cluster]:
-    """Yield the cluster of each line."""
-    lines_of: dict[str, int] = {}
-    for number, line in enumerate(read_lines(source.path, source.path, source.encoding or "utf-8"), 1):
-        where = line.where
+def cut_jsonl(source: Source) -> Iterator[Cut]:
+    """Stretches of lines: by their places in the file, or as they come out of one that is packed."""
+    path, encoding = source.path, source.encoding or "utf-8"
+    size = max(path.stat().st_size, 1)
+    if breaks_at_bytes(encoding) and not is_packed(path):
+        for start, stop, first in line_ranges(source):
+            yield Cut(read_range, (start, stop, first), stop / size)
+        return
+    with path.open("rb") as packed:
+        lines = ((line.data, line.encoding) for line in read_lines(packed, path, encoding))
+        first = 1
+        for number in sizes(source):
+            some = take(lines, number)
+            if not some:
+                return
+            at = size if packed.closed else packed.tell()  # pyarrow closes it at its end
+            yield Cut(read_given, (first, some), min(at / size, 1.0))
+            first += len(some)
+
+
+def take(lines: Iterator[tuple[bytes, str]], number: int) -> list[tuple[bytes, str]]:
+    """The next lines, as many as one piece has."""
+    some, size = [], 0
+    for line in lines:
+        some.append(line)
+        size += len(line[0])
+        if len(some) == number or size >= LARGEST:
+            break
+    return some
+
+
+def line_ranges(source: Source) -> Iterator[tuple[int, int, int]]:
+    """Where stretches of whole lines begin and end, and the number of the first line of each."""
+    start, at, first, number, each = 0, 0, 1, 1, sizes(source)
+    size = next(each)
+    with source.path.open("rb") as file:
+        while block := file.read(BLOCK):
+            for end in (np.flatnonzero(np.frombuffer(block, np.uint8) == 10) + (at + 1)).tolist():
+                number += 1
+                if number - first == size or end - start >= LARGEST:
+                    yield start, end, first
+                    start, first, size = end, number, next(each)
+            at += len(block)
+    if at > start:
+        yield start, at, first
+
+
+def read_range(source: Source, given: tuple[int, int, int]) -> Iterator[Entry]:
+    """The clusters of the lines between two places."""
+    start, stop, first = given
+    with source.path.open("rb") as file:
+        file.seek(start)
+        data = file.read(min(stop - start, LARGEST + MAX_LINE + 1))
+    if len(data) < min(stop - start, LARGEST + MAX_LINE + 1):
+        raise OSError(f"{source.path} became shorter while it was read. Put it back as it was, or begin anew.")
+    yield from entries_of(read_lines(BytesIO(data), source.path, source.encoding or "utf-8", first), first, source)
+
+
+def read_given(source: Source, given: tuple[int, list[tuple[bytes, str]]]) -> Iterator[Entry]:
+    """The clusters of lines that were unpacked."""
+    first, lines = given
+    where = (f"{source.path}, line {first + k}" for k in range(len(lines)))
+    yield from entries_of((Line(at, *line) for at, line in zip(where, lines, strict=True)), first, source)
+
+
+def entries_of(lines: Iterable[Line], first: int, source: Source) -> Iterator[Entry]:
+    """The cluster of each line, with its number."""
+    for number, line in enumerate(lines, first):
         with source.tolerate():
             text = line.text().rstrip()
-            if not text:
-                continue
-            cluster = _cluster(parse_object(text, where), where)
-            if str(cluster.id) in lines_of:
-                raise ValueError(
-                    f'{where}, field "id": {cluster.id!r} is already the id of line {lines_of[str(cluster.id)]}. '
-                    "Ids of clusters must differ; rename one."
-                )
-            lines_of[str(cluster.id)] = number
-            yield cluster
+            if text:
+                yield Entry(cluster_of(parse_object(text, line.where), line.where), number)
 
 
-def _cluster(record: dict[str, Any], where: str) -> Cluster:
+def cluster_of(record: dict[str, Any], where: str) -> Cluster:
+    """The cluster in a record, whose place messages name."""
     given = record.get("documents")
     if not isinstance(given, list) or not given:
         raise ValueError(f'{where}, field "documents": must be a list with a document, found {describe(given)}.')

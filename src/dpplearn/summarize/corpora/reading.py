@@ -1,35 +1,226 @@
-"""Read corpora: many clusters from one path."""
+"""Read corpora: many clusters from files, folders and patterns, when they are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from glob import glob, has_magic
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
+from dpplearn._io.encoding import unpacked_name
+from dpplearn._io.folders import entries
 from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.corpora.cluster_folders import read_folders
+from dpplearn.summarize.corpora.cluster_folders import cut_folders
 from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
-from dpplearn.summarize.corpora.jsonl import looks_like_jsonl, read_jsonl
+from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jsonl
+from dpplearn.summarize.corpora.parquet import SUFFIX, cut_parquet, looks_like_parquet
+from dpplearn.summarize.corpora.pieces import Cut, Piece, Wanted, cut_clusters
 from dpplearn.summarize.corpora.source import Source
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A format of corpora."""
+    """A format of corpora: a function that reads it from its beginning, or one that cuts it into pieces."""
 
     name: str  # what to give, for messages
     looks_like: Callable[[Path], bool]
-    read: Callable[[Source], Iterable[Cluster]]  # what may be skipped if it is bad stands in `with source.tolerate()`
+    read: Callable[[Source], Iterable[Cluster]] | None = None  # what may be skipped stands in `with source.tolerate()`
+    cut: Callable[[Source], Iterator[Cut]] | None = None  # where pieces can be found without reading what is before
 
 
+SINGLES = 64  # pieces of one cluster that a corpus begins with
 READERS = [  # a new format is one entry; the first that a path looks like reads it
-    Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, read_jsonl),
+    Reader("a JSON Lines file with one cluster per line", looks_like_jsonl, cut=cut_jsonl),
+    Reader("a Parquet file with one cluster per row", looks_like_parquet, cut=cut_parquet),
     Reader("a folder with DUC data", looks_like_duc, read_duc),
-    Reader("a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, read_folders),
+    Reader("a folder with a sub-folder of documents (.txt, .md, .html) per cluster", Path.is_dir, cut=cut_folders),
 ]
+
+
+def kinds() -> str:
+    """What can be read, for messages."""
+    return f"{', '.join(reader.name for reader in READERS[:-1])}, or {READERS[-1].name}"
+
+
+class Census:
+    """What was seen of a corpus so far: ids, of which a file may have each once, and what its clusters say."""
+
+    def __init__(self) -> None:
+        self.lines: dict[tuple[str, str], int] = {}
+        self.said: dict[str, set[str]] = {"split": set(), "language": set()}
+        self.kept = 0
+
+    def see(self, path: Path, line: int | None, name: str | None, split: str | None, language: str | None) -> None:
+        """Another cluster; a ValueError if its id is that of a line before."""
+        self.said["split"].add(str(split))
+        self.said["language"].add(str(language))
+        before = None if line is None else self.lines.setdefault((str(path), str(name)), line)
+        if line is not None and before != line:
+            what = "row" if path.name.lower().endswith(SUFFIX) else "line"
+            raise ValueError(
+                f'{path}, {what} {line}, field "id": {name!r} is already the id of {what} {before}. '
+                "Ids of clusters must differ; rename one."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Clusters that are read when they are asked for, piece by piece, as often as they are.
+
+    Iterating over it gives the clusters one by one, and only one is in memory; `Summarizer.fit`, the commands and
+    `summarize_many` take it as they take a list. `open_corpus` makes one of files, `listed` one of a list; `dropped`
+    has the places in each piece that are left out.
+    """
+
+    name: Path  # for messages
+    sources: Sequence[tuple[Reader, Source]] = ()
+    clusters: Sequence[Cluster] = field(default=(), repr=False)  # those in memory
+    wanted: Wanted = field(default_factory=Wanted)
+    skip_bad: bool = False
+    dropped: Mapping[int, Collection[int]] = field(default_factory=dict, repr=False)  # by piece
+
+    def __iter__(self) -> Iterator[Cluster]:
+        """The clusters in order; what was passed over is said at the end, in a `SkippedWarning`."""
+        return self.each()
+
+    def each(self, stacklevel: int = 3) -> Iterator[Cluster]:
+        """As iteration, with the warning at another caller."""
+        census, notes = Census(), self.notes()
+        for piece in self.pieces(notes):
+            own = piece.source.fresh()
+            for line, cluster in ((entry.line, entry.cluster) for entry in piece.entries(own)):
+                found = None
+                with own.tolerate():
+                    census.see(own.path, line, cluster.id, cluster.split, cluster.language)
+                    found = self.wanted.of(cluster, own)
+                if found is not None:
+                    census.kept += 1
+                    yield found
+            notes.add(own.passed)
+        self.check(census, notes, stacklevel)
+
+    def notes(self) -> Source:
+        """Where to note what is passed over in one reading."""
+        return Source(self.name, skip_bad=self.skip_bad)
+
+    def pieces(self, notes: Source, dropped: Mapping[int, Iterable[int]] = {}) -> Iterator[Piece]:  # read only
+        """Its pieces in order; what a reader without pieces passes over is noted."""
+        for number, (source, cut) in enumerate(self._cuts(notes)):
+            places = frozenset([*self.dropped.get(number, ()), *dropped.get(number, ())])
+            yield Piece(number, cut, source, self.wanted, places)
+
+    def _cuts(self, notes: Source) -> Iterator[tuple[Source, Cut]]:
+        own = self.notes()
+        yield from ((own, cut) for cut in cut_clusters(self.clusters, own, len(self.clusters)))
+        for k, (reader, source) in enumerate(self.sources):
+            before, own = k / len(self.sources), source.fresh()
+            if reader.cut is not None:
+                cuts = reader.cut(own)
+            else:
+                assert reader.read is not None  # one of the two
+                cuts = cut_clusters(reader.read(own), own)
+            for cut in cuts:
+                yield source, cut._replace(share=cut.share and before + cut.share / len(self.sources))
+            notes.add(own.passed)
+
+    def check(self, census: Census, notes: Source, stacklevel: int = 3) -> None:
+        """Say what was passed over; an error if nothing is left."""
+        notes.warn(suffixes(), census.kept, stacklevel=stacklevel)
+        if census.kept:
+            return
+        for what, wanted in (("split", self.wanted.split), ("language", self.wanted.language)):
+            there = sorted(census.said[what])
+            if wanted is not None and there:
+                raise ValueError(f"No cluster of {self.name} has the {what} {wanted!r}. Found {', '.join(there)}.")
+        if notes.left:
+            raise ValueError(f"No cluster of {self.name} has both sentences and a reference summary: none is left.")
+        readable = " that can be read" if notes.bad else ""
+        raise ValueError(f"{self.name} holds no cluster{readable}. Give {kinds()}.")
+
+    @property
+    def identity(self) -> list[Any]:
+        """What tells it from another: its files, as large and as old as they are, and what of them counts."""
+        files = [(str(source.path.resolve()), *state_of(source.path), source.encoding) for _, source in self.sources]
+        return [files, vars(self.wanted), self.skip_bad]
+
+
+def state_of(path: Path) -> tuple[int, int]:
+    """Size and time of a file; of a folder, how many entries it has, and its own time."""
+    found = path.stat()
+    return (len(entries(path)) if path.is_dir() else found.st_size), found.st_mtime_ns
+
+
+def listed(clusters: Iterable[Cluster]) -> Corpus:
+    """Clusters that are in memory."""
+    return Corpus(Path("the list"), clusters=[*clusters])
+
+
+def open_corpus(
+    path: str | PathLike[str],
+    encoding: str | None = None,
+    skip_bad: bool = False,
+    *,
+    references: str | PathLike[str] | None = None,
+    split: str | None = None,
+    language: str | None = None,
+    only: str | None = None,
+    usable: bool = False,
+) -> Corpus:
+    """A corpus that is read when its clusters are asked for: as `read_clusters`, with one cluster in memory.
+
+    Parameters
+    ----------
+    path, encoding, skip_bad, references
+        As in `read_clusters`.
+    split, language : str, optional
+        Only clusters of this part, or in this language; one that names no language is in the one asked for.
+    only : str, optional
+        Only references with this in their `reference_ids`.
+    usable : bool
+        Leave out clusters without a sentence or without a reference, and say so.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> lines = [json.dumps({"id": k, "documents": ["It rained."], "split": "ab"[k % 2]}) for k in range(4)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "corpus.jsonl")
+    ...     _ = file.write_text("\\n".join(lines))
+    ...     [cluster.id for cluster in open_corpus(file, split="a")]
+    ['0', '2']
+    """
+    given, asked = Path(fspath(path)), None if references is None else Path(fspath(references))
+    paths = [given]
+    if not given.exists() and has_magic(str(given)):
+        paths = sorted(map(Path, glob(str(given), recursive=True)))
+        if not paths:
+            raise FileNotFoundError(f"No file matches {given}.")
+    elif not given.exists():
+        refuse_address(path)
+        raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
+    elif shards := shard_files(given):
+        paths = shards
+    sources = []
+    for one in paths:
+        reader = next((reader for reader in READERS if reader.looks_like(one)), None)
+        if reader is None:
+            said = f"{one} must be {kinds()}, but is none."
+            raise ValueError(f"{said} For documents of one cluster, use Cluster.from_files.")
+        sources.append((reader, Source(one, encoding, asked, skip_bad, SINGLES // len(paths))))
+    return Corpus(given, sources, wanted=Wanted(split, language, only, usable), skip_bad=skip_bad)
+
+
+def shard_files(folder: Path) -> list[Path]:
+    """The files of a folder that holds a corpus in several: JSON Lines or Parquet, and nothing else but a README."""
+    if not folder.is_dir():
+        return []
+    there = [entry for entry in entries(folder) if not entry.name.upper().startswith("README")]
+    shards = [entry for entry in there if entry.is_file() and unpacked_name(entry).endswith((*SUFFIXES, SUFFIX))]
+    return shards if len(shards) == len(there) else []
 
 
 def read_clusters(
@@ -44,9 +235,11 @@ def read_clusters(
     Parameters
     ----------
     path : path
-        A JSON Lines file with one cluster per line (gzip too); or a folder with one sub-folder per cluster, holding
-        .txt, .md or .html documents and perhaps a folder references/; or a folder with DUC data at any depth,
-        `docs/d30001t/APW19981016.0240` and models `D30001.M.100.T.A`; or a folder of documents, which is one cluster.
+        A JSON Lines file with one cluster per line (packed by gzip or Zstandard, too); or a Parquet file with one per
+        row; or a pattern such as "news/*.jsonl.gz", or a folder with nothing but such files; or a folder with one
+        sub-folder per cluster, holding .txt, .md or .html documents and perhaps a folder references/; or a folder with
+        DUC data at any depth, `docs/d30001t/APW19981016.0240` and models `D30001.M.100.T.A`; or a folder of documents,
+        which is one cluster.
     encoding : str, optional
         UTF-8 by default; other bytes are an error, never guessed at. DUC files that are not UTF-8 are Latin-1.
     skip_bad : bool
@@ -58,7 +251,7 @@ def read_clusters(
     Returns
     -------
     list of Cluster
-        At least one.
+        At least one. `open_corpus` reads the same, one after the other.
 
     Warns
     -----
@@ -76,18 +269,4 @@ def read_clusters(
     ...     read_clusters(file)[0].id
     'rain'
     """
-    given = Path(fspath(path))
-    if not given.exists():
-        refuse_address(path)
-        raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
-    source = Source(given, encoding, None if references is None else Path(fspath(references)), skip_bad)
-    kinds = f"{', '.join(reader.name for reader in READERS[:-1])}, or {READERS[-1].name}"
-    reader = next((reader for reader in READERS if reader.looks_like(given)), None)
-    if reader is None:
-        raise ValueError(f"{given} must be {kinds}, but is none. For documents of one cluster, use Cluster.from_files.")
-    found = list(reader.read(source))
-    source.warn(suffixes(), len(found))
-    if not found:
-        readable = " that can be read" if source.bad else ""
-        raise ValueError(f"{given} holds no cluster{readable}. Give {kinds}.")
-    return found
+    return list(open_corpus(path, encoding, skip_bad, references=references).each(stacklevel=4))

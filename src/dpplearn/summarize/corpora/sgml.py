@@ -41,7 +41,7 @@ def parse_sgml(source: str, name: str) -> list[Document]:
     --------
     >>> source = "<DOC><DOCNO> X1 </DOCNO><HEADLINE>Rain</HEADLINE><TEXT>OSLO (AP) _ Tom &AMP; I left.\\n(kt/jn)</TEXT>"
     >>> parse_sgml(source, "file")
-    [Document(id='X1', text='Tom & I left.', title='Rain', date=None, role=None)]
+    [Document('X1', 'Tom & I left.', title='Rain')]
     """
     found: list[Document] = []
     parts: dict[str, list[str]] = {}

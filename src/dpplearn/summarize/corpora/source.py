@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,9 +24,11 @@ class Source:
     encoding: str | None = None  # UTF-8, unless a file says otherwise
     references: Path | None = None  # where reference summaries are, if not under the path
     skip_bad: bool = False  # whether to go on past what cannot be read
+    singles: int = 64  # pieces at its beginning that have one cluster each
     other: list[Path] = field(default_factory=list)  # files of kinds that are not read
     empty: list[Path] = field(default_factory=list)  # files without a word
     bad: list[str] = field(default_factory=list)  # what is wrong with parts that were skipped
+    left: list[str] = field(default_factory=list)  # clusters that were read and are of no use, and why
 
     @contextmanager
     def tolerate(self, before: str = "") -> Iterator[None]:
@@ -39,6 +41,24 @@ class Source:
                 kind = ValueError if isinstance(error, ValueError) else OSError
                 raise kind(said) if before else error from None
             self.bad.append(said)
+
+    def fresh(self) -> Source:
+        """The same place, with nothing passed over yet."""
+        return Source(self.path, self.encoding, self.references, self.skip_bad, self.singles)
+
+    @property
+    def passed(self) -> dict[str, list[str]]:
+        """What was passed over, as JSON has it."""
+        notes: dict[str, Sequence[object]] = {"other": self.other, "empty": self.empty}
+        notes |= {"bad": self.bad, "left": self.left}
+        return {name: [*map(str, found)] for name, found in notes.items()}
+
+    def add(self, passed: Mapping[str, Sequence[str]]) -> None:
+        """Note what was passed over elsewhere."""
+        self.other.extend(map(Path, passed["other"]))
+        self.empty.extend(map(Path, passed["empty"]))
+        self.bad.extend(passed["bad"])
+        self.left.extend(passed["left"])
 
     def add_others(self, entries: Iterable[Path], read: Iterable[Path]) -> None:
         """Note the files of a folder that are not among those read; what only describes it (README) is none of them."""
@@ -60,6 +80,8 @@ class Source:
 
     def warn(self, kinds: Iterable[str], kept: int = 0, stacklevel: int = 2) -> None:
         """Warn in a line of the files left out, and of what is bad in another, or in one for each file given."""
+        for said in self.left:
+            warnings.warn(said, SkippedWarning, stacklevel=stacklevel + 1)
         sorts = [
             f"{len(paths)} {'file' if len(paths) == 1 else 'files'} {what} ({_some(paths, 3, ', ', ' and')})"
             for paths, what in ((self.other, "of another kind"), (self.empty, "without text"))

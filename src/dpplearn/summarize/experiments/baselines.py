@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -179,11 +179,11 @@ def fit_logistic(
     return Logistic.fit(read, targets, tradeoff)
 
 
-def train_logistic(summarizer: Summarizer, clusters: Sequence[Cluster]) -> Logistic:
+def train_logistic(summarizer: Summarizer, clusters: Iterable[Cluster]) -> Logistic:
     """The regression with a summarizer's own features, oracle and length, from the clusters that it learned from."""
     settings = replace(summarizer.settings, language=summarizer.language_)
     with blas_threads(0):
         read = [summarizer.features_.read(cluster) for cluster in clusters]
         labels = [summarizer.oracle_items(one) for one in read]
-        scorers = [rouge_of(cluster, settings) for cluster in clusters]
+        scorers = [rouge_of(one.cluster, settings) for one in read]
         return fit_logistic(read, labels, scorers, settings.budget, settings.unit, seed=settings.random_state)

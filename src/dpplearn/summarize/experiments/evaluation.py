@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 from dpplearn._run.progress import Progress
-from dpplearn.rouge import CorpusScore, paired_bootstrap, score_corpus
+from dpplearn._run.workers import Here, Workers
+from dpplearn.rouge import CorpusScore, paired_bootstrap
+from dpplearn.rouge.corpus import Topics, combined, score_topics
+from dpplearn.rouge.scoring import Scoring as RougeScoring
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint, fingerprint
+from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
 from dpplearn.summarize.experiments.systems import LEARNED, OVERRUN, Models
+from dpplearn.summarize.experiments.tested import Tested
 from dpplearn.summarize.model.modelfile import SETTINGS
 from dpplearn.summarize.model.training import rouge_options
 from dpplearn.summarize.text.matching import ENGLISH
@@ -21,6 +23,16 @@ from dpplearn.summarize.text.units import Unit
 
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 CONFIDENCE = 95.0
+AT_ONCE = 50  # clusters whose summaries are scored at a time
+
+
+class Scored(Protocol):
+    """What is needed of a cluster to score its summaries."""
+
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def references(self) -> Sequence[str]: ...
 
 
 @dataclass(frozen=True)
@@ -46,30 +58,28 @@ class Scoring:
             "dpplearn": __version__,
         }
 
-    def score(self, name: str, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> CorpusScore:
-        options = rouge_options(self.budget, self.unit, self.language)
+    @property
+    def options(self) -> dict[str, Any]:
+        return rouge_options(self.budget, self.unit, self.language)
+
+    @property
+    def _rouge(self) -> RougeScoring:
+        options = {"bytes": None, "words": None, "combine": "average", "alpha": 0.5} | self.options
+        return RougeScoring(METRICS, **options)
+
+    def topics(self, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> Topics:
+        """The scores of some texts, topic by topic."""
         ours = {topic: text or " " for topic, text in texts.items()}  # an empty text is a space, which has no token
         theirs = {topic: [text or " " for text in references[topic]] for topic in texts}
-        return score_corpus(ours, theirs, METRICS, confidence=CONFIDENCE, system=name, **options)
+        return score_topics(ours, theirs, self._rouge)
 
+    def combined(self, name: str, parts: Sequence[Topics]) -> CorpusScore:
+        """Averages over topics that were scored in any parts."""
+        return combined(parts, self._rouge, name, self.options["tokenizer"], confidence=CONFIDENCE)
 
-def check_clusters(clusters: Sequence[Cluster], what: str) -> list[Cluster]:
-    """Clusters with ids and references; those without references are left out and named in a warning."""
-    named = [c if c.id is not None else replace(c, id=str(n)) for n, c in enumerate(clusters, 1)]
-    repeated = [name for name, count in Counter(c.id for c in named).items() if count > 1]
-    if repeated:
-        raise ValueError(
-            f"Ids of clusters must differ, but in {what} {repeated[0]!r} occurs more than once"
-            f"{f' (and {len(repeated) - 1} others too)' if len(repeated) > 1 else ''}. Rename them."
-        )
-    kept = [c for c in named if any(map(str.strip, c.references))]
-    without = [str(c.id) for c in named if not any(map(str.strip, c.references))]
-    if not kept:
-        raise ValueError(f"No cluster of {what} has a reference summary, so there is nothing to score against.")
-    if without:
-        some = ", ".join(without[:5]) + (", ..." if len(without) > 5 else "")
-        warnings.warn(f"{what}: left out, without references: {some} ({len(without)} clusters).", stacklevel=2)
-    return kept
+    def score(self, name: str, texts: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> CorpusScore:
+        """The scores of all texts of a system."""
+        return self.combined(name, [self.topics(texts, references)])
 
 
 def figures(score: CorpusScore) -> dict[str, dict[str, float]]:
@@ -92,12 +102,40 @@ def in_percent(score: CorpusScore) -> dict[str, dict[str, list[float]]]:
 
 
 def score_table(
-    summaries: Mapping[str, Mapping[str, str]], clusters: Sequence[Cluster], scoring: Scoring
+    summaries: Mapping[str, Mapping[str, str]],
+    clusters: Sequence[Scored],
+    scoring: Scoring,
+    workers: Workers | None = None,
 ) -> dict[str, CorpusScore]:
-    """The scores of each system that has a summary of one of the clusters."""
-    references = {str(c.id): list(c.references) for c in clusters}
-    ours = {name: {t: texts[t] for t in references if t in texts} for name, texts in summaries.items()}
-    return {name: scoring.score(name, texts, references) for name, texts in ours.items() if texts}
+    """The scores of each system that has a summary of one of the clusters, some clusters at a time."""
+    tasks = [Part(scoring, clusters[k : k + AT_ONCE], summaries) for k in range(0, len(clusters), AT_ONCE)]
+    parts = [part for _, part in (workers or Here()).each(score_part, (task.own() for task in tasks))]
+    return {
+        name: scoring.combined(name, found)
+        for name in summaries
+        if (found := [part[name] for part in parts if name in part])
+    }
+
+
+class Part(NamedTuple):
+    """Some clusters, and the systems' summaries of them."""
+
+    scoring: Scoring
+    clusters: Sequence[Scored]
+    summaries: Mapping[str, Mapping[str, str]]
+
+    def own(self) -> Part:
+        """Without the summaries of others."""
+        ids = [str(one.id) for one in self.clusters]
+        ours = {name: {t: texts[t] for t in ids if t in texts} for name, texts in self.summaries.items()}
+        few = [Cluster((), one.references, str(one.id)) for one in self.clusters]
+        return Part(self.scoring, few, {name: texts for name, texts in ours.items() if texts})
+
+
+def score_part(asked: Part) -> dict[str, Topics]:
+    """The scores of each system on some clusters."""
+    references = {str(one.id): list(one.references) for one in asked.clusters}
+    return {name: asked.scoring.topics(texts, references) for name, texts in asked.summaries.items()}
 
 
 class Comparison(NamedTuple):
@@ -108,13 +146,17 @@ class Comparison(NamedTuple):
 
 
 def compare(
-    summaries: Mapping[str, Mapping[str, str]], clusters: Sequence[Cluster], scoring: Scoring, record: Mapping[str, Any]
+    summaries: Mapping[str, Mapping[str, str]],
+    clusters: Sequence[Scored],
+    scoring: Scoring,
+    record: Mapping[str, Any],
+    workers: Workers | None = None,
 ) -> Comparison:
     """Score systems; the details are intervals, tests and scores by topic, beside the record of the run.
 
     The best is that in ROUGE-1 F, of all but the oracle, which saw the references.
     """
-    scores = score_table(summaries, clusters, scoring)
+    scores = score_table(summaries, clusters, scoring, workers)
     rivals = [name for name in scores if name != "oracle"] or list(scores)
     best = max(rivals, key=lambda name: scores[name].averages["rouge-1"].f.average)
     systems = {}
@@ -139,23 +181,21 @@ def compare(
 
 
 def evaluate(
-    models: Models, clusters: Sequence[Cluster], systems: Sequence[str], scoring: Scoring, folder: ResultsFolder,
-    *, jobs: int | None = 1, progress: bool | Progress = False,
+    models: Models, clusters: Tested, systems: Sequence[str], scoring: Scoring, folder: ResultsFolder,
+    workers: Workers, *, progress: bool | Progress = False,
 ) -> Comparison:  # fmt: skip
     """Table 2 of trained models, also written to the folder, which knows what the results depend on."""
     for system in LEARNED:
         if system in systems:  # said before the work, not after it
             models.regression(system)
-    tasks = [Task("model", (cluster,), tuple(systems)) for cluster in clusters]
-    made = make_summaries({"model": models}, tasks, scoring.budget, scoring.unit, folder, jobs=jobs, progress=progress)
-    found = compare(made, clusters, scoring, folder.settings)
+    tasks, length = [Task("model", clusters, tuple(systems))], (scoring.budget, scoring.unit)
+    made = make_summaries({"model": models}, tasks, *length, folder, workers, progress=progress)
+    found = compare(made, clusters.clusters, scoring, folder.settings, workers)
     folder.write(found.results, found.details, systems)
     return found
 
 
-def evaluation_record(
-    models: Models, clusters: Sequence[Cluster], scoring: Scoring, names: Mapping[str, Any]
-) -> dict[str, Any]:
+def evaluation_record(models: Models, clusters: Tested, scoring: Scoring, names: Mapping[str, Any]) -> dict[str, Any]:
     """All that an evaluation's results depend on; `names` say what the corpus and the model are called."""
     summarizer, logistic, compress = models
     features = summarizer.features_
@@ -166,9 +206,9 @@ def evaluation_record(
     return {
         "command": "evaluate",
         **names,
-        "corpus_hash": corpus_fingerprint(clusters),
+        "corpus_hash": fingerprint(clusters.digests),
         "model_hash": fingerprint([summarizer.learned_, summarizer.rho_, features.idf.counts, features.edges, own]),
-        "clusters": len(clusters),
+        "clusters": len(clusters.clusters),
         "compress": compress,
         **scoring.record,
     }

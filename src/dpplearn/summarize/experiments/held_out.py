@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpplearn._run.progress import Progress
+from dpplearn._run.workers import Workers, open_workers
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
 from dpplearn.rouge import CorpusScore
 from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.pieces import Piece
+from dpplearn.summarize.corpora.reading import Corpus, listed
 from dpplearn.summarize.experiments.baselines import train_logistic
-from dpplearn.summarize.experiments.evaluation import Comparison, Scoring, compare, figures
+from dpplearn.summarize.experiments.evaluation import Comparison, Scored, Scoring, compare, figures
 from dpplearn.summarize.experiments.paper_tables import PAPER_1, PAPER_2, SOURCE, table_1
 from dpplearn.summarize.experiments.peers import read_peers
-from dpplearn.summarize.experiments.results_folder import ResultsFolder, corpus_fingerprint
+from dpplearn.summarize.experiments.results_folder import ResultsFolder, fingerprint
 from dpplearn.summarize.experiments.summaries import Task, make_summaries
 from dpplearn.summarize.experiments.systems import LEARNED, PAPER, Models
+from dpplearn.summarize.experiments.tested import Known, Tested, known_of, look_over
 from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.split_cluster import kept_splits, split_cluster
 from dpplearn.summarize.summarizer import Summarizer
-from dpplearn.summarize.text.words import words
 
 _DOCNO = re.compile(r"[A-Z]+[-_]?\d{6,}\S*")  # APW19981016.0240: a name that means the same document anywhere
 RECORDED = ("features", "oracle", "bigrams", "rho", "prior_variance", "compress")
@@ -35,11 +39,12 @@ def train_models(
     params: dict[str, Any],
     systems: Sequence[str],
     tune: bool,
-    clusters: list[Cluster],
+    clusters: Corpus,
     verbose: bool | Progress = False,
+    **where: Any,
 ) -> Models:
     """A summarizer with these arguments and, where a system asks for it, the regression, both from the clusters."""
-    summarizer = Summarizer(**params).fit(clusters, tune=tune, verbose=verbose)
+    summarizer = Summarizer(**params).fit(clusters, tune=tune, verbose=verbose, **where)
     asked = any(system in LEARNED for system in systems)
     return Models(summarizer, train_logistic(summarizer, clusters) if asked else None, summarizer.compress)
 
@@ -63,8 +68,8 @@ class Experiment:
     summarizer : Summarizer
         Its arguments are those of every model but for the decoder; its language that of the corpora.
     systems : list of str
-    train : list of Cluster
-    test : list of Cluster or None
+    train : list of Cluster, or Tested
+    test : list of Cluster, or Tested, or None
         None leaves out one topic of `train` at a time, and tests on that.
     tune : bool
         As in `Summarizer.fit`.
@@ -74,13 +79,19 @@ class Experiment:
 
     summarizer: Summarizer
     systems: list[str]
-    train: list[Cluster]
-    test: list[Cluster] | None
+    train: Tested
+    test: Tested | None
     tune: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in ("train", "test"):
+            given: Any = getattr(self, name)
+            if given is not None and not isinstance(given, Tested):
+                object.__setattr__(self, name, look_over(listed(given), f"the list {name}"))
+
     @property
-    def tested(self) -> list[Cluster]:
+    def tested(self) -> Tested:
         """The clusters that are summarized."""
         return self.train if self.test is None else self.test
 
@@ -96,11 +107,11 @@ class Experiment:
         return {
             "command": "experiment",
             "train": self.names.get("train"),
-            "train_hash": corpus_fingerprint(self.train),
-            "train_clusters": len(self.train),
+            "train_hash": fingerprint(self.train.digests),
+            "train_clusters": len(self.train.clusters),
             "test": "leave one topic out" if self.test is None else self.names.get("test"),
-            "test_hash": corpus_fingerprint(self.tested),
-            "test_clusters": len(self.tested),
+            "test_hash": fingerprint(self.tested.digests),
+            "test_clusters": len(self.tested.clusters),
             **{name: getattr(settings, name) for name in RECORDED},
             **({} if settings.similarity == Fixed.kind else {"similarity": settings.similarity}),
             **({} if settings.quality == LogLinear.kind else {"quality": settings.quality}),
@@ -116,40 +127,49 @@ class Experiment:
         peers: Path | None = None,
         *,
         encoding: str = "utf-8",
+        backend: Any = None,
         jobs: int | None = 1,
         progress: bool | Progress = False,
     ) -> Outcome:
         """Make the summaries that the folder, made with `record`, does not have, score all, and write the results."""
         others, known = self.read_peers(peers, encoding) if peers is not None else ({}, {})
         scoring = self.scoring
-        with kept_splits():
-            models, tasks = self.plan(progress)
-            made = make_summaries(models, tasks, scoring.budget, scoring.unit, folder, jobs=jobs, progress=progress)
-            oracle = {str(cluster.id): self.oracle_text(cluster) for cluster in self.train}
-        outcome = self.score({**others, **made}, table_1(self.train, oracle, known, scoring))
+        with open_workers(backend, jobs) as workers, kept_splits() if self.test is None else nullcontext():
+            models, tasks = self.plan(progress, backend=backend, n_jobs=jobs)
+            made = make_summaries(models, tasks, scoring.budget, scoring.unit, folder, workers, progress=progress)
+            oracle: dict[str, str] = {}
+            asked = ((piece, self.summarizer, [one.id for one in known]) for piece, known in self.train.pieces())
+            for _, texts in workers.each(oracle_texts, asked):
+                oracle |= texts
+            oracle = {one.id: oracle[one.id] for one in self.train.clusters}
+            outcome = self.score({**others, **made}, table_1(self.train.clusters, oracle, known, scoring), workers)
         folder.write(outcome.table_2.results, outcome.table_2.details, self.systems)
         return outcome
 
     def read_peers(self, path: Path, encoding: str) -> tuple[Summaries, Summaries]:
         """Other systems' summaries of the clusters to test on, and of those to train on, where there are any."""
-        others = read_peers(path, [str(c.id) for c in self.tested], encoding)
+        others = read_peers(path, [one.id for one in self.tested.clusters], encoding)
         clash = sorted(set(others) & set(self.systems))
         if clash:
             raise ValueError(f"A peer may not be called {clash[0]!r}, like a system of dpplearn: rename it.")
-        return others, read_peers(path, [str(c.id) for c in self.train], encoding, required=False)
+        return others, read_peers(path, [one.id for one in self.train.clusters], encoding, required=False)
 
-    def plan(self, progress: bool | Progress) -> tuple[dict[str, Models | Callable[[], Models]], list[Task]]:
+    def plan(
+        self, progress: bool | Progress, **where: Any
+    ) -> tuple[dict[str, Models | Callable[[], Models]], list[Task]]:
         """Models, or how to train them, by name, and what each is to summarize."""
         models: dict[str, Models | Callable[[], Models]] = {}
         tasks = []
         for decoder, systems in self.by_decoder().items():
             learn = partial(train_models, {**self.summarizer.get_params(), "decoder": decoder}, systems, self.tune)
             if self.test is not None:
-                models[decoder] = learn(self.train, progress)
-                tasks += [Task(decoder, (cluster,), systems) for cluster in self.test]
+                models[decoder] = learn(self.train.corpus, progress, **where)
+                tasks.append(Task(decoder, self.test, systems))
                 continue
-            for topic, held_out in by_topic(self.train).items():
-                models[f"{decoder} {topic}"] = partial(learn, [c for c in self.train if topic_of(c) != topic])
+            for topic in topics_of(self.train.clusters):
+                rest = self.train.only(partial(is_apart, topic=topic))
+                models[f"{decoder} {topic}"] = partial(learn, rest.corpus)
+                held_out = self.train.only(lambda one, topic=topic: not is_apart(one, topic))  # type: ignore[misc]
                 tasks.append(Task(f"{decoder} {topic}", held_out, systems))
         return models, tasks
 
@@ -159,17 +179,12 @@ class Experiment:
         groups = {"greedy": paper, "consensus": [name for name in self.systems if name not in paper]}
         return {decoder: tuple(names) for decoder, names in groups.items() if names}
 
-    def oracle_text(self, cluster: Cluster) -> str:
-        """The extract that training aims at."""
-        found = split_cluster(cluster, self.summarizer.splitter)
-        return "\n".join(found.texts[i] for i in self.summarizer.oracle_items(found))
-
-    def score(self, made: Summaries, first: dict[str, CorpusScore]) -> Outcome:
+    def score(self, made: Summaries, first: dict[str, CorpusScore], workers: Workers) -> Outcome:
         """Table 2, with and without the clusters that share documents with the training corpus."""
-        table_2 = compare(made, self.tested, self.scoring, self.record)
-        shared = {} if self.test is None else shared_documents(self.train, self.test)
-        apart = [c for c in self.tested if str(c.id) not in shared]
-        without = compare(made, apart, self.scoring, {}) if shared and apart else None
+        table_2 = compare(made, self.tested.clusters, self.scoring, self.record, workers)
+        shared = {} if self.test is None else shared_documents(self.train.clusters, self.test.clusters)
+        apart = [c for c in self.tested.clusters if c.id not in shared]
+        without = compare(made, apart, self.scoring, {}, workers) if shared and apart else None
         table_2.details.update(
             table_1={name: figures(score) for name, score in first.items()},
             paper={"source": SOURCE, "table_1": PAPER_1, "table_2": PAPER_2},
@@ -179,7 +194,22 @@ class Experiment:
         return Outcome(table_2, first, shared, without)
 
 
-def topic_of(cluster: Cluster) -> str:
+def oracle_texts(asked: tuple[Piece, Summarizer, list[str]]) -> dict[str, str]:
+    """The extracts that training aims at, by cluster."""
+    piece, summarizer, names = asked
+    found = {}
+    for name, cluster in zip(names, piece.clusters(), strict=True):
+        split = split_cluster(cluster, summarizer.splitter)
+        found[name] = "\n".join(split.texts[i] for i in summarizer.oracle_items(split))
+    return found
+
+
+def is_apart(cluster: Known, topic: str) -> bool:
+    """Whether it is on another topic."""
+    return topic_of(cluster) != topic
+
+
+def topic_of(cluster: Scored) -> str:
     """The id before its first dot: translations of one topic differ after it.
 
     Examples
@@ -190,20 +220,18 @@ def topic_of(cluster: Cluster) -> str:
     return str(cluster.id).split(".", 1)[0]
 
 
-def by_topic(clusters: Sequence[Cluster]) -> dict[str, list[Cluster]]:
-    """Clusters of each topic, of which there must be two."""
-    found: dict[str, list[Cluster]] = {}
-    for cluster in clusters:
-        found.setdefault(topic_of(cluster), []).append(cluster)
+def topics_of(clusters: Sequence[Scored]) -> list[str]:
+    """The topics of clusters, of which there must be two."""
+    found = list(dict.fromkeys(map(topic_of, clusters)))
     if len(found) < 2:
         raise ValueError(
-            f"--leave-one-out trains on the other topics and needs two, but all clusters are on {next(iter(found))!r} "
+            f"--leave-one-out trains on the other topics and needs two, but all clusters are on {found[0]!r} "
             "(the id before its first dot)."
         )
     return found
 
 
-def shared_documents(train: Sequence[Cluster], test: Sequence[Cluster]) -> dict[str, list[str]]:
+def shared_documents(train: Sequence[Known | Cluster], test: Sequence[Known | Cluster]) -> dict[str, list[str]]:
     """Ids of documents that are in the training corpus too, by test cluster.
 
     The same words in the same order are the same document, and so is the same agency number (APW19981016.0240).
@@ -214,16 +242,20 @@ def shared_documents(train: Sequence[Cluster], test: Sequence[Cluster]) -> dict[
     >>> shared_documents([ours], [Cluster.from_texts(["It  rained all day.", "Snow."], id="b")])
     {'b': ['1']}
     """
-    known = {key for cluster in train for document in cluster.documents for key in _keys(document.id, document.text)}
+    known = {key for cluster in train for document in documents_of(cluster) for key in _keys(*document)}
     found: dict[str, list[str]] = {}
     for cluster in test:
-        again = [d.id for d in cluster.documents if known & _keys(d.id, d.text)]
+        again = [name for name, words in documents_of(cluster) if known & _keys(name, words)]
         if again:
             found[str(cluster.id)] = again
     return found
 
 
-def _keys(name: str, text: str) -> set[str]:
+def documents_of(cluster: Known | Cluster) -> Sequence[tuple[str, str]]:
+    """Ids of documents, and digests of their words."""
+    return known_of(cluster, 0).documents if isinstance(cluster, Cluster) else cluster.documents
+
+
+def _keys(name: str, words: str) -> set[str]:
     number = {f"id {name}"} if _DOCNO.fullmatch(name) else set()
-    said = " ".join(words(text))
-    return number | ({f"text {said}"} if said else set())
+    return number | ({f"text {words}"} if words else set())

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dpplearn.rouge import CorpusScore
-from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.experiments.evaluation import Scoring
+from dpplearn.summarize.experiments.evaluation import Scored, Scoring
 
 # Kulesza and Taskar (2011), Tables 1 (DUC 2003) and 2 (DUC 2004): ROUGE-1F, [1P, 1R,] 2F, SU4F, in percent.
 SOURCE = "Kulesza and Taskar, Learning Determinantal Point Processes, UAI 2011"
@@ -28,7 +27,7 @@ PAPER_2 = {
 }
 
 
-def human_scores(clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, CorpusScore]:
+def human_scores(clusters: Sequence[Scored], scoring: Scoring) -> dict[str, CorpusScore]:
     """Each reference as a summary: against all references, itself included (as in Table 1), and against the others.
 
     Without a cluster of two references there is nothing to leave out, and no second row.
@@ -50,7 +49,7 @@ def human_scores(clusters: Sequence[Cluster], scoring: Scoring) -> dict[str, Cor
 
 
 def table_1(
-    train: Sequence[Cluster],
+    train: Sequence[Scored],
     oracle: Mapping[str, str],
     peers: Mapping[str, Mapping[str, str]],
     scoring: Scoring,

@@ -11,7 +11,6 @@ from typing import Any
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain, write_json
 from dpplearn._io.jsonlines import parse_object
-from dpplearn.summarize.corpora.cluster import Cluster
 
 PROGRESS, RESULTS, DETAILS = ".progress.jsonl", "results.json", "details.json"
 Done = dict[tuple[str, str], str]  # (cluster id, system) -> summary
@@ -27,13 +26,6 @@ def fingerprint(value: Any) -> str:
     """
     text = json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def corpus_fingerprint(clusters: Iterable[Cluster]) -> str:
-    """Of all ids, texts and references."""
-    return fingerprint(
-        [[c.id, c.language, [[d.id, d.title, d.text] for d in c.documents], list(c.references)] for c in clusters]
-    )
 
 
 class ResultsFolder:

@@ -11,14 +11,17 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn._notebook import card, table
+from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn.summarize.explain.topics import quoted
+from dpplearn.summarize.explain.whole_set import Alike, WholeSet
 
-REDUNDANT = 0.2  # the share of a sentence that is said already, from which on that is the reason
 FEW = 5  # pieces that were no candidates that are printed
 LISTED = 10  # sentences left out that a view shows, unless it is asked for more
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Judged:
     """A sentence, its number among the candidates, and what the model thinks of it."""
 
@@ -27,29 +30,47 @@ class Judged:
     quality: float
     marginal: float
 
+    def __repr__(self) -> str:
+        why = getattr(self, "words", "") or getattr(self, "reason", "")
+        return f"<{type(self).__name__} {self.number}, {shorten(self.sentence.text, 60)!r}: {shorten(why, 80)}>"
+
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON, places of sentences instead of these."""
         data = {key: place(x) if isinstance(x, Sentence) else x for key, x in vars(self).items() if key != "sentence"}
         return {**place(self.sentence), **data}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chosen(Judged):
-    """A sentence of the summary and why it is there."""
+    """A sentence of the summary and why it is there: at most three reasons, the strongest first."""
 
     contributions: dict[str, float]
     pinned: bool
+    reasons: tuple[Reason, ...]
+    alone: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The reasons in words, and what it alone speaks of."""
+        said = "; ".join(reason.words for reason in self.reasons)
+        return f"{said}; the only one on {quoted(self.alone)}" if self.alone else said
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data for JSON."""
+        return {**super().to_dict(), "reasons": [vars(reason) for reason in self.reasons], "words": self.words}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LeftOut(Judged):
     """A sentence that is not in the summary, why, and the chosen one that it is most like."""
 
     similar_to: Sentence
     similarity: float
+    shared: tuple[str, ...]
     redundancy: float
     code: str
     reason: str
+    by: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -65,38 +86,30 @@ class NoCandidate:
     reason: str
 
 
-@dataclass(frozen=True)
-class Alike:
-    """How alike the chosen sentences are: cosines between every two of them."""
-
-    mean: float
-    max: float
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
-    """Why each sentence was chosen, and why each other one was not.
+    """Why each sentence was chosen, why each other one was not, and what the set is like.
 
-    The only telling of it: `str()` gives a table, `to_dict()` the same as data, and the HTML report, the API and the
-    page show what is here.
+    The only telling of it: `str()` gives it in words, `to_dict()` as data, and the HTML report, the API and the page
+    show what is here.
 
     Attributes
     ----------
     chosen : tuple of Chosen
-        `contributions` are the terms theta_j f_ij of log q_i^2, by feature, largest first; `quality` is q_i,
-        `marginal` the probability that the model puts the sentence in a summary, given what is pinned and excluded, and
-        `number` that by which `include=` and `exclude=` know it.
+        `reasons` are at most three, strongest first, relative to the average sentence of these documents
+        (`dpplearn.summarize.explain.because`): each has an `idea`, `words`, an `amount` (0.7: twice as likely) and its
+        standard `error`. `alone` are words that no other chosen sentence has, and `words` says all of this.
+        `contributions` are the terms theta_j f_ij of log q_i^2 by feature, largest first; `quality` is q_i, `marginal`
+        the probability that the model puts the sentence in a summary, given what is pinned and excluded, and `number`
+        that by which `include=` and `exclude=` know it.
     left_out : tuple of LeftOut
-        All other sentences that the model was asked about, by quality. `similarity` is the cosine to `similar_to`, and
-        `redundancy` the share of the sentence that the summary as a whole already covers:
-        1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii; `reason` says in a few words why it was left out, `code` in one, the first
-        that holds: "excluded", "same-words" (as a chosen one), "too-long", "redundant", "same-words" (as one that was
-        considered in its place); "leans" (on the sentence before it); "less-relevant" (weaker only
-        because of the question); where there is room for it, "adds-nothing" (it is not worth having) or
-        "better-without"; where there is none, "weaker", in sentences "better-without" (another was preferred in its
-        place), or "does-not-fit".
-    similarity : Alike or None
-        The mean and the largest cosine between two chosen sentences; None for fewer than two.
+        All other sentences that the model was asked about, by quality, each with the one reason that decided: `reason`
+        in words and `code` in one (`dpplearn.summarize.explain.reasons` has them all). `by` are the numbers of
+        sentences that it is out for, without which it would be chosen. `similarity` is the cosine to `similar_to`, the
+        chosen sentence that is most like it, `shared` the words that both have, and `redundancy` the share of the
+        sentence that the summary as a whole already covers: 1 - (L_ii - L_iY L_Y^-1 L_Yi) / L_ii.
+    as_a_set : WholeSet
+        What the summary `covers` and `leaves_out`, its `alikeness` and `sureness`, each in numbers and in `words`.
     documents : tuple of str
         Ids of the cluster's documents, which the sentences number from 0.
     set_aside : tuple of NoCandidate
@@ -109,10 +122,15 @@ class Explanation:
 
     chosen: tuple[Chosen, ...]
     left_out: tuple[LeftOut, ...]
-    similarity: Alike | None
+    as_a_set: WholeSet
     documents: tuple[str, ...]
     set_aside: tuple[NoCandidate, ...] = ()
     passed: int = 0
+
+    @property
+    def similarity(self) -> Alike | None:
+        """How alike the chosen sentences are; None for fewer than two."""
+        return self.as_a_set.alikeness
 
     @property
     def first_choice(self) -> str:
@@ -133,12 +151,10 @@ class Explanation:
     def redundant(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
         """Good sentences that were left out because the summary says them already, most covered first.
 
-        Good is a quality of at least the median of all sentences; their reason is that a chosen one has the same words,
-        or that the summary covers `REDUNDANT` of them or more.
+        Good is a quality of at least the median of all sentences.
         """
         least = np.median([x.quality for x in (*self.chosen, *self.left_out)])
-        found = [x for x in self.left_out if x.code in ("same-words", "redundant") and x.redundancy >= REDUNDANT]
-        found = [x for x in found if x.quality >= least]
+        found = [x for x in self.left_out if x.code in ("same-words", "redundant") and x.by and x.quality >= least]
         return tuple(sorted(found, key=lambda x: -x.redundancy)[:most])
 
     def to_dict(self, most: int | None = LISTED) -> dict[str, Any]:
@@ -146,7 +162,7 @@ class Explanation:
         return {
             "chosen": [c.to_dict() for c in self.chosen],
             "left_out": [x.to_dict() for x in self.best_left_out(most)],
-            "similarity": None if self.similarity is None else vars(self.similarity),
+            **self.as_a_set.to_dict(),
             "set_aside": {"count": len(self.set_aside), "pieces": [vars(one) for one in self.some_set_aside(most)]},
             **({"first_choice": {"left_out": self.passed, "reason": self.first_choice}} if self.passed else {}),
         }
@@ -156,20 +172,17 @@ class Explanation:
         return missed_first(self.set_aside, most)
 
     def __str__(self) -> str:
-        lines = ["Chosen: quality, probability, what the quality is made of"]
+        lines = ["Chosen, and why"]
         for c in self.chosen:
-            lines.append(f"  {c.quality:7.3f}  {c.marginal:4.0%}  {self.where(c.sentence)}: {shorten(c.sentence.text)}")
+            lines.append(f"  {shorten(c.sentence.text)} ({self.where(c.sentence)})")
             if c.sentence.dropped:
-                lines.append("                 without " + "; ".join(f"“{part}”" for part in dropped_parts(c.sentence)))
-            top = list(c.contributions.items())[:5]
-            lines.append("                 " + ", ".join(f"{name} {value:+.2f}" for name, value in top))
+                lines.append("      without " + "; ".join(f"“{part}”" for part in dropped_parts(c.sentence)))
+            lines.append(f"      {c.words}")
+        lines += ["As a set", *(f"  {name}: {words}" for name, words in self.as_a_set.lines())]
         if self.left_out:
-            lines.append("Left out: quality, share that the summary covers, most like, why")
+            lines.append("Left out, and why")
         for x in self.best_left_out():
-            lines.append(
-                f"  {x.quality:7.3f}  {x.redundancy:4.0%}  {self.where(x.sentence)}: {shorten(x.sentence.text)}"
-            )
-            lines.append(f"                 {x.similarity:.2f} similar to {self.where(x.similar_to)}; {x.reason}")
+            lines += [f"  {shorten(x.sentence.text)} ({self.where(x.sentence)})", f"      {x.reason}"]
         if self.set_aside:
             counts = Counter(re.sub(" of .*", "", one.reason) for one in self.set_aside)
             listed = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
@@ -177,6 +190,21 @@ class Explanation:
         for one in self.some_set_aside(FEW):
             lines.append(f"  {self.documents[one.document]}: {shorten(one.text, 60)} ({one.reason})")
         return "\n".join([*lines, self.first_choice] if self.passed else lines)
+
+    def __repr__(self) -> str:
+        aside = f", {len(self.set_aside)} set aside" if self.set_aside else ""
+        return f"<Explanation of {len(self.chosen)} chosen sentences, {len(self.left_out)} left out{aside}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the words of `str()`, in tables."""
+        chosen = ((shorten(c.sentence.text), self.where(c.sentence), c.words) for c in self.chosen)
+        others = ((shorten(x.sentence.text), self.where(x.sentence), x.reason) for x in self.best_left_out())
+        return card(
+            "Why these sentences",
+            table(("chosen", "from", "why"), chosen, len(self.chosen)),
+            table(("as a set", ""), self.as_a_set.lines()),
+            table(("left out", "from", "why"), others, len(self.left_out)),
+        )
 
     def where(self, sentence: Sentence) -> str:
         """The sentence's document and its place there."""

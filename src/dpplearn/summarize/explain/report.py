@@ -12,44 +12,53 @@ from dpplearn.summarize.text.units import measured
 
 
 def html_report(summary: Summary, title: str = "Summary") -> str:
-    """A page that needs nothing else: no script, nothing loaded from elsewhere."""
+    """A page that needs nothing else: no script, nothing loaded from elsewhere; printed, it is the summary and why."""
     documents, explanation = summary.read.cluster.documents, summary.explain()
     names = [escape(document.title or document.id) for document in documents]
     number = {sentence: k for k, sentence in enumerate(summary.sentences, 1)}
-    marks = {x.sentence: '<mark class="again">' for x in explanation.redundant()}
-    marks |= {sentence: f'<mark id="s{k}">' for sentence, k in number.items()}
+    marks = {x.sentence: mark("again", f"≈{number[x.similar_to]}") for x in explanation.redundant()}
+    marks |= {sentence: mark("in", str(k), f' id="s{k}"') for sentence, k in number.items()}
     lines = [
-        f'<li dir="auto">{escape(line)} <small><a href="#s{k}">{names[sentence.document]}, '
-        f"sentence {sentence.position}</a></small>{in_full(sentence)}</li>"
-        for (sentence, k), line in zip(number.items(), summary.text.split("\n"), strict=True)
+        f'<li dir="auto" data-order="{k}"><p class="line">{escape(line)}</p>{in_full(c.sentence)}'
+        f'<p class="meta" dir="ltr"><a href="#s{k}"><bdi>{names[c.sentence.document]}</bdi>, sentence '
+        f"{c.sentence.position}</a> &#183; {escape(c.words)}</p></li>"
+        for k, (c, line) in enumerate(zip(explanation.chosen, summary.text.split("\n"), strict=True), 1)
     ]
-    chosen = []
-    for k, c in enumerate(explanation.chosen, 1):
-        terms = ", ".join(f"{escape(feature)} {value:+.2f}" for feature, value in list(c.contributions.items())[:6])
-        chosen.append(f'<tr><td class="n">{k}<td class="n">{c.quality:.3f}<td class="n">{c.marginal:.0%}<td>{terms}')
     left_out = [
-        f"<tr><td>{escape(x.sentence.text)} <small>{names[x.sentence.document]}</small>"
-        f'<td class="n">{x.quality:.3f}<td class="n">{x.redundancy:.0%}'
-        f'<td class="n">{number[x.similar_to]} ({x.similarity:.2f} similar)<td>{escape(x.reason)}'
+        f'<li dir="auto">{escape(x.sentence.text)} <span class="meta" dir="ltr"><bdi>{names[x.sentence.document]}</bdi>'
+        f" &#183; {escape(x.reason)}</span></li>"
         for x in explanation.best_left_out()
     ]
     sources = [
-        f'<article dir="auto"><h3>{names[i]}</h3>{marked(document.text, i, marks)}</article>'
+        f'<article class="source"><header><h3 dir="auto">{names[i]}</h3></header>'
+        f'<div class="body" dir="auto">{marked(document.text, i, marks)}</div></article>'
         for i, document in enumerate(documents)
     ]
-    page = resources.files("dpplearn.summarize").joinpath("data", "report.html").read_text(encoding="utf-8")
-    return Template(page).substitute(
+    return Template(packaged("report.html")).substitute(
+        look=packaged("look.css"),
         title=escape(title),
         size=f"{len(summary.sentences)} sentences of {len(summary.read.whole)} from {len(documents)} "
         f"documents, {summary.length:g} of {escape(measured(summary.budget, summary.unit))}.",
-        note=f"<p>{escape(summary.note)}</p>" if summary.note else "",
+        note=f'<p class="note">{escape(summary.note)}</p>' if summary.note else "",
         summary="\n".join(lines),
-        chosen="\n".join(chosen),
+        together="\n".join(
+            f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in explanation.as_a_set.lines()
+        ),
         hidden="" if left_out else "hidden",
         left_out="\n".join(left_out),
-        first_choice=f"<p>{escape(explanation.first_choice)}</p>" if explanation.passed else "",
+        first_choice=f'<p class="hint">{escape(explanation.first_choice)}</p>' if explanation.passed else "",
         sources="\n".join(sources),
     )
+
+
+def packaged(name: str) -> str:
+    """A file that comes with the package."""
+    return resources.files("dpplearn.summarize").joinpath("data", name).read_text(encoding="utf-8")
+
+
+def mark(state: str, label: str, more: str = "") -> str:
+    """What opens a marked sentence in its source."""
+    return f'<span class="s" data-state="{state}"{more}><b class="badge">{label}</b><span class="t">'
 
 
 def in_full(sentence: Sentence) -> str:
@@ -58,7 +67,7 @@ def in_full(sentence: Sentence) -> str:
     for start, stop in sentence.dropped:
         out += f"{escape(sentence.full[end:start])}<del>{escape(sentence.full[start:stop])}</del>"
         end = stop
-    return f'<div class="full">{out}{escape(sentence.full[end:])}</div>' if out else ""
+    return f'<p class="hint dropped">{out}{escape(sentence.full[end:])}</p>' if out else ""
 
 
 def marked(text: str, document: int, marks: dict[Sentence, str]) -> str:
@@ -66,6 +75,6 @@ def marked(text: str, document: int, marks: dict[Sentence, str]) -> str:
     out, end = "", 0
     for sentence in sorted((one for one in marks if one.document == document), key=lambda one: one.start):
         inside = escape(text[sentence.start : sentence.end])
-        out += f"{escape(text[end : sentence.start])}{marks[sentence]}{inside}</mark>"
+        out += f"{escape(text[end : sentence.start])}{marks[sentence]}{inside}</span></span>"
         end = sentence.end
     return out + escape(text[end:])

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import FloatArray, IntArray, count_of
+from dpplearn._notebook import card, shown
 from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
-from dpplearn.summarize.explain.explanation import Alike, Chosen, Explanation, LeftOut, contributions, place
+from dpplearn.summarize.explain.because import ASKED, Because, covered_shares, likely_words
+from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, contributions, place
 from dpplearn.summarize.explain.reasons import Reasons, set_aside
+from dpplearn.summarize.explain.topics import Vocabulary
+from dpplearn.summarize.explain.whole_set import whole_set
 from dpplearn.summarize.model.choice import Choice
+from dpplearn.summarize.model.decision import Decision
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.ordering import in_order
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.split_cluster import EXACT
-from dpplearn.summarize.model.worth import Mask
 from dpplearn.summarize.text.units import Unit, cut, joined_length, lengths_with, measured, unit_name
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Summary:
     """Sentences taken from a cluster's documents.
 
@@ -50,31 +56,42 @@ class Summary:
     unit: Unit
     note: str
     order: IntArray = field(repr=False)
-    ready: Prepared = field(repr=False)
-    pinned: IntArray = field(repr=False)
-    excluded: IntArray = field(repr=False)
     worth: Choice = field(repr=False)
+    decision: Decision = field(repr=False)
 
     @classmethod
-    def of(
-        cls, ready: Prepared, choice: Choice, allowed: Mask, budget: float, unit: Unit, order: str, diversity: float,
-        **pins: IntArray,
-    ) -> Summary:  # fmt: skip
+    def of(cls, decision: Decision) -> Summary:
         """The sentences chosen, in their order; where none fits the budget, the best that may be chosen, cut."""
-        read, q, texts, note = ready.read, ready.dpp.quality, ready.read.texts, ""
+        ready, choice, budget, unit = decision.ready, decision.made(), decision.budget, decision.unit
+        read, q, texts, note, allowed = ready.read, ready.dpp.quality, ready.read.texts, "", decision.allowed
         subset = choice.subset
         if not subset.size:  # none fits; or one does, but not the one chosen, in a unit that rounds up
             whole = allowed & fits(lengths_with([], texts, unit), budget)
             subset = np.array([np.where(whole if whole.any() else allowed, q, -1.0).argmax()])
             note = "" if whole.any() else f"No sentence fits {measured(budget, unit)}: the best one was cut."
-        ordered = in_order(read, subset, order, ready.kernel(diversity))
+        ordered = in_order(read, subset, decision.order, ready.kernel(decision.diversity))
         lines = [cut(texts[i], budget, unit) if note else texts[i] for i in ordered]
         if read.passed and subset.size == EXACT:  # fewer were kept only where all others are copies
             note = f"All {EXACT:,} sentences are in it that a first choice kept of {EXACT + read.passed:,}."
         notes = " ".join(filter(None, [note, "" if ready.question is None else ready.question.note]))
         sentences, length = tuple(read.sentences[i] for i in ordered), joined_length(lines, unit)
         worth = choice._replace(subset=np.sort(subset))
-        return cls("\n".join(lines), sentences, length, budget, unit, notes, ordered, ready, worth=worth, **pins)
+        return cls("\n".join(lines), sentences, length, budget, unit, notes, ordered, worth, decision)
+
+    @property
+    def ready(self) -> Prepared:
+        """The cluster as it was prepared."""
+        return self.decision.ready
+
+    @property
+    def pinned(self) -> IntArray:
+        """The sentences that had to be in."""
+        return self.decision.pinned
+
+    @property
+    def excluded(self) -> IntArray:
+        """The sentences that had to be out."""
+        return self.decision.excluded
 
     def __str__(self) -> str:
         return self.text
@@ -110,28 +127,71 @@ class Summary:
 
     @cached_property
     def _explanation(self) -> Explanation:
-        read, q, p, Y = self.read, self.dpp.quality, self.marginals, self.subset
-        C = self.ready.likeness
-        terms = self.ready.contributions[self.order]
-        pinned = set(self.pinned.tolist())
+        read, q, p, Y, C = self.read, self.dpp.quality, self.marginals, self.subset, self.ready.likeness
+        terms, vocabulary = self.ready.contributions[self.order], Vocabulary(read)
+        likely, pinned = None, set(self.pinned.tolist())
+        if self.decision.decoder == "consensus" and self.worth.chance is not None:
+            likely = likely_words(self.ready, self.worth.chance, self.pinned)
+        because = Because(self.ready, Y, vocabulary, likely)
         chosen = [
-            Chosen(read.sentences[i], i, float(q[i]), float(p[i]), contributions(self.names, terms[k]), i in pinned)
+            Chosen(read.sentences[i], i, float(q[i]), float(p[i]), contributions(self.names, terms[k]), i in pinned,
+                   (ASKED,) if i in pinned else because.reasons(i), because.alone(i))
             for k, i in enumerate(self.order.tolist())
-        ]
+        ]  # fmt: skip
         rest = left_out(read.forms, q.size, Y)
         rest = rest[np.argsort(-q[rest], kind="stable")]
         covered = covered_shares(self.dpp.similarity, rest, Y).tolist()
         nearest = Y[C[np.ix_(rest, Y)].argmax(axis=1)]
-        why = Reasons(read, q, self.worth, self.excluded, self.budget, self.unit, self.pinned, self.ready.question)
-        others = [
-            LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), read.sentences[j], float(C[i, j]), share,
-                    *why.of(i, share))
-            for i, j, share in zip(rest.tolist(), nearest.tolist(), covered, strict=True)
-        ]  # fmt: skip
-        between = C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
-        alike = Alike(float(between.mean()), float(between.max())) if between.size else None
+        why = Reasons(self.decision, self.worth, because, vocabulary)
+        others = []
+        for i, j, share in zip(rest.tolist(), nearest.tolist(), covered, strict=True):
+            shared = vocabulary.shared(i, j)
+            like = read.sentences[j], float(C[i, j]), shared, share
+            others.append(LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), *like, *why.of(i, share)))
         documents = tuple(document.id for document in read.cluster.documents)
-        return Explanation(tuple(chosen), tuple(others), alike, documents, set_aside(read), read.passed)
+        free, cost = np.setdiff1d(Y, self.pinned), read.costs(self.unit)
+        together = whole_set(read.sentences, Y, C, vocabulary, documents, self.worth.chance, cost, free)
+        return Explanation(tuple(chosen), tuple(others), together, documents, set_aside(read), read.passed)
+
+    def __repr__(self) -> str:
+        many = count_of(len(self.sentences), "sentence", "sentences")
+        return f"<Summary of {many}, {self.length:g} of {measured(self.budget, self.unit)}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sentences, where each is from, and why."""
+        lines = []
+        for line, c in zip(self.text.split("\n"), self.explain().chosen, strict=True):
+            why = f'<div class="why">{shown(self.explain().where(c.sentence))}: {shown(c.words)}</div>'
+            lines.append(f'<li dir="auto">{escape(line)}{why}</li>')
+        return card(
+            repr(self).strip("<>"), f"<p>{shown(self.note)}</p>" * bool(self.note), f"<ol>{''.join(lines)}</ol>"
+        )
+
+    def to_html(self, title: str = "Summary") -> str:
+        """A page of its own, with the reasons, and the sources marked; nothing in it is loaded from elsewhere."""
+        from dpplearn.summarize.explain.report import html_report
+
+        return html_report(self, title)
+
+    def to_markdown(self) -> str:
+        """A paragraph for each sentence, with a footnote that says where it is from.
+
+        Examples
+        --------
+        >>> from dpplearn.summarize import summarize
+        >>> print(summarize("A storm sank ten boats on Friday. Nobody was hurt.", budget=7).to_markdown())
+        A storm sank ten boats on Friday.[^1]
+        <BLANKLINE>
+        [^1]: 1, sentence 1
+        """
+        documents = self.read.cluster.documents
+        lines, notes = [], []
+        for k, (line, sentence) in enumerate(zip(self.text.split("\n"), self.sentences, strict=True), 1):
+            source = documents[sentence.document]
+            named = ", ".join(filter(None, (source.title, source.id, source.date)))
+            lines.append(f"{plain_markdown(line)}[^{k}]")
+            notes.append(f"[^{k}]: {plain_markdown(named)}, sentence {sentence.position}")
+        return "\n\n".join([*lines, "\n".join(notes)])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as data for JSON."""
@@ -146,19 +206,21 @@ class Summary:
         }
 
 
+def plain_markdown(text: str) -> str:
+    """Text that Markdown shows as it is.
+
+    Examples
+    --------
+    >>> print(plain_markdown("a_b *c* <i>"))
+    a\\_b \\*c\\* \\<i\\>
+    """
+    text = re.sub(r"([\\`*_\[\]<>&|~$^])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"^([-+#=]|\d+[.)])", r"\\\1", text)
+
+
 def left_out(forms: IntArray | None, n: int, Y: IntArray) -> IntArray:
     """The items that are not in Y; where sentences have shorter forms, the sentences of which no form is."""
     if forms is None:
         return np.setdiff1d(np.arange(n), Y)
     first = np.unique(forms, return_index=True)[1]
     return first[~np.isin(forms[first], forms[Y])]
-
-
-def covered_shares(S: FloatArray, items: IntArray, Y: IntArray) -> FloatArray:
-    """How much of each item the subset Y covers: S_iY S_Y^-1 S_Yi, from 0 to 1.
-
-    The inverse is that on what Y spans: where the chosen depend on each other, it is what a subset of them spans.
-    """
-    A = S[np.ix_(items, Y)]
-    inverse = np.linalg.pinv(S[np.ix_(Y, Y)], rcond=1e-10, hermitian=True)
-    return np.clip(((A @ inverse) * A).sum(axis=1), 0.0, 1.0)

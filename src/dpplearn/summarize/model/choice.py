@@ -20,7 +20,8 @@ class Choice(NamedTuple):
 
     That is their probability beside those chosen, and for a consensus beside what had to be in. Both are None where the
     budget was to be filled. Whether quality counted, and whether likeness to others did, depends on the diversity.
-    `leaning` are sentences that stayed out because they lean on others.
+    `leaning` are sentences that stayed out because they lean on others; `chance` is the probability of each in a
+    summary of this length that the model draws, given what must be in and out.
     """
 
     subset: IntArray
@@ -29,6 +30,7 @@ class Choice(NamedTuple):
     quality: bool = True
     likeness: bool = True
     leaning: IntArray | None = None
+    chance: FloatArray | None = None
 
 
 def choose(
@@ -80,6 +82,7 @@ def choose(
     if fill and unit != "sentences":
         return found(decoded(allowed))
     worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, out, forms)
+    found = partial(found, chance=worth.given(np.empty(0, np.int64)))
     if unit == "sentences":
         return found(worth.filled(decoded(allowed), room, least=0.0))
     alone = worth.given(pinned)

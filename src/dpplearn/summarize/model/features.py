@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Featurized(Reading):
     """A cluster made ready for a model: candidate sentences, their words, and the items that they are.
 
@@ -115,6 +115,18 @@ def featurized(
     return found
 
 
+class Draft(NamedTuple):
+    """A cluster's sentences with the numbers behind their features, from which bins are learned.
+
+    Where sentences have shorter forms there is a block of numbers for each kind of form, and `rows` says which row of
+    the blocks, one after the other, is whose.
+    """
+
+    reading: Reading
+    values: list[dict[str, FloatArray]]  # of each block, by feature
+    rows: IntArray | None = None
+
+
 class SentenceFeatures:
     """Quality features of sentences, with idf and global quantiles learned from training clusters.
 
@@ -168,6 +180,10 @@ class SentenceFeatures:
         self.binned, self.similarity, self.language, self.meaning = binned, similarity, language, Meaning.of(encoder)
         self.features, self.splitter, self.unit = check_choice(features, "features", FEATURE_SETS), splitter, unit
         self.known: Collection[str] | None = None  # columns of the model file it was read from; later ones are newer
+        self.known_parts: Collection[str] | None = None  # and what its mixture is one of
+
+    def __repr__(self) -> str:
+        return f"<SentenceFeatures {self.features!r} of {len(self.names)} columns>"
 
     @property
     def entries(self) -> tuple[Feature, ...]:
@@ -199,29 +215,32 @@ class SentenceFeatures:
         """Learn idf and bins from clusters, and return what `read` would of each, all in one reading."""
         if not clusters:
             raise ValueError("Features are learned from at least one training cluster; found none.")
-        if self.features == GENERAL:
-            self.idf = Idf(0, {})
-        else:
+        self.idf = Idf(0, {})
+        if self.counts_words:
             self.idf = Idf.fit(words(document.text) for cluster in clusters for document in cluster.documents)
-        readings = [self._reading(split_cluster(cluster, self.splitter, MAX_COMPARED)) for cluster in clusters]
-        parts = [self._parts(reading) for reading in readings]  # an encoder that fails does so before the rest is made
-        values = [self._values(reading) for reading in readings]
+        drafts = [self.draft(split_cluster(cluster, self.splitter, MAX_COMPARED)) for cluster in clusters]
         self.edges = {
-            entry.name: quantile_edges(np.concatenate([one[entry.name] for one in values]), entry.bins)
-            for entry in self.entries
-            if entry.bins and self.binned
+            entry.name: quantile_edges(np.concatenate([one.values[0][entry.name] for one in drafts]), entry.bins)
+            for entry in self.binned_entries
         }
-        return [
-            featurized(reading, self._made(found), self.names, parts=own)
-            for reading, found, own in zip(readings, values, parts, strict=True)
-        ]
+        return [featurized(one.reading, self.made(one), self.names, parts=self.parts(one.reading)) for one in drafts]
+
+    @property
+    def counts_words(self) -> bool:
+        """Whether idf is learned from the documents of training clusters, and not from a cluster's own sentences."""
+        return self.features != GENERAL
+
+    @property
+    def binned_entries(self) -> tuple[Feature, ...]:
+        """Those with global bins."""
+        return tuple(entry for entry in self.entries if entry.bins and self.binned)
 
     def read(self, cluster: Cluster, *, min_words: int = 1, keep_all: bool = False) -> Featurized:
         """Sentences, F, Φ and, where they are not too many, cosines of a cluster; options as in `Cluster.sentences`."""
         if not hasattr(self, "edges"):
             raise RuntimeError("These features are not fitted yet: call fit(clusters) or load a model.")
-        reading = self._reading(split_cluster(cluster, self.splitter, min_words=min_words, keep_all=keep_all))
-        return featurized(reading, self._made(self._values(reading)), self.names, parts=self._parts(reading))
+        one = self.draft(split_cluster(cluster, self.splitter, min_words=min_words, keep_all=keep_all))
+        return featurized(one.reading, self.made(one), self.names, parts=self.parts(one.reading))
 
     def with_forms(self, read: Featurized, language: str | None = None) -> Featurized:
         """The same sentences with their shorter forms (`dpplearn.summarize.text.short_forms`) beside them.
@@ -232,9 +251,31 @@ class SentenceFeatures:
         forms = Forms.of(read, language)
         if not forms.order:
             return read
-        blocks = [read.F, *(self._made(self._values(self._reading(found))) for found in forms.replaced(read))]
+        blocks = [read.F, *(self.columns_of(values) for values in self._replaced(forms, read))]
+        F = np.concatenate(blocks)[forms.rows(len(read))]
         reading = self._reading(forms.all(read), self._idf(read))
-        return featurized(reading, forms.rows(blocks), read.items.names, read.dropped, self._parts(reading))
+        return featurized(reading, F, read.items.names, read.dropped, self.parts(reading))
+
+    def draft(self, found: SplitCluster) -> Draft:
+        """What features are made of, before bins are known."""
+        reading = self._reading(found)
+        return Draft(reading, [self._values(reading)])
+
+    def draft_forms(self, one: Draft, language: str | None) -> Draft:
+        """The draft of what `with_forms` makes."""
+        forms, read = Forms.of(one.reading, language), one.reading
+        if not forms.order:
+            return one
+        values = [*one.values, *self._replaced(forms, read)]
+        return Draft(self._reading(forms.all(read), self._idf(read)), values, forms.rows(len(read)))
+
+    def made(self, one: Draft) -> FloatArray:
+        """F of a draft."""
+        blocks = [self.columns_of(values) for values in one.values]
+        return blocks[0] if one.rows is None else np.concatenate(blocks)[one.rows]
+
+    def _replaced(self, forms: Forms, read: SplitCluster) -> Iterator[dict[str, FloatArray]]:
+        return (self._values(self._reading(found)) for found in forms.replaced(read))
 
     def transform(self, cluster: Cluster) -> ItemSet:
         """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
@@ -255,11 +296,13 @@ class SentenceFeatures:
         """The numbers behind the columns, by feature."""
         return {entry.name: np.asarray(entry.values(reading), np.float64) for entry in self.entries}
 
-    def _parts(self, reading: Reading) -> tuple[Part, ...]:
+    def parts(self, reading: Reading) -> tuple[Part, ...]:
         """What its sentences are alike by, if that is more than tf-idf."""
-        return parts_of(reading, self.similarity, read_as(reading.cluster, self.language), self.meaning)
+        language = read_as(reading.cluster, self.language)
+        return parts_of(reading, self.similarity, language, self.meaning, self.known_parts)
 
-    def _made(self, values: dict[str, FloatArray]) -> FloatArray:
+    def columns_of(self, values: dict[str, FloatArray]) -> FloatArray:
+        """F of a block of sentences, of the numbers behind it."""
         made = [(entry, values[entry.name]) for entry in self.entries]
         parts = (e.blocks(x, self.edges.get(e.name)) if self.binned else e.plain_blocks(x) for e, x in made)
         return np.hstack([*chain.from_iterable(parts)])

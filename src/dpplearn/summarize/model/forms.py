@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import IntArray
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.corpora.mismatch import language_of
 from dpplearn.summarize.model.split_cluster import SplitCluster, Words
@@ -54,7 +54,7 @@ class Forms(NamedTuple):
         sentences, tokens = zip(*(found[key] for key in sorted(found)), strict=True)
         return SplitCluster(read.cluster, sentences, tokens, read.set_aside)
 
-    def rows(self, blocks: list[FloatArray]) -> FloatArray:
-        """A row for each sentence and form, of the blocks' that have one for each sentence: whole, first form, ..."""
-        keys = sorted({*self.order, *((i, 0) for i in range(len(blocks[0])))})
-        return np.array([blocks[kind][i] for i, kind in keys])
+    def rows(self, n: int) -> IntArray:
+        """The row of each sentence and form in blocks of n rows, one after the other: whole, first form, ..."""
+        keys = sorted({*self.order, *((i, 0) for i in range(n))})
+        return np.array([kind * n + i for i, kind in keys], np.int64)

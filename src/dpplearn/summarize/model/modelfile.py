@@ -12,13 +12,14 @@ import numpy as np
 from dpplearn._checks import check_rho
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.boosted import read_boosted
-from dpplearn.learning.fitted import known_weights
+from dpplearn.learning.fitted import known_weights, read_covariance
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.similarity import Fixed, Mixture, Similarity
 from dpplearn.summarize.model.features import SentenceFeatures
-from dpplearn.summarize.model.meaning import Meaning, check_encoder
+from dpplearn.summarize.model.meaning import MEANING, Meaning, check_encoder
 from dpplearn.summarize.model.settings import SummarizerSettings
+from dpplearn.summarize.model.similarity_parts import PARTS
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.model.training import Trained
 
@@ -57,7 +58,8 @@ def save_summarizer(settings: SummarizerSettings, trained: Trained, path: Path) 
 def quality_record(model: ConditionalPredictor, features: SentenceFeatures) -> dict[str, Any]:
     """Weights by name with their standard errors, or trees."""
     if model.quality_.kind == LogLinear.kind:
-        return {"weights": dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True))}
+        weights = dict(zip(features.names, zip(model.theta_, model.theta_std_, strict=True), strict=True))
+        return {"weights": weights, **({} if model.covariance_ is None else {"covariance": model.covariance_})}
     return {"quality": model.quality_.state()}
 
 
@@ -107,14 +109,15 @@ def load_summarizer(
             raise ValueError(f"weights in {path} must be finite, and their standard errors not negative.")
     model = ConditionalPredictor()._keep(known_weights(theta, rho, 0.0, None, features.names))
     model.theta_std_ = std
+    if quality is None:
+        model.covariance_ = read_covariance(data.get("covariance"), std, path)
     if quality is not None:
         model.quality_ = replace(quality, n_features=len(features.names))
     if settings.similarity != Fixed.kind:
-        from dpplearn.learning.storage.modelfile import read_similarity
+        from dpplearn.learning.storage.modelfile import read_similarity  # brings scikit-learn
 
         model.similarity_ = read_similarity(data.get("similarity"), path)
-        if model.similarity_.kind != settings.similarity:
-            raise ValueError(f"{path} has a similarity of another kind than its settings say. Train it again.")
+        features.known_parts = check_similarity(model.similarity_, settings.similarity, features.meaning, path)
     training = data.get("training")
     return settings, Trained(features, model, settings.language, training if isinstance(training, dict) else {})
 
@@ -150,6 +153,22 @@ def read_meaning(record: Any, encoder: Any, path: Path, for_use: bool) -> Meanin
             "same: Summarizer.load(path, encoder=...), or --encoder MODULE:OBJECT."
         )
     return Meaning(check_encoder(encoder), name, width)
+
+
+def check_similarity(found: Similarity, kind: str, meaning: Meaning | None, path: Path) -> tuple[str, ...] | None:
+    """A similarity of the kind that the settings say; of a mixture its parts, which must be known."""
+    if found.kind != kind:
+        raise ValueError(f"{path} has a similarity of another kind than its settings say ({kind}). Train it again.")
+    if not isinstance(found, Mixture):
+        return None
+    can = {*PARTS, *([] if meaning is None else [MEANING])}
+    unknown = sorted({*found.names} - can)
+    if unknown or not found.names or (meaning is not None and MEANING not in found.names):
+        raise ValueError(
+            f"The similarity in {path} must be of parts that dpplearn makes ({', '.join(sorted(can))}); found "
+            f"{', '.join(found.names) or 'none'}. Update dpplearn, or train the model again."
+        )
+    return found.names
 
 
 def read_edges(edges: Any, features: SentenceFeatures, path: Path) -> dict[str, Any]:

@@ -26,7 +26,7 @@ SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
 TYPICAL = 200_000  # and "typical" at most
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
     """What `Summarizer.prepare` makes of a cluster: features, the DPP, and what consensus decoding compares sets by.
 
@@ -42,6 +42,10 @@ class Prepared:
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
+
+    def __repr__(self) -> str:
+        about = "" if self.question is None else f", about {self.question.text!r:.60}"
+        return f"<Prepared: {self.n} sentences of {self.read.cluster!r}{about}>"
 
     @cached_property
     def dpp(self) -> DPP:

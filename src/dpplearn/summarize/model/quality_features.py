@@ -35,7 +35,7 @@ PRONOUNS = frozenset(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reading(SplitCluster):
     """Sentences with what the features are made of: idf, tf-idf rows, their cosines, and counts in the cluster."""
 

@@ -11,7 +11,7 @@ own, are out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeAlias
 from zlib import crc32
 
@@ -94,15 +94,18 @@ PARTS: dict[str, Rows] = {
 COLUMNS: dict[str, Rows] = {"words": hashed_rows, "position": position_rows}  # the same in every cluster
 
 
-def parts_of(read: Reading, kind: str, language: str | None, meaning: Meaning | None) -> tuple[Part, ...]:
-    """The parts of a kind of similarity; none for the fixed kind, whose one part is the words'.
+def parts_of(
+    read: Reading, kind: str, language: str | None, meaning: Meaning | None, known: Collection[str] | None = None
+) -> tuple[Part, ...]:
+    """The parts of a kind of similarity, or those known; none for the fixed kind, whose one part is the words'.
 
     With an encoder, the fixed kind has words and meaning in equal shares, as one part.
     """
     if kind == Fixed.kind and meaning is None:
         return ()
     rows = PARTS if kind == Mixture.kind else {"words": word_rows} if kind == Fixed.kind else COLUMNS
-    parts = [Part(name, phi=make(read, language)) for name, make in rows.items()]
+    names = [name for name in rows if known is None or name in known]
+    parts = [Part(name, phi=rows[name](read, language)) for name in names]
     if meaning is not None:
         parts.append(Part(MEANING, phi=meaning.rows(read.texts)))
     return (Part("phi", phi=joined(tuple(parts))),) if kind == Fixed.kind else tuple(parts)

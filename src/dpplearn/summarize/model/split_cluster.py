@@ -26,7 +26,7 @@ EXACT = 3_000  # sentences that a summary is chosen from by the exact model: of 
 MAX_COMPARED = 5_000  # sentences of which every two are compared, with arrays of a row and a column for each
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SplitCluster:
     """A cluster's sentences that have a word in them, with these words."""
 
@@ -40,6 +40,9 @@ class SplitCluster:
 
     def __len__(self) -> int:
         return len(self.sentences)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} sentences of {self.cluster!r}>"
 
     @cached_property
     def texts(self) -> list[str]:

@@ -22,7 +22,8 @@ from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.training import Example, Trained, check_references, check_targets, flat, training_targets
+from dpplearn.summarize.model.targets import training_targets
+from dpplearn.summarize.model.training import Example, Trained, check_references, check_targets, flat
 from dpplearn.summarize.text.matching import ANY, normal_language
 from dpplearn.summarize.text.units import Unit, limit
 
@@ -84,7 +85,8 @@ def train_together(
     model = ConditionalDPP(variance, rho=settings.rho, on_impossible="drop", verbose=progress).fit(X, y, counts)
     # the columns as they are in `features`: the first corpus' constant in its place, those of the others left out
     place = np.insert(np.arange(len(names) - 1), own, len(names) - 1)
-    fitted = known_weights(model.theta_[place], settings.rho, 0.0, model.theta_std_[place], names)
+    covariance = None if model.covariance_ is None else model.covariance_[np.ix_(place, place)]
+    fitted = known_weights(model.theta_[place], settings.rho, 0.0, model.theta_std_[place], names, covariance)
     training: dict[str, Any] = {
         "clusters": len(clusters),
         "documents": sum(len(cluster.documents) for cluster in clusters),

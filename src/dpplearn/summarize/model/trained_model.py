@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn._notebook import card
 from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.summary import conditional_summary
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.training import Trained
 from dpplearn.summarize.text.matching import ANY, match_words
@@ -25,6 +28,8 @@ class TrainedModel:
     language_: str | None
     training_: dict[str, Any]
     prior_variance: float
+    features: str
+    decoder: str
 
     def _keep(self, trained: Trained) -> Self:
         self.features_, self._predictor, self.language_, self.training_ = trained
@@ -36,6 +41,15 @@ class TrainedModel:
             from sklearn.exceptions import NotFittedError  # what ConditionalDPP raises, imported where it is needed
 
             raise NotFittedError("This Summarizer is not fitted yet: call fit(clusters), or Summarizer.load().")
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the settings, what it was trained on, and its weights."""
+        if not hasattr(self, "_predictor"):
+            return card(repr(self), facts={"state": "not fitted"})
+        facts = {"features": self.features, "decoder": self.decoder, "language": self.language_ or "english"}
+        known = ("clusters", "documents", "sentences")
+        facts |= {f"trained on {name}": str(self.training_[name]) for name in known if name in self.training_}
+        return replace(conditional_summary(self._predictor), title="Summarizer", facts=facts)._repr_html_()
 
     @property
     def model_(self) -> ConditionalDPP:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn._io.workfolder import WorkFolder, read_record, write_record
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
+from dpplearn._run.workers import open_workers
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear
@@ -19,17 +23,21 @@ from dpplearn.learning.similarity import Fixed, Mixture
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import read_as
+from dpplearn.summarize.corpora.reading import Corpus, listed
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
-from dpplearn.summarize.model.oracle import ORACLES
+from dpplearn.summarize.model.line import Counted, Line, instances
+from dpplearn.summarize.model.meaning import encoder_name
 from dpplearn.summarize.model.settings import SummarizerSettings
-from dpplearn.summarize.model.split_cluster import SplitCluster, check_cluster
+from dpplearn.summarize.model.split_cluster import check_cluster
+from dpplearn.summarize.model.targets import training_targets
 from dpplearn.summarize.text.language import foreign
-from dpplearn.summarize.text.matching import ENGLISH, match_words, normal_language
-from dpplearn.summarize.text.units import Unit, cut, limit, measured
+from dpplearn.summarize.text.matching import ENGLISH, normal_language
+from dpplearn.summarize.text.units import Unit, limit, measured
 
 FOLDS = 5
 VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7)
+TUNED = 300  # clusters at most that rho and the variance are chosen on
 COMPONENTS = 16  # of a projection, beside what is particular to a sentence: summaries have fewer sentences
 
 
@@ -58,15 +66,18 @@ class Example(NamedTuple):
 
 def train(
     settings: SummarizerSettings,
-    clusters: Sequence[Cluster],
+    clusters: Corpus | Sequence[Cluster],
     *,
     tune: bool = False,
     n_jobs: int | None = 1,
     backend: Any = None,
     evaluator: Any = "numpy",
     verbose: bool | Progress = False,
+    work: str | os.PathLike[str] | None = None,
+    anew: bool = False,
 ) -> Trained:
     """Learn features and weights from clusters with references; with `tune`, rho and the prior variance too."""
+    from dpplearn import __version__
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
 
     fixed = settings.similarity == Fixed.kind
@@ -74,38 +85,83 @@ def train(
         raise ValueError(f"tune=True chooses the variance of weights, which quality={settings.quality!r} has not.")
     if tune and not fixed:
         raise ValueError(f"tune=True chooses rho, which similarity={settings.similarity!r} has not. Leave it out.")
-    check_references(clusters)
-    settings = replace(settings, language=settled_language(settings.language, clusters, stacklevel=4))
-    progress = as_progress(verbose)
-    features = settings.sentence_features()
-    with blas_threads(0):
-        examples = []
-        for whole in features.fit_read(clusters):
-            read = features.with_forms(whole, settings.language) if settings.compress else whole
-            examples.append(Example(read, read.item_set(settings.unit), training_targets(read, settings)))
-            progress.stage("Reading clusters", len(examples), len(clusters))
-    check_targets(examples, settings)
-    rho, variance = settings.rho, settings.prior_variance
-    if tune:
-        rho, variance = choose([one.scaled(features.priors) for one in examples], settings, progress)
-    # targets that cannot be (sentences repeated word for word) are left out
-    options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
-    options |= {"rho": rho} if fixed else learned_options(settings.similarity)
-    options |= {"quality": settings.quality, "random_state": settings.random_state}
-    prior = variance * features.priors if features.binned else variance  # trees have one for all leaves
-    model = ConditionalDPP(prior, evaluator=evaluator, **options).fit(*flat(examples))
-    model.set_params(
-        n_jobs=1, backend=None, evaluator="numpy", verbose=False
-    )  # what is kept travels, and holds no client and no stream
+    if not isinstance(clusters, Corpus):
+        check_list(clusters)
+        clusters = listed(clusters)
+    progress, weighted = as_progress(verbose), settings.quality == LogLinear.kind
+    identity: dict[str, Any] = {"dpplearn": __version__, "corpus": [] if work is None else clusters.identity}
+    identity |= {"settings": named_settings(settings), "tune": tune, "evaluator": str(evaluator)}
+    with WorkFolder(work, identity, anew=anew) as folder:
+        with open_workers(backend, n_jobs) as workers, blas_threads(0):
+            line = Line(folder, workers, clusters, settings, progress)
+            counted = line.count()
+            refuse_without(counted.without, counted.clusters)
+            texts = (document.text for cluster in clusters for document in cluster.documents)
+            language = settle(settings.language, counted.languages, islice(texts, 30), stacklevel=4)
+            line.settings = settings = replace(settings, language=language)
+            prepared = line.prepare()
+            check_empty(prepared.empty, counted.clusters, settings)
+            rho, variance = settings.rho, settings.prior_variance
+            if tune:
+                rho, variance = tuned(folder, clusters, counted, line.features(), settings, progress)
+        features = line.features()
+        # targets that cannot be (sentences repeated word for word) are left out
+        options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
+        options |= {"rho": rho} if fixed else learned_options(settings.similarity)
+        options |= {"quality": settings.quality, "random_state": settings.random_state, "evaluator": evaluator}
+        if work is not None and fixed and weighted:  # one that goes on is the same to the bit
+            options["checkpoint"] = folder.path / "theta.json"
+        prior = variance * features.priors if weighted else variance  # trees have one for all leaves
+        with blas_threads(0):
+            model = ConditionalDPP(prior, **options).fit(*instances(prepared))
+        # what is kept travels, and holds no client and no stream
+        model.set_params(n_jobs=1, backend=None, evaluator="numpy", verbose=False, checkpoint=None)
     training = {
-        "clusters": len(clusters),
-        "documents": sum(len(cluster.documents) for cluster in clusters),
-        "sentences": sum(len(example.read.whole) for example in examples),
+        "clusters": counted.clusters,
+        "documents": counted.documents,
+        "sentences": prepared.sentences,
         "prior_variance": variance,
         "log_likelihood": float(model.log_likelihood_),
         "converged": bool(model.converged_),
     }
     return Trained(features, model, settings.language, training)
+
+
+def named_settings(settings: SummarizerSettings) -> dict[str, Any]:
+    """Settings as JSON has them: what is a function or an object, by its name."""
+    return {
+        name: encoder_name(x) if callable(x) or (name == "encoder" and x) else x for name, x in vars(settings).items()
+    }
+
+
+def tuned(
+    folder: WorkFolder,
+    corpus: Corpus,
+    counted: Counted,
+    features: SentenceFeatures,
+    settings: SummarizerSettings,
+    progress: Progress,
+) -> tuple[float, float]:
+    """What `choose` finds on the clusters, or on as many of them, drawn by the seed, as are held in memory at once."""
+    known = folder.path / "tuned.json"
+    if not known.exists():
+        drawn = np.random.default_rng(settings.random_state).permutation(counted.clusters)[:TUNED].tolist()
+        examples = [
+            example_of(features, cluster, settings)
+            for place, cluster in enumerate(cluster for piece in counted.pieces(corpus) for cluster in piece.clusters())
+            if place in drawn
+        ]
+        rho, variance = choose([one.scaled(features.priors) for one in examples], settings, progress)
+        write_record(known, {"rho": rho, "variance": variance})
+    found = read_record(known)
+    return found["rho"], found["variance"]
+
+
+def example_of(features: SentenceFeatures, cluster: Cluster, settings: SummarizerSettings) -> Example:
+    """A cluster with its items and extracts, in memory."""
+    read = features.read(cluster)
+    read = features.with_forms(read, settings.language) if settings.compress else read
+    return Example(read, read.item_set(settings.unit), training_targets(read, settings))
 
 
 def learned_options(kind: str) -> dict[str, Any]:
@@ -117,26 +173,44 @@ def learned_options(kind: str) -> dict[str, Any]:
     return {"similarity": kind, "n_components": COMPONENTS, **exact}
 
 
-def check_references(clusters: Sequence[Cluster]) -> None:
-    """At least one cluster, and a reference of each."""
+def check_list(clusters: Sequence[Cluster]) -> None:
+    """Clusters, and at least one."""
     if not clusters:
         raise ValueError("Training needs clusters of documents with reference summaries; found none.")
     for cluster in clusters:
         check_cluster(cluster)
-    without = [c.id or f"number {t}" for t, c in enumerate(clusters) if not any(map(str.strip, c.references))]
+
+
+def check_references(clusters: Sequence[Cluster]) -> None:
+    """At least one cluster, and a reference of each."""
+    check_list(clusters)
+    without = [(t, c.id) for t, c in enumerate(clusters) if not any(map(str.strip, c.references))]
+    refuse_without(without, len(clusters))
+
+
+def refuse_without(without: Sequence[tuple[int, str | None]], total: int) -> None:
+    """An error if clusters, by number and id, have no reference."""
     if without:
+        names = [str(name or f"number {t}") for t, name in without[:5]]
         raise ValueError(
-            f"Training needs a reference summary for every cluster, but {len(without)} of {len(clusters)} have none: "
-            f"{', '.join(map(str, without[:5]))}{', ...' if len(without) > 5 else ''}. "
+            f"Training needs a reference summary for every cluster, but {len(without)} of {total} have none: "
+            f"{', '.join(names)}{', ...' if len(without) > 5 else ''}. "
             "Add references, or leave these out."
         )
 
 
 def settled_language(language: str | None, clusters: Sequence[Cluster], stacklevel: int = 3) -> str | None:
     """The language given, or that of the clusters, which must agree; a warning if they seem to be in another."""
+    found = {str(normal_language(cluster.language)) for cluster in clusters if cluster.language}
+    texts = (document.text for cluster in clusters for document in cluster.documents)
+    return settle(language, found, texts, stacklevel + 1)
+
+
+def settle(language: str | None, said: Collection[str], texts: Iterable[str], stacklevel: int = 3) -> str | None:
+    """The language given, or the one that clusters say; a warning if the texts seem to be in another."""
+    found = sorted(said)
     if language is not None:
         return language
-    found = sorted({str(normal_language(cluster.language)) for cluster in clusters if cluster.language})
     if len(found) > 1:
         raise ValueError(
             f"The clusters are in {len(found)} languages ({', '.join(found)}), and words of one say nothing "
@@ -144,7 +218,7 @@ def settled_language(language: str | None, clusters: Sequence[Cluster], stacklev
         )
     if found:
         return found[0]
-    seen = foreign(document.text for cluster in clusters for document in cluster.documents)
+    seen = foreign(texts)
     if seen is not None:
         warnings.warn(
             f"The clusters seem to be in {seen}, but words will be compared as English ones. "
@@ -154,29 +228,15 @@ def settled_language(language: str | None, clusters: Sequence[Cluster], stacklev
     return None
 
 
-def training_targets(found: SplitCluster, settings: SummarizerSettings) -> list[IntArray]:
-    """The extracts that a cluster is an example of (section 7.1): one for each reference, or one for all."""
-    together: list[Sequence[str]] = [found.cluster.references]
-    if settings.targets == "each":
-        together = [[reference] for reference in found.cluster.references if reference.strip()]
-    return [extract(found, settings, references) for references in together]
-
-
-def extract(found: SplitCluster, settings: SummarizerSettings, references: Sequence[str]) -> IntArray:
-    """The sentences of a cluster that come nearest to the references within the budget, by the oracle's rule."""
-    budget, unit, language = settings.budget, settings.unit, read_as(found.cluster, settings.language)
-    # of sentences with the same words only the first: a set with two of them has probability 0
-    first = [*found.considered(range(len(found))).values()]
-    cost = np.full(len(found), np.inf)
-    cost[first] = found.costs(unit)[first]
-    wanted = [match_words(cut(reference, budget, unit), language) for reference in references]
-    return ORACLES[settings.oracle](found.matched(language), wanted, cost, limit(budget, unit), found.forms)
-
-
 def check_targets(examples: Sequence[Example], settings: SummarizerSettings) -> None:
     """Something can be learned: an error if from no cluster, a warning of those from which not."""
     empty = [example.read.cluster.name for example in examples if not any(Y.size for Y in example.targets)]
-    if len(empty) == len(examples):
+    check_empty(empty, len(examples), settings, stacklevel=5)
+
+
+def check_empty(empty: Sequence[str], total: int, settings: SummarizerSettings, stacklevel: int = 4) -> None:
+    """Something can be learned from clusters, of which those named have no target."""
+    if len(empty) == total:
         raise ValueError(
             "There is nothing to learn: no sentence of any cluster shares a word with its references and fits the "
             f"budget of {measured(settings.budget, settings.unit)}. Raise the budget, or look at the references."
@@ -185,7 +245,7 @@ def check_targets(examples: Sequence[Example], settings: SummarizerSettings) -> 
         warnings.warn(
             f"No sentence of {empty[0]} shares a word with its references and fits the budget"
             f"{f', nor of {len(empty) - 1} other clusters' if len(empty) > 1 else ''}: nothing can be learned there.",
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 

@@ -40,7 +40,7 @@ function retryAfter(response) {
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 60) : 1;
 }
 
-async function request(method, path, { json, form, signal } = {}) {
+async function request(method, path, { json, form, signal, file = false } = {}) {
   for (;;) {
     const wait = notBefore - Date.now();
     if (wait > 0) {
@@ -65,6 +65,7 @@ async function request(method, path, { json, form, signal } = {}) {
       continue;
     }
     if (response.status === 401 && (await askToken(who))) continue;
+    if (file && response.ok) return response.blob();
     const body = await response.json().catch((error) => {
       if (error.name === "AbortError") throw error;
       return {}; // no JSON
@@ -77,16 +78,18 @@ async function request(method, path, { json, form, signal } = {}) {
 export const getExample = (signal) => request("GET", "example", { signal });
 export const getModels = () => request("GET", "models");
 
-/** `source` is { documents, files, model }: what to post, kept so that it can be posted again. */
+/** `source` is { documents, files, model, keep_all }: what to post, kept so that it can be posted again. */
 export function postCluster(source, signal) {
-  const { documents, files, model } = source;
-  if (!files) return request("POST", "clusters", { json: { documents, model }, signal });
+  const { documents, files, model, keep_all = false } = source;
+  if (!files) return request("POST", "clusters", { json: { documents, model, keep_all }, signal });
   const form = new FormData();
   for (const file of files) form.append("files", file, file.name);
   if (model) form.append("model", model);
+  if (keep_all) form.append("keep_all", "true");
   return request("POST", "clusters", { form, signal });
 }
 
 const clusterAt = (id) => `clusters/${encodeURIComponent(id)}`;
 export const getCluster = (id, signal) => request("GET", clusterAt(id), { signal });
 export const postSelect = (id, json, signal) => request("POST", `${clusterAt(id)}/select`, { json, signal });
+export const postExport = (id, json, signal) => request("POST", `${clusterAt(id)}/export`, { json, signal, file: true });

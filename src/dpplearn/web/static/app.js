@@ -1,5 +1,6 @@
 // The page: which screen is shown, and what happens when something is asked, answered or refused.
 
+import { fromAddress, toAddress } from "./address.js";
 import { getCluster, getExample, getModels, onWait, postCluster, Problem } from "./api.js";
 import { closeCard, openCard, updateCard } from "./card.js";
 import { buildControls, clearErrors, listenControls, placeErrors } from "./controls.js";
@@ -11,10 +12,11 @@ import { buildMap, listenMap, pointAt, updateMap } from "./map.js";
 import { notice, problem, say } from "./notice.js";
 import { Selecting } from "./selecting.js";
 import { isKept, keepChoices, keepCluster, kept, stillThere } from "./session.js";
-import { buildSources, focusSentence, listenSources, updateSources } from "./sources.js";
+import { beginAt, buildSources, focusSentence, listenSources, updateSources } from "./sources.js";
 import { actions, indexed, ruleOf, setRule, state } from "./state.js";
 import { plural } from "./text.js";
 import { listenTheme } from "./theme.js";
+import { buildTimeline, updateTimeline } from "./timeline.js";
 import { forget, listenUndo, offer, remember } from "./undo.js";
 
 function screen(name) {
@@ -28,6 +30,7 @@ function screen(name) {
 // -- a cluster ------------------------------------------------------------------------------------------------------
 
 let asking = null;
+let shared = fromAddress(); // settings that somebody sent, for the first documents
 
 /** What the server offers, asked for until it has answered. */
 function offered() {
@@ -82,9 +85,9 @@ function example() {
 
 /** After a reload: the cluster that was on the page, which the server has or is given again. */
 function reopen(before) {
-  const { id, title, documents, model } = before;
-  const source = { documents, model };
-  adopt(documents);
+  const { id, title, documents, model, keep_all } = before;
+  const source = { documents, model, keep_all };
+  adopt(documents, keep_all);
   return load("Reading your documents again…", async (signal) => {
     const cluster = await getCluster(id, signal).catch((error) => {
       if (!error.clusterGone) throw error;
@@ -107,7 +110,8 @@ function open(cluster, source, title, before = {}) {
   const notes = notesOf(cluster);
   $("cluster-notes").hidden = notes.length === 0;
   $("cluster-notes").replaceChildren(...notes.map((note) => show(document.createElement("li"), note)));
-  buildControls(before.options);
+  buildControls({ ...before.options, ...shared });
+  shared = {};
   keepCluster();
   build();
   problem($("select-problem"), null);
@@ -122,6 +126,7 @@ function build() {
   buildLists();
   buildSources();
   buildMap();
+  buildTimeline();
 }
 
 /** The server had forgotten the cluster and has read it again: the same sentences, so that the page stays as it is. */
@@ -145,6 +150,7 @@ function update() {
   updateSources();
   updateLists();
   updateMap();
+  updateTimeline();
   updateCard();
   if (heading && document.activeElement === document.body) heading.focus({ preventScroll: true });
 }
@@ -167,8 +173,10 @@ const selecting = new Selecting({
     problem($("select-problem"), null);
     $("work").classList.remove("waiting", "stale");
     update();
+    if (first && answer.selected.length) beginAt(state.selection.selected[0].sentence);
     say([...(first ? notesOf(state.cluster) : []), inWords()].join(" "));
     keepChoices();
+    toAddress();
   },
   fail(error) {
     $("work").classList.remove("waiting");
@@ -258,14 +266,29 @@ $("clear").addEventListener("click", () => {
   $("summary-title").focus();
   decided();
 });
-$("copy").addEventListener("click", async () => {
-  $("copy-label").textContent = (await copy()) ? "Copied" : "Not permitted";
-  say($("copy-label").textContent);
-  setTimeout(() => ($("copy-label").textContent = "Copy"), 1600);
-});
-for (const button of document.querySelectorAll("[data-download]")) {
-  button.addEventListener("click", () => download(button.dataset.download));
+/** A button that copies, and says so for a while. */
+function copies(button, label, text) {
+  const words = label.textContent;
+  button.addEventListener("click", async () => {
+    label.textContent = (await copy(text())) ? "Copied" : "Not permitted";
+    say(label.textContent);
+    setTimeout(() => (label.textContent = words), 1600);
+  });
 }
+
+copies($("copy"), $("copy-label"), () => state.selection.text);
+copies($("share"), $("share"), () => location.href);
+for (const button of document.querySelectorAll("[data-download]")) {
+  button.addEventListener("click", () => download(button.dataset.download).catch((error) => {
+    if (!(error instanceof Problem)) throw error;
+    problem($("select-problem"), error);
+  }));
+}
+addEventListener("hashchange", () => {
+  if (!state.cluster || !Object.keys(fromAddress()).length) return;
+  buildControls({ ...state.options, ...fromAddress() });
+  selecting.ask();
+});
 offered().catch(() => {}); // asked again before the first cluster is read
 screen("start");
 const before = kept();

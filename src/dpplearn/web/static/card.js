@@ -1,16 +1,17 @@
-// The card of one sentence: pin or ban it, what was decided about it, and what its quality is made of.
+// The card of one sentence: why it is in the summary or why not, in the words of the record; pin or ban it; and, on
+// demand, the numbers. A piece of a document that was not to choose from has a card with its reason.
 
-import { explained, table } from "./bars.js";
 import { $, bdi, h, icon } from "./dom.js";
 import { spanOf } from "./sources.js";
-import { actions, ruleByKey, ruleOf, similar, state, statusOf } from "./state.js";
+import { actions, pieceOf, ruleByKey, ruleOf, state, statusOf } from "./state.js";
+import { table } from "./terms.js";
 import { nameOf, narrow, percent, signed } from "./text.js";
 import { hideTip, place } from "./tip.js";
 
 const card = $("card");
 let openId = null;
 let anchor = null;
-let glossaryOpen = false;
+let numbersOpen = false;
 
 export function openCard(id, element) {
   hideTip();
@@ -22,12 +23,12 @@ export function openCard(id, element) {
   card.showPopover();
   position();
   anchor.setAttribute("aria-expanded", "true");
-  card.querySelector("[aria-pressed=true]").focus({ preventScroll: true });
+  (card.querySelector("[aria-pressed=true]") ?? card.querySelector("button")).focus({ preventScroll: true });
 }
 
 function position() {
   if (narrow()) card.removeAttribute("style"); // a sheet at the foot of the window
-  else place(card, anchor.getBoundingClientRect(), { below: true, beside: anchor.matches(".bar") }); // above a bar is its sentence
+  else place(card, anchor.getBoundingClientRect(), { below: true });
 }
 
 /** Keep the open card true while the selection changes under it. */
@@ -43,59 +44,62 @@ export const closeCard = () => card.matches(":popover-open") && card.hidePopover
 const RULES = [["none", "Automatic", null], ["pin", "Pin", "pin"], ["ban", "Ban", "ban"]];
 
 function fill() {
-  const sentence = state.cluster.sentences[openId];
-  const rule = ruleOf(openId);
-  const title = h("p", { id: "card-title", class: "card-title" }, `Sentence ${sentence.position} of `,
-    bdi(nameOf(state.cluster.documents[sentence.document], sentence.document)));
+  const piece = pieceOf(openId);
+  const { document, position } = piece ?? state.cluster.sentences[openId];
+  const title = h("p", { id: "card-title", class: "card-title" }, piece ? "From " : `Sentence ${position} of `,
+    bdi(nameOf(state.cluster.documents[document], document)));
   const close = h("button", { type: "button", class: "icon", "aria-label": "Close", on: { click: closeCard } }, icon("close"));
+  card.replaceChildren(h("div", { class: "card-head" }, title, close), ...(piece ? ofPiece(piece) : ofSentence()));
+}
+
+const verdict = (...words) => h("p", { class: "verdict" }, ...words);
+
+function ofPiece({ reason }) {
+  return [verdict("Not to choose from: ", bdi(reason), "."),
+    h("p", { class: "hint" }, "To choose from such pieces, too, change the documents and tick that there.")];
+}
+
+function ofSentence() {
+  const rule = ruleOf(openId);
   const buttons = RULES.map(([name, label, sign]) => h("button", {
     type: "button", "data-rule": name, "aria-pressed": String(rule === name), on: { click: () => actions.rule(openId, name) },
   }, sign && icon(sign), label));
-  const { quality, contributions } = state.selection?.chosen.get(openId) ?? state.selection?.again.get(openId) ?? sentence;
-  const sum = Object.values(contributions).reduce((a, b) => a + b, 0);
-  card.replaceChildren(
-    h("div", { class: "card-head" }, title, close),
-    h("div", { class: "segmented rule", role: "group", "aria-label": "Your choice for this sentence" }, ...buttons),
-    h("ul", { class: "facts" }, ...facts()),
-    h("h3", {}, `Quality ${quality.toFixed(2)}`, h("small", {}, ` log q² = ${signed(sum)}, made of`)),
-    table(contributions),
-    ...glossary(Object.keys(contributions)),
-  );
+  return [...why(), h("div", { class: "segmented rule", role: "group", "aria-label": "Your choice for this sentence" }, ...buttons), numbers()];
 }
 
-function glossary(names) {
-  const lines = explained(names);
-  if (!lines.length) return [];
+function why() {
+  const { chosen, pinned, banned, reason, by } = statusOf(openId);
+  if (banned) return [verdict("Kept out of the summary, because you banned it.")];
+  if (chosen) return [verdict(`In the summary, sentence ${chosen.order}: `, bdi(chosen.words), ".")];
+  if (pinned) return [verdict("Pinned, but not in the summary: see the note there.")];
+  if (!reason) return [];
+  const go = by && h("button", { type: "button", class: "link", on: { click: () => actions.goTo(by.sentence) } },
+    `Show sentence ${by.order} of the summary`);
+  return [verdict("Not in the summary: ", bdi(reason), "."), ...(go ? [h("p", { class: "hint" }, go)] : [])];
+}
+
+function numbers() {
+  const { chosen, again, pinned, banned, marginal } = statusOf(openId);
+  const { quality, contributions } = chosen ?? again ?? state.cluster.sentences[openId];
+  const sum = Object.values(contributions).reduce((a, b) => a + b, 0);
+  const likely = typeof marginal === "number" && !pinned && !banned
+    ? `, in a set that the model draws with probability ${percent(marginal)}${state.pins.size + state.bans.size ? ", given your choices" : ""}` : "";
   const toggle = (event) => {
-    if (event.target.open === glossaryOpen) return; // it was drawn again
-    glossaryOpen = event.target.open;
+    if (event.target.open === numbersOpen) return; // it was drawn again
+    numbersOpen = event.target.open;
     if (anchor.isConnected) position(); // the card has another height now
   };
-  return [h("details", { class: "hint glossary", "aria-label": "What these words mean", open: glossaryOpen, on: { toggle } }, h("summary", {}, "What these words mean"),
-    h("ul", {}, ...lines.map((line) => h("li", {}, line))))];
-}
-
-function facts() {
-  const { chosen, again, pinned, banned, marginal, reason } = statusOf(openId);
-  const items = [];
-  if (chosen) items.push(h("li", {}, `In the summary, sentence ${chosen.order}${pinned ? ", because you pinned it" : ""}.`));
-  else if (pinned) items.push(h("li", {}, "Pinned, but not in the summary: see the note there."));
-  if (banned) items.push(h("li", {}, "Kept out of the summary, because you banned it."));
-  if (reason && !banned && !pinned) items.push(h("li", {}, "Not in the summary: ", bdi(reason), "."));
-  if (again && !banned) {
-    items.push(h("li", {}, h("button", { type: "button", class: "link", on: { click: () => actions.goTo(again.similar_to) } }, similar(again))));
-  }
-  if (typeof marginal === "number" && !pinned && !banned) {
-    items.push(h("li", {}, `The model puts it into a summary with probability ${percent(marginal)}`
-      + `${state.pins.size + state.bans.size ? ", given your choices." : "."}`));
-  }
-  return items;
+  const reasons = chosen?.reasons.filter(({ amount }) => amount !== 0).map(({ words, amount }) => [words, amount]) ?? [];
+  const compared = reasons.length ? [h("p", { class: "hint" }, "How many times as likely each reason makes it as the average sentence, as a logarithm (0.69 is twice):"),
+    table(Object.fromEntries(reasons))] : [];
+  return h("details", { open: numbersOpen, on: { toggle } }, h("summary", {}, "Numbers"), ...compared,
+    h("p", { class: "hint" }, `Quality ${quality.toFixed(2)}${likely}. The terms of log q² = ${signed(sum)}:`), table(contributions));
 }
 
 card.addEventListener("toggle", (event) => {
   if (event.newState !== "closed") return;
   anchor?.removeAttribute("aria-expanded");
-  // The bar that opened it may have left its list meanwhile: the sentence in its document is still there.
+  // What opened it may have left its list meanwhile: the sentence in its document is still there.
   if (openId !== null && document.activeElement === document.body) spanOf(openId)?.focus({ preventScroll: true });
   openId = null;
 });

@@ -37,9 +37,19 @@ export function buildControls(before = {}) {
     reach[name] = Math.max(2, Math.min(far, totals[name] || 2));
   }
   state.options.budget = Math.min(budget, Math.max(1, totals[unit])); // more than there is would be a dead slider
-  if (totals[before.unit]) Object.assign(state.options, before);
-  if (!(state.options.decoder in decoders)) state.options.decoder = defaults.decoder; // kept by an older page
+  const known = { unit: totals, decoder: decoders, order: orders };
+  for (const [name, value] of Object.entries(before)) {
+    if (!(name in known) || value in known[name]) state.options[name] = value; // another page may have kept others
+  }
+  for (const [name, { fits }] of Object.entries(NUMBERS)) if (!fits(state.options[name])) state.options[name] = Math.min(defaults[name], most());
+  openMore(["order", "with_context", "compress"].some((name) => name in state.options) || state.options.decoder !== defaults.decoder);
   showControls();
+}
+
+function openMore(open) {
+  $("more").setAttribute("aria-expanded", String(open));
+  $("more-controls").hidden = !open;
+  $("controls").toggleAttribute("data-open", open);
 }
 
 function showControls() {
@@ -121,6 +131,7 @@ export function listenControls(changed) {
       showControls();
     });
   }
+  $("more").addEventListener("click", () => openMore($("more-controls").hidden));
   let pause = 0;
   $("about").addEventListener("input", ({ target }) => {
     clearTimeout(pause);

@@ -51,7 +51,8 @@ function addFiles(files) {
 }
 
 /** Documents that are on the page already, so that one can add to them. */
-export function adopt(documents) {
+export function adopt(documents, keep_all = false) {
+  $("keep-all").checked = keep_all;
   const named = (id) => (/^Document \d+$/.test(id) ? "" : id); // the names of files; numbers are given anew
   drafts = documents.map(({ id, title, text, date }) => ({ key: ++count, title: title || named(id), text, date }));
   changed();
@@ -83,16 +84,16 @@ async function inMemory(draft) {
 
 /** What to post: JSON where all was pasted; otherwise everything as files, in order. Null where a file is unreadable. */
 async function source() {
-  const model = chosenModel();
+  const [model, keep_all] = [chosenModel(), $("keep-all").checked];
   if (!drafts.some((draft) => draft.file)) {
-    return { model, documents: drafts.map(({ title, text, date }, i) => ({ id: `Document ${i + 1}`, title, text, date })) };
+    return { model, keep_all, documents: drafts.map(({ title, text, date }, i) => ({ id: `Document ${i + 1}`, title, text, date })) };
   }
   const held = drafts.reduce((sum, { file }) => sum + (file?.size ?? 0), 0) <= IN_MEMORY;
   const files = await Promise.all(drafts.map((draft, i) => {
     if (draft.file) return held ? inMemory(draft) : draft.file;
     return new File([draft.text], `${draft.title || `pasted-${i + 1}`}.txt`, { type: "text/plain" });
   }));
-  return files.includes(null) ? null : { model, files };
+  return files.includes(null) ? null : { model, keep_all, files };
 }
 
 /** Files that the server left out: said beside each, for whoever comes back to the list. */

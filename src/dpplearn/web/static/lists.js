@@ -1,15 +1,13 @@
-// The lists beside the documents: the summary, what was left out, and what the user decided.
+// The lists beside the documents: the summary, the choice as a whole, what was left out, and what the user decided.
 
-import { bar, scaleOf } from "./bars.js";
 import { $, bdi, h, icon, plain, reconcile, show, textNodes } from "./dom.js";
-import { actions, ruleOf, similar, state, toggleRule } from "./state.js";
-import { measured, nameOf, number, percent, plural, shorten } from "./text.js";
+import { actions, ruleOf, state, toggleRule } from "./state.js";
+import { direction, measured, nameOf, number, plural, shorten } from "./text.js";
 
-let scale = null;
+const LISTED = 6; // sentences left out that are listed; any other says why by a click
 let before = null; // the answer shown last
 
 export function buildLists() {
-  scale = scaleOf(state.cluster.sentences);
   before = null;
   for (const id of ["summary", "again", "rules"]) $(id).replaceChildren();
 }
@@ -17,7 +15,7 @@ export function buildLists() {
 const sentence = (id) => state.cluster.sentences[id];
 
 function go(id, text, name) {
-  const button = h("button", { type: "button", class: "go", dir: "auto", on: { click: () => actions.goTo(id) } });
+  const button = h("button", { type: "button", class: "go line", dir: "auto", on: { click: () => actions.goTo(id) } });
   show(button, text);
   button.append(h("span", { class: "visually-hidden" }, ` ${name}`));
   return button;
@@ -29,12 +27,12 @@ function ruleButton(id, rule, label) {
 }
 
 function listItem(id) {
-  const s = sentence(id);
+  const open = (event) => actions.open(id, event.currentTarget);
   return h("li", { on: { pointerenter: () => actions.point(id), pointerleave: () => actions.point(null) } },
-    h("div", { class: "item-text" }, go(id, s.text, "Show in its document."), h("p", { class: "hint dropped", dir: "auto", hidden: true })),
-    h("div", { class: "item-foot" },
-      h("p", { class: "meta" }), ruleButton(id, "pin", "Pin this sentence"), ruleButton(id, "ban", "Ban this sentence")),
-    bar(s.quality, s.contributions, scale, (box) => actions.open(id, box)));
+    go(id, sentence(id).text, "Show in its document."),
+    h("p", { class: "hint dropped", dir: "auto", hidden: true }),
+    h("div", { class: "item-foot", dir: "ltr" }, h("button", { type: "button", class: "meta why", "aria-haspopup": "dialog", on: { click: open } }),
+      ruleButton(id, "pin", "Pin this sentence"), ruleButton(id, "ban", "Ban this sentence")));
 }
 
 /** The whole sentence, with what the summary does without struck through; offsets count code points. */
@@ -68,48 +66,49 @@ export function updateLists() {
       show(button, line);
       button.append(hint);
     }
-    if (item.dataset.quality !== String(x.quality)) { // a question changes it
-      item.dataset.quality = x.quality;
-      item.querySelector(".bar").replaceWith(bar(x.quality, x.contributions, scale, (box) => actions.open(x.sentence, box)));
-    }
     showDropped(item.querySelector(".dropped"), s.text, x.dropped);
     item.dataset.order = x.order;
+    item.dir = direction(line); // the number stands where reading begins
     item.toggleAttribute("data-pinned", state.pins.has(x.sentence));
-    const chance = state.pins.has(x.sentence) ? "pinned" : `${percent(x.marginal)} likely`;
     const name = nameOf(state.cluster.documents[s.document], s.document);
-    item.querySelector(".meta").replaceChildren(h("span", {}, chance), ` · sentence ${s.position} of `, bdi(name));
-    item.querySelector(".meta").title = plain(name); // shown whole where it is cut
+    const foot = item.querySelector(".why");
+    foot.replaceChildren(h("span", { class: "from" }, bdi(name)), h("span", { class: "because" }, bdi(x.words)));
+    foot.title = plain(`${name}: ${x.words}`); // shown whole where it is cut
     press(item, x.sentence);
   });
-  reconcile($("again"), [...selection.again.values()], (x) => x.sentence, (x) => listItem(x.sentence), (item, x) => {
-    item.querySelector(".meta").replaceChildren(
-      h("button", { type: "button", class: "link", on: { click: () => actions.goTo(x.similar_to) } }, similar(x)),
-      h("span", {}, bdi(x.reason)));
-    item.dataset.order = `≈${x.like}`;
-    press(item, x.sentence);
+  const out = [...new Set([...selection.again.keys(), ...selection.left_out])].slice(0, LISTED);
+  reconcile($("again"), out, (id) => id, listItem, (item, id) => {
+    item.querySelector(".why").replaceChildren(bdi(selection.reasons[id] || "banned by you"));
+    const { like } = selection.again.get(id) ?? {};
+    item.dataset.order = like ? `≈${like}` : "–";
+    item.toggleAttribute("data-again", Boolean(like));
+    press(item, id);
   });
   updateRules();
+  // many short sentences: a line of reasons under each would push the last ones off the screen
+  $("summary").toggleAttribute("data-dense", lines.length > 5 && selection.text.length < 90 * lines.length);
 
   const count = selection.selected.length;
-  if (selection !== before) $("news").textContent = `${plural(count, "sentence")}${newsSince(before, selection)}`;
+  if (selection !== before) $("news").textContent = ` · ${plural(count, "sentence")}${newsSince(before, selection)}`;
   before = selection;
-  const alike = selection.similarity;
-  $("alike").textContent = alike ? ` · alike ${alike.mean.toFixed(2)} on average, ${alike.max.toFixed(2)} at most` : "";
   $("measure").textContent = `${number(selection.length)} of ${measured(selection.budget, selection.unit)}`;
   $("measure").title = `answered in ${Math.round(state.milliseconds)} ms`;
   $("measure").dataset.milliseconds = state.milliseconds.toFixed(1);
   $("meter").style.scale = `${Math.min(1, selection.length / selection.budget)} 1`;
   $("note").hidden = !selection.note;
   $("note").textContent = selection.note;
-  $("bars-hint").hidden = $("chance-hint").hidden = count === 0;
   $("summary-empty").hidden = count > 0;
   $("summary-empty").textContent = state.bans.size === state.cluster.sentences.length
     ? "Every sentence is banned." : "No sentence fits into this budget. Give it more room.";
   for (const button of document.querySelectorAll(".exports button")) button.disabled = count === 0;
-  $("again-count").textContent = selection.again.size ? plural(selection.again.size, "sentence") : "";
-  $("again-empty").hidden = selection.again.size > 0;
-  $("again-hint").hidden = selection.again.size === 0;
-  $("again-empty").textContent = count ? "No good sentence was left out for repeating the summary." : "Nothing to repeat yet.";
+  $("facts").replaceChildren(...facts(selection));
+  $("left-out").hidden = out.length === 0;
+}
+
+/** What the record says of the set: what it covers and leaves out, how alike its sentences are, how sure it is. */
+function facts(selection) {
+  const said = ["covers", "leaves_out", "similarity", "sureness"].filter((name) => selection[name]?.words);
+  return said.flatMap((name) => [h("dt", {}, name.replace("_", " ")), h("dd", {}, bdi(selection[name].words))]);
 }
 
 /** Whether the latest movement changed anything: a slider often does not. */
@@ -128,8 +127,7 @@ function updateRules() {
     go(id, shorten(sentence(id).text, 70), "Show in its document."),
     h("button", { type: "button", class: "icon", "aria-label": plain(`Remove: ${shorten(sentence(id).text, 40)}`), on: { click: () => actions.rule(id, "none") } },
       icon("close"))), () => {});
-  $("rules-empty").hidden = rules.length > 0;
-  $("clear").hidden = rules.length === 0;
+  $("choices").hidden = rules.length === 0;
 }
 
 /** The result in a sentence, for screen readers. */

@@ -1,4 +1,4 @@
-// The similarity map: every sentence a point, the chosen ones numbered, the left out ones tied to what they repeat.
+// The map: every sentence a point, the chosen ones numbered, the left out ones tied to what they repeat.
 
 import { $, plain, svg } from "./dom.js";
 import { idOf, Roving } from "./roving.js";

@@ -28,10 +28,10 @@ export class Roving {
   }
 
   /** Another cluster's. */
-  renew(elements) {
+  renew(elements, first = 0) {
     this.elements = elements;
-    this.current = 0;
-    if (elements.length) this.rove(0);
+    this.current = first;
+    if (elements.length) this.rove(first);
   }
 
   /** Let the tab key reach this one. */

@@ -28,7 +28,7 @@ export function keepCluster() {
   const { id, model, documents } = state.cluster;
   const size = documents.reduce((sum, { text }) => sum + text.length, 0);
   write("cluster", null); // the old one must not come back in place of this one
-  whole = size <= LARGEST && write("cluster", { id, model, title: state.title, documents });
+  whole = size <= LARGEST && write("cluster", { id, model, title: state.title, documents, keep_all: state.source.keep_all });
   keepChoices();
 }
 
@@ -39,7 +39,7 @@ export function keepChoices() {
 
 export const isKept = () => whole;
 
-/** What was kept: { id, title, documents, model, options, pins, bans }, or null. */
+/** What was kept: { id, title, documents, model, keep_all, options, pins, bans }, or null. */
 export const kept = () => read("cluster") && { ...read("cluster"), ...read("choices") };
 
 /** Numbers of sentences that still have the text they had. */

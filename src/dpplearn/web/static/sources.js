@@ -1,8 +1,8 @@
-// The documents, sentence by sentence. One tab stop for all sentences; the arrow keys move inside.
+// The documents, sentence by sentence, and with the pieces that are none. One tab stop for all; the arrow keys move inside.
 
 import { $, bdi, h, icon, plain, reducedMotion, textNodes } from "./dom.js";
 import { idOf, Roving } from "./roving.js";
-import { actions, ruleByKey, state, statusOf } from "./state.js";
+import { actions, pieceOf, ruleByKey, state, statusOf } from "./state.js";
 import { codePointOffsets, direction, nameOf, narrow, plural } from "./text.js";
 
 const box = $("sources");
@@ -13,6 +13,7 @@ const roving = new Roving(box, {
   enter: (id) => actions.open(id, spanOf(id)),
   other: ruleByKey,
 });
+let reading = []; // numbers of sentences and pieces, in the order of the documents
 let shown = []; // what each sentence shows now, so that an update touches only what changed
 let articles = []; // by document
 let tabButtons = [];
@@ -23,38 +24,43 @@ let active = 0;
 export const spanOf = (id) => roving.elements[id];
 
 export function buildSources() {
-  const { documents, sentences } = state.cluster;
+  const { documents, sentences, set_aside } = state.cluster;
   const byDocument = documents.map(() => []);
   for (const sentence of sentences) byDocument[sentence.document].push(sentence);
-  const spans = new Array(sentences.length);
+  set_aside.pieces.forEach((piece, i) => byDocument[piece.document].push({ ...piece, id: sentences.length + i, aside: true }));
+  for (const one of byDocument) one.sort((a, b) => a.start - b.start);
+  const spans = new Array(sentences.length + set_aside.pieces.length);
   shown = new Array(sentences.length).fill("");
+  reading = byDocument.flat().map(({ id }) => id);
   articles = documents.map((document, d) => article(document, d, byDocument[d], spans));
   box.replaceChildren(...articles);
   tabButtons = documents.map(tab);
   counts = documents.map(() => "");
   tabs.replaceChildren(...tabButtons);
-  roving.renew(spans);
+  roving.renew(spans, reading[0]);
   active = 0;
+  $("views").hidden = documents.length < 2;
   setView(narrow() && documents.length > 1 ? "tabs" : "grid");
 }
 
-function article(document, d, sentences, spans) {
+function article(document, d, parts, spans) {
   // dir="auto" would look past sentences that have a direction of their own, so the document's is found here.
   const body = h("div", { class: "body", dir: direction(document.text) });
   const at = codePointOffsets(document.text);
   let end = 0;
-  for (const sentence of sentences) {
-    const start = Math.max(at(sentence.start), end);
+  for (const part of parts) {
+    const start = Math.max(at(part.start), end);
     if (start > end) body.append(gap(document.text.slice(end, start)));
-    end = Math.max(at(sentence.end), start);
-    body.append((spans[sentence.id] = span(sentence, document.text.slice(start, end))));
+    end = Math.max(at(part.end), start);
+    body.append((spans[part.id] = span(part, document.text.slice(start, end))));
   }
   if (end < document.text.length) body.append(gap(document.text.slice(end)));
-  if (!sentences.length) body.append(h("p", { class: "empty" }, "No sentence was found in this document."));
-  return h("article", { class: "source", id: `source-${d}`, "aria-label": plain(nameOf(document, d)) },
+  const count = parts.filter(({ aside }) => !aside).length;
+  if (!count) body.append(h("p", { class: "empty" }, "No sentence was found in this document."));
+  return h("div", { class: "source", role: "article", id: `source-${d}`, "aria-label": plain(nameOf(document, d)) },
     h("header", {},
       h("h3", { dir: "auto" }, bdi(nameOf(document, d))),
-      h("p", { class: "source-count" }, plural(sentences.length, "sentence"))),
+      h("p", { class: "source-count" }, plural(count, "sentence"))),
     body);
 }
 
@@ -64,8 +70,8 @@ function gap(text) {
   return h("span", { class: "gap" }, ...parts.flatMap((part, i) => (i % 2 ? [h("span", { class: "para" }, part)] : textNodes(part))));
 }
 
-function span(sentence, text) {
-  return h("span", { class: "s", role: "button", tabindex: "-1", "aria-haspopup": "dialog", "data-id": sentence.id },
+function span({ id, aside }, text) {
+  return h("span", { class: aside ? "piece s" : "s", role: "button", tabindex: "-1", "aria-haspopup": "dialog", "data-id": id },
     h("span", { class: "t", dir: "auto" }, ...textNodes(text)));
 }
 
@@ -77,7 +83,8 @@ function tab(document, d) {
 /** Show the newest selection, touching only the sentences whose state changed. */
 export function updateSources() {
   const chosenIn = articles.map(() => 0);
-  roving.elements.forEach((element, id) => {
+  shown.forEach((_, id) => {
+    const element = spanOf(id);
     const { chosen, again, pinned, kind } = statusOf(id);
     if (chosen) chosenIn[state.cluster.sentences[id].document]++;
     const label = chosen ? String(chosen.order) : kind === "again" ? `≈${again.like}` : "";
@@ -93,7 +100,7 @@ export function updateSources() {
     const text = count ? String(count) : "";
     if (counts[d] === text) return;
     counts[d] = text;
-    const total = articles[d].querySelectorAll(".s").length;
+    const total = articles[d].querySelectorAll(".s:not(.piece)").length;
     const part = count ? `${count} of ${plural(total, "sentence")} in the summary` : plural(total, "sentence");
     articles[d].querySelector(".source-count").textContent = part;
     tabButtons[d].querySelector(".tab-count").replaceChildren(
@@ -114,10 +121,7 @@ function setView(next) {
   $("view-tabs").setAttribute("aria-pressed", String(view === "tabs"));
   tabs.hidden = view !== "tabs";
   box.dataset.view = view;
-  articles.forEach((element) => {
-    if (view === "tabs") element.setAttribute("role", "tabpanel");
-    else element.removeAttribute("role");
-  });
+  articles.forEach((element) => element.setAttribute("role", view === "tabs" ? "tabpanel" : "article"));
   setTab(active);
 }
 
@@ -128,25 +132,35 @@ function setTab(d) {
     button.setAttribute("aria-selected", String(i === d));
     button.tabIndex = i === d ? 0 : -1;
   });
-  if (view === "tabs" && state.cluster.sentences[roving.current]?.document !== d) {
-    const first = state.cluster.sentences.find((sentence) => sentence.document === d);
-    if (first) roving.rove(first.id);
+  if (view === "tabs" && documentOf(roving.current) !== d) {
+    const first = reading.find((id) => documentOf(id) === d);
+    if (first !== undefined) roving.rove(first);
   }
 }
+
+const documentOf = (id) => (state.cluster.sentences[id] ?? pieceOf(id)).document;
 
 export function focusSentence(id, { flash = false } = {}) {
   const element = spanOf(id);
   if (!element) return;
-  const d = state.cluster.sentences[id].document;
+  const d = documentOf(id);
   if (view === "tabs" && d !== active) setTab(d);
   roving.rove(id);
   element.focus({ preventScroll: true });
-  element.scrollIntoView({ block: flash ? "center" : "nearest", behavior: flash && !reducedMotion() ? "smooth" : "auto" });
+  const pane = getComputedStyle(box).overflowY !== "visible"; // then the summary beside it stays where it is
+  element.scrollIntoView({ block: flash && !pane ? "center" : "nearest", behavior: flash && !reducedMotion() ? "smooth" : "auto" });
   if (flash) {
     element.classList.remove("flash");
     void element.offsetWidth; // restarts the animation
     element.classList.add("flash");
   }
+}
+
+/** Where to begin reading: at the document of the summary's first sentence. */
+export function beginAt(id) {
+  const d = documentOf(id);
+  if (view === "tabs") setTab(d);
+  else box.scrollTop = articles[d].offsetTop - articles[0].offsetTop; // 0 where the page scrolls, and not the pane
 }
 
 export function listenSources() {
@@ -174,21 +188,18 @@ export function listenSources() {
   $("view-tabs").addEventListener("click", () => setView("tabs"));
 }
 
-/** The sentence that a key leads to from sentence `id`, or null. */
+/** The sentence or piece that a key leads to from `id`, or null. */
 function target(id, key) {
-  const { sentences } = state.cluster;
-  const last = sentences.length - 1;
-  const d = sentences[id].document;
-  const bounded = (i) => Math.min(last, Math.max(0, i));
+  const [place, d, last] = [reading.indexOf(id), documentOf(id), reading.length - 1];
+  const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[key];
+  if (step) return reading[Math.min(last, Math.max(0, place + step))];
   switch (key) {
-    case "ArrowDown": case "ArrowRight": return bounded(id + 1);
-    case "ArrowUp": case "ArrowLeft": return bounded(id - 1);
-    case "Home": return 0;
-    case "End": return last;
-    case "PageDown": return (sentences.find((s) => s.document > d) || sentences[last]).id;
+    case "Home": return reading[0];
+    case "End": return reading[last];
+    case "PageDown": return reading.find((other) => documentOf(other) > d) ?? reading[last];
     case "PageUp": {
-      const before = sentences.findLast((s) => s.document < d);
-      return before ? sentences.find((s) => s.document === before.document).id : 0;
+      const before = reading.findLast((other) => documentOf(other) < d) ?? reading[0];
+      return reading.find((other) => documentOf(other) === documentOf(before));
     }
     default: return null;
   }

@@ -16,9 +16,12 @@ export const state = {
 export const actions = {
   rule: (_id, _rule) => {}, // pin, ban or free a sentence, and select again
   goTo: (_id) => {}, // show a sentence in its source
-  open: (_id, _anchor) => {}, // open the card of a sentence
+  open: (_id, _anchor) => {}, // open the card of a sentence, or of a piece that is none
   point: (_id) => {}, // the pointer or the focus is on a sentence (null: on none)
 };
+
+/** A piece of a document that is not to choose from; pieces are numbered after the sentences. */
+export const pieceOf = (id) => state.cluster.set_aside.pieces[id - state.cluster.sentences.length];
 
 /** What the page says of one sentence: in the summary, or why not; left out as a repetition, pinned, banned; and its mark. */
 export function statusOf(id) {
@@ -26,7 +29,8 @@ export function statusOf(id) {
   const [chosen, again] = [selection?.chosen.get(id), selection?.again.get(id)];
   const [pinned, banned] = [state.pins.has(id), state.bans.has(id)];
   const kind = banned ? "banned" : chosen ? "in" : again ? "again" : "";
-  return { chosen, again, pinned, banned, kind, marginal: selection?.marginals?.[id], reason: selection?.reasons?.[id] };
+  return { chosen, again, pinned, banned, kind, marginal: selection?.marginals[id],
+    reason: selection?.reasons[id], by: selection?.by[id].map((other) => selection.chosen.get(other)).find(Boolean) };
 }
 
 /** The answer with its sentences by number, and what was asked: the controls may have moved on since. */
@@ -36,8 +40,6 @@ export function indexed(answer, asked) {
   const like = (x) => ({ ...x, like: chosen.get(x.similar_to)?.order }); // the number of what it repeats
   return { ...answer, asked, selected, chosen, again: new Map(answer.redundant.map((x) => [x.sentence, like(x)])) };
 }
-
-export const similar = ({ similarity, like }) => `similar ${similarity.toFixed(2)} to sentence ${like}`;
 
 export function setRule(id, rule) {
   state.pins.delete(id);
@@ -52,7 +54,7 @@ export const toggleRule = (id, rule) => actions.rule(id, ruleOf(id) === rule ? "
 /** P pins a sentence and B bans it; the same key again takes it back. */
 export function ruleByKey(event, id) {
   const rule = { p: "pin", b: "ban" }[event.key.toLowerCase()];
-  if (rule && !(event.ctrlKey || event.metaKey || event.altKey)) toggleRule(id, rule);
+  if (rule && !pieceOf(id) && !(event.ctrlKey || event.metaKey || event.altKey)) toggleRule(id, rule);
 }
 
 export const request = () => ({ ...state.options, ...share(state.options), include: [...state.pins], exclude: [...state.bans] });
@@ -60,14 +62,11 @@ export const request = () => ({ ...state.options, ...share(state.options), inclu
 /** A budget in % is a share of the words. */
 const share = ({ budget, unit }) => (unit === "%" ? { budget: `${budget}%`, unit: "words" } : {});
 
-/** In words, for the tooltip, the card and screen readers. */
+/** In words, for the tooltip and screen readers: the record's own. */
 export function describe(id) {
-  const { chosen, again, pinned, banned, marginal } = statusOf(id);
-  const parts = [];
-  if (pinned) parts.push("Pinned by you");
-  if (banned) parts.push("Banned by you");
-  if (chosen) parts.push(`In the summary, sentence ${chosen.order}`);
-  if (again && !banned) parts.push(`Left out: ${again.reason}`, similar(again));
-  if (typeof marginal === "number" && !pinned && !banned) parts.push(`probability ${Math.round(100 * marginal)}%`);
-  return parts.join(" · ");
+  if (pieceOf(id)) return `Not to choose from: ${pieceOf(id).reason}`;
+  const { chosen, banned, reason } = statusOf(id);
+  if (banned) return "Banned by you";
+  if (chosen) return [`In the summary, sentence ${chosen.order}`, chosen.words].filter(Boolean).join(": ");
+  return reason ? `Left out: ${reason}` : "";
 }

@@ -1,0 +1,142 @@
+"""A folder for what is made on the way, in whole files only, so that work that was stopped goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+from dpplearn._io.atomic import replace_file
+from dpplearn._io.jsonfile import plain
+
+HEAD, LOCK = "work.json", ".lock"
+
+
+class WorkFolder:
+    """Files by stage and number, each written as a whole.
+
+    Parameters
+    ----------
+    path : Path or None
+        Made if it does not exist, kept where the work is stopped, and removed when it is done. None is a temporary one.
+    identity : mapping
+        What the files depend on. A folder with those of other work is refused,
+    anew : bool
+        or else emptied, with a warning.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, identity: Mapping[str, Any], *, anew: bool = False) -> None:
+        self.given, self.anew = None if path is None else Path(path), anew
+        self.identity = json.loads(json.dumps(plain(dict(identity)), default=str))
+
+    def __enter__(self) -> Self:
+        if self.given is None:
+            self.path = Path(tempfile.mkdtemp(prefix="dpplearn-"))
+            return self
+        self.path = self.given
+        if self.path.exists() and not self.path.is_dir():
+            raise ValueError(f"{self.path} must be a folder to work in, but is a file. Give another.")
+        head = self.path / HEAD
+        if not head.exists() and self.path.is_dir() and any(one.name != LOCK for one in self.path.iterdir()):
+            raise ValueError(f"{self.path} must be a folder of its own to work in, but holds files. Give another.")
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock()
+        try:
+            self._sweep()
+            if head.exists():
+                self._compare(head)
+            if not head.exists():
+                with replace_file(head, "w") as file:
+                    json.dump(self.identity, file)
+        except BaseException:
+            self._held.close()
+            raise
+        return self
+
+    def _compare(self, head: Path) -> None:
+        try:
+            found = dict(json.loads(head.read_text("utf-8")))
+        except (ValueError, TypeError):
+            found = {}
+        if found == self.identity:
+            return
+        names = sorted(n for n in {*found, *self.identity} if found.get(n) != self.identity.get(n))
+        if self.anew:
+            warnings.warn(f"{self.path} holds work with another {' and '.join(names)}: it is begun anew.", stacklevel=5)
+            for entry in self.path.iterdir():
+                if entry.is_dir():
+                    shutil.rmtree(entry)
+                elif entry.name != LOCK:
+                    entry.unlink()
+            return
+        said = ", ".join(f"{n} (there {found.get(n)!r:.60}, now {self.identity.get(n)!r:.60})" for n in names)
+        raise ValueError(
+            f"{self.path} holds work that was begun otherwise: {said}. To go on with it, ask for the same; to begin "
+            "anew, remove that folder, or give another."
+        )
+
+    def _sweep(self) -> None:
+        """Remove what somebody who was killed had begun to write."""
+        for half in self.path.rglob(".*.tmp"):
+            half.unlink(missing_ok=True)
+
+    def _lock(self) -> None:
+        self._held = (self.path / LOCK).open("w")
+        with suppress(ImportError):  # not on Windows
+            import fcntl
+
+            try:
+                fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                self._held.close()
+                raise ValueError(
+                    f"Another command works in {self.path}. Wait for it, or give another folder."
+                ) from None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if self.given is not None:
+            self._held.close()
+        if self.given is None or kind is None:
+            shutil.rmtree(self.path, ignore_errors=True)
+            return
+        self._sweep()
+        if isinstance(error, OSError):
+            again = f"{self.path} keeps what is done: when that is put right, run the same command again to go on."
+            raise OSError(f"{said(error)} {again}") from error
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(
+                f"Stopped. {self.path} keeps what is done: run the same command again to go on."
+            ) from None
+
+    def file(self, stage: str, number: int | str, ending: str) -> Path:
+        """Where the result of a piece of a stage is, or will be."""
+        folder = self.path / stage
+        folder.mkdir(exist_ok=True)
+        return folder / (f"{number:06d}{ending}" if isinstance(number, int) else f"{number}{ending}")
+
+    def known(self, stage: str, ending: str) -> list[Path]:
+        """The results of a stage that are there."""
+        return sorted((self.path / stage).glob(f"[0-9]*{ending}"))
+
+
+def said(error: OSError) -> str:
+    """The error as a sentence."""
+    text = str(error).rstrip()
+    return text if text.endswith(".") else f"{text}."
+
+
+def write_record(path: Path, record: Mapping[str, Any]) -> None:
+    """A record as JSON, in one line, whole or not at all."""
+    with replace_file(path, "w") as file:
+        json.dump(plain(dict(record)), file)
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """What `write_record` wrote."""
+    return dict(json.loads(path.read_text("utf-8")))

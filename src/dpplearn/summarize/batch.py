@@ -1,0 +1,167 @@
+"""Summaries of a whole corpus, a line for each cluster in its order, what failed among them; a stopped run goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, NamedTuple
+
+from dpplearn._io.atomic import replace_file
+from dpplearn._io.workfolder import WorkFolder
+from dpplearn._run.progress import Progress, as_progress
+from dpplearn._run.workers import open_workers
+from dpplearn.summarize.corpora.passing import Pass
+from dpplearn.summarize.corpora.pieces import Piece
+from dpplearn.summarize.corpora.reading import Census, Corpus
+from dpplearn.summarize.summarizer import Summarizer
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+class Request(NamedTuple):
+    """A piece, how it is to be summarized, and where the lines go."""
+
+    piece: Piece
+    out: Path
+    model: Path | None
+    encoder: str | None  # module:object
+    options: Mapping[str, Any]  # of Summarizer.summarize
+    explain: bool
+
+
+class Outcome(NamedTuple):
+    """How many summaries were written, and what went wrong with the other clusters: their names, and why."""
+
+    done: int
+    failed: list[tuple[str, str]]
+
+
+def summarize_corpus(
+    corpus: Corpus,
+    out: str | os.PathLike[str],
+    *,
+    model: Path | None = None,
+    encoder: str | None = None,
+    explain: bool = False,
+    work: str | os.PathLike[str] | None = None,
+    anew: bool = False,
+    n_jobs: int | None = 1,
+    backend: Any = None,
+    verbose: bool | Progress = False,
+    **options: Any,
+) -> Outcome:
+    """Write a line of JSON for each cluster of a corpus: its summary, or an error.
+
+    Options are those of `Summarizer.summarize`. What is done is kept in the folder `work` until all is, and only then
+    is `out` written, as a whole.
+    """
+    from dpplearn import __version__
+
+    known = [] if model is None else [str(model.resolve()), model.stat().st_size, model.stat().st_mtime_ns]
+    identity: dict[str, Any] = {"dpplearn": __version__, "corpus": [] if work is None else corpus.identity}
+    identity |= {"model": known, "encoder": encoder, "options": options, "explain": explain}
+    census, failed = Census(), list[tuple[str, str]]()
+    with WorkFolder(work, identity, anew=anew) as folder, open_workers(backend, n_jobs) as workers:
+        line = Pass(corpus, folder, workers, as_progress(verbose))
+        files, notes = line.each(
+            "Summarizing",
+            "summaries",
+            summarize_piece,
+            lambda piece, path: Request(piece, path, model, encoder, options, explain),
+            size=count_lines,
+            ending=".jsonl",
+        )
+        with replace_file(out, "w") as file:
+            for record in (json.loads(one) for path in files for one in path.open(encoding="utf-8")):
+                file.write(as_line(finished(record, census, failed)))
+            for said in notes.bad:  # by a reader without pieces
+                file.write(as_line({"id": None, "error": said}))
+                failed.append(("", said))
+        if not census.kept and not failed:
+            corpus.check(census, notes)
+    return Outcome(census.kept, failed)
+
+
+def finished(record: dict[str, Any], census: Census, failed: list[tuple[str, str]]) -> dict[str, Any]:
+    """A line as it is written: an id that came before is an error, as it is in `read_clusters`."""
+    path, line = record.pop("path"), record.pop("line")
+    if "error" not in record:
+        try:
+            census.see(Path(path), line, record["id"], None, None)
+        except ValueError as error:
+            record = {"id": record["id"], "error": str(error)}
+    if "error" in record:
+        failed.append((str(record["id"] or ""), record["error"]))
+    else:
+        census.kept += 1
+    return record
+
+
+def as_line(record: dict[str, Any]) -> str:
+    """The record as JSON; halves of surrogate pairs, which no file can hold, as escapes."""
+    text = json.dumps(record, ensure_ascii=False)
+    return f"{text if text.isascii() or not _HALF.search(text) else json.dumps(record)}\n"
+
+
+def count_lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(1 for _ in file)
+
+
+@lru_cache(maxsize=1)
+def summarizer_of(model: Path | None, _: int, encoder: str | None = None) -> Summarizer:
+    """The model, kept in a worker for the next piece."""
+    return Summarizer.load(model, encoder=None if encoder is None else resolve_name(encoder))
+
+
+def summarize_piece(asked: Request) -> int:
+    """The lines of a piece; how many there are."""
+    changed = 0 if asked.model is None else asked.model.stat().st_mtime_ns
+    summarizer = summarizer_of(asked.model, changed, asked.encoder)
+    with replace_file(asked.out, "w") as file:
+        n = 0
+        for n, record in enumerate(records_of(asked, summarizer), 1):  # noqa: B007  # counted
+            file.write(json.dumps(record) + "\n")
+    return n
+
+
+def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any]]:
+    """A record for each cluster that counts and each that cannot be read, in the order in which they stand."""
+    piece = asked.piece
+    notes, told = replace(piece.source.fresh(), skip_bad=True), 0
+
+    def unread() -> Iterator[dict[str, Any]]:
+        nonlocal told
+        for said in [*notes.bad, *notes.left][told:]:
+            yield {"path": str(notes.path), "line": None, "id": None, "error": said}
+            told += 1
+
+    for entry in piece.entries(notes):
+        yield from unread()
+        cluster = piece.wanted.of(entry.cluster, notes)
+        if cluster is None:
+            continue
+        head = {"path": str(notes.path), "line": entry.line, "id": cluster.id}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                summary = summarizer.summarize(cluster, **asked.options)
+                found = summary.to_dict() if asked.explain else brief(summary)
+            except (ValueError, RecursionError, MemoryError) as error:
+                found = {"error": str(error) or type(error).__name__}
+        said = {"warnings": [str(one.message) for one in caught]} if caught else {}
+        yield head | found | said
+    yield from unread()
+
+
+def brief(summary: Any) -> dict[str, Any]:
+    """Without reasons."""
+    found = {"text": summary.text, "length": summary.length, "budget": summary.budget, "unit": str(summary.unit)}
+    return found | ({"note": summary.note} if summary.note else {})

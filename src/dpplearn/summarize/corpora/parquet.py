@@ -1,0 +1,60 @@
+"""Parquet files of clusters: a row for each, with the fields of the JSON Lines format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any
+
+from dpplearn.summarize.corpora.jsonl import cluster_of
+from dpplearn.summarize.corpora.pieces import Cut, Entry, spans
+from dpplearn.summarize.corpora.source import Source
+
+FIELDS = ("id", "documents", "references", "reference_ids", "lang", "language", "split")
+SUFFIX = ".parquet"
+
+
+def looks_like_parquet(path: Path) -> bool:
+    """Whether a file is called so."""
+    return path.name.lower().endswith(SUFFIX) and not path.is_dir()
+
+
+def open_parquet(path: Path) -> Any:
+    """The file, which must have the fields of clusters."""
+    try:
+        parquet: Any = import_module("pyarrow.parquet")
+    except ImportError:
+        raise ImportError(f'{path} is a Parquet file: to read it, pip install "dpplearn[tables]".') from None
+    try:
+        file = parquet.ParquetFile(path)
+    except import_module("pyarrow").ArrowInvalid as error:
+        raise ValueError(f"{path} must be a whole Parquet file, but cannot be read: {error}") from None
+    missing = [name for name in ("id", "documents") if name not in file.schema_arrow.names]
+    if missing:
+        found = ", ".join(file.schema_arrow.names)
+        raise ValueError(f"{path} must have a column {missing[0]!r}, as a line of JSON Lines has it. Found {found}.")
+    return file
+
+
+def cut_parquet(source: Source) -> Iterator[Cut]:
+    """Rows of a row group."""
+    with open_parquet(source.path) as file:
+        ends = [0, *accumulate(file.metadata.row_group(g).num_rows for g in range(file.num_row_groups))]
+    for g, (first, last) in enumerate(pairwise(ends)):
+        few = replace(source, singles=max(source.singles - first, 0))
+        for a, b in spans(last - first, few):
+            yield Cut(read_rows, (g, a, b, first + a), (first + b) / ends[-1])
+
+
+def read_rows(source: Source, given: tuple[int, int, int, int]) -> Iterator[Entry]:
+    """The clusters of rows a to b of a row group, before which there are so many in the file."""
+    group, a, b, before = given
+    with open_parquet(source.path) as file:
+        columns = [name for name in FIELDS if name in file.schema_arrow.names]
+        records = file.read_row_group(group, columns=columns).slice(a, b - a).to_pylist()
+    for number, record in enumerate(records, before + 1):
+        with source.tolerate():
+            yield Entry(cluster_of(record, f"{source.path}, row {number}"), number)

@@ -1,0 +1,60 @@
+"""One pass over a corpus: something done with each piece, by whoever works, and kept in a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dpplearn._io.workfolder import WorkFolder
+from dpplearn._run.progress import Progress
+from dpplearn._run.workers import Workers
+from dpplearn.summarize.corpora.pieces import Piece
+from dpplearn.summarize.corpora.reading import Corpus
+from dpplearn.summarize.corpora.source import Source
+
+
+class Pass(NamedTuple):
+    """A corpus, who works on it, and where what is made goes."""
+
+    corpus: Corpus
+    folder: WorkFolder
+    workers: Workers
+    progress: Progress
+
+    def each(
+        self,
+        what: str,
+        stage: str,
+        work: Callable[[Any], int],
+        ask: Callable[[Piece, Path], Any],
+        *,
+        size: Callable[[Path], int],
+        ending: str = ".json",
+        total: int = 0,
+        dropped: Mapping[int, Iterable[int]] = {},  # read only
+    ) -> tuple[list[Path], Source]:
+        """Do what is asked with all pieces whose files are not there; the files in order, and what was passed over.
+
+        `work` returns how many clusters it did, and `size` tells that of a file that is there; `total` is how many
+        there are, where that is known.
+        """
+        files, share, found, notes = list[Path](), 0.0, [0], self.corpus.notes()
+
+        def tasks() -> Iterator[Any]:
+            nonlocal share
+            for piece in self.corpus.pieces(notes, dropped):
+                out, share = self.folder.file(stage, piece.number, ending), piece.cut.share
+                files.append(out)
+                if out.exists():
+                    found.append(size(out))
+                else:
+                    yield ask(piece, out)
+
+        for _, n in self.workers.each(work, tasks()):
+            found.append(n)
+            # how many there will be, by the share of the files that the pieces so far are
+            guess = round(sum(found) / (len(found) - 1) * len(files) / share) if share else 0
+            self.progress.stage(what, sum(found), total or max(guess, sum(found)))
+        self.progress.stage(what, sum(found), max(sum(found), 1))
+        return files, notes

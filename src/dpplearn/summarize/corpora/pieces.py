@@ -1,0 +1,125 @@
+"""A corpus in pieces: stretches of it that anyone can read alone, cut in the same places whoever does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice, repeat
+from typing import Any, NamedTuple
+
+from dpplearn.summarize.corpora.cluster import Cluster
+from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.text.matching import normal_language
+
+CLUSTERS = 10  # that a piece has at most
+LARGEST = 2**24  # bytes of lines after which a piece ends
+COMPARED = 5_000  # sentences of a cluster that can be learned from
+
+
+class Entry(NamedTuple):
+    """A cluster as it stands in a corpus, with the number of its line where it has one."""
+
+    cluster: Cluster
+    line: int | None = None
+    place: int = -1  # in its piece
+
+
+class Cut(NamedTuple):
+    """How a piece is read: a function of a module, and what it is told beside the source. It pickles."""
+
+    read: Callable[[Source, Any], Iterable[Entry]]
+    given: Any
+    share: float = 0.0  # of the file that is read by its end; 0 where that is not known
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which clusters of a corpus count, and which of their references."""
+
+    split: str | None = None
+    language: str | None = None  # a cluster that names none is in the one asked for
+    only: str | None = None  # references with this in their names
+    usable: bool = False  # whether those without a sentence or a reference are left out, and named
+
+    def of(self, cluster: Cluster, source: Source) -> Cluster | None:
+        """The cluster, or what is wanted of it; None if it does not count."""
+        ours = (None, normal_language(self.language))
+        if self.split is not None and cluster.split != self.split:
+            return None
+        if self.language is not None and normal_language(cluster.language) not in ours:
+            return None
+        if self.only is not None:
+            kept = [k for k, name in enumerate(cluster.reference_ids) if self.only in name]
+            references, names = [cluster.references[k] for k in kept], [cluster.reference_ids[k] for k in kept]
+            cluster = replace(cluster, references=references, reference_ids=names)
+        if self.usable and (lack := lacking(cluster)):
+            source.left.append(f"left out {cluster.name} of {source.path}: {lack}")
+            return None
+        return cluster
+
+
+def lacking(cluster: Cluster) -> str:
+    """What a cluster needs to be learned from and scored, and has not."""
+    try:
+        lacks = [] if cluster.sentences(limit=COMPARED) else ["sentence"]
+    except ValueError as error:  # more sentences than can be learned from
+        return str(error)
+    if not any(reference.strip() for reference in cluster.references):
+        lacks.append("reference summary")
+    return f"it has no {' and no '.join(lacks)}." if lacks else ""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a corpus, by its number in it."""
+
+    number: int
+    cut: Cut
+    source: Source
+    wanted: Wanted
+    dropped: frozenset[int] = field(default_factory=frozenset)  # places of those whose ids came before
+
+    def entries(self, notes: Source) -> Iterator[Entry]:
+        """The clusters that are read, wanted or not; what is passed over is noted."""
+        for place, entry in enumerate(self.cut.read(notes, self.cut.given)):
+            if place not in self.dropped:
+                yield entry._replace(place=place)
+
+    def clusters(self) -> Iterator[Cluster]:
+        """Those that count; what is passed over was said before."""
+        notes = self.source.fresh()
+        for entry in self.entries(notes):
+            found = self.wanted.of(entry.cluster, notes)
+            if found is not None:
+                yield found
+
+
+def sizes(source: Source) -> Iterator[int]:
+    """How many clusters the pieces have: one at first, so that there is work for many where the corpus is small."""
+    return chain(repeat(1, source.singles), repeat(CLUSTERS))
+
+
+def spans(n: int, source: Source) -> Iterator[tuple[int, int]]:
+    """Where the pieces of n clusters begin and end."""
+    start = 0
+    for size in sizes(source):
+        if start >= n:
+            return
+        yield start, min(start + size, n)
+        start += size
+
+
+def cut_clusters(clusters: Iterable[Cluster], source: Source, total: int | None = None) -> Iterator[Cut]:
+    """Clusters that are in memory, or that a reader makes one after the other."""
+    left, done = iter(clusters), 0
+    for size in sizes(source):
+        some = tuple(islice(left, size))
+        if not some:
+            return
+        done += len(some)
+        yield Cut(as_given, some, 0.0 if total is None else done / total)
+
+
+def as_given(_: Source, clusters: tuple[Cluster, ...]) -> Iterator[Entry]:
+    """Clusters that travel themselves."""
+    return map(Entry, clusters)

@@ -1,0 +1,120 @@
+"""Why a sentence is in a summary: what it has more of than the average sentence of these documents.
+
+Beside the others chosen, Y', a sentence multiplies the probability of the set by q_i^2 r_i, where r_i = S_ii - S_iY'
+S_Y'^-1 S_Y'i is the part of it that they do not say. Its logarithm, less that of the average sentence, is a sum,
+
+    sum over ideas of theta_A . (f_iA - mean f_A)  +  log (r_i / mean r),
+
+a term for each idea A, which is some columns of the features together (`dpplearn.learning.relative`). Where sets are
+compared by their words (consensus), the share of a sentence's words that a summary is expected to have counts, too,
+against that of the average sentence.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpplearn._cached import cached_property
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
+from dpplearn.summarize.explain.ideas import ABOUT, ADDS, EXPECTED, LESS, PLACE, Idea, ideas_of, levels, placed
+from dpplearn.summarize.explain.topics import Vocabulary
+from dpplearn.summarize.model.prepared import Prepared
+
+NOTHING = 1e-6  # of a sentence at least, for a logarithm
+ASKED = Reason("pinned", "you asked for it", 0.0)
+
+
+class Because:
+    """What speaks for each sentence of a cluster, beside those that were chosen."""
+
+    def __init__(
+        self, ready: Prepared, Y: IntArray, vocabulary: Vocabulary, likely: FloatArray | None = None
+    ) -> None:  # fmt: skip
+        self.ready, self.Y, self.vocabulary, read = ready, Y, vocabulary, ready.read
+        self.ideas = ideas_of(ready.model.quality_.names)
+        self.relative = Relative(ready.model, read.items, self.ideas)
+        self.amounts: dict[Idea, FloatArray] = dict(self.relative.amounts)
+        self.more: dict[Idea, FloatArray] = {}  # what is no feature: a number for each sentence
+        if ready.question is not None:
+            self.more[ABOUT], self.amounts[ABOUT] = ready.question.lift, 2.0 * ready.question.lift
+            self.amounts[ABOUT] = self.amounts[ABOUT] - self.amounts[ABOUT].mean()
+        if likely is not None:
+            self.more[EXPECTED], self.amounts[EXPECTED] = likely, np.log(likely / likely.mean())
+        self.last = np.zeros(len(read.cluster.documents), np.int64)
+        for sentence in read.sentences:
+            self.last[sentence.document] = max(self.last[sentence.document], sentence.position)
+
+    @cached_property
+    def levels(self) -> dict[Idea, FloatArray]:
+        """How much of each idea each sentence has, as a share of the others."""
+        names, values = self.ready.model.quality_.names, np.nan_to_num(self.relative.values)
+        found = {idea: levels(values[:, own], [names[j] for j in own]) for idea, own in self.ideas.items()}
+        return found | {idea: levels(x[:, None], [idea.name]) for idea, x in self.more.items()}
+
+    def reasons(self, i: int) -> tuple[Reason, ...]:
+        """At most three that count for a chosen sentence, the strongest first; where none does, what else holds."""
+        every = [*(self.by(idea, i) for idea in self.amounts), *self.adds(i)]
+        return strongest(every) or (self.as_a_whole(i, every),)
+
+    def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
+        """Where no idea counts by itself: all of them together, or the room that there was."""
+        if self.ready.n == 1:
+            return Reason("only", "the only sentence", 0.0)
+        total = sum(reason.amount for reason in every)
+        whole = Reason("all", "a little of everything", total, self.relative.error(i, *self.ideas))
+        return whole if whole.counts else Reason("room", "no better than others, but there was room for it", total)
+
+    def by(self, idea: Idea, i: int) -> Reason:
+        """What one idea says of a sentence."""
+        words = idea.words(float(self.levels[idea][i]))
+        sentence = self.ready.read.sentences[i]
+        if idea.name == PLACE:
+            words = placed(sentence, int(self.last[sentence.document]), len(self.last))
+        error = None if idea in self.more else self.relative.error(i, idea)
+        return Reason(idea.name, words, float(self.amounts[idea][i]), error)
+
+    def behind(self, i: int) -> str:
+        """In what a sentence is behind those that were chosen: at most two ideas, the largest gap first."""
+        gaps = {idea: amounts[i] - amounts[self.Y].mean() for idea, amounts in self.amounts.items()}
+        found = sorted((idea for idea in self.amounts if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
+        return ", ".join(LESS.get(idea.name) or idea.words(float(self.levels[idea][i])) for idea in found)
+
+    def adds(self, i: int) -> list[Reason]:
+        """That it says what no other chosen sentence does, against what the average sentence would beside them."""
+        others = np.setdiff1d(self.Y, i)
+        if not others.size:
+            return []
+        S = self.ready.dpp.similarity
+        own = 1.0 - covered_shares(S, np.setdiff1d(np.arange(len(S)), others), others)
+        mine = max(1.0 - float(covered_shares(S, np.array([i]), others)[0]), NOTHING)
+        amount = float(np.log(mine / max(float(own.mean()), NOTHING)))
+        return [Reason(ADDS, "says what no other chosen sentence does", amount)]
+
+    def alone(self, i: int) -> tuple[str, ...]:
+        """What a chosen sentence speaks of and no other chosen one does."""
+        others = np.setdiff1d(self.Y, i)
+        return self.vocabulary.only(i, others) if others.size else ()
+
+
+def likely_words(ready: Prepared, chance: FloatArray, pinned: IntArray) -> FloatArray:
+    """The share of each sentence's words that a summary drawn from the model is expected to have: consensus counts it.
+
+    Of words that are expected E N_t times, a sentence that has a_t of them gets min(a_t, E N_t).
+    """
+    counts, chance = ready.agreement[0][1], chance.copy()
+    chance[pinned] = 1.0
+    shared = counts.copy()
+    shared.data = np.minimum(counts.data, (counts.T @ chance)[counts.indices])
+    found = np.asarray(shared.sum(axis=1)) / np.maximum(np.asarray(counts.sum(axis=1)), 1.0)
+    return np.asarray(np.maximum(found, NOTHING))
+
+
+def covered_shares(S: FloatArray, items: IntArray, Y: IntArray) -> FloatArray:
+    """How much of each item the subset Y covers: S_iY S_Y^-1 S_Yi, from 0 to 1.
+
+    The inverse is that on what Y spans: where the chosen depend on each other, it is what a subset of them spans.
+    """
+    A = S[np.ix_(items, Y)]
+    inverse = np.linalg.pinv(S[np.ix_(Y, Y)], rcond=1e-10, hermitian=True)
+    return np.clip(((A @ inverse) * A).sum(axis=1), 0.0, 1.0)

@@ -1,0 +1,168 @@
+"""What the features of sentences are about, in words: several columns that say one thing are one idea."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.summarize.corpora.cluster import Sentence
+
+_BINS = re.compile(r" (?:rank|(\d+)/(\d+)(?: of cluster)?)$")
+TOP = 0.9  # of the other sentences below it: among the most
+
+
+@dataclass(frozen=True)
+class Idea:
+    """What some features say of a sentence: the words where it has much of it, very much, and little."""
+
+    name: str
+    features: tuple[str, ...]
+    high: str
+    top: str
+    low: str
+
+    def words(self, level: float) -> str:
+        """In words, from the share of the other sentences that have less of it."""
+        return self.low if level < 0.5 else self.top if level >= TOP else self.high
+
+
+PLACE, ADDS = "place", "adds"
+IDEAS = (
+    Idea(
+        PLACE,
+        ("position", "early in document", "toward the beginning", "among the first", "end of a long document"),
+        *("stands early in its document",) * 2,
+        "stands late in its document",
+    ),
+    Idea(
+        "central",
+        (
+            *("similarity", "lexrank", "words in other documents", "word pairs in other documents"),
+            *("repeated word pairs", "like other documents"),
+        ),
+        "more central than most",
+        "among the most central",
+        "less central than most",
+    ),
+    Idea(
+        "titles",
+        ("words of titles", "words of lead sentences"),
+        "has words of the titles",
+        "says what the titles say",
+        "has few words of the titles",
+    ),
+    Idea("length", ("length",), "is rather long", "is long", "is short"),
+    Idea("long words", ("long words",), "has long words", "has long words", "has short words"),
+    Idea("rare words", ("rare words",), "has rare words", "has rare words", "has common words"),
+    Idea("numbers", ("numbers",), *("gives numbers",) * 2, "gives no numbers"),
+    Idea("quotes", ("quotes",), *("quotes somebody",) * 2, "quotes nobody"),
+    Idea("brackets", ("brackets",), *("has brackets",) * 2, "has no brackets"),
+    Idea(
+        "stands alone",
+        ("begins with a pronoun", "leans on the sentence before"),
+        *("leans on the sentence before it",) * 2,
+        "can be read by itself",
+    ),
+    Idea("question", ("question",), *("asks a question",) * 2, "is no question"),
+)
+ABOUT = Idea("about", (), "is about the question", "is most about the question", "says little about the question")
+EXPECTED = Idea(
+    "expected",
+    (),
+    "has words that most summaries would have",
+    "says what most summaries would say",
+    "has few words that summaries would have",
+)
+LESS = {  # than the chosen ones
+    PLACE: "later in its document",
+    "central": "less central",
+    "titles": "fewer words of the titles",
+    ABOUT.name: "less about the question",
+    EXPECTED.name: "fewer words that summaries would have",
+}
+IGNORED = ("constant",)  # the same for every sentence
+
+
+def feature_of(column: str) -> str:
+    """The feature that a column is made of: the one in the table, or the name without its bin.
+
+    Examples
+    --------
+    >>> [feature_of(name) for name in ("lexrank 5/5 of cluster", "position 6+", "length rank", "shouts 2/3")]
+    ['lexrank', 'position', 'length', 'shouts']
+    """
+    plain = _BINS.sub("", column)
+    known = [f for idea in IDEAS for f in idea.features if plain == f or plain.startswith(f + " ")]
+    return max(known, key=len, default=plain)
+
+
+def ideas_of(columns: Sequence[str]) -> dict[Idea, IntArray]:
+    """The ideas that columns are about, with the numbers of these; one that no table knows is called as it is.
+
+    Examples
+    --------
+    >>> found = ideas_of(["constant", "position 1", "shouts 1/2", "position 2", "shouts 2/2"])
+    >>> [(idea.name, idea.high, columns.tolist()) for idea, columns in found.items()][1]
+    ('shouts', 'its shouts is high', [2, 4])
+    """
+    home = {feature: idea for idea in IDEAS for feature in idea.features}
+    found: dict[Idea, list[int]] = {}
+    for j, column in enumerate(columns):
+        name = feature_of(column)
+        if name not in IGNORED:
+            high, low = (f"its {name} is {much}" for much in ("high", "low"))
+            found.setdefault(home.get(name) or Idea(name, (name,), high, high, low), []).append(j)
+    return {idea: np.array(numbers) for idea, numbers in found.items()}
+
+
+def levels(F: FloatArray, columns: Sequence[str]) -> FloatArray:
+    """How much of an idea each sentence has: the share of the others that have less, from its columns.
+
+    Of a feature in bins it is the bin that counts; several features, and several columns of one, count alike.
+    """
+    names: dict[str, list[int]] = {}
+    for j, column in enumerate(columns):
+        names.setdefault(_kind(column), []).append(j)
+    total = np.zeros(len(F))
+    for some in names.values():
+        value = F[:, some] @ np.array([_place(columns[j], k) for k, j in enumerate(some)])
+        order = np.sort(value)
+        below, upto = np.searchsorted(order, value, "left"), np.searchsorted(order, value, "right")
+        total += (below + upto - 1) / max(2 * (len(F) - 1), 1)
+    return total / len(names)
+
+
+def _kind(column: str) -> str:
+    """Columns that are the bins of one number have one name."""
+    found = re.fullmatch(r"(position) \S+|(.*) \d+/(\d+( of cluster)?)", column)
+    return column if found is None else (found[1] or f"{found[2]} /{found[3]}")
+
+
+def _place(column: str, k: int) -> float:
+    """The bin that a column stands for; an early position is much of it. 1 for a column that is the number."""
+    found = _BINS.search(column)
+    if column.startswith("position "):
+        return -float(k)
+    return float(found[1]) if found and found[1] else 1.0
+
+
+def placed(sentence: Sentence, last: int, documents: int) -> str:
+    """Where a sentence stands, in words, from the position of the last one in its document.
+
+    Examples
+    --------
+    >>> placed(Sentence("It fell.", 0, 1, 0, 8), 10, 3), placed(Sentence("It fell.", 0, 10, 90, 98), 10, 1)
+    ('opens its document', 'stands at the end of the text')
+    """
+    its = "its document" if documents > 1 else "the text"
+    if sentence.position == 1:
+        return f"opens {its}"
+    if sentence.position <= max(5, 0.2 * last):
+        return f"stands near the beginning of {its}"
+    if sentence.position >= 0.9 * last:
+        return f"stands at the end of {its}"
+    return f"stands {'early' if sentence.position <= last / 2 else 'late'} in {its}"

@@ -1,0 +1,159 @@
+"""The words that sentences are about: which of them two have in common, and which a set leaves out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from dpplearn._cached import cached_property
+from dpplearn._checks import IntArray
+from dpplearn.summarize.model.about import ASKING
+from dpplearn.summarize.model.split_cluster import SplitCluster
+from dpplearn.summarize.text.language import small_words
+from dpplearn.summarize.text.word_lists import word_lists, word_set
+from dpplearn.summarize.text.words import SINGLE
+
+SMALL = 3  # letters of Latin words that mean little, unless they are names
+LONG = 8  # letters: shorter words weigh less, as they are less often what a text is about
+NAMES = 1.5  # how much more than a long word a name weighs
+FEW = 3  # words that stand for many
+TOPICS = 3  # that are named
+DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow week month year")
+_SINGLE = re.compile(f"[{SINGLE}]")
+_WRITTEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Words that belong together because one sentence has them, that sentence's number, and who speaks of it.
+
+    `documents` is how many documents have at least one of the words.
+    """
+
+    words: tuple[str, ...]
+    sentence: int
+    documents: int
+
+
+class Vocabulary:
+    """The words of a cluster that mean something, and how much each weighs.
+
+    A word in d of n sentences weighs d log^2(n / d) over all of them: names of the matter at hand, neither what all
+    sentences have nor what one has alone. Small words ("the", "is", and all of three letters that are no names) and
+    numbers weigh nothing.
+    """
+
+    def __init__(self, read: SplitCluster) -> None:
+        self.read, self.words = read, [in_twos(tokens) for tokens in read.words]
+        self.count = Counter(word for tokens in self.words for word in {*tokens})
+        self.meaning = {word for word in self.count if self._means(word)}
+
+    def _means(self, word: str) -> bool:
+        if word[0].isdigit() or word in without_meaning():
+            return False
+        return len(word) > SMALL or not word.isascii() or self.is_name(word)
+
+    def worth(self, word: str) -> float:
+        """What all sentences say with a word that means something."""
+        if word not in self.meaning:
+            return 0.0
+        d, size = self.count[word], min(len(word), LONG) / LONG if word.isascii() else 1.0
+        return float(d * np.log((len(self.read) + 1.0) / d) ** 2) * (NAMES if self.is_name(word) else size)
+
+    def is_name(self, word: str) -> bool:
+        """Whether it is written with a capital inside sentences; a letter alone is none."""
+        return len(word) > 1 and self.written.get(word, word) != word
+
+    def strongest(self, words: Iterable[str], most: int = FEW) -> tuple[str, ...]:
+        """Those of the words that weigh most in the whole cluster, as they are written there."""
+        found = sorted({*words} & self.meaning, key=lambda word: (-self.worth(word), word))
+        return tuple(self.written.get(word, word) for word in found[:most])
+
+    @cached_property
+    def written(self) -> dict[str, str]:
+        """Each word as it is written most often, where it does not begin a sentence."""
+        found: dict[str, Counter[str]] = {}
+        for text in self.read.texts:
+            for k, match in enumerate(_WRITTEN.finditer(text)):
+                one = re.sub(r"['’]s$", "", match[0])
+                found.setdefault(one.lower(), Counter())[one] += 1 if k == 0 else 100
+        return {word: counts.most_common(1)[0][0] for word, counts in found.items()}
+
+    def shared(self, i: int, j: int) -> tuple[str, ...]:
+        """The words that two sentences have in common, those that weigh most first."""
+        return self.strongest({*self.words[i]} & {*self.words[j]}, 2 * FEW)
+
+    def only(self, i: int, others: IntArray) -> tuple[str, ...]:
+        """Words of a sentence that none of the others has."""
+        return self.strongest({*self.words[i]} - self.said(others))
+
+    def said(self, subset: IntArray) -> set[str]:
+        """All words of some sentences."""
+        return {word for j in subset.tolist() for word in self.words[j]}
+
+    def covered(self, subset: IntArray) -> float:
+        """The share that a set has of what the words of the cluster weigh: of those that several sentences have.
+
+        Of all of them, where no two sentences have one in common.
+        """
+        several = {word for word in self.meaning if self.count[word] > 1} or self.meaning
+        weights = {word: self.worth(word) for word in several}
+        said = self.said(subset)
+        total = sum(weights.values())
+        return sum(weight for word, weight in weights.items() if word in said) / total if total else 1.0
+
+    def missing(self, subset: IntArray, most: int = TOPICS) -> tuple[Topic, ...]:
+        """What a set says nothing of: the sentence with most of it, with its words; then the next, without these.
+
+        Of words that at least two sentences have; a topic has two of them.
+        """
+        gone = self.said(subset)
+        topics: list[Topic] = []
+        rest = [i for i in range(len(self.read)) if i not in {*subset.tolist()}]
+        while rest and len(topics) < most:
+            new = [{word for word in self.words[i] if word not in gone and self.count[word] > 1} for i in rest]
+            worth = [sum(map(self.worth, words)) for words in new]
+            k = int(np.argmax(worth))
+            words = self.strongest(new[k])
+            if len(words) < 2:
+                break
+            has = {one.document for one, said in zip(self.read.sentences, self.words, strict=True) if new[k] & {*said}}
+            topics.append(Topic(words, rest[k], len(has)))
+            gone |= new[k]
+        return tuple(topics)
+
+
+@cache
+def without_meaning() -> frozenset[str]:
+    """Words that no text is about: small ones, those that tell sentences or what leans, names of days and months."""
+    lists = ("sentence-words", "leaning-words", "months")
+    return small_words() | ASKING | DAYS | frozenset().union(*(w for name in lists for w in word_lists(name).values()))
+
+
+def in_twos(tokens: Sequence[str]) -> list[str]:
+    """Words, and characters that are words each, as Chinese ones are, by twos: one alone says little.
+
+    Examples
+    --------
+    >>> in_twos(["无", "人", "机", "in", "2024"])
+    ['无人', '人机', 'in', '2024']
+    """
+    single = [len(one) == 1 and _SINGLE.match(one) is not None for one in tokens]
+    found = []
+    for k, one in enumerate(tokens):
+        after = k + 1 < len(tokens) and single[k + 1]
+        if not single[k] or not (after or (k > 0 and single[k - 1])):
+            found.append(one)
+        elif after:
+            found.append(one + tokens[k + 1])
+    return found
+
+
+def quoted(words: Iterable[str]) -> str:
+    """Words in a row: “spillway”, “cost”."""
+    return ", ".join(f"“{word}”" for word in words)

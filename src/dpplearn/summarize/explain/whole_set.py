@@ -1,0 +1,127 @@
+"""What a chosen set is like as a whole: what it covers and leaves out, how alike its sentences are, how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn.summarize.explain.topics import Topic, Vocabulary, quoted
+
+SURE, FAIRLY = 0.6, 0.3  # of a summary that its like has, from which on the choice is sure, and fairly so
+SAME = 0.5  # a cosine from which on two sentences say much of the same
+NAMED = 3  # documents that are named
+
+
+@dataclass(frozen=True)
+class Covers:
+    """What a summary has of its documents: which of them, and the share of the words that they have in common."""
+
+    documents: tuple[int, ...]
+    of: int
+    share: float
+    words: str
+
+
+@dataclass(frozen=True)
+class LeavesOut:
+    """What a summary has nothing of: documents, and topics, each some words that it does not have."""
+
+    documents: tuple[int, ...]
+    topics: tuple[Topic, ...]
+    words: str
+
+
+@dataclass(frozen=True)
+class Alike:
+    """How alike the chosen sentences are: cosines between every two of them."""
+
+    mean: float
+    max: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Sureness:
+    """How sure a choice is: how many of these sentences a summary that the model draws at this length has, on average.
+
+    `of` is how many there were to choose, and `share` that of their length.
+    """
+
+    kept: float
+    of: int
+    share: float
+    words: str
+
+
+@dataclass(frozen=True)
+class WholeSet:
+    """What there is to say of a set of sentences as a whole."""
+
+    covers: Covers
+    leaves_out: LeavesOut
+    alikeness: Alike | None
+    sureness: Sureness | None
+
+    def lines(self) -> list[tuple[str, str]]:
+        """What each is called, and its words, where there are any."""
+        named: dict[str, Covers | LeavesOut | Alike | Sureness | None]
+        named = {"covers": self.covers, "leaves out": self.leaves_out, "alike": self.alikeness, "sure": self.sureness}
+        return [(name, one.words) for name, one in named.items() if one is not None and one.words]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data for JSON, by their names."""
+        return {name: None if one is None else asdict(one) for name, one in vars(self).items()}
+
+
+def covers(sentences: Sequence[Sentence], names: Sequence[str], share: float) -> Covers:
+    """The documents that sentences are from, and a share of the words."""
+    found = tuple(sorted({one.document for one in sentences}))
+    of_all = f"{len(found)} of {len(names)} documents, and " if len(names) > 1 else ""
+    return Covers(found, len(names), share, f"{of_all}{share:.0%} of what the sentences speak of")
+
+
+def leaves_out(covered: Covers, topics: tuple[Topic, ...], names: Sequence[str]) -> LeavesOut:
+    """Documents without a sentence, and topics."""
+    missing = tuple(i for i in range(covered.of) if i not in covered.documents)
+    parts = [quoted(topic.words) for topic in topics]
+    if missing:
+        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        parts.append(f"nothing from {', '.join(names[i] for i in missing[:NAMED])}{more}")
+    return LeavesOut(missing, topics, "; ".join(parts))
+
+
+def alikeness(C: FloatArray, Y: IntArray) -> Alike | None:
+    """From the cosines; None for fewer than two."""
+    between = C[np.ix_(Y, Y)][np.triu_indices(Y.size, 1)]
+    if not between.size:
+        return None
+    mean, most = float(between.mean()), float(between.max())
+    how = "two of them say much of the same" if most >= SAME else "each says something else"
+    return Alike(mean, most, f"{how} (cosines {mean:.2f} on average, {most:.2f} at most)")
+
+
+def sureness(chance: FloatArray, cost: FloatArray, free: IntArray) -> Sureness | None:
+    """From the probability of each sentence in a summary of this length; None where nothing was to choose."""
+    if not free.size:
+        return None
+    kept, share = float(chance[free].sum()), float(cost[free] @ chance[free] / cost[free].sum())
+    how = "a sure choice" if share >= SURE else "a fairly sure choice" if share >= FAIRLY else "a close choice"
+    often = f"a summary drawn from the model has {kept:.1f} of these {free.size} sentences on average"
+    if free.size == 1:
+        often = f"{share:.0%} of the summaries drawn from the model have this sentence"
+    return Sureness(kept, free.size, share, f"{how}: {often}")
+
+
+def whole_set(
+    sentences: Sequence[Sentence], Y: IntArray, C: FloatArray, vocabulary: Vocabulary, names: Sequence[str],
+    chance: FloatArray | None, cost: FloatArray, free: IntArray,
+) -> WholeSet:  # fmt: skip
+    """All of it, of the sentences Y of a cluster, of which `free` were to choose."""
+    covered = covers([sentences[i] for i in Y], names, vocabulary.covered(Y))
+    sure = None if chance is None else sureness(chance, cost, free)
+    return WholeSet(covered, leaves_out(covered, vocabulary.missing(Y), names), alikeness(C, Y), sure)

@@ -1,0 +1,51 @@
+"""The notebooks run from top to bottom, and what they show is light."""
+
+import ast
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+NOTEBOOKS = sorted(Path("examples/notebooks").glob("*.ipynb"))
+WIDEST = 100
+
+
+def run(path):
+    """Execute the cells in order, in one namespace, as a kernel does; the values of the last lines, as shown."""
+    names, shown = {"__name__": "__main__"}, []
+    for number, cell in enumerate(json.loads(path.read_text("utf-8"))["cells"], 1):
+        if cell["cell_type"] != "code":
+            continue
+        tree = ast.parse("".join(cell["source"]), f"{path.name}, cell {number}")
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, f"{path.name}, cell {number}", "exec"), names)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), f"{path.name}, cell {number}", "eval"), names)
+            if value is not None:
+                shown.append(value._repr_html_() if hasattr(value, "_repr_html_") else repr(value))
+    return shown
+
+
+def test_there_are_two():
+    assert [path.stem for path in NOTEBOOKS] == ["diverse-sets", "summaries"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run(path, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shown = run(path)
+    assert capsys.readouterr().out
+    assert sum(one.startswith('<div class="dpplearn"') for one in shown) >= 4
+    assert sum(map(len, shown)) < 60_000
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_are_kept_without_output(path):
+    book = json.loads(path.read_text("utf-8"))
+    assert book["nbformat"] == 4
+    assert len({cell["id"] for cell in book["cells"]}) == len(book["cells"])
+    for cell in book["cells"]:
+        assert cell["cell_type"] == "markdown" or (cell["outputs"], cell["execution_count"]) == ([], None)
+        assert cell["cell_type"] == "markdown" or max(map(len, cell["source"])) <= WIDEST

@@ -1,0 +1,340 @@
+"""Training on corpora in pieces: the same to the bit whoever works, whatever is lost, wherever it was stopped."""
+
+import errno
+import gzip
+import json
+import multiprocessing
+import os
+import signal
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpplearn._run.progress import Progress
+from dpplearn._run.workers import Cluster as DaskWorkers
+from dpplearn._run.workers import Processes, open_workers
+from dpplearn.cli import main
+from dpplearn.cli.bars import Lines
+from dpplearn.learning.storage.shards import load_shard
+from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus, read_clusters
+from dpplearn.summarize.model import line
+from dpplearn.summarize.model.bins import quantile_edges
+from dpplearn.summarize.model.quantiles import edges_of
+from dpplearn.summarize.model.training import Example, example_of, flat
+
+EXAMPLE = Cluster.example()
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Seventy little clusters of the example's articles, with two references each."""
+    path, texts = tmp_path_factory.mktemp("scale") / "corpus.jsonl", [one.text for one in EXAMPLE.documents]
+    with path.open("w") as file:
+        for k in range(70):
+            documents = [texts[k % 8][: 300 + 10 * k], texts[(k + 3) % 8][:400]]
+            file.write(json.dumps({"id": f"c{k}", "documents": documents, "references": EXAMPLE.references[:2]}) + "\n")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def in_files(monkeypatch):
+    """Instances stay in files, however few they are."""
+    monkeypatch.setattr(line, "AT_ONCE", 0)
+
+
+def fit(clusters, **options):
+    summarizer = Summarizer(budget=30, unit="words", **options.pop("settings", {}))
+    return summarizer.fit(clusters, **options)
+
+
+def numbers(summarizer):
+    """All that was learned, bit by bit."""
+    features = summarizer.features_
+    return (
+        summarizer.theta_.tobytes(), summarizer.theta_std_.tobytes(), json.dumps(summarizer.training_),
+        {name: edges.tobytes() for name, edges in features.edges.items()}, dict(features.idf.counts),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def truth(corpus):
+    before, line.AT_ONCE = line.AT_ONCE, 0
+    try:
+        return numbers(fit(open_corpus(corpus)))
+    finally:
+        line.AT_ONCE = before
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_quantiles_of_parts_are_those_of_all(seed):
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([rng.normal(size=300), rng.integers(-2, 3, 200) * 1.0, [5e-324, -1e300, 0.0, -0.0]])[seed:]
+    parts = np.array_split(rng.permutation(x), 7)
+    found = edges_of(lambda question: [question.answer({"x": one}) for one in parts], {"x": x.size}, {"x": 5})
+    assert np.array_equal(found["x"], quantile_edges(x, 5))
+    assert np.array_equal(found["x"], np.quantile(x, np.arange(1, 5) / 5))
+
+
+def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
+    """To the bit: items, cosines, costs, targets and weights of the clusters as they are read alone."""
+    kept = {}
+    real = line.instances
+    monkeypatch.setattr(
+        "dpplearn.summarize.model.training.instances",
+        lambda prepared: kept.setdefault("shards", [load_shard(path) for path in prepared.shards]) and real(prepared),
+    )
+    for compress in (False, True):
+        kept.clear()
+        summarizer = fit(open_corpus(corpus), settings={"compress": compress})
+        X, y, w = flat([example_of(summarizer.features_, one, summarizer.settings) for one in read_clusters(corpus)])
+        shards = kept["shards"]
+        assert [w for shard in shards for w in shard.weights.tolist()] == w
+        for items, Y, (found, Z) in zip(
+            X, y, ((x, Z) for s in shards for x, Z in zip(s.item_sets, s.subsets, strict=True)), strict=True
+        ):
+            assert np.array_equal(Y, Z)
+            for name in ("features", "similarity", "cost"):
+                assert np.array_equal(getattr(items, name), getattr(found, name)), name
+            assert (items.phi != found.phi).nnz == 0
+    assert issubclass(Example, tuple)
+
+
+@pytest.mark.parametrize("kind", ["list", "gzip", "files", "processes"])
+def test_the_same_to_the_bit(corpus, truth, tmp_path, kind):
+    data = corpus.read_bytes()
+    if kind == "gzip":
+        corpus = tmp_path / "corpus.jsonl.gz"
+        corpus.write_bytes(gzip.compress(data))
+    if kind == "files":
+        lines = data.splitlines(keepends=True)
+        for k in range(0, 70, 9):
+            (tmp_path / f"{k:02d}.jsonl").write_bytes(b"".join(lines[k : k + 9]))
+        corpus = tmp_path / "*.jsonl"
+    given = read_clusters(corpus) if kind == "list" else open_corpus(corpus)
+    found = fit(given, n_jobs=2 if kind == "processes" else 1)
+    if kind != "files":  # whose shards end where the files do: the same sums in another order
+        assert numbers(found) == truth
+    else:
+        assert numbers(found)[3:] == truth[3:]
+        np.testing.assert_allclose(found.theta_, np.frombuffer(truth[0]), atol=1e-9)
+
+
+class Kills(Progress):
+    """Kills a worker in every stage, once."""
+
+    def __init__(self, victims):
+        super().__init__(False)
+        self.victims, self.killed = victims, Counter()
+
+    def stage(self, what, done, total):
+        if not self.killed[what] and 0 < done < total:
+            self.strike(what)
+
+    def finish(self, iteration, log_likelihood, gradient):
+        super().finish(iteration, log_likelihood, gradient)
+        if iteration == 2:
+            self.strike("likelihood")
+
+    def strike(self, what):
+        victims = self.victims()
+        if victims:
+            os.kill(victims[0], signal.SIGKILL)
+            self.killed[what] += 1
+
+
+def test_a_worker_is_lost_in_every_stage(corpus, truth):
+    kills = Kills(lambda: [process.pid for process in multiprocessing.active_children()])
+    found = fit(open_corpus(corpus), n_jobs=2, verbose=kills)
+    assert {"Reading clusters", "Preparing", "likelihood"} <= set(kills.killed)
+    assert numbers(found) == truth
+
+
+def test_dask_gives_the_same_and_loses_workers(corpus, truth):
+    distributed = pytest.importorskip("distributed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what distributed says of a lost worker
+        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+        with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+            kills = Kills(lambda: list(client.run(os.getpid).values()))
+            found = fit(open_corpus(corpus), backend=client, verbose=kills)
+    assert {"Reading clusters", "Preparing", "likelihood"} <= set(kills.killed)
+    assert numbers(found) == truth
+
+
+class Stops(Progress):
+    """Ends at the n-th thing that is told."""
+
+    def __init__(self, after):
+        super().__init__(False)
+        self.left = after
+
+    def stage(self, *_):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+    def finish(self, iteration, log_likelihood, gradient):
+        super().finish(iteration, log_likelihood, gradient)
+        self.stage()
+
+
+def test_a_fit_that_is_stopped_again_and_again_is_the_same(corpus, truth, tmp_path):
+    """Stopped in all stages, it goes on from there each time, and takes nothing half-written for whole."""
+    work, runs, said = tmp_path / "work", 0, set()
+    for after in [30, 41, 17, 60, 25, 3, 70, 2, 1, 2, 1, 1, 1]:
+        runs += 1
+        try:
+            found = fit(open_corpus(corpus), work=work, verbose=Stops(after))
+            break
+        except KeyboardInterrupt as stop:
+            said.add("run the same command again" in str(stop))
+            assert not list(work.rglob("*.tmp"))
+    else:
+        found = fit(open_corpus(corpus), work=work)
+    assert runs > 6
+    assert said == {True}
+    assert numbers(found) == truth
+    assert not work.exists()
+
+
+def test_work_of_another_fit_is_refused_or_begun_anew(corpus, tmp_path, truth):
+    work = tmp_path / "work"
+    with pytest.raises(KeyboardInterrupt):
+        fit(open_corpus(corpus), work=work, verbose=Stops(20))
+    with pytest.raises(ValueError, match="begun otherwise: settings"):
+        fit(open_corpus(corpus), work=work, settings={"rho": 0.1})
+    with pytest.warns(UserWarning, match="begun anew"):
+        fit(open_corpus(corpus), work=work, anew=True, settings={"rho": 0.1})
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    with pytest.raises(ValueError, match="a folder of its own"):
+        fit(open_corpus(corpus), work=tmp_path / "mine")
+    assert (tmp_path / "mine" / "thesis.txt").exists()
+    assert numbers(fit(open_corpus(corpus), work=work)) == truth
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+def test_a_full_disk_and_a_shard_that_disappears(corpus, tmp_path, monkeypatch):
+    arguments = ["train", corpus, "--budget", 30, "--unit", "words", "--out"]
+    assert run(*arguments, tmp_path / "whole.json").exit_code == 0
+    out, real, written = tmp_path / "m.json", os.replace, []
+
+    def full(source, target):
+        written.append(target)
+        if len(written) == 120:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    told = run(*arguments, out)
+    assert told.exit_code == 1
+    assert "No space left on device" in told.stderr
+    assert "run the same command again" in told.stderr
+    assert not out.exists()
+    assert not list(tmp_path.rglob("*.tmp"))
+    gone = []
+
+    class Loses(Lines):
+        def finish(self, *told):
+            super().finish(*told)
+            if not gone:
+                gone.append(sorted((tmp_path / "m.json.work" / "shards").iterdir())[3])
+                gone[0].unlink()
+
+    monkeypatch.setattr("dpplearn.cli.bars.Lines", Loses)
+    told = run(*arguments, out)
+    assert told.exit_code == 1
+    assert f"There is no shard file {gone[0]}" in told.stderr
+    assert "run the same command again" in told.stderr
+    assert run(*arguments, out).exit_code == 0
+    assert out.read_bytes() == (tmp_path / "whole.json").read_bytes()
+    assert not (tmp_path / "m.json.work").exists()
+
+
+def test_bad_clusters_are_left_out_and_named(corpus, tmp_path, truth):
+    lines = corpus.read_text().splitlines()
+    bad = tmp_path / "bad.jsonl"
+    repeated = lines[5].replace("c5", "c3", 1)
+    bad.write_text("\n".join([*lines[:68], "{", repeated, *lines[68:]]))
+    with pytest.raises(ValueError, match="line 69 must be a JSON object"):
+        fit(open_corpus(bad))
+    with pytest.warns(SkippedWarning, match=r"skipped 2 .*kept 70 clusters.*line 69.*line 70.*of line 4\b"):
+        assert numbers(fit(open_corpus(bad, skip_bad=True))) == truth
+
+
+def test_lines_tell_the_time_left(capsys):
+    now = [0.0]
+    lines = Lines(lambda: now[0])
+    for done in range(100):
+        now[0] += 40.0
+        lines.stage("Preparing", done, 100)
+    said = capsys.readouterr().err.splitlines()
+    assert 40 <= len(said) <= 60
+    assert said[0].startswith("Preparing: 1 of 100")
+    assert said[10].endswith("min left")
+
+
+def deadly(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_workers_that_always_die_are_reported():
+    with open_workers("processes", 1) as workers, pytest.raises(ChildProcessError, match="ended early"):
+        list(workers.each(deadly, [1]))
+    assert isinstance(Processes(1).each(deadly, []), object)
+
+
+class Future:
+    def __init__(self, key, answer):
+        self.key, self.answer = key, answer
+
+    def result(self):
+        from concurrent.futures import CancelledError
+
+        if self.answer is None:
+            raise CancelledError
+        return self.answer
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_a_scheduler_that_was_restarted_forgets_tasks(monkeypatch, back):
+    """They are given to it again; where it cannot be reached, that is an error of the connection."""
+    distributed = pytest.importorskip("distributed")
+    made = []
+
+    class Client:
+        scheduler = None
+
+        def nthreads(self):
+            return {"a": 1}
+
+        def submit(self, call, work, task, given, **_):
+            made.append(Future(str(len(made)), call(work, task, given) if len(made) > 1 else None))
+            return made[-1]
+
+        def cancel(self, futures):
+            pass
+
+        def wait_for_workers(self, *_, **__):
+            if not back:
+                raise TimeoutError
+
+    class Done(list):
+        add = list.append
+
+        def __next__(self):
+            return self.pop(0)
+
+    monkeypatch.setattr(distributed, "as_completed", Done)
+    found = DaskWorkers(Client()).each(abs, [-1, -2, -3])
+    if back:
+        assert sorted(found) == [(-3, 3), (-2, 2), (-1, 1)]
+    else:
+        with pytest.raises(ConnectionError, match="Start it again"):
+            list(found)

@@ -1,0 +1,166 @@
+"""Why sentences are chosen: ideas against the average sentence, with their errors; and what the set is like."""
+
+import numpy as np
+import pytest
+
+from dpplearn.learning.relative import LEAST, Reason, strongest
+from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize.explain.because import Because, likely_words
+from dpplearn.summarize.explain.ideas import IDEAS, feature_of, ideas_of
+from dpplearn.summarize.explain.topics import Vocabulary
+from dpplearn.summarize.model.quality_features import FEATURES
+from made_up import made_up
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    return Summarizer.load()
+
+
+@pytest.fixture(scope="module")
+def summary(bundled):
+    return bundled.summarize(Cluster.example(), 100, "words")
+
+
+def because_of(summary):
+    return Because(summary.ready, summary.subset, Vocabulary(summary.read))
+
+
+def test_ideas_add_up_to_the_gain_against_the_average_sentence(summary):
+    """2 log q_i less its mean, and log det of the set less log det without it."""
+    because, dpp, Y = because_of(summary), summary.dpp, summary.subset
+    eta = 2 * np.log(dpp.quality)
+    for i in Y.tolist():
+        told = sum(because.by(idea, i).amount for idea in because.ideas)
+        assert told == pytest.approx(eta[i] - eta.mean())
+        others = np.setdiff1d(Y, i)
+        L = [dpp.L[np.ix_(X, X)] for X in (Y, others)]
+        new = np.linalg.slogdet(L[0])[1] - np.linalg.slogdet(L[1])[1] - eta[i]  # log r_i
+        S = dpp.similarity
+        inverse = np.linalg.inv(S[np.ix_(others, others)])
+        rest = np.setdiff1d(np.arange(dpp.n), others)
+        mean = np.mean([1 - S[j, others] @ inverse @ S[others, j] for j in rest])
+        assert because.adds(i)[0].amount == pytest.approx(new - np.log(mean))
+
+
+def test_at_most_three_reasons_the_strongest_first_and_none_within_its_error(bundled):
+    seen = set()
+    for cluster in (Cluster.example(), *map(made_up, range(6))):
+        for options in ({}, {"decoder": "greedy"}, {"about": "the river"}):
+            for c in bundled.summarize(cluster, 60, "words", **options).explain().chosen:
+                amounts = [reason.amount for reason in c.reasons]
+                assert 1 <= len(amounts) <= 3
+                assert amounts == sorted(amounts, reverse=True)
+                seen |= {reason.idea for reason in c.reasons}
+                for reason in c.reasons:
+                    fallback = reason.idea == "room"
+                    assert fallback or (reason.amount >= LEAST and reason.amount > (reason.error or 0.0))
+                    assert reason.words in c.words
+    assert {"place", "central", "expected", "about", "titles"} <= seen
+
+
+def test_a_weight_within_its_error_is_no_reason(bundled):
+    """Ten times the error of every weight leaves no learned idea as a reason."""
+    model = Summarizer.load()
+    model._predictor.theta_std_ = 10 * bundled.theta_std_
+    model._predictor.covariance_ = None
+    unsure = model.summarize(Cluster.example(), 100, "words", decoder="greedy").explain()
+    learned = {idea.name for idea in IDEAS}
+    assert not any(reason.idea in learned for c in unsure.chosen for reason in c.reasons)
+    sure = bundled.summarize(Cluster.example(), 100, "words", decoder="greedy").explain()
+    assert all(any(reason.idea in learned for reason in c.reasons) for c in sure.chosen)
+
+
+def test_the_error_of_a_sum_is_that_of_the_joint_covariance(summary):
+    because = because_of(summary)
+    F, model = summary.read.F, summary.ready.model
+    x = F - F.mean(axis=0)
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(F.shape[1],) * 2) / 20
+    for covariance in (None, A @ A.T):
+        model.covariance_, i = covariance, int(summary.subset[0])
+        for idea, own in because.ideas.items():
+            parts = x[i, own]
+            if covariance is None:
+                expected = np.abs(parts) @ model.theta_std_[own]
+            else:
+                expected = np.sqrt(parts @ covariance[np.ix_(own, own)] @ parts)
+            assert because.by(idea, i).error == pytest.approx(expected, abs=1e-12)
+    model.covariance_ = None
+
+
+def test_words_are_true_of_the_sentence(bundled):
+    for cluster in (Cluster.example(), *map(made_up, range(4))):
+        found = bundled.summarize(cluster, 80, "words")
+        last = {}
+        for one in found.read.sentences:
+            last[one.document] = max(last.get(one.document, 0), one.position)
+        central = found.ready.contributions[:, [found.names.index("repeated word pairs")]].ravel()
+        for c in found.explain().chosen:
+            words = {reason.idea: reason.words for reason in c.reasons}
+            if "place" in words:
+                assert words["place"].startswith("opens") == (c.sentence.position == 1)
+                if words["place"].startswith("stands late"):
+                    assert c.sentence.position > last[c.sentence.document] / 2
+            for word in c.alone:
+                others = " ".join(one.sentence.text for one in found.explain().chosen if one is not c)
+                assert word.lower() in c.sentence.text.lower()
+                assert word.lower() not in others.lower().split()
+        assert central.size == len(found.read)
+
+
+def test_every_feature_belongs_to_an_idea_and_a_new_one_has_its_own_name():
+    home = {feature for idea in IDEAS for feature in idea.features}
+    columns = {column: feature.name for feature in FEATURES for column in (*feature.columns, *feature.plain_columns)}
+    for column, name in columns.items():
+        assert feature_of(column) == name
+        assert name in home | {"constant"}
+    [(idea, own)] = ideas_of(["constant", "shouts 1/3 of cluster", "shouts 3/3 of cluster"]).items()
+    assert (idea.name, own.tolist()) == ("shouts", [1, 2])
+    assert (idea.words(0.8), idea.words(0.1)) == ("its shouts is high", "its shouts is low")
+
+
+def test_what_a_summary_is_expected_to_say(bundled):
+    """By enumeration of the words: the share of a sentence's words that a draw has, in expectation."""
+    ready = bundled.prepare(made_up(3))
+    chance = np.random.default_rng(0).random(ready.n)
+    counts = ready.agreement[0][1].toarray()
+    expected = (np.minimum(counts, chance @ counts)).sum(axis=1) / counts.sum(axis=1)
+    np.testing.assert_allclose(likely_words(ready, chance, np.empty(0, np.int64)), expected)
+
+
+def test_what_the_set_covers_and_leaves_out(bundled):
+    storm = "The storm closed the old bridge over the river. Ferries carried people across the river."
+    vote = "The council voted on the school budget. The school budget rose. Teachers praised the school budget."
+    cluster = Cluster([Document("storm", storm), Document("vote", vote)])
+    found = bundled.summarize(cluster, 1, "sentences", include=[0]).explain()
+    told = found.as_a_set
+    assert told.covers.documents == (0,)
+    assert told.leaves_out.documents == (1,)
+    assert "nothing from vote" in told.leaves_out.words
+    assert {"school", "budget"} <= {word for topic in told.leaves_out.topics for word in topic.words}
+    assert told.alikeness is None
+    assert told.sureness is None  # nothing was to choose
+    both = bundled.summarize(cluster, 4, "sentences").explain().as_a_set
+    assert both.leaves_out.documents == ()
+    assert both.covers.share > told.covers.share
+    data = found.to_dict()
+    assert data["covers"]["words"] == told.covers.words
+    assert {"covers", "leaves_out", "alikeness", "sureness"} <= set(data)
+    assert all(words in str(found) for _, words in told.lines())
+
+
+def test_how_sure_a_choice_is(summary):
+    """Against sets drawn from the model at this length."""
+    sure = summary.explain().as_a_set.sureness
+    assert sure.kept == pytest.approx(summary.worth.chance[summary.subset].sum())
+    assert sure.of == summary.subset.size
+    assert 0 < sure.share < 1
+    cost = summary.read.costs("words")
+    assert cost @ summary.worth.chance == pytest.approx(100, rel=1e-6)  # draws of this length
+
+
+def test_strongest():
+    a, b, c, d = (Reason(name, name, x) for name, x in (("a", 0.3), ("b", 0.9), ("c", 0.05), ("d", 0.5)))
+    assert strongest([a, b, c, d]) == (b, d, a)
+    assert strongest([c]) == ()

@@ -1,0 +1,126 @@
+"""What objects show of themselves: short reprs, and cards of HTML that hold no markup of the user's."""
+
+import re
+import zlib
+from base64 import b64decode
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import dpplearn
+from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet, KernelDPP, LowRankDPP, Subsets, diversify
+from dpplearn._notebook import PIXELS, card, in_blocks, picture, png, table
+from dpplearn.decoding import consensus, greedy_map
+from dpplearn.summarize import Cluster, Document, SentenceFeatures, Summarizer
+
+NASTY = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"
+RNG = np.random.default_rng(0)
+
+
+def objects():
+    """Every kind of public object, with hostile names and texts."""
+    F = RNG.normal(size=(6, 2))
+    items = ItemSet(F, phi=np.eye(6), names=[NASTY, "b"])
+    model = ConditionalDPP().fit([items] * 3, [[0, 1], [2], [3, 4]])
+    baskets = KernelDPP(alpha=1.0).fit(10 * [[NASTY, "b"], ["c"]] + [[]])
+    text = f"A storm {NASTY} sank ten boats on Friday. Nobody was hurt. {NASTY} rose."
+    cluster = Cluster([Document(NASTY, text, title=NASTY, date=NASTY), Document("b", 40 * text)], [text], NASTY)
+    summarizer = Summarizer.load()
+    summary = summarizer.summarize(cluster, 8, "words")
+    reasons = summary.explain()
+    dpp = DPP(np.diag(np.arange(1.0, 5.0)))
+    many = DPP(np.eye(300))
+    shown = [
+        *(dpp, many, KDPP(dpp, 2), LowRankDPP(F), dpp.sample(50, rng=0), Subsets.from_lists([], 3)),
+        *(model, ConditionalDPP(), baskets, KernelDPP(), summarizer, Summarizer(), cluster, summary, reasons),
+        *(greedy_map(many, k=200), consensus(dpp, k=2), diversify(np.eye(40), np.arange(40.0), k=30), model.summary()),
+    ]
+    return shown, [
+        *(items, SentenceFeatures(), cluster.documents[1], summary.sentences[0], summary.ready, summary.read),
+        *(reasons.chosen[0], reasons.left_out[0], summary.decision, baskets.dpp_, model.similarity_),
+    ]
+
+
+SHOWN, OTHERS = objects()
+
+
+@pytest.mark.parametrize("one", [*SHOWN[:-1], *OTHERS], ids=lambda one: type(one).__name__)
+def test_reprs_are_short(one):
+    assert len(repr(one)) < 420
+    assert " object at 0x" not in repr(one)
+
+
+class Tags(HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.seen = [], set()
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.seen |= {tag, *(name for name, _ in attrs)}
+        if tag not in ("img", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("one", SHOWN, ids=lambda one: type(one).__name__)
+def test_cards_are_light_whole_and_escaped(one):
+    page = one._repr_html_()
+    assert len(page) < 40_000
+    tags = Tags(page)
+    assert not tags.open  # every tag is closed
+    assert tags.seen <= {
+        *("div", "style", "h4", "p", "small", "table", "tr", "td", "th", "img", "ol", "li"),
+        *("class", "dir", "width", "height", "alt", "src"),
+    }
+    assert "http" not in page
+    assert "<script" not in page
+    assert "color-scheme:light dark" in page
+
+
+def test_estimators_show_their_card_and_not_a_diagram():
+    bundle = next(one for one in SHOWN if isinstance(one, KernelDPP))._repr_mimebundle_(include=None, exclude=None)
+    assert bundle["text/html"].startswith('<div class="dpplearn"')
+    assert bundle["text/plain"].startswith("KernelDPP(")
+
+
+def test_a_summary_as_page_and_as_markdown():
+    cluster = Cluster([Document("a*b", f"A {NASTY} storm sank *ten* boats_on Friday.", title="T[1]", date="2004")])
+    summary = Summarizer.load().summarize(cluster, 30, "words")
+    page, text = summary.to_html(title=NASTY), summary.to_markdown()
+    assert "<script>" not in page
+    assert page.startswith("<!doctype html>")
+    assert r"sank \*ten\* boats\_on Friday." in text
+    assert r"\<script\>" in text
+    assert text.endswith("[^1]: T\\[1\\], a\\*b, 2004, sentence 1")
+    assert [line for line in text.split("\n\n") if not line.startswith("[^")] == [text.split("\n\n")[0]]
+
+
+def test_a_picture_is_the_matrix():
+    A = np.array([[4.0, -1.0], [-1.0, 0.0]])
+    data = b64decode(re.search('base64,([^"]+)', picture(A, "K")).group(1))
+    rows = zlib.decompress(data[data.index(b"IDAT") + 4 : data.index(b"IEND") - 8])
+    pixels = np.frombuffer(rows, np.uint8).reshape(2, 9)[:, 1:].reshape(2, 2, 4)
+    assert pixels[..., 3].tolist() == [[255, 128], [128, 0]]  # the root of |x| / 4
+    assert pixels[0, 0, 2] > pixels[0, 0, 0]
+    assert pixels[0, 1, 0] > pixels[0, 1, 2]
+    assert png(pixels)[:4] == b"\x89PNG"
+    B = RNG.normal(size=(200, 150))
+    assert in_blocks(B).shape == (PIXELS, PIXELS)
+    assert in_blocks(np.ones((200, 150))) == pytest.approx(np.ones((PIXELS, PIXELS)))
+
+
+def test_a_card_says_how_much_it_leaves_out():
+    assert "and 88 more" in table(("n",), ((k,) for k in range(100)), 100)
+    assert table(("n",), [], 0) == ""
+    assert card(NASTY, facts={NASTY: NASTY}).count("&lt;script&gt;") == 3
+
+
+def test_rooms_are_there_without_importing_them():
+    assert dpplearn.summarize.summarize("A storm sank ten boats. Rain fell.", budget=5).text
+    assert {"summarize", "decoding", "learning"} <= set(dir(dpplearn))
+    with pytest.raises(AttributeError, match="no attribute 'summaries'"):
+        _ = dpplearn.summaries

@@ -1,0 +1,196 @@
+"""What one chooses on the page, and what comes of it: length, diversity, a question, pins and bans."""
+
+from __future__ import annotations
+
+from live import Seen
+from playwright.sync_api import expect
+
+
+def test_the_example_is_summarized_and_marked_in_its_sources(example: Seen) -> None:
+    answer = example.answer()
+    expect(example.find(".source")).to_have_count(8)
+    assert example.summary() == answer["text"].split("\n")
+    assert example.find("#measure").inner_text() == f"{answer['length']:g} of {answer['budget']:g} words"
+    marked = example.find(".s[data-state=in]")
+    assert marked.locator(".t").all_text_contents() == example.summary()
+    assert [(badge.text_content() or "").split()[-1] for badge in marked.locator(".badge").all()] == [
+        str(one["order"]) for one in answer["selected"]
+    ]
+    example.set_range("budget", 200)
+    repeated = {one["sentence"] for one in example.answer()["redundant"]}
+    assert repeated
+    shown = example.find(".s[data-state=again]").evaluate_all("(all) => all.map((one) => Number(one.dataset.id))")
+    assert set(shown) == repeated
+
+
+def test_both_sliders_ask_for_a_selection_and_for_nothing_else(example: Seen) -> None:
+    before, asked = example.summary(), len(example.requests)
+    example.set_range("budget", 200)
+    assert example.find("#budget").input_value() == "200"
+    assert example.find("#measure").inner_text().endswith("of 200 words")
+    assert len(example.summary()) > len(before)
+    assert example.summary() == example.answer()["text"].split("\n")
+    found, spread = [], []
+    for diversity in (0, 1):
+        example.set_range("diversity", diversity)
+        assert example.bodies[-1]["diversity"] == diversity
+        assert example.summary() == example.answer()["text"].split("\n")
+        found.append(example.summary())
+        alike = example.answer()["similarity"]
+        expect(example.find("#facts")).to_contain_text(alike["words"])
+        spread.append(alike["mean"])
+    assert found[0] != found[1]
+    assert spread[0] > spread[1]
+    asks = {path for _, path in example.requests[asked:] if not path.endswith("icon.svg")}
+    assert asks == {f"{example.cluster()}/select"}
+
+
+def test_a_share_of_the_words(example: Seen) -> None:
+    example.find("#unit").select_option("% of words")
+    example.settle()
+    share = int(example.find("#budget").input_value())
+    assert 5 <= share <= 8  # what suits the example, as a share
+    assert example.bodies[-1]["budget"] == f"{share}%"
+    example.find("#budget").fill("20")
+    example.settle()
+    assert example.bodies[-1] == {
+        "budget": "20%", "unit": "words", "diversity": 0.5, "decoder": "consensus", "include": [], "exclude": []
+    }  # fmt: skip
+    expect(example.find("#measure")).to_contain_text("of 252 words")  # of 1,262
+    asked = len(example.bodies)
+    example.find("#budget").fill("101")
+    expect(example.find("#budget-problem")).to_have_text("A whole number from 1 to 100.")
+    assert len(example.bodies) == asked
+    example.find("#unit").select_option("words")
+    example.settle()
+    assert example.bodies[-1]["unit"] == "words"
+    assert 240 <= example.bodies[-1]["budget"] <= 265
+
+
+def test_numbers_units_and_decoders(example: Seen) -> None:
+    example.find("#budget").fill("3")
+    example.find("#unit").select_option("sentences")
+    example.settle()
+    example.find("#budget").fill("4")
+    example.settle()
+    assert len(example.summary()) == 4
+    example.find("#budget").fill("1")
+    example.settle()
+    expect(example.find("#measure")).to_have_text("1 of 1 sentence")
+    expect(example.find("#facts dt").filter(has_text="similarity")).to_have_count(0)
+    example.find("#budget").fill("4")
+    example.settle()
+    assert example.find("#budget-range").input_value() == "4"
+    example.more().find("#decoder").select_option("greedy")
+    example.settle()
+    assert example.bodies[-1] == {
+        "budget": 4, "unit": "sentences", "diversity": 0.5, "decoder": "greedy", "include": [], "exclude": []
+    }  # fmt: skip
+    asked = len(example.bodies)
+    example.find("#budget").fill("0")
+    expect(example.find("#budget-problem")).to_have_text("A whole number, 1 or more.")
+    example.find("#diversity").fill("1.5")
+    expect(example.find("#diversity-problem")).to_have_text("A number from 0 to 1.")
+    expect(example.find("#budget-problem")).to_be_hidden()  # left: the last good value is back
+    assert example.find("#budget").input_value() == "4"
+    assert len(example.bodies) == asked
+
+
+def test_a_question_an_order_and_context(example: Seen) -> None:
+    example.find("#budget").fill("60")
+    example.settle()
+    before = example.summary()
+    asks = lambda request: request.url.endswith("/select") and request.post_data_json.get("about")  # noqa: E731
+    with example.page.expect_request(asks):  # once typing has ended
+        example.find("#about").fill("What would a new spillway cost?")
+    example.settle()
+    assert example.bodies[-1]["about"] == "What would a new spillway cost?"
+    assert any("14 million" in line for line in example.summary())
+    assert example.summary() != before
+    expect(example.find("#summary .why").first).to_contain_text("about the question")
+    example.find("#about").fill("zebra")
+    expect(example.find("#note")).to_contain_text("No sentence mentions “zebra”")
+    example.expected = {422}
+    example.find("#about").fill("?!")
+    expect(example.find("#about-problem")).to_contain_text("must have a word in it")
+    example.find("#about").fill("")
+    expect(example.find("#about-problem")).to_be_hidden()
+    example.settle()
+    assert example.summary() == before
+    example.more().find("#order").select_option("importance")
+    example.settle()
+    assert example.bodies[-1]["order"] == "importance"
+    assert sorted(example.summary()) == sorted(before)
+    expect(example.find("#order-about")).to_have_text("What adds most first.")
+    example.find("#context").check()
+    example.settle()
+    assert example.bodies[-1]["with_context"] is True
+
+
+def test_a_pinned_sentence_is_in_and_the_rest_adapts(example: Seen) -> None:
+    before = example.answer()
+    sentence = example.find(".s[data-state='']").nth(5)
+    text, number = sentence.inner_text(), int(sentence.get_attribute("data-id") or "")
+    sentence.click()
+    expect(example.find("#card")).to_be_visible()
+    example.find("#card").get_by_role("button", name="Pin").click()
+    example.settle()
+    assert example.bodies[-1]["include"] == [number]
+    assert text in example.summary()
+    expect(example.find("#card .verdict")).to_contain_text("you asked for it")
+    expect(example.find(f".s[data-id='{number}'][data-state=in][data-pinned]")).to_have_count(1)
+    after = example.answer()
+    assert after["marginals"] != before["marginals"]
+    assert next(one for one in after["selected"] if one["sentence"] == number)["pinned"]
+    example.page.keyboard.press("Escape")
+    expect(example.find("#rules li")).to_have_count(1)
+    example.find("#rules").get_by_role("button", name="Remove").click()
+    example.settle()
+    assert example.bodies[-1]["include"] == []
+    assert example.summary() == before["text"].split("\n")
+
+
+def test_a_banned_sentence_is_out_and_clearing_brings_it_back(example: Seen) -> None:
+    before = example.summary()
+    example.find("#summary > li").first.get_by_role("button", name="Ban this sentence").click()
+    example.settle()
+    assert before[0] not in example.summary()
+    banned = example.find(".s[data-state=banned]")
+    assert banned.locator(".t").inner_text() == before[0]
+    assert banned.locator(".t").evaluate("(one) => getComputedStyle(one).textDecorationLine") == "line-through"
+    expect(example.find("#map .marks .banned")).to_have_count(1)
+    example.find("#clear").click()
+    example.settle()
+    assert example.summary() == before
+    expect(example.find("#rules li")).to_have_count(0)
+
+
+def test_pins_that_do_not_fit_are_refused_where_they_were_made(example: Seen) -> None:
+    example.expected = {422}
+    example.find("#summary [data-rule=pin]").nth(1).click()
+    example.settle()
+    shown = example.summary()
+    example.find("#budget").fill("10")
+    expect(example.find("#select-problem")).to_contain_text("No summary satisfies this")
+    assert example.summary() == shown  # the last answer stays
+    example.find("#clear").click()
+    example.settle()
+    expect(example.find("#select-problem")).to_be_hidden()
+
+
+def test_what_was_dropped_of_a_sentence_is_struck_through(example: Seen) -> None:
+    before = example.summary()
+    expect(example.find("#summary del:visible")).to_have_count(0)
+    example.more().find("#compress").check()
+    example.settle()
+    answer = example.answer()
+    assert example.summary() == answer["text"].split("\n") != before
+    dropped = [len(one["dropped"]) for one in answer["selected"]]
+    assert any(dropped)
+    expect(example.find("#summary del")).to_have_count(sum(dropped))
+    whole = example.find("#summary .dropped:visible").first.text_content()
+    assert whole in example.find(".source").filter(has_text=whole[:40]).first.inner_text().replace("\n", " ")
+    example.find("#compress").uncheck()
+    example.settle()
+    assert example.summary() == before
+    expect(example.find("#summary del")).to_have_count(0)

@@ -1,0 +1,97 @@
+"""Documents come to the page: pasted, dropped and chosen, and what is said of those that cannot be read."""
+
+from __future__ import annotations
+
+import pytest
+from live import Seen, serving
+from playwright.sync_api import expect
+
+from dpplearn.summarize import Cluster, Summarizer
+from dpplearn.web import Settings
+from markup_files import eml
+from office_files import docx
+from pdf_files import pdf_article, pdf_scan
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_text_in_another_language_is_noted_on_the_page(look, tmp_path, width: int) -> None:  # type: ignore[no-untyped-def]
+    Summarizer(budget=60, unit="words").fit([Cluster.example()]).save(tmp_path / "mine.json")
+    sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mit dem Zug erreicht. "
+    with serving(Settings(model=tmp_path / "mine.json")) as live:
+        seen = look(live, viewport={"width": width, "height": 844})
+        seen.summarize(sentence * 3)
+        expect(seen.find("#cluster-notes")).to_contain_text("The cluster seems to be in German")
+        expect(seen.find("#cluster-notes")).to_be_in_viewport()
+
+
+def test_documents_are_pasted_uploaded_and_dropped(seen: Seen) -> None:
+    seen.find("#paste-title").fill("Rain")
+    seen.find("#paste-text").fill("Rain fell on the hills for a week. The river rose by two meters.")
+    seen.find("#add").click()
+    seen.upload(snow_txt=b"Snow closed the pass on Sunday. The road opens again on Friday.")
+    seen.page.evaluate(
+        """() => {
+          const data = new DataTransfer();
+          data.items.add(new File(["Wind broke the mast. No one was hurt."], "wind.txt", { type: "text/plain" }));
+          for (const type of ["dragenter", "dragover", "drop"])
+            document.body.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+        }"""
+    )
+    expect(seen.find("#drafts li")).to_have_count(3)
+    seen.find("#submit").click()
+    seen.settle()
+    expect(seen.find(".source")).to_have_count(3)
+    expect(seen.find("#sources")).to_contain_text("The river rose by two meters.")
+    assert seen.find("#sources .s").count() == 6
+
+
+def test_files_that_cannot_be_read_are_named_beside_them_and_nothing_is_lost(seen: Seen) -> None:
+    seen.expected = {422}
+    seen.upload(scan_pdf=pdf_scan(), broken_txt=bytes(range(128, 256)))
+    seen.find("#submit").click()
+    expect(seen.find("#drafts li.bad .draft-problem")).to_have_count(2)
+    expect(seen.find("#drafts li.bad .draft-problem").nth(0)).to_contain_text("scan.pdf has no text")
+    expect(seen.find("#drafts li.bad .draft-problem").nth(1)).to_contain_text("broken.txt is not in UTF-8")
+    expect(seen.find("#form-problem")).to_contain_text("No document can be read")
+    seen.upload(good_txt=b"The bridge was closed at noon. It opened at six.")
+    expect(seen.find("#form-problem")).to_be_hidden()
+    expect(seen.find("#drafts li")).to_have_count(3)
+
+
+def test_one_bad_file_does_not_block_the_others(seen: Seen) -> None:
+    """All bad ones are named with their reasons, above the summary and beside them in the list; the others are read."""
+    article = [("paragraph", "The ferry stays in the harbour until Friday. Its engine was flooded in the storm.")]
+    seen.upload(
+        scan_pdf=pdf_scan(),
+        good_txt=b"The bridge was closed at noon. It opened at six.",
+        old_doc=bytes.fromhex("d0cf11e0a1b11ae1"),
+        paper_pdf=pdf_article(article * 2, title="Ferries", columns=2),
+        report_docx=docx([("heading", "Boats"), ("paragraph", "Ten boats sank in the harbour on Friday.")]),
+        mail_eml=eml("The river rose by two meters.\n\n> Did it rise?"),
+    )
+    seen.find("#submit").click()
+    seen.settle()
+    expect(seen.find(".source")).to_have_count(4)
+    expect(seen.find("#cluster-title")).to_have_text("4 documents")
+    expect(seen.find("#cluster-notes li")).to_have_count(2)
+    expect(seen.find("#cluster-notes")).to_contain_text("Left out: scan.pdf has no text")
+    expect(seen.find("#cluster-notes")).to_contain_text(
+        "Left out: old.doc must be a text file, but is an old Office file"
+    )
+    expect(seen.find("#sources")).to_contain_text("Its engine was flooded in the storm.")
+    expect(seen.find("#sources")).not_to_contain_text("Did it rise?")
+    seen.find("#change").click()
+    expect(seen.find("#drafts li.bad")).to_have_count(2)
+    offered = seen.page.request.get(f"{seen.live.url}api/v1/models").json()["files"]
+    assert seen.find("#files").get_attribute("accept") == ",".join(offered)
+    assert {".pdf", ".docx", ".odt", ".epub", ".rtf", ".eml", ".mbox", ".txt"} <= set(offered)
+
+
+def test_nothing_to_summarize_is_said_before_anything_is_sent(seen: Seen) -> None:
+    seen.find("#submit").click()
+    expect(seen.find("#form-problem")).to_contain_text("No document yet")
+    assert ("POST", "api/v1/clusters") not in seen.requests
+    seen.expected = {422}
+    seen.find("#paste-text").fill("?!")
+    seen.find("#submit").click()
+    expect(seen.find("#form-problem")).to_contain_text("There is nothing to choose from")
