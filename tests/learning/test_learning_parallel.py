@@ -228,13 +228,15 @@ def cluster():
             yield client
 
 
-def test_dask_gives_the_serial_result(data, serial, shards, cluster):
+def test_dask_gives_the_serial_result(data, serial, shards, cluster, monkeypatch):
     model = ConditionalDPP(rho=0.3, backend=cluster)
     assert_same(model.fit(*data), serial)
     assert clone(model).backend is cluster
     assert_same(
         ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial
     )  # the current client
+    monkeypatch.setattr("dpplearn.learning.backends.dask.KEPT", 0)  # too large to be kept
+    assert_same(ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial)
 
 
 def test_baskets_are_spread_over_a_cluster(cluster, monkeypatch):
