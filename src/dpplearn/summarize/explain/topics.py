@@ -18,7 +18,7 @@ from dpplearn.summarize.text.language import small_words
 from dpplearn.summarize.text.word_lists import word_lists, word_set
 from dpplearn.summarize.text.words import SINGLE
 
-SMALL = 3  # letters of Latin words that mean little, unless they are names
+SMALL = 3  # letters of words that mean little, unless they are names or written in characters
 LONG = 8  # letters: shorter words weigh less, as they are less often what a text is about
 NAMES = 1.5  # how much more than a long word a name weighs
 FEW = 3  # words that stand for many
@@ -56,13 +56,13 @@ class Vocabulary:
     def _means(self, word: str) -> bool:
         if word[0].isdigit() or word in without_meaning():
             return False
-        return len(word) > SMALL or not word.isascii() or self.is_name(word)
+        return len(word) > SMALL or _SINGLE.match(word) is not None or self.is_name(word)
 
     def worth(self, word: str) -> float:
         """What all sentences say with a word that means something."""
         if word not in self.meaning:
             return 0.0
-        d, size = self.count[word], min(len(word), LONG) / LONG if word.isascii() else 1.0
+        d, size = self.count[word], min(len(word), LONG) / LONG
         return float(d * np.log((len(self.read) + 1.0) / d) ** 2) * (NAMES if self.is_name(word) else size)
 
     def is_name(self, word: str) -> bool:
