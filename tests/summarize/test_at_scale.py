@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Cluster as DaskWorkers
-from dpplearn._run.workers import Processes, open_workers
+from dpplearn._run.workers import open_workers
 from dpplearn.cli import main
 from dpplearn.cli.bars import Lines
 from dpplearn.learning.storage.shards import load_shard
@@ -23,7 +23,7 @@ from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus,
 from dpplearn.summarize.model import line
 from dpplearn.summarize.model.bins import quantile_edges
 from dpplearn.summarize.model.quantiles import edges_of
-from dpplearn.summarize.model.training import Example, example_of, flat
+from dpplearn.summarize.model.training import example_of, flat
 
 EXAMPLE = Cluster.example()
 
@@ -99,7 +99,6 @@ def test_shards_in_files_have_what_would_be_in_memory(corpus, monkeypatch):
             for name in ("features", "similarity", "cost"):
                 assert np.array_equal(getattr(items, name), getattr(found, name)), name
             assert (items.phi != found.phi).nnz == 0
-    assert issubclass(Example, tuple)
 
 
 @pytest.mark.parametrize("kind", ["list", "gzip", "files", "processes"])
@@ -184,7 +183,7 @@ class Stops(Progress):
 def test_a_fit_that_is_stopped_again_and_again_is_the_same(corpus, truth, tmp_path):
     """Stopped in all stages, it goes on from there each time, and takes nothing half-written for whole."""
     work, runs, said = tmp_path / "work", 0, set()
-    for after in [30, 41, 17, 60, 25, 3, 70, 2, 1, 2, 1, 1, 1]:
+    for after in [30, 60, 45, 25, 3, 70, 2, 1, 2, 1]:
         runs += 1
         try:
             found = fit(open_corpus(corpus), work=work, verbose=Stops(after))
@@ -194,7 +193,7 @@ def test_a_fit_that_is_stopped_again_and_again_is_the_same(corpus, truth, tmp_pa
             assert not list(work.rglob("*.tmp"))
     else:
         found = fit(open_corpus(corpus), work=work)
-    assert runs > 6
+    assert runs > 5
     assert said == {True}
     assert numbers(found) == truth
     assert not work.exists()
@@ -264,8 +263,15 @@ def test_bad_clusters_are_left_out_and_named(corpus, tmp_path, truth):
     bad.write_text("\n".join([*lines[:68], "{", repeated, *lines[68:]]))
     with pytest.raises(ValueError, match="line 69 must be a JSON object"):
         fit(open_corpus(bad))
+    with pytest.raises(KeyboardInterrupt):
+        fit(
+            open_corpus(bad, skip_bad=True), work=tmp_path / "work", verbose=Stops(67)
+        )  # while the piece with the repeated id is counted again
     with pytest.warns(SkippedWarning, match=r"skipped 2 .*kept 70 clusters.*line 69.*line 70.*of line 4\b"):
-        assert numbers(fit(open_corpus(bad, skip_bad=True))) == truth
+        found = fit(open_corpus(bad, skip_bad=True), work=tmp_path / "work")
+    assert found.training_["clusters"] == 70
+    assert numbers(found)[3:] == truth[3:]  # shards end elsewhere: the same sums in another order
+    np.testing.assert_allclose(found.theta_, np.frombuffer(truth[0]), atol=1e-9)
 
 
 def test_lines_tell_the_time_left(capsys):
@@ -287,7 +293,6 @@ def deadly(_):
 def test_workers_that_always_die_are_reported():
     with open_workers("processes", 1) as workers, pytest.raises(ChildProcessError, match="ended early"):
         list(workers.each(deadly, [1]))
-    assert isinstance(Processes(1).each(deadly, []), object)
 
 
 class Future:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 import warnings
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from dpplearn._run.cluster import find_client
 from dpplearn.learning.backends import Backend, Prepare, Request, Source, Tick, answer
 from dpplearn.learning.evaluators import Part
 from dpplearn.learning.storage.shards import load_shard
+
+KEPT = 2**27  # bytes of files for each worker, up to which their shards stay in memory
 
 
 class Dask(Backend):
@@ -35,10 +38,18 @@ class Dask(Backend):
             name = f"dpplearn-{uuid.uuid4().hex}"
             keys = [f"{name}-{k}" for k in range(self.n_shards)]
             with quiet():
-                self.parts = self.client.map(load, list(sources), prepare=prepare, key=keys, pure=False)
+                if self._fits(sources):
+                    self.parts = self.client.map(load, list(sources), prepare=prepare, key=keys, pure=False)
+                else:  # read where they lie, for each evaluation
+                    self.parts = list(sources)
         except BaseException:
             self.close()
             raise
+
+    def _fits(self, sources: Sequence[Source]) -> bool:
+        """Whether shards can stay in the workers' memory, where those in files are several times as large."""
+        files = sum(os.path.getsize(source) for source in sources if isinstance(source, str) and os.path.exists(source))
+        return files <= KEPT * max(len(self.client.nthreads()), 1)
 
     def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
         with quiet():

@@ -39,22 +39,22 @@ class Pass(NamedTuple):
         `work` returns how many clusters it did, and `size` tells that of a file that is there; `total` is how many
         there are, where that is known.
         """
-        files, share, found, notes = list[Path](), 0.0, [0], self.corpus.notes()
+        files, share, done, finished, notes = list[Path](), 0.0, 0, 0, self.corpus.notes()
 
         def tasks() -> Iterator[Any]:
-            nonlocal share
+            nonlocal share, done, finished
             for piece in self.corpus.pieces(notes, dropped):
                 out, share = self.folder.file(stage, piece.number, ending), piece.cut.share
                 files.append(out)
                 if out.exists():
-                    found.append(size(out))
+                    done, finished = done + size(out), finished + 1
                 else:
                     yield ask(piece, out)
 
         for _, n in self.workers.each(work, tasks()):
-            found.append(n)
+            done, finished = done + n, finished + 1
             # how many there will be, by the share of the files that the pieces so far are
-            guess = round(sum(found) / (len(found) - 1) * len(files) / share) if share else 0
-            self.progress.stage(what, sum(found), total or max(guess, sum(found)))
-        self.progress.stage(what, sum(found), max(sum(found), 1))
+            guess = round(done / finished * len(files) / share) if share else 0
+            self.progress.stage(what, done, total or max(guess, done))
+        self.progress.stage(what, done, max(done, 1))
         return files, notes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from glob import glob, has_magic
+from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,10 @@ class Corpus:
     def identity(self) -> list[Any]:
         """What tells it from another: its files, as large and as old as they are, and what of them counts."""
         files = [(str(source.path.resolve()), *state_of(source.path), source.encoding) for _, source in self.sources]
-        return [files, vars(self.wanted), self.skip_bad]
+        texts = sha256()
+        for one in self.clusters:
+            texts.update(repr((one.id, one.documents, one.references)).encode("utf-8", "surrogatepass"))
+        return [files, vars(self.wanted), self.skip_bad, texts.hexdigest()]
 
 
 def state_of(path: Path) -> tuple[int, int]:

@@ -76,13 +76,16 @@ class Line:
         known = self.folder.path / "counted.json"
         if not known.exists():
             files = self._each("Reading clusters", "counted", count)
-            dropped = self._repeated(files)
+            repeated = self.folder.path / "repeated.json"
+            if not repeated.exists():
+                write_record(repeated, self._repeated(files))
+            dropped = {int(number): places for number, places in read_record(repeated)["dropped"].items()}
             for number in dropped:  # counted with clusters that do not count
                 files[number].unlink()
             if dropped:
                 self.counted = self.counted._replace(dropped=dropped)
                 self._each("Reading clusters", "counted", count)
-            write_record(known, self._sum_up(files) | {"dropped": dropped})
+            write_record(known, self._sum_up(files, read_record(repeated)["bad"]) | {"dropped": dropped})
         found = read_record(known)
         notes, census = self.corpus.notes(), Census()
         notes.add(found["passed"])
@@ -141,9 +144,9 @@ class Line:
             write_record(self.folder.file(stage, "parent", ".json"), notes.passed)
         return files
 
-    def _repeated(self, files: Sequence[Path]) -> dict[int, list[int]]:
+    def _repeated(self, files: Sequence[Path]) -> dict[str, Any]:
         """Places of clusters whose ids came before, by piece; an error unless bad parts are skipped."""
-        census, dropped = Census(), dict[int, list[int]]()
+        census, dropped, bad = Census(), dict[int, list[int]](), list[str]()
         for number, file in enumerate(files):
             record = read_record(file)
             notes = Source(Path(record["path"]), skip_bad=self.corpus.skip_bad)
@@ -152,14 +155,10 @@ class Line:
                     census.see(notes.path, *seen)
                 if len(notes.bad) > len(dropped.get(number, ())):
                     dropped.setdefault(number, []).append(place)
-            if notes.bad:
-                path = self.folder.file("counted", "parent", ".json")
-                parent = read_record(path)
-                parent["bad"] += notes.bad
-                write_record(path, parent)
-        return dropped
+            bad += notes.bad
+        return {"dropped": dropped, "bad": bad}
 
-    def _sum_up(self, files: Sequence[Path]) -> dict[str, Any]:
+    def _sum_up(self, files: Sequence[Path], bad: Sequence[str]) -> dict[str, Any]:
         """What all pieces amount to; the document frequencies have a file of their own."""
         notes, counts = self.corpus.notes(), Counter[str]()
         clusters = documents = 0
@@ -176,6 +175,7 @@ class Line:
                 said["language"].add(str(language))
             notes.add(record["passed"])
         notes.add(read_record(self.folder.file("counted", "parent", ".json")))
+        notes.bad.extend(bad)
         counted = documents if self.settings.sentence_features().counts_words else 0
         write_record(self.folder.path / "idf.json", {"documents": counted, "counts": dict(sorted(counts.items()))})
         found = {"clusters": clusters, "documents": documents, "languages": sorted(languages), "without": without}
