@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
@@ -59,6 +60,22 @@ E, scores = clustered({n}, {d})
 diversify(E, scores, {k})
 print(json.dumps((peak_memory() - before) / E.nbytes))
 """
+
+
+def near(n: int, d: int, k: int) -> list[dict]:
+    """kernel="rbf" with neighbours by an index against products, and how far the two agree."""
+    E, scores = clustered(n, d)
+    for index in (True, False):
+        diversify(E[:6000], scores[:6000], 5200, kernel="rbf", index=index)  # compiles
+    chosen, times = [], []
+    for index in (True, False):
+        times.append(seconds(lambda index=index: chosen.append(diversify(E, scores, k, kernel="rbf", index=index))))
+    case = f"N = {n:,}, D = {d}, k = {k:,}, float32, kernel rbf with an index"
+    same = 100 * float(np.isin(chosen[0].subset, chosen[1].subset).mean())
+    return [
+        {"case": case, "peer": "the same by products", **compared([(times[0], times[1])]), "target": None},
+        {"case": f"{case}: items that are also chosen by products", "value": same, "unit": "%"},
+    ]
 
 
 def memory(n: int, d: int, k: int) -> dict:
@@ -155,6 +172,10 @@ def run(quick: bool = False) -> dict:
         "reach, not that one choice is better than the other.",
     ]
     figures = [memory(n, 128, n // 100), rounds(n, 128, n // 100, 16)]
+    if find_spec("faiss") is not None:
+        row_of_near, agreement = near(n // 5, 128, n // 50)
+        rows.append(row_of_near)
+        figures.append(agreement)
     title = "Ten thousand of a million"
     return {"name": "million", "title": title, "rows": rows, "figures": figures, "notes": notes}
 

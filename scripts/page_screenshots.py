@@ -22,7 +22,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "assets"
 PORT = 8793
 URL = f"http://127.0.0.1:{PORT}/"
 MOST_BYTES = 250_000
-DESK, PHONE = ViewportSize(width=1440, height=900), ViewportSize(width=360, height=760)
+DESK, PHONE = ViewportSize(width=1280, height=800), ViewportSize(width=390, height=844)
 
 
 def save(folder: Path, name: str, shot: bytes) -> None:
@@ -60,16 +60,13 @@ def example(page: Page) -> Page:
     return page
 
 
-def decide(page: Page) -> None:
-    """A pin, a ban, and some more room."""
-    sentence(page, "At least one man was killed").focus()
-    page.keyboard.press("p")
-    sentence(page, "Engineers who inspected Halvern Dam").focus()
-    page.keyboard.press("b")
-    page.locator("#budget-range").fill("150")
+def hundred(page: Page, words: int = 100) -> Page:
+    """A summary of so many words; the pointer rests where it marks nothing."""
+    page.locator("#budget-range").fill(str(words))
     settle(page)
     page.locator("#main").focus()
-    page.evaluate("scrollTo(0, 0)")
+    page.mouse.move(5, 5)
+    return page
 
 
 def sentence(page: Page, start: str) -> Locator:
@@ -79,19 +76,16 @@ def sentence(page: Page, start: str) -> Locator:
 def shoot(browser: Browser, folder: Path) -> None:
     page = new_page(browser, DESK)
     save(folder, "start", page.screenshot())
-    example(page)
-    save(folder, "light", page.screenshot())
+    save(folder, "light", hundred(example(page)).screenshot())
 
-    page = example(new_page(browser, DESK, "dark"))
-    decide(page)
-    sentence(page, "In all, 6,200 residents").click()
+    page = hundred(example(new_page(browser, DESK, "dark")))
+    sentence(page, "The work was never done").click()
     save(folder, "dark", page.screenshot())
 
-    page = example(new_page(browser, PHONE, scale=2))
+    page = hundred(example(new_page(browser, PHONE, scale=2)))
     save(folder, "phone", page.screenshot())
 
-    page = example(new_page(browser, DESK, scale=2))
-    decide(page)
+    page = hundred(example(new_page(browser, DESK, scale=2)), 200)
     panel = page.locator("section", has=page.locator("#map"))
     page.locator("#map .point.again").first.focus()
     save(folder, "map", panel.screenshot())
@@ -104,6 +98,8 @@ def shoot(browser: Browser, folder: Path) -> None:
         ]
     )
     page.locator("#submit").click()
+    settle(page)
+    page.locator("#change").click()
     expect(page.locator(".draft-problem")).to_be_visible()
     save(folder, "error", page.screenshot())
 

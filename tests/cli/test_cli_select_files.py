@@ -95,6 +95,7 @@ def test_one_array(dtype, tmp_path, data):
     E[7, 2] = np.nan
     np.save(path, E)
     assert "items.npy, row 7 (from 0): the field 'embedding' must hold finite numbers" in run(path, "-k", 3).stderr
+    assert "but number 2 of it is nan." in run(path, "-k", 3).stderr
     np.save(path, E[0])
     assert "one array with a row of numbers" in run(path, "-k", 3).stderr
     path.write_bytes(b"no array")
@@ -125,3 +126,21 @@ def test_a_memory_map_that_shrank(tmp_path, data):
         file.truncate(10_000)
     with pytest.raises(ValueError, match="which has only 10000 now"):
         diversify(E, np.arange(30_000), k=3)
+
+
+def test_an_encoder_is_for_texts(tmp_path, monkeypatch):
+    """It counts though the file has embeddings too, and is not asked for beside --embedding."""
+    (tmp_path / "another_encoder.py").write_text(
+        "def first(texts):\n    return [[t == 'a', t != 'a'] for t in texts]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "both.jsonl"
+    rows = [("b", [1.0, 0.0]), ("b", [0.0, 1.0]), ("a", [1.0, 0.0])]
+    path.write_text("".join(json.dumps({"text": t, "embedding": e}) + "\n" for t, e in rows))
+    assert [json.loads(line)["text"] for line in run(path, "-k", 2).stdout.splitlines()] == ["b", "b"]
+    by_text = run(path, "-k", 2, "--encoder", "another_encoder:first")
+    assert sorted(json.loads(line)["text"] for line in by_text.stdout.splitlines()) == ["a", "b"]
+    for option in (["--encoder", "another_encoder:first"], ["--dimensions", 2]):
+        both = run(path, "-k", 2, "--embedding", "embedding", *option)
+        assert both.exit_code == 2
+        assert "leave --embedding out" in both.stderr

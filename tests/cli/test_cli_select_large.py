@@ -64,6 +64,13 @@ def test_dask(problem, tmp_path, monkeypatch):
             "--resume",
             tmp_path / "kept",
         )
+        bad = problem.copy()
+        bad[123] = np.nan
+        np.save(tmp_path / "bad.npy", bad)
+        wrong = run(tmp_path / "bad.npy", "-k", 20, "--backend", "dask")
+    assert wrong.exit_code == 1
+    assert f"{tmp_path / 'bad.npy'}: embeddings must be finite" in wrong.stderr
+    assert "row 123 is not" in wrong.stderr
     assert result.exit_code == 0, result.output
     assert "20 of 300 items: the size limit of 20 items is reached" in result.stderr
     assert len(list((tmp_path / "kept").iterdir())) == 8

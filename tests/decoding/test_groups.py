@@ -42,6 +42,14 @@ def plain(L, group, cost, most, need, k, budget=np.inf, start=()):
         Y.append(max(able, key=lambda i: np.linalg.slogdet(L[np.ix_([*first, *Y, i], [*first, *Y, i])])[1]))
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_why_a_run_within_groups_ended(kernel, rng):
+    E, s = problem(rng)
+    group = np.arange(40) % 4
+    assert "size limit of 6" in diversify(E, s, k=6, groups=group, max_per_group=2, kernel=kernel).reason
+    assert "limits of its group" in diversify(E, s, k=9, groups=group, max_per_group=2, kernel=kernel).reason
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_groups_by_the_definition(seed):
     rng = np.random.default_rng(seed)

@@ -181,7 +181,7 @@ def test_the_same_seed_gives_the_same_model_wherever_it_is_fitted(xor, tmp_path)
     files = clone(model).fit([tmp_path / "a.npz", tmp_path / "b.npz"])
     for other in (again, two, files):
         for a, b in zip(model.quality_.trees, other.quality_.trees, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-9)
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)  # a root's step is a sum that cancels
         assert other.quality_.base == pytest.approx(model.quality_.base, rel=1e-9)
     assert clone(model).set_params(random_state=3).fit(X, y).quality_.n_trees > 0
 

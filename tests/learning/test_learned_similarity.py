@@ -275,7 +275,7 @@ def test_starts_that_disagree_and_weights_at_0_are_said():
         warn_about_starts(found)
     first, second = (str(w.message) for w in said)
     assert "at the lower bound 0 in the weights of own, b" in first
-    assert "1 of 3 starts end in a lower maximum, by up to 3 in the log-posterior" in second
+    assert "1 of 3 starts end in a lower maximum, or were left on their way to one, by up to 3 in" in second
 
 
 def test_bad_parts():

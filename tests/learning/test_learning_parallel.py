@@ -67,20 +67,20 @@ def prepare(evaluator="numpy"):
     return partial(Part.of, evaluator=make_evaluator(evaluator), similarity=Fixed(0.3))
 
 
-def same(model, serial):
+def assert_same(model, serial):
     np.testing.assert_allclose(model.theta_, serial.theta_, atol=1e-9)
     np.testing.assert_allclose(model.theta_std_, serial.theta_std_, atol=1e-9)
     assert model.log_likelihood_ == pytest.approx(serial.log_likelihood_, abs=1e-9)
 
 
 def test_processes_give_the_serial_result(data, serial, shards):
-    same(ConditionalDPP(rho=0.3, n_jobs=2).fit(*data), serial)
-    same(ConditionalDPP(rho=0.3, n_jobs=2).fit(shards), serial)
+    assert_same(ConditionalDPP(rho=0.3, n_jobs=2).fit(*data), serial)
+    assert_same(ConditionalDPP(rho=0.3, n_jobs=2).fit(shards), serial)
 
 
 def test_files_give_the_serial_result(serial, shards):
     model = ConditionalDPP(rho=0.3).fit(shards)
-    same(model, serial)
+    assert_same(model, serial)
     assert model.score(shards) == pytest.approx(serial.log_likelihood_ / 19)
 
 
@@ -230,11 +230,13 @@ def cluster():
 
 def test_dask_gives_the_serial_result(data, serial, shards, cluster, monkeypatch):
     model = ConditionalDPP(rho=0.3, backend=cluster)
-    same(model.fit(*data), serial)
+    assert_same(model.fit(*data), serial)
     assert clone(model).backend is cluster
-    same(ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial)  # the current client
+    assert_same(
+        ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial
+    )  # the current client
     monkeypatch.setattr("dpplearn.learning.backends.dask.KEPT", 0)  # too large to be kept
-    same(ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial)
+    assert_same(ConditionalDPP(rho=0.3, backend="dask").fit([str(path) for path in shards]), serial)
 
 
 def test_baskets_are_spread_over_a_cluster(cluster, monkeypatch):
@@ -277,7 +279,7 @@ def test_a_fit_goes_on_from_its_checkpoint(data, serial, tmp_path):
         ConditionalDPP(rho=0.3, max_iter=2, checkpoint=path).fit(*data)
     assert json.loads(path.read_text())["n_iter"] == 2
     resumed = ConditionalDPP(rho=0.3, checkpoint=path).fit(*data)
-    same(resumed, serial)
+    assert_same(resumed, serial)
     assert resumed.n_iter_ == serial.n_iter_  # none was repeated, none skipped
     assert ConditionalDPP(rho=0.3, checkpoint=path).fit(*data).n_iter_ == serial.n_iter_
     with pytest.raises(ValueError, match=r"checkpoint .* is of another fit: its precision is"):

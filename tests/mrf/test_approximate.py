@@ -206,6 +206,18 @@ def test_low_rank_and_attraction(rng):
     assert symmetric.diagnosis.attraction == pytest.approx(2 / 3)
 
 
+def test_one_factor_of_many_items_chooses_one():
+    """Rank 1: at most one item, so that the best bound is log(1 + sum of exp(w_i)), whatever the pairs."""
+    w = np.linspace(0.0, 2.0, 16)
+    W = -3.0 * (np.abs(np.subtract.outer(np.arange(16), np.arange(16))) == 1)
+    found = approximate(PairwiseMRF(w, W), rank=1, corrections=2)
+    best = np.log1p(np.exp(w).sum())
+    assert best - 0.1 < found.log_normalizer < best + 4 * found.log_normalizer.standard_error
+    drawn = found.q.sample(20_000, rng=1)  # the empty set is rare; slopes fitted without it must not be great
+    assert found.log_normalizer == pytest.approx(np.mean(found.mrf.score(drawn) - found.q.log_prob(drawn)), abs=0.02)
+    assert not found.diagnosis.dpp_like
+
+
 def strong_field(rng, n=6):
     """Weights of any size and sign, some pairs forbidden."""
     W = np.triu(rng.normal(scale=10.0 ** rng.uniform(-2, 3), size=(n, n)) * (rng.random((n, n)) < 0.7), 1)

@@ -13,37 +13,38 @@ def is_arrow(x: Any) -> bool:
     return type(x).__module__.partition(".")[0] == "pyarrow"
 
 
-def arrow_rows(x: Any, name: str = "embeddings") -> np.ndarray:
-    """Rows of an Arrow array of lists, or of a table of one such column or of columns of numbers.
+def arrow_rows(x: Any, name: str = "embeddings", start: int = 0) -> np.ndarray:
+    """Rows of an Arrow array of lists, or of a table of one such column or of columns of numbers; the first is called
+    row `start` where one is wrong.
 
     Float lists in one piece are read where they lie; those in several pieces, and columns, are put together once.
     """
     if hasattr(x, "column_names"):
         if len(x.column_names) != 1:
-            return as_columns([x.column(i) for i in range(len(x.column_names))], x.column_names, name)
+            return as_columns([x.column(i) for i in range(len(x.column_names))], x.column_names, name, start)
         x = x.column(0)
     pieces = list(x.chunks) if hasattr(x, "chunks") else [x]
     if len(pieces) == 1:
-        return piece_rows(pieces[0], name)
-    return join((piece_rows(piece, name, start) for piece, start in numbered(pieces)), len(x), name)
+        return piece_rows(pieces[0], name, start)
+    return join((piece_rows(piece, name, at) for piece, at in numbered(pieces, start)), len(x), name, start)
 
 
-def numbered(pieces: list[Any]) -> Iterable[tuple[Any, int]]:
+def numbered(pieces: list[Any], start: int) -> Iterable[tuple[Any, int]]:
     """Each piece with the number of its first row."""
-    starts = np.cumsum([0, *map(len, pieces)])
+    starts = np.cumsum([start, *map(len, pieces)])
     return zip(pieces, starts.tolist(), strict=False)
 
 
-def join(parts: Iterable[np.ndarray], n: int, name: str) -> np.ndarray:
-    """Parts of n rows in one array, each read when it is its turn."""
+def join(parts: Iterable[np.ndarray], n: int, name: str, start: int = 0) -> np.ndarray:
+    """Parts of n rows in one array, each read when it is its turn; the first is called row `start`."""
     whole, at = np.empty((n, 0)), 0
     for part in parts:
         if at == 0:
             whole = np.empty((n, part.shape[1]), part.dtype)
         elif len(part) and part.shape[1] != whole.shape[1]:
             raise ValueError(
-                f"{name} must be lists of equal length, but row {at} has {part.shape[1]} numbers and row 0 "
-                f"{whole.shape[1]}."
+                f"{name} must be lists of equal length, but row {start + at} has {part.shape[1]} numbers and row "
+                f"{start} {whole.shape[1]}."
             )
         whole[at : at + len(part)] = part
         at += len(part)
@@ -77,13 +78,13 @@ def piece_rows(piece: Any, name: str, start: int = 0) -> np.ndarray:
     return np.asarray(numbers).reshape(len(piece), size)
 
 
-def as_columns(columns: list[Any], names: list[str], name: str) -> np.ndarray:
+def as_columns(columns: list[Any], names: list[str], name: str, start: int = 0) -> np.ndarray:
     """One number of each row from each column."""
     n = len(columns[0]) if columns else 0
     arrays = []
     for column, title in zip(columns, names, strict=True):
         if column.null_count:
-            row = int(np.flatnonzero(np.asarray(column.is_null()))[0])
+            row = start + int(np.flatnonzero(np.asarray(column.is_null()))[0])
             raise ValueError(f"{name} must have a number in every column, but row {row} has none in {title!r}.")
         array = column.to_numpy()
         if array.dtype.kind not in "fiu":
@@ -96,8 +97,16 @@ def as_columns(columns: list[Any], names: list[str], name: str) -> np.ndarray:
 
 
 def read_groups(path: str, columns: list[str], groups: list[int]) -> np.ndarray:
-    """Rows of some row groups of a Parquet file, from one column of lists or from several of numbers."""
+    """Rows of successive row groups of a Parquet file, from one column of lists or from several of numbers.
+
+    One group after the other, so that beside the rows no more than a group is in memory.
+    """
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
-        return np.ascontiguousarray(arrow_rows(file.read_row_groups(groups, columns=columns)))
+        sizes = [file.metadata.row_group(g).num_rows for g in range(groups[-1] + 1)]
+        starts = np.cumsum([0, *sizes]).tolist()
+        parts = (arrow_rows(file.read_row_group(g, columns=columns), start=starts[g]) for g in groups)
+        if len(groups) == 1:
+            return np.ascontiguousarray(next(parts))
+        return join(parts, starts[groups[-1] + 1] - starts[groups[0]], "embeddings", starts[groups[0]])

@@ -1,4 +1,4 @@
-"""Symmetric matrices as the rows of their upper triangle in a line: half the memory, and sums as one product."""
+"""Symmetric matrices as the rows of their upper triangle: half the memory, and sums by one product."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def unpack(packed, constant, n):
 
 @jit
 def pack(X, r):
-    """diag(r) X diag(r) from the upper triangle of X, those off the diagonal twice: its sum with C packed is <., C>."""
+    """diag(r) X diag(r) from the upper triangle of X, off the diagonal twice: its product with C packed is <., C>."""
     n = len(X)
     packed = np.empty(n * (n + 1) // 2)
     at = 0

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.arrow import as_columns, join, piece_rows
-from dpplearn.cli.items import Items
+from dpplearn.cli.items import Items, not_finite
 
 BATCH = 65536  # rows of an embedding that are read at a time
 
@@ -103,7 +103,7 @@ class ParquetItems(Items):
                 part = piece_rows(batch.column(0), f"{self.name}: the field {name!r}", start)
                 if part.dtype.kind == "f" and not np.isfinite(part).all():
                     bad = start + int(np.flatnonzero(~np.isfinite(part).all(axis=1))[0])
-                    raise ValueError(f"{self.places[bad]}: the field {name!r} must hold finite numbers.")
+                    raise ValueError(not_finite(self.places[bad], name, part[bad - start]))
                 yield part
                 start += len(part)
 

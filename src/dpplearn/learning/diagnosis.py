@@ -72,9 +72,9 @@ def warn_about_starts(found: Outcome) -> None:
     gap = found.starts.max() - found.starts
     if (gap > SAME).any():
         say(
-            f"{int((gap > SAME).sum())} of {gap.size} starts end in a lower maximum, by up to {gap.max():.3g} in the "
-            "log-posterior: there may be a better one still. Look at starts_; try a larger n_starts, or a stronger "
-            "similarity_prior."
+            f"{int((gap > SAME).sum())} of {gap.size} starts end in a lower maximum, or were left on their way to "
+            f"one, by up to {gap.max():.3g} in the log-posterior: there may be a better one. Look at starts_; try "
+            "a larger n_starts, or a stronger similarity_prior."
         )
 
 

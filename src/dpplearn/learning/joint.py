@@ -1,8 +1,10 @@
 """Quality and similarity together: the posterior over both, climbed from several starts, with joint standard errors.
 
-For a fixed S the problem is concave in theta, and it is not so jointly. Where S is linear in weights (a mixture) the
-Hessian of both is exact, and Newton steps with its eigenvalues made positive climb; else L-BFGS in coordinates in which
-theta's Hessian is I, and at the end the Hessian from differences of exact gradients.
+For a fixed S the problem is concave in theta, and it is not so jointly. L-BFGS climbs, in coordinates in which the
+Hessian at the start is I as far as it is known: of both where S is linear in weights (a mixture), else of theta. Newton
+steps within a region of trust end it; where that is not exact it is of differences of gradients.
+Only one start is climbed in full. Another that has a straight way to its maximum, on which the posterior rises all
+along, leads to the same; the rest are climbed too.
 """
 
 from __future__ import annotations
@@ -19,12 +21,13 @@ from dpplearn._precision import EPS
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.quality import Quality
 from dpplearn.learning.similarity.learned import Learned
-from dpplearn.learning.solvers import FARTHEST, FLAT, Optimum, largest, newton, positive, unit_diagonal
+from dpplearn.learning.solvers import FLAT, Optimum, largest, newton, unit_diagonal
 
-FARTHEST_LOGIT = 2.0  # no step changes a parameter of the similarity by more
+FARTHEST = 2.0  # how far the first step may go: a logit by 2, a weight theta by two standard errors
 SAME = 0.1  # log-posteriors of two starts that differ by less have found the same
 MANY = 200  # parameters of a similarity beyond which differences take too long: no joint standard errors
-ENOUGH = 0.05  # a gain in the log-posterior below which Newton steps take over
+CLOSE = 0.01  # a gain in the log-posterior that moves no parameter by more than a tenth of its standard error
+ENOUGH = 0.02  # a gain in the log-posterior below which Newton steps take over
 DIFFERENCE = 1e-4  # step of central differences of gradients, in units in which parameters are about 1
 
 
@@ -63,11 +66,10 @@ class Problem:
     def m(self) -> int:
         return self.precision.size
 
-    @property
-    def unit(self) -> FloatArray:
-        """What multiplies x so that changes of 1 matter about the same."""
-        p = self.similarity.parameters.size
-        return np.concatenate([positive(self.scale, self.m), np.ones(p)])
+    def unit_of(self, H: FloatArray) -> FloatArray:
+        """What multiplies x so that changes of 1 matter about the same: of theta by its Hessian, logits as they are."""
+        own = np.sqrt(np.maximum(-H.diagonal()[: self.m], np.finfo(np.float64).tiny))
+        return np.concatenate([own, np.ones(len(H) - self.m)])
 
     def at(self, x: FloatArray, order: int = 2, similarity: bool = True) -> Point:
         """Value and derivatives; without the similarity's where they are not asked for."""
@@ -133,63 +135,101 @@ def climb(
     beat: float = -np.inf,
 ) -> Ascent:
     """From one start to a maximum; a start that will not `beat` the best so far is left half-way."""
-    x = problem.along_theta(x, max(tol, 0.01), 4)
     found = descend(problem, x, tol, max_iter, report, n_iter, beat)
     if found.point.value < beat + SAME:
         return found
     return polish(problem, found, tol, max_iter, report)
 
 
+def leads_to(problem: Problem, x: FloatArray, maxima: Sequence[Ascent]) -> Ascent | None:
+    """A maximum to which the posterior rises all along the straight way from x, as far as three steps show."""
+    for to in maxima:
+        if to.point.hessian is not None:
+            values = [problem.at(x + t * (to.x - x), 1, similarity=False).value for t in (0.0, 1 / 3, 2 / 3)]
+            if (np.diff([*values, to.point.value]) > 0).all():
+                return to
+    return None
+
+
 def polish(problem: Problem, start: Ascent, tol: float, max_iter: int, report: Report) -> Ascent:
-    """Newton steps with one Hessian, made anew where a step gains less than a factor of ten in the gradient."""
+    """Newton steps within a region of trust, with one Hessian until it foretells no longer what a step gains."""
     x, point, n_iter = start.x, problem.at(start.x, 2), start.n_iter
-    H, unit, fresh = problem.hessian(x, point), problem.unit, True
+    H, fresh, near, reach = problem.hessian(x, point), True, False, FARTHEST
+    if H is None:
+        return Ascent(x, point, n_iter, largest(point.gradient) <= tol)
     while True:
         size = largest(point.gradient)
-        step = np.zeros(x.size) if H is None else uphill(H, point.gradient)
+        unit = problem.unit_of(H)
+        step = within(H, point.gradient, unit, reach)
+        gain = float(point.gradient @ step + step @ H @ step / 2)
+        near = gain <= CLOSE if fresh else near  # so close the Hessian is that of the maximum
         # along a weight that goes to 0 the gradient is slow to, and says nothing: what a step would gain decides
-        done = size <= tol or (fresh and float(point.gradient @ step) <= tol)
-        if done or n_iter >= max_iter or H is None:
+        done = size <= tol or ((fresh or near) and gain <= tol)
+        if done or n_iter >= max_iter:
             return Ascent(x, point._replace(hessian=H), n_iter, done)
-        step[problem.m :] *= min(1.0, FARTHEST_LOGIT / max(largest(step[problem.m :]), FARTHEST_LOGIT))
-        reach = FARTHEST * (1.0 + largest(x * unit))
-        step *= min(1.0, reach / max(largest(step * unit), reach))
-        slope, noise, t, found = float(point.gradient @ step), 64 * EPS * (1 + abs(point.value)), 1.0, None
-        while t > 1e-8:
-            trial = problem.at(x + t * step, 1)
-            if trial.value >= point.value + 1e-4 * t * slope - noise:
-                found = trial if slope > noise or largest(trial.gradient) < size else None
-                break
-            t *= 0.25
-        if found is None and fresh:  # no float on the way is better
-            return Ascent(x, point._replace(hessian=H), n_iter, slope <= noise)
-        if found is not None:
-            x, point, n_iter = x + t * step, found, n_iter + 1
+        trial, noise = problem.at(x + step, 1), 64 * EPS * (1 + abs(point.value))
+        rise, length = trial.value - point.value, float(np.linalg.norm(step * unit))
+        if rise >= 1e-3 * gain or (abs(rise) <= noise and largest(trial.gradient) < size):
+            x, point, n_iter = x + step, trial, n_iter + 1
             report(n_iter, x, point)
-        fresh = found is None or largest(point.gradient) > 0.1 * size
-        if fresh and largest(point.gradient) > tol:
-            point = problem.at(x, 2)
-            H = problem.hessian(x, point)
+            reach = max(reach, 2.5 * length) if rise > 0.75 * gain else reach
+            fresh = abs(rise - gain) > 0.2 * gain + noise
+            if not fresh or largest(point.gradient) <= tol:
+                fresh = False
+                continue
+        elif fresh:
+            reach = 0.25 * length
+            if gain <= noise or reach < 1e-10:  # no float on the way is better
+                return Ascent(x, point._replace(hessian=H), n_iter, gain <= noise)
+            continue
+        point, fresh = problem.at(x, 2), True
+        found = problem.hessian(x, point)
+        assert found is not None
+        H = found
+
+
+def within(H: FloatArray, g: FloatArray, unit: FloatArray, reach: float) -> FloatArray:
+    """The step s with |unit s| <= reach that maximizes g . s + s . H s / 2, whatever the signs of H's eigenvalues."""
+    lam, U = linalg.eigh(-H / unit[:, None] / unit, check_finite=False)
+    c = U.T @ (g / unit)
+    c[np.abs(lam) <= FLAT * lam.size] = 0.0  # directions of which H and g say nothing but rounding
+
+    def length(mu: float) -> float:
+        return float(np.linalg.norm(np.divide(c, lam + mu, out=np.zeros_like(c), where=c != 0)))
+
+    low = max(0.0, -float(lam[0])) + 1e-12 * max(1.0, float(np.abs(lam).max()))
+    if lam[c != 0].size and (lam[c != 0].min() <= 0 or length(0.0) > reach):
+        high = low + 1.0
+        while length(high) > reach:
+            high = low + 4 * (high - low)
+        mu = float(optimize.brentq(lambda mu: length(mu) - reach, low, high)) if length(low) > reach else low
+    else:
+        mu = 0.0
+    return np.asarray(U @ np.divide(c, lam + mu, out=np.zeros_like(c), where=c != 0) / unit)
 
 
 def descend(
     problem: Problem, x: FloatArray, tol: float, max_iter: int, report: Report, n_iter: int, beat: float
 ) -> Ascent:
-    """L-BFGS on the negative, in coordinates in which the Hessian of theta is I.
+    """L-BFGS on the negative, in coordinates in which the Hessian at the start is I as far as it is known.
 
     It ends where Newton steps can take over, or where its last gains are too small to beat the best so far.
     """
     m = problem.m
-    start = problem.at(x, 2, similarity=False)
+    start = problem.at(x, 2, similarity=problem.similarity.bends)
     assert start.hessian is not None
+    known = len(start.hessian)
     lam, U = linalg.eigh(-start.hessian, check_finite=False)
-    root = U / np.sqrt(np.maximum(lam, 1e-6 * max(float(lam[-1]), 1e-300)))  # theta = its start + root u
+    # logits are of size 1: along directions in which the posterior hardly bends, no step is larger
+    least = 1.0 if known > m else 1e-6 * max(float(lam[-1]), 1e-300)
+    root = np.eye(x.size)
+    root[:known, :known] = U / np.sqrt(np.maximum(np.abs(lam), least))
     few = x.size - m <= MANY
     points: dict[bytes, Point] = {}
     worst, values = abs(start.value), [-np.inf]
 
     def full(u: FloatArray) -> FloatArray:
-        return np.concatenate([x[:m] + root @ u[:m], x[m:] + u[m:]])
+        return x + root @ u
 
     def loss(u: FloatArray) -> tuple[float, FloatArray]:
         nonlocal worst
@@ -198,7 +238,7 @@ def descend(
             return worst + 1e3 * (1 + float(u @ u)), 2e3 * u
         worst = max(worst, -here.value)
         points[u.tobytes()] = here
-        return -here.value, -np.concatenate([root.T @ here.gradient[:m], here.gradient[m:]])
+        return -here.value, -(root.T @ here.gradient)
 
     def callback(u: FloatArray) -> None:
         here = points.get(u.tobytes()) or problem.at(full(u), 1)
@@ -222,15 +262,6 @@ def descend(
     u = optimize.minimize(loss, np.zeros(x.size), jac=True, method="L-BFGS-B", callback=callback, options=options).x
     point = points.get(u.tobytes()) or problem.at(full(u), 1)
     return Ascent(full(u), point, n_iter + len(values) - 1, largest(point.gradient) <= tol)
-
-
-def uphill(H: FloatArray, g: FloatArray) -> FloatArray:
-    """|H|^-1 g with the eigenvalues' absolute values; nothing along directions in which H is flat."""
-    d = np.sqrt(np.maximum(np.abs(H.diagonal()), np.finfo(np.float64).tiny))
-    lam, U = linalg.eigh(-H / d[:, None] / d, check_finite=False)
-    keep = np.abs(lam) > FLAT * lam.size
-    size = np.maximum(np.abs(lam[keep]), 1e-4)
-    return np.asarray(U[:, keep] @ ((U[:, keep].T @ (g / d)) / size) / d)
 
 
 def covariance_of(H: FloatArray) -> tuple[FloatArray, np.ndarray]:

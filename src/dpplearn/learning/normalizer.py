@@ -45,8 +45,8 @@ class Normalizer(NamedTuple):
 class Operand:
     """S of one item set as the routes want it: a matrix, rows, or columns in the order of quality.
 
-    What is dense and given stays in memory; similarities of sparse phi, which is far smaller, and learned ones are made
-    for each evaluation.
+    What is dense and given stays in memory; similarities of sparse phi, which is far smaller, and those that are
+    learned are made for each evaluation.
     """
 
     def __init__(self, items: Items, similarity: Similarity) -> None:
@@ -114,27 +114,23 @@ class OfDeterminant(Derivative):
                         second[a, b] = diagonal[:, a].sum()
                     else:
                         second[a, b] = Z[mine, ends[b] : ends[b + 1]].sum()
-        else:
-            G = np.asfortranarray(self.dense())
-            products = np.empty((p, n, n))
-            for a, way in enumerate(directions):
-                products[a] = product(G, way).T  # C_a G, in the order in which LAPACK leaves G C_a
-                diagonal[:, a] = np.einsum("ij,ij->j", products[a], G)
-            turned = products.transpose(0, 2, 1).reshape(p, -1)
-            second = products.reshape(p, -1) @ turned.T
+        else:  # I, 11^T, and matrices
+            G, parts = np.asfortranarray(self.dense()), directions[2:]
+            g = G.sum(axis=1)
+            left, right = np.empty((len(parts), n, n)), np.empty((len(parts), n, n))  # C_a G, and G C_a
+            diagonal[:, 0], diagonal[:, 1] = self.squares(), g**2
+            for a, way in enumerate(parts):
+                right[a] = blas.dsymm(1.0, way.triangle(n), G, side=1, lower=1)
+                left[a] = right[a].T
+                diagonal[:, a + 2] = np.einsum("ij,ij->i", right[a], G)
+            second[:, 0] = diagonal.sum(axis=0)  # <G, C_a G>
+            second[1, 1] = g.sum() ** 2
+            second[2:, 1] = right.sum(axis=1) @ g  # 1^T G C_a G 1
+            second[2:, 2:] = left.reshape(len(parts), n * n) @ right.reshape(len(parts), n * n).T
         second = np.tril(second) + np.tril(second, -1).T
         with np.errstate(over="ignore", invalid="ignore"):
             ratio = np.where(diagonal > 0, diagonal * np.exp(-eta)[:, None], 0.0)
         return -second, ratio
-
-
-def product(G: FloatArray, way: Direction) -> FloatArray:
-    """G C_a, n x n."""
-    if way.rows is not None:
-        return np.asarray((G @ way.rows) @ way.rows.T)
-    if way.matrix is None and way.packed is None:
-        return G
-    return np.asarray(blas.dsymm(1.0, way.triangle(len(G)), G, side=1, lower=1))
 
 
 @dataclass(frozen=True, eq=False)

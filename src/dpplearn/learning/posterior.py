@@ -16,7 +16,7 @@ from dpplearn.learning.backends import Backend, make_backend
 from dpplearn.learning.diagnosis import check_possible, is_settled, warn_about_bounds, warn_about_starts
 from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
-from dpplearn.learning.joint import Ascent, Outcome, Point, Problem, climb, covariance_of, outcome
+from dpplearn.learning.joint import Ascent, Outcome, Point, Problem, climb, covariance_of, leads_to, outcome
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.profile import Known, Profile, maximize_profile
@@ -259,7 +259,7 @@ def climb_all(
     state: Checkpoint,
     progress: Progress,
 ) -> Outcome:
-    """From every start in turn; those that a checkpoint has done are not done again."""
+    """The best start to its maximum, and of the others those that do not lead there; what a checkpoint has is kept."""
     m, S = problem.m, problem.similarity
     starts = S.starts()
     rng = np.random.default_rng(1)
@@ -270,24 +270,38 @@ def climb_all(
         progress.finish(n_iter, point.terms.value, largest(point.gradient))
         state.save(x[:m], S.with_parameters(x[m:]), n_iter, point.terms.value, known)
 
-    if where is not None and tuple(where.tolist()) in known:  # that start is done
-        where = None
-    ascents = []
+    ascents = []  # maxima
     for w, done in known.items():
         x = np.concatenate([done.parameters, np.array(w)])
         point = problem.at(x, 2)
         ascents.append(Ascent(x, point._replace(hessian=problem.hessian(x, point)), n_iter, done.converged))
-    for vector in starts[len(ascents) :]:
-        x = np.concatenate([theta, vector if where is None else where])
-        where = None
-        last = settings.max_iter + n_iter
-        best = max((ascent.point.value for ascent in ascents), default=-np.inf)
-        found = climb(problem, x, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, beat=best)
-        n_iter, theta = found.n_iter, found.x[:m]
-        ascents.append(found)
-        known[tuple(found.x[m:].tolist())] = Done(theta, found.point.value, found.point.gradient[m:], found.converged)
-        state.save(theta, S.with_parameters(found.x[m:]), n_iter, found.point.terms.value, known)
-    return outcome(problem, ascents)
+    points: list[FloatArray] = []
+    for vector in starts:  # each with weights theta that are about right for it
+        points.append(problem.along_theta(np.concatenate([theta, vector]), 0.1, 1 + 2 * (not points)))
+        theta = points[-1][:m]
+    if where is not None and tuple(where.tolist()) not in known:  # the climb that was interrupted
+        points[0] = np.concatenate([theta, where])
+    elif len(points) > 1 and not ascents:  # the best first
+        points.sort(key=lambda x: -problem.at(x, 1, similarity=False).value)
+    reached = []
+    for x in points:
+        led = leads_to(problem, x, ascents)
+        if led is None:
+            best = max((ascent.point.value for ascent in ascents), default=-np.inf)
+            last = settings.max_iter + n_iter
+            found = climb(problem, x, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, beat=best)
+            n_iter = found.n_iter
+            led = leads_to(problem, found.x, ascents) if found.point.hessian is None else None
+            if led is not None:
+                reached.append(led)
+                continue
+            led = found
+            ascents.append(led)
+            end = tuple(led.x[m:].tolist())
+            known[end] = Done(led.x[:m], led.point.value, led.point.gradient[m:], led.converged)
+            state.save(led.x[:m], S.with_parameters(led.x[m:]), n_iter, led.point.terms.value, known)
+        reached.append(led)
+    return outcome(problem, reached)
 
 
 def penalized(terms: Terms, theta: FloatArray, precision: FloatArray) -> Terms:

@@ -36,9 +36,9 @@ def conditional_entropies(blocks: FloatArray, free: int) -> Entropies:
             value += float((mass * binary_entropy(a)).sum())
         if t < m - 1:
             outer = A[:, :, 1:, :1] * A[:, :, :1, 1:]
-            out, within = (1 - a)[:, :, None, None], a[:, :, None, None]
+            by_out, by_in = inverses(A)
             rest = A[:, :, 1:, 1:]
-            matrices = np.concatenate([rest + outer / out, rest - outer / within], axis=1)
+            matrices = np.concatenate([rest + outer * by_out, rest - outer * by_in], axis=1)
             levels.append((matrices, np.concatenate([mass * (1 - a), mass * a], axis=1)))
     G, g = np.zeros((len(blocks), 1 << m, 0, 0)), np.zeros((len(blocks), 1 << m))
     for t in range(m - 1, -1, -1):
@@ -54,12 +54,13 @@ def conditional_entropies(blocks: FloatArray, free: int) -> Entropies:
         both = np.empty_like(A)
         if t < m - 1:
             v, u = A[:, :, 1:, 0], A[:, :, 0, 1:]
-            change = G_out / (1 - a)[:, :, None, None] - G_in / a[:, :, None, None]  # d / d(v u)
+            by_out, by_in = inverses(A)
+            change = G_out * by_out - G_in * by_in  # d / d(v u)
             by_row = (change @ u[..., None])[..., 0]
             both[:, :, 1:, 1:] = G_out + G_in
             both[:, :, 1:, 0] = by_row
             both[:, :, 0, 1:] = (v[:, :, None] @ change)[:, :, 0]
-            squares = G_out / ((1 - a) ** 2)[:, :, None, None] + G_in / (a**2)[:, :, None, None]
+            squares = G_out * by_out**2 + G_in * by_in**2
             slope += ((v[:, :, None] @ squares)[:, :, 0] * u).sum(axis=-1)
         both[:, :, 0, 0] = np.where(a == A[:, :, 0, 0], slope, 0.0)
         G = both
@@ -69,6 +70,13 @@ def conditional_entropies(blocks: FloatArray, free: int) -> Entropies:
 def chances(A: FloatArray) -> FloatArray:
     """First diagonal entries, kept off 0 and 1."""
     return np.clip(A[..., 0, 0], LEAST, 1 - LEAST)
+
+
+def inverses(A: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """1 / P(out) and 1 / P(in) of the first item; 0 for a branch that is impossible, whose matrices do not count."""
+    a = A[..., :1, :1]
+    inside = np.clip(a, LEAST, 1 - LEAST)
+    return np.where(a < 1 - LEAST, 1 / (1 - inside), 0.0), np.where(a > LEAST, 1 / inside, 0.0)
 
 
 def binary_entropy(p: FloatArray) -> FloatArray:

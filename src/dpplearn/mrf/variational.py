@@ -74,7 +74,8 @@ def best_process(
         value, best = climbed(soft, best.K)
     independent = mean_field(w, W)
     if value < independent.log_z:  # independent items are a DPP too
-        best = climbed(W, loosely(independent.pairs.diagonal(), W))[1]
+        again = climbed(W, loosely(independent.pairs.diagonal(), W))
+        best = max((value, best), again, key=lambda pair: pair[0])[1]
     if best.surrogate.exact:
         return Variational(kernels, climb(best.surrogate, kernels, best.x, 2000), best.surrogate)
     for _ in range(2):
@@ -153,7 +154,7 @@ class Weighed:
         w, W, soft = surrogate.w, surrogate.W, np.maximum(surrogate.W, -HARD)
         mean, mean_soft, value = expected_score(w, W, K)[0], expected_score(w, soft, K)[0], surrogate(K)[0]
         parts = []
-        for part in batches(size, 2 * surrogate.blocks.size + len(K)):
+        for part in batches(size, len(K)):
             draws = q.sample(len(range(size)[part]), rng=rng)
             Y = draws.to_sparse().toarray().astype(np.float64)
             log_q, score = np.asarray(q.log_prob(draws)), scores(w, soft, Y)
@@ -162,9 +163,11 @@ class Weighed:
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def slopes(self) -> FloatArray:
-        """Of the values on what is known."""
+        """Of the values on what is known; those of q itself are 1 and -1, and rare sets count as much as a slope."""
+        from scipy import optimize
+
         known, values = self.known - self.known.mean(axis=0), self.values - self.values.mean()
-        return np.asarray(np.linalg.lstsq(known, values, rcond=None)[0])
+        return np.asarray(optimize.lsq_linear(known, values, bounds=(-2.0, 2.0)).x)
 
     def left(self, slopes: FloatArray | None = None) -> FloatArray:
         """The values without what is known: the same mean, a smaller spread."""

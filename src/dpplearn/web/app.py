@@ -110,8 +110,10 @@ def routes(service: Service) -> APIRouter:
     )(service.select)
     router.post(
         "/clusters/{id}/export",
-        responses={200: {"content": {kind: {} for kind in schema.FORMATS.values()}}}
-        | problems(*BODY, "cluster-gone", "infeasible"),
+        responses={
+            200: {"content": {kind: {} for kind in schema.FORMATS.values()}},
+            **problems(*BODY, "cluster-gone", "infeasible"),
+        },
         response_class=Response,
         response_description="The file.",
         openapi_extra=body(schema.Export),

@@ -14,6 +14,7 @@ from dpplearn.summarize.corpora.mismatch import misread
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.model.about import check_about
 from dpplearn.summarize.model.features import Featurized
+from dpplearn.summarize.model.first_choice import finalists
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.summarizer import Summarizer
 from dpplearn.summarize.text.budget import AUTO, Budget, settled
@@ -113,8 +114,9 @@ class Engine:
 
     def _try_all(self, forever: Deadline) -> None:
         one = Cluster.from_texts(["A storm hit the coast."])  # arrays of one row have a memory layout of their own
-        pinned = {"include": [0], "exclude": [1]}
-        for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {})):
+        two = Cluster.from_texts(["A storm hit the coast. Schools stay closed."])
+        pinned, room = {"include": [0], "exclude": [1]}, {"include": [0], "budget": 5}  # for one of the two
+        for cluster, pins in ((Cluster.example(), pinned), (Cluster.example(), {}), (one, {}), (two, room)):
             reading = self.prepare(self.read(cluster, self.default), forever)
             for decoder in schema.DECODERS:
                 for diversity in (0.25, 0.5, 0.75):
@@ -161,7 +163,7 @@ class Engine:
         for one in documents:
             if len(one.text) > longest:
                 found = f"Document {one.id!r} has {len(one.text):,} characters"
-                raise limited("too-large", "max_document_characters", longest, found, "Cut it.")
+                raise limited("too-large", "max_document_characters", longest, found, "Cut it, or send it in parts.")
         cluster = Bounded(documents, max_sentences=self.settings.max_sentences)
         try:
             return self.read(cluster, name, **kept)
@@ -170,8 +172,9 @@ class Engine:
 
     def read(self, cluster: Cluster, name: str, **kept: Any) -> Read:
         """A cluster for a model, whatever the limits are."""
-        read = self.models[name].features_.read(cluster, **kept)
-        return Read(name, read, tuple(notes(read, self.models[name].language)))
+        model = self.models[name]
+        read = finalists(model.features_.read(cluster, **kept), model._predictor, keep=self.settings.exact_sentences)
+        return Read(name, read, tuple(notes(read, model.language)))
 
     def prepare(self, read: Read, deadline: Deadline) -> Reading:
         """Make all that does not depend on a selection's options."""
@@ -247,6 +250,12 @@ def notes(read: Featurized, language: str | None) -> Iterator[str]:
     said = misread(read.cluster, language)
     if said is not None:
         yield f"{said} Use a model that was trained on that language (dpplearn serve --model FILE)."
+    if read.passed:
+        yield (
+            f"Of {len(read) + read.passed:,} sentences, a first choice kept the {len(read):,} that promise most; the "
+            "summary is chosen from these."
+        )
+        return  # a document without a sentence among these may have had some
     held = {sentence.document for sentence in read.sentences}
     for i, document in enumerate(read.cluster.documents):
         if i not in held:

@@ -44,7 +44,7 @@ class Text(NamedTuple):
 
 
 TEXTS = {
-    "model": Text("one name of a model", lambda value: True),
+    "model": Text("one name of a model", lambda _: True),
     "keep_all": Text("true or false, once", lambda value: value in ("true", "false")),
 }
 
@@ -141,9 +141,8 @@ def read_upload(file: File, number: int, settings: Settings) -> list[Document]:
     most = settings.max_document_characters
     for one in found:
         if len(one.text) > most:
-            raise limited(
-                "too-large", "max_document_characters", most, f"{name} has {len(one.text):,} characters", "Cut it."
-            )
+            what = f"{name} has {len(one.text):,} characters"
+            raise limited("too-large", "max_document_characters", most, what, "Cut it, or send it in parts.")
     return found
 
 

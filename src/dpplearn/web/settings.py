@@ -28,6 +28,9 @@ class Settings:
         Requests that are worked on at once, and those that may wait; further ones are answered 429.
     max_body_bytes, max_upload_bytes, max_documents, max_document_characters, max_sentences : int
         Of one request; files of a form may be longer than JSON, most of them being no text.
+    exact_sentences : int
+        How many the exact model is asked about, with arrays of a row and a column for each: of more, such as those of
+        a book, a first choice is made (`dpplearn.summarize.model.first_choice`).
     max_file_seconds : float
         How long one uploaded file that is no text (PDF, Word, e-mail ...) may take to read.
     max_seconds : float
@@ -60,8 +63,9 @@ class Settings:
     max_body_bytes: int = 4_000_000
     max_upload_bytes: int = 32_000_000
     max_documents: int = 100
-    max_document_characters: int = 500_000
-    max_sentences: int = 1_500
+    max_document_characters: int = 2_000_000
+    max_sentences: int = 10_000
+    exact_sentences: int = 1_500
     max_seconds: float = 30.0
     max_file_seconds: float = 10.0
     max_answers_bytes: int = 64_000_000

@@ -101,26 +101,27 @@ def test_numbers_of_sentences_that_are_not_valid(select, is_problem, include, de
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "detail"),
     [
-        {"include": [0], "exclude": [0]},
-        {"exclude": list(range(74))},
-        {"include": [0, 21, 31, 40], "budget": 50},
+        ({"include": [0], "exclude": [0]}, "both pinned and banned"),
+        ({"exclude": list(range(74))}, "All 74 sentences are banned"),
+        ({"include": [0, 21, 31, 40], "budget": 50}, "more than the budget of 50"),
     ],
 )
-def test_selections_that_cannot_be(select, is_problem, options):
-    is_problem(select(**options), 422, "infeasible")
+def test_selections_that_cannot_be(select, is_problem, options, detail):
+    assert detail in is_problem(select(**options), 422, "infeasible")["detail"]
 
 
 def test_documents_without_a_word(client, is_problem):
     for text in ("", "...", "!!! ---"):
-        is_problem(client.post(CLUSTERS, json={"documents": [{"text": text}]}), 422, "nothing-to-choose")
+        answer = client.post(CLUSTERS, json={"documents": [{"text": text}]})
+        assert is_problem(answer, 422, "nothing-to-choose")["title"] == "There is nothing to choose from"
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b'{"documents": [{"text": "\\ud800"}]}', b"nan"])
 def test_a_body_that_is_not_json(client, is_problem, body):
     answer = client.post(SUMMARIZE, content=body, headers={"Content-Type": "application/json"})
-    is_problem(answer, 400, "malformed")
+    assert "JSON" in is_problem(answer, 400, "malformed")["detail"]
 
 
 @pytest.mark.parametrize("path", [CLUSTERS, SUMMARIZE])
@@ -162,7 +163,7 @@ def test_head_is_get_without_a_body(client, path):
 
 def test_addresses_that_do_not_exist(client, is_problem):
     for path in ("/nothing", "/api/v1", "/api/v2/health", "/static/nothing.js", "/static/", "/problems/nothing"):
-        is_problem(client.get(path), 404, "not-found")
+        assert is_problem(client.get(path), 404, "not-found")["instance"] == path
 
 
 @pytest.mark.parametrize("path", ["/static/..%2fapp.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/%00"])

@@ -133,7 +133,7 @@ def test_a_large_file_stays_in_memory(monkeypatch):
 
 def test_one_bad_file_does_not_block_the_others(client, is_problem):
     good = [("a.docx", docx([("paragraph", "It rained in Oslo.")])), ("b.eml", eml("The river rose fast."))]
-    bad = [("scan.pdf", pdf_scan()), ("old.doc", bytes.fromhex("d0cf11e0a1b11ae1")), ("long.txt", b"x" * 600_000)]
+    bad = [("scan.pdf", pdf_scan()), ("old.doc", bytes.fromhex("d0cf11e0a1b11ae1")), ("long.txt", b"x" * 2_100_000)]
     answer = upload(client, good[0], *bad, good[1]).json()
     assert [one["id"] for one in answer["documents"]] == ["a.docx", "b.eml"]
     assert [(one["file"], one["name"]) for one in answer["skipped"]] == [
@@ -148,6 +148,17 @@ def test_one_bad_file_does_not_block_the_others(client, is_problem):
     assert [one["pointer"] for one in found["errors"]] == ["/files/0", "/files/1", "/files/2"]
     assert all(name in found["detail"] for name, _ in bad)
     assert client.get("/api/v1/models").json()["files"] == suffixes()
+
+
+def test_a_form_says_what_to_choose_from(client, is_problem):
+    page, river = (
+        ("a.md", b"# Floods\n\nThe river rose by two meters.\n\n## The school"),
+        "The river rose by two meters.",
+    )
+    for keep_all, texts in (("false", [river]), ("true", [river, "The school"])):
+        assert [one["text"] for one in upload(client, page, keep_all=keep_all).json()["sentences"]] == texts
+    answer = upload(client, page, keep_all="maybe")
+    assert is_problem(answer, 422, "invalid")["detail"] == "/keep_all: the field must hold true or false, once."
 
 
 def test_a_file_that_stalls_is_named_and_ended(serving):

@@ -41,7 +41,7 @@ def test_both_sliders_ask_for_a_selection_and_for_nothing_else(example: Seen) ->
         spread.append(alike["mean"])
     assert found[0] != found[1]
     assert spread[0] > spread[1]
-    asks = {path for _, path in example.requests[asked:] if not path.endswith("icon.svg")}  # another address, as it were
+    asks = {path for _, path in example.requests[asked:] if not path.endswith("icon.svg")}
     assert asks == {f"{example.cluster()}/select"}
 
 

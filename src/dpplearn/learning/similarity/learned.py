@@ -71,6 +71,11 @@ class Learned(Similarity):
         """Whether it starts from the sum of phi^T phi over all items."""
         return False
 
+    @property
+    def bends(self) -> bool:
+        """Whether `linear` answers: second derivatives are exact."""
+        return type(self).linear is not Learned.linear
+
     def linear(self, items: Items, G: Derivative, subset: IntArray | None = None) -> Linear | None:  # noqa: ARG002
         """Slopes and directions dS/dw of the weights, if S is linear in them and the parameters are their logits."""
         return None

@@ -59,6 +59,8 @@ class Because:
 
     def as_a_whole(self, i: int, every: list[Reason]) -> Reason:
         """Where no idea counts by itself: all of them together, or the room that there was."""
+        if self.ready.n == 1:
+            return Reason("only", "the only sentence", 0.0)
         total = sum(reason.amount for reason in every)
         whole = Reason("all", "a little of everything", total, self.relative.error(i, *self.ideas))
         return whole if whole.counts else Reason("room", "no better than others, but there was room for it", total)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -16,6 +16,7 @@ from dpplearn.summarize.model.about import ASKING
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.text.language import small_words
 from dpplearn.summarize.text.word_lists import word_lists, word_set
+from dpplearn.summarize.text.words import SINGLE
 
 SMALL = 3  # letters of Latin words that mean little, unless they are names
 LONG = 8  # letters: shorter words weigh less, as they are less often what a text is about
@@ -23,6 +24,7 @@ NAMES = 1.5  # how much more than a long word a name weighs
 FEW = 3  # words that stand for many
 TOPICS = 3  # that are named
 DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow week month year")
+_SINGLE = re.compile(f"[{SINGLE}]")
 _WRITTEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
 
@@ -47,8 +49,8 @@ class Vocabulary:
     """
 
     def __init__(self, read: SplitCluster) -> None:
-        self.read = read
-        self.count = Counter(word for tokens in read.words for word in {*tokens})
+        self.read, self.words = read, [in_twos(tokens) for tokens in read.words]
+        self.count = Counter(word for tokens in self.words for word in {*tokens})
         self.meaning = {word for word in self.count if self._means(word)}
 
     def _means(self, word: str) -> bool:
@@ -84,19 +86,23 @@ class Vocabulary:
 
     def shared(self, i: int, j: int) -> tuple[str, ...]:
         """The words that two sentences have in common, those that weigh most first."""
-        return self.strongest({*self.read.words[i]} & {*self.read.words[j]}, 2 * FEW)
+        return self.strongest({*self.words[i]} & {*self.words[j]}, 2 * FEW)
 
     def only(self, i: int, others: IntArray) -> tuple[str, ...]:
         """Words of a sentence that none of the others has."""
-        return self.strongest({*self.read.words[i]} - self.said(others))
+        return self.strongest({*self.words[i]} - self.said(others))
 
     def said(self, subset: IntArray) -> set[str]:
         """All words of some sentences."""
-        return {word for j in subset.tolist() for word in self.read.words[j]}
+        return {word for j in subset.tolist() for word in self.words[j]}
 
     def covered(self, subset: IntArray) -> float:
-        """The share of what the cluster's words weigh, those that several sentences have, that a set has."""
-        weights = {word: self.worth(word) for word in self.meaning if self.count[word] > 1}
+        """The share that a set has of what the words of the cluster weigh: of those that several sentences have.
+
+        Of all of them, where no two sentences have one in common.
+        """
+        several = {word for word in self.meaning if self.count[word] > 1} or self.meaning
+        weights = {word: self.worth(word) for word in several}
         said = self.said(subset)
         total = sum(weights.values())
         return sum(weight for word, weight in weights.items() if word in said) / total if total else 1.0
@@ -110,15 +116,13 @@ class Vocabulary:
         topics: list[Topic] = []
         rest = [i for i in range(len(self.read)) if i not in {*subset.tolist()}]
         while rest and len(topics) < most:
-            new = [{word for word in self.read.words[i] if word not in gone and self.count[word] > 1} for i in rest]
+            new = [{word for word in self.words[i] if word not in gone and self.count[word] > 1} for i in rest]
             worth = [sum(map(self.worth, words)) for words in new]
             k = int(np.argmax(worth))
             words = self.strongest(new[k])
             if len(words) < 2:
                 break
-            has = {
-                one.document for one, said in zip(self.read.sentences, self.read.words, strict=True) if new[k] & {*said}
-            }
+            has = {one.document for one, said in zip(self.read.sentences, self.words, strict=True) if new[k] & {*said}}
             topics.append(Topic(words, rest[k], len(has)))
             gone |= new[k]
         return tuple(topics)
@@ -129,6 +133,25 @@ def without_meaning() -> frozenset[str]:
     """Words that no text is about: small ones, those that tell sentences or what leans, names of days and months."""
     lists = ("sentence-words", "leaning-words", "months")
     return small_words() | ASKING | DAYS | frozenset().union(*(w for name in lists for w in word_lists(name).values()))
+
+
+def in_twos(tokens: Sequence[str]) -> list[str]:
+    """Words, and characters that are words each, as Chinese ones are, by twos: one alone says little.
+
+    Examples
+    --------
+    >>> in_twos(["无", "人", "机", "in", "2024"])
+    ['无人', '人机', 'in', '2024']
+    """
+    single = [len(one) == 1 and _SINGLE.match(one) is not None for one in tokens]
+    found = []
+    for k, one in enumerate(tokens):
+        after = k + 1 < len(tokens) and single[k + 1]
+        if not single[k] or not (after or (k > 0 and single[k - 1])):
+            found.append(one)
+        elif after:
+            found.append(one + tokens[k + 1])
+    return found
 
 
 def quoted(words: Iterable[str]) -> str:

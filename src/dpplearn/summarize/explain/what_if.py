@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpplearn._cached import cached_property
 from dpplearn._checks import IntArray
 from dpplearn.summarize.model.decision import Decision
 
 CHECKED = 200  # sentences up to which each reason is checked: a decision takes about the cube of their number
 QUICK = ("consensus", "greedy", "local")  # decoders that are asked again; others draw many samples, or look at all sets
 TRIES = 6  # rooms of another size that are looked at
-ROUNDS = 4  # choices in a row, each without those before
+ROUNDS, FAR = 4, 10  # choices in a row, each without those before; for most sentences, and for the first
+FIRST = 10  # sentences that are looked for longer
 
 
 class WhatIf:
@@ -22,6 +22,7 @@ class WhatIf:
         self.asks = decision.ready.n <= CHECKED and decision.decoder in QUICK
         self._without: dict[tuple[int, ...], frozenset[int]] = {}
         self._with: dict[float, frozenset[int]] = {}
+        self._rounds, self._asked_about = [subset], 0
 
     def without(self, *gone: int) -> frozenset[int]:
         """Which sentences would be chosen that are not, if these were not there."""
@@ -37,20 +38,24 @@ class WhatIf:
             self._with[room] = self._new(self.decision.otherwise(np.empty(0, np.int64), room))
         return self._with.get(room, frozenset())
 
-    @cached_property
-    def rounds(self) -> list[IntArray]:
-        """The sentences chosen; those that would be without these; those without both, and so on."""
-        found = [self.subset]
-        while self.asks and found[-1].size and len(found) <= ROUNDS:
-            found.append(self.decision.otherwise(np.concatenate(found)))
-        return found
-
     def before(self, i: int) -> tuple[int, ...]:
-        """The sentences that come before one: without them it would be chosen. None where that is not known."""
-        forms = self.decision.ready.read.forms
-        for k, chosen in enumerate(self.rounds[1:], 1):
+        """The sentences that come before one: without them it would be chosen. None where that is not known.
+
+        Those chosen; those that would be without these; those without both, and so on: more of them for the first that
+        are asked about, which are the best ones.
+        """
+        self._asked_about += 1
+        most = FAR if self._asked_about <= FIRST else ROUNDS
+        forms, k = self.decision.ready.read.forms, 1
+        while self.asks and k <= most:
+            if k == len(self._rounds):
+                self._rounds.append(self.decision.otherwise(np.concatenate(self._rounds)))
+            chosen = self._rounds[k]
             if i in chosen if forms is None else np.isin(forms[i], forms[chosen]):
-                return tuple(np.concatenate(self.rounds[:k]).tolist())
+                return tuple(np.concatenate(self._rounds[:k]).tolist())
+            if not chosen.size:
+                break
+            k += 1
         return ()
 
     def _new(self, chosen: IntArray) -> frozenset[int]:

@@ -82,7 +82,7 @@ def covers(sentences: Sequence[Sentence], names: Sequence[str], share: float) ->
     """The documents that sentences are from, and a share of the words."""
     found = tuple(sorted({one.document for one in sentences}))
     of_all = f"{len(found)} of {len(names)} documents, and " if len(names) > 1 else ""
-    return Covers(found, len(names), share, f"{of_all}{share:.0%} of what several sentences speak of")
+    return Covers(found, len(names), share, f"{of_all}{share:.0%} of what the sentences speak of")
 
 
 def leaves_out(covered: Covers, topics: tuple[Topic, ...], names: Sequence[str]) -> LeavesOut:
@@ -111,8 +111,10 @@ def sureness(chance: FloatArray, cost: FloatArray, free: IntArray) -> Sureness |
         return None
     kept, share = float(chance[free].sum()), float(cost[free] @ chance[free] / cost[free].sum())
     how = "a sure choice" if share >= SURE else "a fairly sure choice" if share >= FAIRLY else "a close choice"
-    which = f"of these {free.size} sentences" if free.size > 1 else "of this sentence"
-    return Sureness(kept, free.size, share, f"{how}: a summary drawn from the model has {kept:.1f} {which} on average")
+    often = f"a summary drawn from the model has {kept:.1f} of these {free.size} sentences on average"
+    if free.size == 1:
+        often = f"{share:.0%} of the summaries drawn from the model have this sentence"
+    return Sureness(kept, free.size, share, f"{how}: {often}")
 
 
 def whole_set(
