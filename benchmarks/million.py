@@ -113,7 +113,8 @@ print(time.process_time() - start)
 def facility(peer: str, d: int, most: float) -> dict | None:
     """A peer's facility location at the largest size that it finishes in so many CPU seconds, and diversify there."""
     found = None
-    for n in (1000, 2000, 5000, 10_000, 20_000, 30_000):  # similarities of more would not fit into memory
+    sizes = (1000, 2000, 5000, 10_000, 20_000)
+    for n in sizes[:4] if peer == "submodlib" else sizes:  # it takes 5 GB at 10,000, and so 20 at 20,000
         code = FACILITY.format(n=n, d=d, k=n // 100, peer=peer)
         try:
             out = subprocess.run(
