@@ -35,7 +35,8 @@ from dpplearn.summarize.model.stages import (
 from dpplearn.summarize.model.tfidf import Idf
 
 FILES = 20  # of values, that are counted at a time
-AT_ONCE = 2**26  # squares of numbers of sentences, up to which instances are held in memory: 512 MB of cosines
+FEW = 500  # clusters, up to which instances are held in memory,
+AT_ONCE = 2**26  # and squares of their numbers of sentences: 512 MB of cosines
 
 
 class Counted(NamedTuple):
@@ -56,6 +57,7 @@ class Prepared(NamedTuple):
     """Shards that are ready for the likelihood, and what is known of them."""
 
     shards: list[Path]
+    clusters: int
     sentences: int
     empty: list[str]  # names of clusters without a target
     squares: int  # of the numbers of sentences, added up
@@ -113,7 +115,7 @@ class Line:
         todo = (Binning(a, b, self.settings, edges, out) for a, b, out in made if not out.exists())
         for done, _ in enumerate(self.workers.each(bin_shard, todo), 1):
             self.progress.stage("Features", done, len(made))
-        return Prepared([out for _, _, out in made], sentences, empty, squares)
+        return Prepared([out for _, _, out in made], self.counted.clusters, sentences, empty, squares)
 
     def _shards(self, record: Path) -> list[tuple[Path, Path, Path]]:
         """Of each shard of a piece its items, their values, and what is made of these."""
@@ -203,7 +205,7 @@ def there(items: Path, values: Path, shard: Path) -> bool:
 
 def instances(prepared: Prepared) -> tuple[Any, ...]:
     """What is learned from: item sets, targets and weights where they are few, else the files that hold them."""
-    if prepared.squares > AT_ONCE:
+    if prepared.clusters > FEW or prepared.squares > AT_ONCE:
         return ([str(path) for path in prepared.shards],)
     X, y, weights = list[ItemSet](), list[IntArray](), list[float]()
     for shard in map(load_shard, prepared.shards):
