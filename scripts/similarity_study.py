@@ -40,7 +40,7 @@ OF = {False: "of the set", True: "given the size"}
 # Made-up data
 
 THETA = np.array([-1.0, 0.8, -0.5])
-DRAWS, T, N = 8, 60, 9
+DRAWS, T, N = 4, 60, 9
 
 
 def item_set(n, rng):
@@ -66,9 +66,9 @@ def draw(count, n, truth, rng):
 
 
 def agreement(model, X, y):
-    """Mean share of the chosen items that the model chooses too, when it chooses as many."""
+    """Mean share of the chosen items that the model chooses too, when it chooses as many at most, in percent."""
     pairs = [(x, Y) for x, Y in zip(X, y, strict=True) if Y.size]
-    return float(np.mean([np.isin(model.decode(x, k=int(Y.size)).subset, Y).mean() for x, Y in pairs]))
+    return 100 * float(np.mean([np.isin(Y, model.decode(x, k=int(Y.size)).subset).mean() for x, Y in pairs]))
 
 
 def made_up(name, given_size, kind):
@@ -78,7 +78,7 @@ def made_up(name, given_size, kind):
         X, y = draw(2 * T, N, truths()[name], np.random.default_rng([15, seed]))
         options = {"nugget": 0.05} if kind == "fixed" else {"similarity": kind, "n_starts": 2}
         model = ConditionalDPP(10.0, given_size=given_size, **options).fit(X[:T], y[:T])
-        found.append([model.score(X[T:], y[T:]), 100 * agreement(model, X[T:], y[T:])])
+        found.append([model.score(X[T:], y[T:]), agreement(model, X[T:], y[T:])])
     return {"log-likelihood": [a for a, _ in found], "agreement": [b for _, b in found]}
 
 
@@ -98,10 +98,10 @@ def encoder_of(clusters):
     return lambda some: np.hstack([made.transform(some), np.full((len(some), 1), 0.05)])  # unknown words: all alike
 
 
-def trained(kind, clusters, length, given_size, with_encoder):
+def trained(kind, clusters, length, features, given_size, with_encoder):
     """As `Summarizer.fit` does, but for the likelihood given the size."""
     encoder = encoder_of(clusters) if with_encoder else None
-    summarizer = Summarizer(budget=length, unit="words", similarity=kind, encoder=encoder)
+    summarizer = Summarizer(features, budget=length, unit="words", similarity=kind, encoder=encoder)
     settings = summarizer.settings
     features = settings.sentence_features()
     examples = [Example(r, r.item_set("words"), training_targets(r, settings)) for r in features.fit_read(clusters)]
@@ -136,21 +136,21 @@ def folds(corpus, data):
     return [tuple(parts)], 150
 
 
-def one_fold(corpus, data, kind, given_size, with_encoder, fold):
+def one_fold(corpus, data, kind, features, given_size, with_encoder, fold):
     with warnings.catch_warnings(), blas_threads(0):
         warnings.simplefilter("ignore")
         (train, test), length = folds(corpus, data)[0][fold], folds(corpus, data)[1]
         start = time.process_time()
-        summarizer = trained(kind, train, length, given_size, with_encoder)
+        summarizer = trained(kind, train, length, features, given_size, with_encoder)
         spent = time.process_time() - start
         weights = summarizer.model_.similarity_.weights if kind in ("fixed", "mixture") else {}
         return [(*scored(summarizer, cluster, length), weights, spent) for cluster in test]
 
 
-def texts(corpus, data, kind, given_size, with_encoder, apply=map):
+def texts(corpus, data, kind, features, given_size, with_encoder, apply=map):
     """Figures of every held-out cluster."""
     count = len(folds(corpus, data)[0])
-    work = apply(partial(one_fold, corpus, data, kind, given_size, with_encoder), range(count))
+    work = apply(partial(one_fold, corpus, data, kind, features, given_size, with_encoder), range(count))
     found = [one for fold in work for one in fold]
     names = found[0][2]
     return {
@@ -219,13 +219,14 @@ def row(kind, given_size, **found):
 
 
 def named(found):
-    return found.get("truth"), found["kind"], found["likelihood"]
+    return found.get("truth", found.get("features")), found["kind"], found["likelihood"]
 
 
 def study(which, data, apply, known):
     """Rows of one part of the study that are not known yet, one at a time."""
     if which == "made-up":
         asked = [(name, size, kind) for name in truths() for size in OF for kind in KINDS]
+        asked.sort(key=lambda one: one[2] == "projected")  # which takes longest
         asked = [(name, size, kind) for name, size, kind in asked if (name, kind, OF[size]) not in known]
         for (name, size, kind), found in zip(asked, apply(partial(star, made_up), asked), strict=True):
             yield {"truth": name} | row(kind, size, **found)
@@ -234,12 +235,13 @@ def study(which, data, apply, known):
         for (_, kind), found in zip(asked, apply(partial(star, registries), asked), strict=True):
             yield row(kind, False, **found)
     else:
-        plain = [(kind, False, False) for kind in KINDS]
+        plain = [(kind, features, False, False) for features in ("paper", "general") for kind in KINDS]
         more = [("mixture", False, True), ("fixed", False, True), ("fixed", True, False), ("mixture", True, False)]
-        for kind, size, encoder in plain + more:
+        for kind, features, size, encoder in plain + [(kind, "paper", *others) for kind, *others in more]:
             title = f"{kind} with an encoder" if encoder else kind
-            if (None, title, OF[size]) not in known:
-                yield row(title, size, **texts(which, data, kind, size, encoder, apply))
+            if (features, title, OF[size]) not in known:
+                found = texts(which, data, kind, features, size, encoder, apply)
+                yield {"features": features} | row(title, size, **found)
 
 
 def star(function, arguments):
@@ -257,8 +259,8 @@ def against(found, base, name, digits):
     return f"{x.mean():.{digits}f} ({d.mean():+.{digits}f} ± {d.std(ddof=1) / np.sqrt(d.size):.{digits}f})"
 
 
-def table(rows, columns, first=("kind", "likelihood")):
-    """A table with a column for each of the figures; each row is compared with the fixed kind of its likelihood."""
+def table(rows, columns, first):
+    """A table with a column for each of the figures; each row is compared with the fixed kind that is else the same."""
     lines = ["| " + " | ".join([*first, *columns]) + " |", "|" + "---|" * len(first) + "--:|" * len(columns)]
     for one in rows:
         same = [name for name in first if name != "kind"]
@@ -271,6 +273,8 @@ def table(rows, columns, first=("kind", "likelihood")):
 TEXT = {"log-likelihood": ("log-likelihood", 2)} | {
     f"{metric.upper()}, {name}": (f"{name} {metric}", 2) for name in DECODERS for metric in METRICS[:2]
 }
+FIRST = {"made-up": ("truth", "likelihood", "kind"), "registries": ("kind",)}
+FIRST |= dict.fromkeys(("news", "papers"), ("features", "likelihood", "kind"))
 COLUMNS = {
     "made-up": {"log-likelihood": ("log-likelihood", 3), "items found, %": ("agreement", 1)},
     "news": TEXT,
@@ -281,10 +285,7 @@ COLUMNS = {
 
 def tables(figures):
     """A table for each part of the study, by name."""
-    first = {"made-up": ("truth", "likelihood", "kind")}
-    return {
-        which: table(rows, COLUMNS[which], first.get(which, ("kind", "likelihood"))) for which, rows in figures.items()
-    }
+    return {which: table(rows, COLUMNS[which], FIRST[which]) for which, rows in figures.items()}
 
 
 def main():

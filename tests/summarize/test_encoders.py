@@ -93,7 +93,7 @@ def test_bad_encoders_are_told_before_anything_is_learned(encoder, said, monkeyp
     def never(*_, **__):
         raise AssertionError("work was begun")
 
-    monkeypatch.setattr("dpplearn.summarize.model.training.training_targets", never)
+    monkeypatch.setattr("dpplearn.summarize.model.stages.training_targets", never)
     with pytest.raises(ValueError, match=said) as error:
         fitted(similarity="mixture", encoder=encoder)
     assert str(error.value).startswith("The encoder ")
@@ -132,7 +132,7 @@ def test_clusters_are_encoded_once_and_by_a_list():
     encoder = Small()
     model = Summarizer(budget=60, unit="words", similarity="mixture", encoder=encoder).fit(variations())
     sizes = [len(model.features_.read(c)) for c in variations()]
-    assert encoder.asked[:4] == sizes
+    assert encoder.asked[:5] == [2, *sizes]  # two short texts first, to know its width
 
 
 def test_results_of_other_kinds_are_other_results():

@@ -26,7 +26,7 @@ from dpplearn.summarize.corpora.mismatch import read_as
 from dpplearn.summarize.corpora.reading import Corpus, listed
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.line import Counted, Line, instances
-from dpplearn.summarize.model.meaning import encoder_name
+from dpplearn.summarize.model.meaning import Meaning, encoder_name
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import check_cluster
 from dpplearn.summarize.model.targets import training_targets
@@ -88,6 +88,8 @@ def train(
     if not isinstance(clusters, Corpus):
         check_list(clusters)
         clusters = listed(clusters)
+    meaning = Meaning.of(settings.encoder)
+    meaning = None if meaning is None else meaning.measured()
     progress, weighted = as_progress(verbose), settings.quality == LogLinear.kind
     identity: dict[str, Any] = {"dpplearn": __version__, "corpus": [] if work is None else clusters.identity}
     identity |= {"settings": named_settings(settings), "tune": tune, "evaluator": str(evaluator)}
@@ -105,6 +107,7 @@ def train(
             if tune:
                 rho, variance = tuned(folder, clusters, counted, line.features(), settings, progress)
         features = line.features()
+        features.meaning = meaning
         # targets that cannot be (sentences repeated word for word) are left out
         options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
         options |= {"rho": rho} if fixed else learned_options(settings.similarity)
