@@ -72,6 +72,7 @@ class Line:
         self.folder, self.workers, self.corpus, self.settings = folder, workers, corpus, settings
         self.progress = progress
         self.counted = Counted(0, 0, set(), {})
+        self.width: int | None = None  # of what an encoder makes of a text
 
     def count(self) -> Counted:
         """Read the corpus once: how many clusters there are, in how many documents each word is, what is bad."""
@@ -108,6 +109,11 @@ class Line:
         sentences, squares, empty = 0, 0, list[str]()
         for out in files:
             record = read_record(out)
+            if None not in (self.width, record["width"]) and self.width != record["width"]:
+                raise ValueError(
+                    f"The encoder must give all texts as many numbers, found {self.width} and {record['width']}."
+                )
+            self.width = self.width if record["width"] is None else record["width"]
             sentences, empty = sentences + record["sentences"], empty + record["empty"]
             squares += sum(size for _, size in record["shards"])
             made += self._shards(out)
@@ -126,6 +132,8 @@ class Line:
         """The features as they were learned."""
         features, idf = self.settings.sentence_features(), read_record(self.folder.path / "idf.json")
         features.idf = Idf(idf["documents"], idf["counts"])
+        if features.meaning is not None:
+            features.meaning.width = self.width
         features.edges = {name: np.array(x) for name, x in read_record(self.folder.path / "edges.json").items()}
         return features
 
