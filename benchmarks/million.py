@@ -9,6 +9,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 
@@ -103,35 +104,41 @@ def submodlib(E, k):
     f = FacilityLocationFunction(n=len(E), mode="dense", data=E, metric="cosine")
     f.maximize(budget=k, optimizer="LazyGreedy", show_progress=False)
 {peer}(E[:300], 3)
-start = time.perf_counter()
+start = time.process_time()
 {peer}(E, {k})
-print(time.perf_counter() - start)
+print(time.process_time() - start)
 """
 
 
 def facility(peer: str, d: int, most: float) -> dict | None:
-    """A peer's facility location at the largest size that it finishes in so many seconds, and diversify there."""
+    """A peer's facility location at the largest size that it finishes in so many CPU seconds, and diversify there."""
     found = None
-    for n in (1000, 2000, 5000, 10_000, 20_000, 30_000):  # similarities of more would not fit into memory
+    sizes = (1000, 2000, 5000, 10_000, 20_000)
+    for n in sizes[:4] if peer == "submodlib" else sizes:  # it takes 5 GB at 10,000, and so 20 at 20,000
         code = FACILITY.format(n=n, d=d, k=n // 100, peer=peer)
         try:
             out = subprocess.run(
-                [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=2 * most + 30
+                [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30 * most
             ).stdout
         except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
             break
-        time = float(out.split()[-1])
-        if time > most:
+        peers = float(out.split()[-1])
+        if peers > most:
             break
-        found = n, time
+        found = n, peers
     if found is None:
         return None
-    n, time = found
+    n, peers = found
     E, scores = clustered(n, d)
     diversify(E, scores, n // 100)
-    times = compared([(seconds(lambda: diversify(E, scores, n // 100)), time) for _ in range(5)])
+    pairs = []
+    for _ in range(5):
+        start = process_time()
+        diversify(E, scores, n // 100)
+        pairs.append((process_time() - start, peers))
+    times = compared(pairs)
     name = f"{peer} {version(DISTRIBUTIONS[peer])} (facility location, lazy)"
-    case = f"N = {n:,}, D = {d}, k = {n // 100:,}, float32: the largest in {most:.0f} s"
+    case = f"N = {n:,}, D = {d}, k = {n // 100:,}, float32: the largest in {most:.0f} CPU s"
     return {"case": case, "peer": name, **times, "target": None}
 
 
@@ -168,8 +175,8 @@ def run(quick: bool = False) -> dict:
     notes = [
         "The ratio is the product's time over ours: 0.5 is twice the time of the product. Embeddings in clusters "
         "around a thousand centers, log-normal scores; the nugget is the default, 1e-6.",
-        "Facility location is another aim, which needs the similarities of all pairs: the rows say what size is within "
-        "reach, not that one choice is better than the other.",
+        "Rows of facility location are CPU seconds. It is another aim, which needs the similarities of all pairs: the "
+        "rows say what size is within reach, not that one choice is better than the other.",
     ]
     figures = [memory(n, 128, n // 100), rounds(n, 128, n // 100, 16)]
     if find_spec("faiss") is not None:

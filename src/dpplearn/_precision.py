@@ -18,6 +18,8 @@ DUAL = 1e-6  # of the largest eigenvalue: above it, B w / sqrt(lam) are orthonor
 LOST = 1e-8  # of the largest eigenvalue: from here on one is known to half its digits
 TAIL = 1e-7  # of the k-th eigenvalue of a k-DPP: what may be missing in the sum of the smaller ones
 NOTHING = 1e-12  # of L_ii: what a Markov chain, which updates its factor many times, takes for nothing
+TIE = 2.0**-22  # log gains are compared on a grid this fine (2e-7): past the rank, where a millionth of an item is its
+# own, sums in another order differ by up to 1e-9, and equal gains are to stay equal on any processor, compiled or not
 AGAIN = 0.05  # of a squared length: where less is left, digits were lost, and orthogonalizing once more helps (Kahan)
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -46,6 +47,28 @@ def test_a_model_is_fitted_used_and_evaluated(model, file):
     result = run("evaluate", model, file, "--hold", "last", "--json")
     assert json.loads(result.stdout)["log_likelihood"] == pytest.approx(direct.score(BASKETS))
     assert "mean percentile rank" in run("evaluate", model, file).stdout
+
+
+def test_why_an_item_comes_next(model):
+    """Ratios of odds, from the definition: det L_{J + i} det L_{J - j} / (det L_J det L_{J - j + i})."""
+    fitted = KernelDPP.load(model)
+    found = json.loads(run("recommend", model, "bib", "cot", "-k", 1, "--explain", "--json").stdout)["next"][0]
+    (i,), J, L = fitted.numbers([found["item"]]), fitted.numbers(["bib", "cot"]), fitted.dpp_.L
+
+    def minor(*items):
+        return np.linalg.det(L[np.ix_(items, items)]) if items else 1.0
+
+    for pull in found["why"]:
+        (j,) = fitted.numbers([pull["item"]])
+        rest = [k for k in J.tolist() if k != j]
+        expected = minor(*J, i) * minor(*rest) / (minor(*J) * minor(*rest, i))
+        assert pull["factor"] == pytest.approx(expected, rel=1e-6)
+        assert pull["item"] in pull["words"]
+    factors = [pull["factor"] for pull in found["why"]]
+    assert factors == sorted(factors, reverse=True)
+    told = run("recommend", model, "bib", "cot", "-k", 1, "--explain")
+    assert found["why"][0]["words"] in told.stderr
+    assert found["why"][0]["words"] not in told.stdout
 
 
 def test_files_in_all_their_forms(tmp_path):

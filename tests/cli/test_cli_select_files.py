@@ -130,17 +130,21 @@ def test_a_memory_map_that_shrank(tmp_path, data):
 
 def test_an_encoder_is_for_texts(tmp_path, monkeypatch):
     """It counts though the file has embeddings too, and is not asked for beside --embedding."""
-    (tmp_path / "another_encoder.py").write_text(
-        "def first(texts):\n    return [[t == 'a', t != 'a'] for t in texts]\n"
-    )
+    code = "def first(texts):\n    return [[1.0, 0.0] if text == 'a' else [0.0, 1.0] for text in texts]\n"
+    code += "def one(texts):\n    return [[1.0]]\n"
+    (tmp_path / "another_encoder.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     path = tmp_path / "both.jsonl"
     rows = [("b", [1.0, 0.0]), ("b", [0.0, 1.0]), ("a", [1.0, 0.0])]
     path.write_text("".join(json.dumps({"text": t, "embedding": e}) + "\n" for t, e in rows))
     assert [json.loads(line)["text"] for line in run(path, "-k", 2).stdout.splitlines()] == ["b", "b"]
     by_text = run(path, "-k", 2, "--encoder", "another_encoder:first")
+    assert by_text.exit_code == 0, by_text.output
     assert sorted(json.loads(line)["text"] for line in by_text.stdout.splitlines()) == ["a", "b"]
     for option in (["--encoder", "another_encoder:first"], ["--dimensions", 2]):
         both = run(path, "-k", 2, "--embedding", "embedding", *option)
         assert both.exit_code == 2
         assert "leave --embedding out" in both.stderr
+    wrong = run(path, "-k", 2, "--encoder", "another_encoder:one")
+    assert wrong.exit_code == 1
+    assert "found an array of shape (1, 1)" in wrong.stderr

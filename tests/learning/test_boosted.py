@@ -131,21 +131,23 @@ def test_slopes_and_curvatures_of_items(nugget, rng):
 
 def test_what_no_linear_score_can_learn(xor):
     X, y, model = xor
-    held, chosen = draw_xor(60, 2)
+    held, chosen = draw_xor(200, 2)
     linear = ConditionalDPP(nugget=0.3).fit(X, y)
     signs = np.concatenate([np.sign(x.features[:, 1] * x.features[:, 2]) for x in held])
     learned = np.concatenate([model.quality_.log_q(x) for x in held])
     truth = np.exp(-1.5 / 2 + signs)
     assert np.corrcoef(learned, signs)[0, 1] > 0.85
     assert np.corrcoef(np.concatenate([linear.quality_.log_q(x) for x in held]), signs)[0, 1] < 0.3
-    assert model.score(held, chosen) > linear.score(held, chosen) + 2.5
+    low, found = linear.score(held, chosen), model.score(held, chosen)
+    assert found > low + 2.5
     best = np.mean(
         [
             DPP.from_quality(q, x.similarity_matrix(nugget=0.3)).log_prob(Y)
-            for x, Y, q in zip(held, chosen, np.split(truth, 60), strict=True)
+            for x, Y, q in zip(held, chosen, np.split(truth, 200), strict=True)
         ]
     )
-    assert model.score(held, chosen) > best - 0.6
+    # Which sets are drawn depends on the version of LAPACK: what is asked is a share of what there is to learn.
+    assert found - low > 0.75 * (best - low)
 
 
 def test_contributions_sum_to_log_q_and_importance(xor):

@@ -1,12 +1,14 @@
 """Settings chosen by what they say of held-out instances."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, cross_val_score
 
 from brute_learning import THETA, training_set
-from dpplearn import ConditionalDPP, ItemSet
+from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn.learning import ConditionalDPPCV
 
 
@@ -121,3 +123,33 @@ def test_a_search_names_the_instance_that_cannot_be_and_a_cure_that_works():
     with pytest.raises(ValueError, match=r"1 of 6 .*instance 4: .*items 0 and 1.*nuggets=\[0\.01, 0\.1\]"):
         ConditionalDPPCV(cv=2, nuggets=[0.0, 0.1]).fit(X, y)
     assert ConditionalDPPCV(cv=2, nuggets=[0.01, 0.1]).fit(X, y).nugget_ in (0.01, 0.1)
+
+
+def test_kinds_of_quality_are_compared_by_held_out_likelihood():
+    """Where the sign of a product is good trees win, and where a score is linear the linear one; each with every S."""
+    rng = np.random.default_rng(0)
+    names = {}
+    for kind in ("product", "linear"):
+        X, y = [], []
+        for _ in range(60):
+            F = np.column_stack([np.ones(12), rng.standard_normal((12, 2))])
+            eta = 3 * np.sign(F[:, 1] * F[:, 2]) - 1.5 if kind == "product" else 2 * F[:, 1] - 1.0
+            X.append(ItemSet(F, phi=rng.standard_normal((12, 4))))
+            q = np.exp(eta / 2)
+            y.append(DPP.from_quality(q, X[-1].similarity_matrix(nugget=0.2)).sample(1, rng=rng)[0])
+        search = ConditionalDPPCV([1.0], nuggets=[0.2, 0.5], quality=["linear", "boosted"], n_trees=25, cv=3)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Held-out instances still gain")
+            search.fit(X, y)
+        assert search.cv_scores_.shape == (4, 1, 3)
+        assert search.qualities_ == ["log-linear", "log-linear", "boosted", "boosted"]
+        assert [S.nugget for S in search.similarities_] == [0.2, 0.5, 0.2, 0.5]
+        names[kind] = search.quality_.kind
+        best = int(search.cv_scores_.mean(axis=(1, 2)).argmax())
+        assert search.quality_.kind == search.qualities_[best] == search.best_estimator_.quality
+        assert search.predict(X[:2])[0].size >= 0
+    assert names == {"product": "boosted", "linear": "log-linear"}
+    with pytest.raises(ValueError, match="quality must be a kind"):
+        ConditionalDPPCV(quality=[]).fit(X, y)
+    with pytest.raises(ValueError, match="quality must be one of"):
+        ConditionalDPPCV(quality=["trees"]).fit(X, y)

@@ -116,11 +116,11 @@ def test_ctrl_c_is_a_line(corpus, tmp_path, monkeypatch):
     def stops(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training_module, "check_targets", stops)
+    monkeypatch.setattr(training_module, "check_empty", stops)
     out = tmp_path / "m.json"
     result = CliRunner().invoke(main, ["train", str(corpus), "--out", str(out), "--budget", "40", "--unit", "words"])
     assert result.exit_code == 130
-    assert result.stderr.splitlines()[-1] == "Stopped."
+    assert result.stderr.splitlines()[-1].startswith(f"Stopped. {out}.work keeps what is done: run the same command")
     assert not out.exists()
     result = CliRunner().invoke(
         main, ["experiment", "--train", str(corpus), "--test", str(corpus), "--jobs", "1", "--systems", "begin"]

@@ -45,6 +45,13 @@ def test_a_cache_that_cannot_be_read_is_made_anew(folder, ending, damage):
     assert run() == 1
 
 
+@pytest.mark.usefixtures("folder")
+def test_what_was_compiled_of_other_sources_is_not_used(monkeypatch):
+    assert (run(), run()) == (0, 1)
+    monkeypatch.setattr(jit, "sources", lambda: "another loop that this one calls has changed")
+    assert (run(), run()) == (0, 1)
+
+
 def test_a_full_disk_costs_the_cache_and_is_said_once(folder, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")

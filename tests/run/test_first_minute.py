@@ -59,6 +59,13 @@ V = rng.normal(size=(30, 4))
 skew = NonsymmetricDPP(V / 3, V[::-1] / 3, rng.normal(size=(4, 4)))
 found["nonsymmetric"] = [Y.tolist() for Y in skew.sample(3, rng=0, method="elimination")]
 
+for seed in range(25):  # many ties, most of them past the rank
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(5, 40), rng.integers(1, 5)
+    Z, cost = rng.integers(-2, 3, (n, d)).astype(float), rng.integers(1, 4, n)
+    picked = diversify(Z, rng.integers(1, 4, n), k=int(n)), greedy_map(DPP(Z @ Z.T + 0.05 * np.eye(n)), cost, 12)
+    found[f"ties {seed}"] = [one.subset.tolist() for one in picked]
+
 model = Summarizer.load()
 for decoder in ("greedy", "consensus"):
     for budget in (40, 100):

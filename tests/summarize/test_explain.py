@@ -150,3 +150,16 @@ def test_half_a_token_is_no_room(bundled):
     text = "The bridge over the river fell on a Monday"
     summary = bundled.summarize(Cluster.from_texts([text, "It rained."]), 10.5, "tokens")
     assert (summary.text, summary.note) == ("It rained.", "")
+
+
+def test_reasons_where_every_form_of_what_is_left_is_out(bundled):
+    """Deciding again may leave nothing to choose from: shorter forms of what was left out do not count."""
+    long = "The bridge, which was built in 1931, was closed on Monday, officials said."
+    cluster = Cluster.from_texts([long, "The storm, which hit at night, sank ten boats, police said."])
+    ready = bundled.prepare(cluster, compress=True)
+    assert ready.read.forms is not None
+    whole = [i for i, sentence in enumerate(ready.read.sentences) if not sentence.dropped]
+    for pins in ({"exclude": whole[:1]}, {"include": whole[:1]}, {}):
+        explanation = bundled.summarize(ready, 14, "words", compress=True, **pins).explain()
+        assert all(x.reason for x in explanation.left_out)
+        assert {x.code for x in explanation.left_out if x.number in pins.get("exclude", ())} <= {"excluded"}

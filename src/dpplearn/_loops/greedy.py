@@ -20,7 +20,7 @@ from dpplearn._loops.records import (
     Run,
     how_many,
 )
-from dpplearn._precision import ROUNDING
+from dpplearn._precision import ROUNDING, TIE
 
 
 @jit
@@ -30,8 +30,8 @@ def score(g, rule, weight):
         return (g - 1.0) / weight
     x = np.log(g)
     if rule == LOG or x >= 0.0:
-        return x / weight
-    return x  # a loss, of which a costly item has no smaller a share
+        x = x / weight  # but not a loss, of which a costly item has no smaller a share
+    return np.rint(x * (1.0 / TIE)) * TIE
 
 
 @jit
@@ -96,7 +96,7 @@ def greedy_kernel(L, wanted, alive):
                     elif g[i] <= (t + 1) * ROUNDING * L[i, i]:  # in the span of those chosen
                         alive[i] = 0
                         dependent += 1
-                    elif g[i] <= wanted.floor:
+                    elif g[i] <= wanted.floor * (1.0 + TIE):
                         alive[i] = 0
                         low += 1
                     elif bound[i] >= best or j < 0:

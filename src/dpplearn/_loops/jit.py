@@ -163,7 +163,7 @@ def exact(function: Function | None = None, /, *, steps: Function | None = None,
         return function
     compiled.__class__ = Loop
     compiled.few = few_steps(function, steps)
-    with suppress(RuntimeError):  # numba found no folder for its cache: compile anew in each process
+    with suppress(RuntimeError, OSError):  # no folder for its cache, or no files of sources: compile in each process
         compiled._cache = Kept(function)
     return compiled
 
@@ -194,6 +194,14 @@ class Readable(Named):  # type: ignore[misc, valid-type]
             raise FileNotFoundError
 
 
+@cache
+def sources() -> str:
+    """A digest of all loops and the constants they read: a loop holds those that it calls, in whatever file."""
+    folder = Path(__file__).parent
+    files = [*sorted(folder.glob("*.py")), folder.parent / "_precision.py"]
+    return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+
+
 class Kept(FunctionCache):
     """numba's cache of a function; where it cannot be read or written, the function is compiled in memory."""
 
@@ -202,6 +210,7 @@ class Kept(FunctionCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self._cache_file.__class__ = Sealed
+        self._cache_file._source_stamp = self._cache_file._source_stamp, sources()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:

@@ -48,6 +48,7 @@ from dpplearn._loops.records import (
 )
 from dpplearn._loops.repeats import locate, note, repeats
 from dpplearn._loops.rows import fill_row, odd_squares, project, squares
+from dpplearn._precision import TIE
 
 
 @jit
@@ -104,7 +105,7 @@ def leaves(at, cost, left, g, least, floor):
         at[DEAR] += 1
     elif g <= least:
         at[LINEAR] += 1
-    elif g <= floor:
+    elif g <= floor * (1.0 + TIE):
         at[LOW] += 1
     else:
         return False

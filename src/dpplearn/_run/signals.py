@@ -10,7 +10,7 @@ from multiprocessing import parent_process, resource_tracker
 from multiprocessing.connection import wait
 from threading import Thread
 
-LOSSES = 3  # workers lost one after the other, after which it is no accident
+LOSSES = 3  # workers lost over the same work, after which it is no accident
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import os
 import pickle
 import tempfile
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -76,14 +76,13 @@ class Processes(Workers):
     def each(
         self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
     ) -> Iterator[tuple[Task, Answer]]:
-        left, again, lost = iter(tasks), deque[Task](), 0
+        left, again, losses = iter(tasks), deque[Task](), Counter[int]()
         waiting: dict[Future[Answer], Task] = {}
         path = self._keep(given)
+        call = partial(alone, work) if path is None else partial(alone_with, work, path=path)
         try:
             while True:
-                broken = not self._fill(
-                    partial(alone, work) if path is None else partial(alone_with, work, path=path), waiting, left, again
-                )
+                broken = not self._fill(call, waiting, left, again)
                 if not waiting and not again:
                     return
                 done = wait(waiting, return_when=FIRST_COMPLETED).done if waiting else set()
@@ -95,14 +94,14 @@ class Processes(Workers):
                         again.append(task)
                         broken = True
                         continue
-                    lost = 0
+                    losses.pop(id(task), None)
                     yield task, answer
                 if broken:
                     again.extend(waiting.values())
                     waiting.clear()
                     self.close()
-                    lost += 1
-                    if lost > LOSSES:
+                    losses.update(map(id, again))
+                    if max(losses.values(), default=0) > LOSSES:  # one of them may be what no worker survives
                         raise lost_worker(
                             "Fewer jobs need less. In a script, processes can only be started under "
                             "`if __name__ == '__main__':`."

@@ -10,7 +10,6 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from dpplearn._checks import check_choice
 from dpplearn._notebook import card, in_notebook
 from dpplearn._run.progress import Progress
 from dpplearn.learning.boosted import Boosted
@@ -21,7 +20,7 @@ from dpplearn.learning.fitted import known_weights
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.posterior import Settings, fit_weights, free_parameters
 from dpplearn.learning.predictor import ConditionalPredictor
-from dpplearn.learning.quality import QUALITIES
+from dpplearn.learning.quality import check_quality
 from dpplearn.learning.similarity import Learned, Similarity, make_similarity
 from dpplearn.learning.training_set import training_data
 
@@ -89,13 +88,15 @@ class ConditionalDPP(ConditionalEstimator):
         Strength a of the prior on a learned similarity: Dirichlet(1 + a) on weights, and on a projection a Gaussian
         around the features' principal components with variance 1 / (a d), d the number of similarity features.
     n_starts : int
-        How often a similarity is learned, from different starts; the best is kept.
+        From how many starts a similarity is learned. The best is climbed to its maximum, and of the others those from
+        which the posterior does not rise all the way there.
     given_size : bool
         Learn from P(Y | |Y|), the likelihood given the size (a k-DPP), which is concave in theta too. For tasks where
         the size is fixed by design, and to learn similarity without the size in the way.
     quality : {"log-linear", "boosted"}
-        "log-linear" is q = exp(theta . f / 2); "boosted" a sum of small trees on raw columns (numbers, categories and
-        what is not known, as `ItemSet.from_long` reads them, or else the features), grown on the same likelihood.
+        "log-linear" (or "linear") is q = exp(theta . f / 2); "boosted" a sum of small trees on raw columns (numbers,
+        categories and what is not known, as `ItemSet.from_long` reads them, or else the features), grown on the same
+        likelihood.
         It finds thresholds and interactions; its leaves have the prior variance of weights.
     n_trees, depth, learning_rate : int, int and float
         Of quality="boosted": trees at most, splits on a path at most, and the part of a Newton step that a tree takes.
@@ -255,11 +256,11 @@ class ConditionalDPP(ConditionalEstimator):
             self.n_starts,
             warm,
         )
-        check_choice(self.quality, "quality", QUALITIES)
+        kind = check_quality(self.quality)
         data = training_data(X, y, sample_weight)
         where = {"backend": self.backend, "n_jobs": self.n_jobs, "verbose": self.verbose}
         where |= {"evaluator": self.evaluator, "device": self.device}
-        if self.quality == Boosted.kind:
+        if kind == Boosted.kind:
             if self.warm_start or self.checkpoint is not None:
                 raise ValueError('warm_start and checkpoint are for quality="log-linear". Leave them out.')
             early = bool(self.early_stopping)

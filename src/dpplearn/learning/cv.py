@@ -1,4 +1,4 @@
-"""ConditionalDPPCV: prior variance, rho and nugget, chosen by cross-validation on a warm-started path."""
+"""ConditionalDPPCV: prior variance and kinds of similarity and quality, chosen by cross-validation on a warm path."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from dpplearn.learning.conditional import ConditionalDPP, ConditionalEstimator
 from dpplearn.learning.evaluators import why_impossible
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
+from dpplearn.learning.quality import LogLinear, check_quality
 from dpplearn.learning.similarity import Fixed, Learned, Similarity, make_similarity
 from dpplearn.learning.training_set import check_examples
 
@@ -50,7 +51,9 @@ class ConditionalDPPCV(ConditionalEstimator):
         The nuggets to compare, each with every rho.
     similarity : str, or a list
         The kinds to compare by held-out likelihood, such as ["fixed", "mixture"]; "fixed" with every rho and nugget.
-    n_components, similarity_prior, n_starts, given_size
+    quality : str, or a list
+        The kinds to compare by held-out likelihood, such as ["linear", "boosted"], each with every similarity.
+    n_components, similarity_prior, n_starts, given_size, n_trees, depth, learning_rate, early_stopping, random_state
         As in ConditionalDPP.
     solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, device, verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
@@ -63,6 +66,8 @@ class ConditionalDPPCV(ConditionalEstimator):
     best_score_ : float
     similarities_ : list of Similarity
         What was compared, in the order of `cv_scores_`: of "fixed" all values of rho with the first nugget come first.
+    qualities_ : list of str
+        The kind of quality that went with each; all similarities with the first kind come first.
     cv_scores_ : array of shape (len(similarities_), len(prior_variances), folds)
     best_estimator_ : ConditionalDPP
         Fitted to all instances; its `theta_`, `theta_std_` and so on are also here.
@@ -88,6 +93,12 @@ class ConditionalDPPCV(ConditionalEstimator):
         similarity_prior: float = 0.1,
         n_starts: int = 3,
         given_size: bool = False,
+        quality: str | Sequence[str] = "log-linear",
+        n_trees: int = 60,
+        depth: int = 4,
+        learning_rate: float = 0.1,
+        early_stopping: bool = True,
+        random_state: int = 0,
         solver: str = "newton",
         tol: float = 1e-6,
         max_iter: int = 1000,
@@ -108,6 +119,12 @@ class ConditionalDPPCV(ConditionalEstimator):
         self.similarity_prior = similarity_prior
         self.n_starts = n_starts
         self.given_size = given_size
+        self.quality = quality
+        self.n_trees = n_trees
+        self.depth = depth
+        self.learning_rate = learning_rate
+        self.early_stopping = early_stopping
+        self.random_state = random_state
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -155,6 +172,10 @@ class ConditionalDPPCV(ConditionalEstimator):
                 similarities += [Fixed(rho, nugget) for nugget, rho in product(nuggets.tolist(), rhos.tolist())]
             else:
                 similarities.append(make_similarity(kind, 0.0, 0.0, self.n_components))
+        qualities = [self.quality] if isinstance(self.quality, str) else list(self.quality)
+        if not qualities:
+            raise ValueError("quality must be a kind, or a list of at least one, found an empty list.")
+        settings = list(product([check_quality(quality) for quality in qualities], similarities))
         pairs = list(zip(X, subsets, strict=True))
         given = [S for S in similarities if not isinstance(S, Learned)]  # under a learned one, all is possible
         bad = [next((w for S in given if (w := why_impossible(x, Y, S))), "") for x, Y in pairs]
@@ -167,7 +188,7 @@ class ConditionalDPPCV(ConditionalEstimator):
                 'out of the target; or pass on_impossible="drop" to leave these instances out.'
             )
         folds = self._folds(len(X), groups)
-        scores = np.empty((len(similarities), variances.size, len(folds)))
+        scores = np.empty((len(settings), variances.size, len(folds)))
         for f, (train, test) in enumerate(folds):
             for name, part in (("train", train), ("test", test)):
                 if not weights[part].any():
@@ -175,8 +196,8 @@ class ConditionalDPPCV(ConditionalEstimator):
                         f"All instances in the {name} part of fold {f} have sample_weight 0. Leave such instances out, "
                         "or pass a cv that shuffles, such as KFold(5, shuffle=True)."
                     )
-            for r, S in enumerate(similarities):
-                model = self._model(similarity=S, warm_start=True)
+            for r, (quality, S) in enumerate(settings):
+                model = self._model(similarity=S, quality=quality, warm_start=quality == LogLinear.kind)
                 # From the strongest prior on: theta grows from 0, and each fit is near the last.
                 for v in np.argsort(variances, kind="stable"):
                     model.set_params(prior_variance=float(variances[v]))
@@ -186,16 +207,17 @@ class ConditionalDPPCV(ConditionalEstimator):
                     score = self._score(model, pick(X, test), pick(truth, test), counts[test])
                     if np.isnan(score):
                         why = "scoring must return a number" if self.scoring else "all its targets have probability 0"
-                        setting = described(float(variances[v]), S)
+                        setting = described(float(variances[v]), S, quality)
                         raise ValueError(f"The score of fold {f} with {setting} is not a number: {why}.")
                     scores[r, v, f] = score
         mean = scores.mean(axis=2)
         best_r, best_v = np.unravel_index(int(mean.argmax()), mean.shape)
-        S, self.prior_variance_ = similarities[int(best_r)], float(variances[best_v])
+        (quality, S), self.prior_variance_ = settings[int(best_r)], float(variances[best_v])
         how = {"rho": S.rho, "nugget": S.nugget} if isinstance(S, Fixed) else {"similarity": S}
-        best = self._model(**how, prior_variance=self.prior_variance_)
+        best = self._model(**how, quality=quality, prior_variance=self.prior_variance_)
         self.best_estimator_ = best.fit(X, subsets, weights)
-        self.cv_scores_, self.best_score_, self.similarities_ = scores, float(mean[best_r, best_v]), similarities
+        self.cv_scores_, self.best_score_ = scores, float(mean[best_r, best_v])
+        self.qualities_, self.similarities_ = (list(column) for column in zip(*settings, strict=True))
         for name in KEPT.split():
             setattr(self, f"{name}_", getattr(best, f"{name}_"))
         return self
@@ -220,6 +242,11 @@ class ConditionalDPPCV(ConditionalEstimator):
             "similarity_prior",
             "n_starts",
             "given_size",
+            "n_trees",
+            "depth",
+            "learning_rate",
+            "early_stopping",
+            "random_state",
             "solver",
             "tol",
             "max_iter",
@@ -238,9 +265,9 @@ class ConditionalDPPCV(ConditionalEstimator):
         return model.score(X, truth, counts) if counts.any() else np.nan
 
 
-def described(variance: float, S: Similarity) -> str:
+def described(variance: float, S: Similarity, quality: str) -> str:
     """A setting, for a message."""
-    prior = f"prior_variance={variance:g}"
+    prior = f"quality={quality!r}, prior_variance={variance:g}"
     if isinstance(S, Fixed):
         return f"{prior}, rho={S.rho:g} and nugget={S.nugget:g}"
     return f"{prior} and similarity={S.kind!r}"

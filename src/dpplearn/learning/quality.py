@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, check_choice
 from dpplearn.learning.itemset import ItemSet
 
 QUALITIES = ("log-linear", "boosted")  # by the names that `ConditionalDPP(quality=...)` takes
@@ -93,6 +93,11 @@ class LogLinear:
 
     def state(self) -> dict[str, Any]:
         return {"kind": self.kind, "theta": self.theta}
+
+
+def check_quality(quality: Any) -> str:
+    """The name of a kind; "linear" is short for "log-linear"."""
+    return check_choice("log-linear" if quality == "linear" else quality, "quality", QUALITIES)
 
 
 def check_eta(eta: FloatArray, limit: float = MAX_ETA) -> FloatArray:

@@ -175,6 +175,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import dpplearn._loops
+from dpplearn._loops.jit import Loop, here
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.web import Settings, schema
 from dpplearn.web.answers import selection_answer
@@ -182,11 +183,12 @@ from dpplearn.web.engine import Engine
 from dpplearn.web.pool import Deadline
 
 modules = [import_module(f"dpplearn._loops.{m.name}") for m in iter_modules(dpplearn._loops.__path__)]
-loops = {f"{m.__name__}.{name}": f for m in modules for name, f in vars(m).items() if hasattr(f, "signatures")}
+loops = {f"{m.__name__}.{name}": f for m in modules for name, f in vars(m).items() if isinstance(f, Loop)}
 compiled = lambda: {(name, str(s)) for name, f in loops.items() for s in f.signatures}
 engine = Engine(Settings())
 engine.warm()
 before = compiled()
+here.always = True  # what was not compiled yet would be now
 shorter = "However, the storm, which had come from the sea, hit the coast on Monday, officials said. Rain fell."
 some = (["Rain fell."], ["Rain fell. Snow melted. Wind rose."], ["Rain fell. Snow melted.", "Rain fell."], [shorter])
 for texts in some:  # the last has sentences with shorter forms, which exclude each other

@@ -81,12 +81,13 @@ class Live:
 
         self._thread = threading.Thread(target=lambda: asyncio.run(serve()))
         self._thread.start()
-        while not ready.wait(0.2):  # compiling may take minutes
+        while not ready.wait(0.2):
             assert self._thread.is_alive(), "the server did not start"
+        self.app.state.service._warming.join()  # else a slow machine compiles while a test waits for an answer
 
     def stop(self) -> None:
         self._server.should_exit = True
-        self._thread.join(20)
+        self._thread.join(60)
         assert not self._thread.is_alive()
 
     @contextmanager

@@ -36,8 +36,7 @@ def test_the_summary_says_why_in_the_words_of_the_record(example: Seen) -> None:
     assert rows == [f"{one['words']}+{one['amount']:.2f}" for one in selected[0]["reasons"]]
     terms = example.find("#card .terms").nth(1).locator("th").all_text_contents()
     assert terms == list(selected[0]["contributions"])
-    box = "document.getElementById('card').getBoundingClientRect()"
-    example.page.wait_for_function(f"{box}.top >= 0 && {box}.bottom <= innerHeight")  # it grew and was placed again
+    expect(example.find("#card")).to_be_in_viewport(ratio=1)  # it grew and was placed again
 
 
 def test_the_set_as_a_whole_is_told_in_the_words_of_the_record(example: Seen) -> None:
@@ -95,7 +94,7 @@ def test_a_piece_that_was_not_to_choose_from_says_why(seen: Seen) -> None:
     seen.settle()
     assert [one["include"] for one in seen.bodies[asked:]] == [[0]]
     seen.find("#change").click()
-    seen.find("#drafts-clear, #drafts button").first.click()
+    seen.find("#drafts button").click()
     seen.find("#keep-all").check()
     seen.summarize(text)
     expect(seen.find(".s:not(.piece)").filter(has_text="The flood")).to_have_count(1)

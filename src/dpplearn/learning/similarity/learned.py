@@ -50,6 +50,18 @@ class Learned(Similarity):
         errors = self.errors if self.errors.size == len(names) else np.full(len(names), np.nan)
         return dict(zip(names, errors.tolist(), strict=True))
 
+    def intervals(self, width: float = 1.96) -> dict[str, tuple[float, float]]:
+        """Ends of an interval for each weight, `width` standard errors to either side of its logit.
+
+        A weight is between 0 and 1 and its estimate skew near either: on the logit's scale intervals hold the truth
+        about as often as they say, on that of the weight itself less often. nan where the standard error is.
+        """
+        found = {}
+        for (name, w), error in zip(self.weights.items(), self.std.values(), strict=True):
+            odds, half = w / max(1 - w, 1e-300), np.exp(width * error / max(w * (1 - w), 1e-300))
+            found[name] = (float(1 / (1 + half / odds)), float(1 / (1 + 1 / (half * odds))))
+        return found
+
     @abstractmethod
     def bound(self, parts: Sequence[Shape]) -> Self:
         """A record for data with these parts; an error where it cannot be."""

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import check_choice
 from dpplearn._io.jsonfile import number, numbers, read_json, write_json
 from dpplearn.learning.boosted import Boosted, read_boosted
 from dpplearn.learning.boosting import Boosting
@@ -20,7 +19,7 @@ from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.fitted import Fitted, read_covariance
 from dpplearn.learning.itemset import check_names
 from dpplearn.learning.posterior import Settings, check_precision
-from dpplearn.learning.quality import QUALITIES, LogLinear
+from dpplearn.learning.quality import QUALITIES, LogLinear, check_quality
 from dpplearn.learning.similarity import SIMILARITIES, Fixed, Similarity, make_similarity
 from dpplearn.learning.storage import whole_number
 
@@ -155,7 +154,7 @@ def read_params(params: Any, path: str | os.PathLike[str], m: int) -> dict[str, 
         Settings(**{name: out[name] for name in names}, similarity=similarity, free=())
         check_precision(out["prior_variance"], m)
         Boosting(**{one.name: out[one.name] for one in fields(Boosting)})
-        check_choice(out["quality"], "quality", QUALITIES)
+        check_quality(out["quality"])
     except (TypeError, ValueError) as error:
         raise ValueError(f"params in {path} are not those of a model: {error}") from None
     return out

@@ -211,11 +211,11 @@ def plain_markdown(text: str) -> str:
 
     Examples
     --------
-    >>> print(plain_markdown("a_b *c* <i>"))
-    a\\_b \\*c\\* \\<i\\>
+    >>> print(plain_markdown("a_b *c* <i>"), plain_markdown("3. May"))
+    a\\_b \\*c\\* \\<i\\> 3\\. May
     """
     text = re.sub(r"([\\`*_\[\]<>&|~$^])", r"\\\1", " ".join(text.split()))
-    return re.sub(r"^([-+#=]|\d+[.)])", r"\\\1", text)
+    return re.sub(r"^(\d*)([-+#=.)])", r"\1\\\2", text)  # a sign is escaped, a figure cannot be
 
 
 def left_out(forms: IntArray | None, n: int, Y: IntArray) -> IntArray:

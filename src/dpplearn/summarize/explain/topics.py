@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,7 @@ from dpplearn.summarize.text.language import small_words
 from dpplearn.summarize.text.word_lists import word_lists, word_set
 from dpplearn.summarize.text.words import SINGLE
 
-SMALL = 3  # letters of Latin words that mean little, unless they are names
+SMALL = 3  # letters of words that mean little, unless they are names or written in characters
 LONG = 8  # letters: shorter words weigh less, as they are less often what a text is about
 NAMES = 1.5  # how much more than a long word a name weighs
 FEW = 3  # words that stand for many
@@ -56,14 +57,20 @@ class Vocabulary:
     def _means(self, word: str) -> bool:
         if word[0].isdigit() or word in without_meaning():
             return False
-        return len(word) > SMALL or not word.isascii() or self.is_name(word)
+        return len(word) > SMALL or _SINGLE.match(word) is not None or self.is_name(word)
 
     def worth(self, word: str) -> float:
         """What all sentences say with a word that means something."""
-        if word not in self.meaning:
-            return 0.0
-        d, size = self.count[word], min(len(word), LONG) / LONG if word.isascii() else 1.0
-        return float(d * np.log((len(self.read) + 1.0) / d) ** 2) * (NAMES if self.is_name(word) else size)
+        return self.worths.get(word, 0.0)
+
+    @cached_property
+    def worths(self) -> dict[str, float]:
+        """That of every such word."""
+        n, found = len(self.read) + 1.0, {}
+        for word in self.meaning:
+            size = NAMES if self.is_name(word) else min(len(word), LONG) / LONG
+            found[word] = self.count[word] * math.log(n / self.count[word]) ** 2 * size
+        return found
 
     def is_name(self, word: str) -> bool:
         """Whether it is written with a capital inside sentences; a letter alone is none."""
@@ -77,12 +84,14 @@ class Vocabulary:
     @cached_property
     def written(self) -> dict[str, str]:
         """Each word as it is written most often, where it does not begin a sentence."""
-        found: dict[str, Counter[str]] = {}
-        for text in self.read.texts:
-            for k, match in enumerate(_WRITTEN.finditer(text)):
-                one = re.sub(r"['’]s$", "", match[0])
-                found.setdefault(one.lower(), Counter())[one] += 1 if k == 0 else 100
-        return {word: counts.most_common(1)[0][0] for word, counts in found.items()}
+        split = [_WRITTEN.findall(text) for text in self.read.texts]
+        inside = Counter(word for words in split for word in words[1:])
+        often = Counter(words[0] for words in split if words) + Counter({word: 100 * k for word, k in inside.items()})
+        found: dict[str, str] = {}
+        for word, _ in sorted(often.items(), key=lambda item: item[1]):  # the last, most frequent one stays
+            plain = re.sub(r"['’]s$", "", word)
+            found[plain.lower()] = plain
+        return found
 
     def shared(self, i: int, j: int) -> tuple[str, ...]:
         """The words that two sentences have in common, those that weigh most first."""

@@ -53,10 +53,11 @@ class Decision:
         forms = self.ready.read.forms
         out = without if forms is None else np.flatnonzero(np.isin(forms, forms[without]))
         excluded = np.union1d(self.excluded, out).astype(np.int64)
-        if excluded.size == self.ready.n:
+        pinned = np.setdiff1d(self.pinned, out)
+        if self.ready.excluded(pinned, excluded).size == self.ready.n:
             return np.empty(0, np.int64)
         with blas_threads(0):  # as the decision itself: small matrices
-            return self._made(np.setdiff1d(self.pinned, out), excluded, self.budget + more).subset
+            return self._made(pinned, excluded, self.budget + more).subset
 
     def _made(self, pinned: IntArray, excluded: IntArray, budget: float) -> Choice:
         given: dict[str, Any] = {"fill": self.fill, "diversity": self.diversity, **self.options}

@@ -35,7 +35,8 @@ from dpplearn.summarize.model.stages import (
 from dpplearn.summarize.model.tfidf import Idf
 
 FILES = 20  # of values, that are counted at a time
-AT_ONCE = 2**26  # squares of numbers of sentences, up to which instances are held in memory: 512 MB of cosines
+FEW = 500  # clusters, up to which instances are held in memory,
+AT_ONCE = 2**26  # and squares of their numbers of sentences: 512 MB of cosines
 
 
 class Counted(NamedTuple):
@@ -56,6 +57,7 @@ class Prepared(NamedTuple):
     """Shards that are ready for the likelihood, and what is known of them."""
 
     shards: list[Path]
+    clusters: int
     sentences: int
     empty: list[str]  # names of clusters without a target
     squares: int  # of the numbers of sentences, added up
@@ -70,6 +72,7 @@ class Line:
         self.folder, self.workers, self.corpus, self.settings = folder, workers, corpus, settings
         self.progress = progress
         self.counted = Counted(0, 0, set(), {})
+        self.width: int | None = None  # of what an encoder makes of a text
 
     def count(self) -> Counted:
         """Read the corpus once: how many clusters there are, in how many documents each word is, what is bad."""
@@ -106,6 +109,11 @@ class Line:
         sentences, squares, empty = 0, 0, list[str]()
         for out in files:
             record = read_record(out)
+            if None not in (self.width, record["width"]) and self.width != record["width"]:
+                raise ValueError(
+                    f"The encoder must give all texts as many numbers, found {self.width} and {record['width']}."
+                )
+            self.width = self.width if record["width"] is None else record["width"]
             sentences, empty = sentences + record["sentences"], empty + record["empty"]
             squares += sum(size for _, size in record["shards"])
             made += self._shards(out)
@@ -113,7 +121,7 @@ class Line:
         todo = (Binning(a, b, self.settings, edges, out) for a, b, out in made if not out.exists())
         for done, _ in enumerate(self.workers.each(bin_shard, todo), 1):
             self.progress.stage("Features", done, len(made))
-        return Prepared([out for _, _, out in made], sentences, empty, squares)
+        return Prepared([out for _, _, out in made], self.counted.clusters, sentences, empty, squares)
 
     def _shards(self, record: Path) -> list[tuple[Path, Path, Path]]:
         """Of each shard of a piece its items, their values, and what is made of these."""
@@ -124,6 +132,8 @@ class Line:
         """The features as they were learned."""
         features, idf = self.settings.sentence_features(), read_record(self.folder.path / "idf.json")
         features.idf = Idf(idf["documents"], idf["counts"])
+        if features.meaning is not None:
+            features.meaning.width = self.width
         features.edges = {name: np.array(x) for name, x in read_record(self.folder.path / "edges.json").items()}
         return features
 
@@ -203,7 +213,7 @@ def there(items: Path, values: Path, shard: Path) -> bool:
 
 def instances(prepared: Prepared) -> tuple[Any, ...]:
     """What is learned from: item sets, targets and weights where they are few, else the files that hold them."""
-    if prepared.squares > AT_ONCE:
+    if prepared.clusters > FEW or prepared.squares > AT_ONCE:
         return ([str(path) for path in prepared.shards],)
     X, y, weights = list[ItemSet](), list[IntArray](), list[float]()
     for shard in map(load_shard, prepared.shards):

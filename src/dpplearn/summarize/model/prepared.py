@@ -125,7 +125,7 @@ class Prepared:
 
         With a sentence its shorter forms are excluded, and with a form that is pinned all others of its sentence.
         """
-        excluded = self._with_forms(pinned, excluded)
+        excluded = self.excluded(pinned, excluded)
         others = np.setdiff1d(np.arange(self.n), [*pinned, *excluded])
         allowed = np.zeros(self.n, np.bool_)
         allowed[[*pinned, *self.read.considered([*pinned, *others]).values()]] = True
@@ -134,7 +134,7 @@ class Prepared:
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
         return allowed
 
-    def _with_forms(self, pinned: IntArray, excluded: IntArray) -> IntArray:
+    def excluded(self, pinned: IntArray, excluded: IntArray) -> IntArray:
         """What is out: the excluded, and forms of theirs and of the pinned."""
         forms = self.read.forms
         if forms is None:

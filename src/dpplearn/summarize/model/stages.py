@@ -104,7 +104,8 @@ def prepare(asked: Asked) -> int:
     if some:
         shards.append(write_shard(some, settings, out, len(shards)))
     n = sum(size for size, _ in shards)
-    write_record(out, {"clusters": n, "shards": shards, "sentences": sentences, "empty": empty})
+    width = None if features.meaning is None else features.meaning.width
+    write_record(out, {"clusters": n, "shards": shards, "sentences": sentences, "empty": empty, "width": width})
     return n
 
 

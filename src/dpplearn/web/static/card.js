@@ -92,7 +92,7 @@ function numbers() {
   const reasons = chosen?.reasons.filter(({ amount }) => amount !== 0).map(({ words, amount }) => [words, amount]) ?? [];
   const compared = reasons.length ? [h("p", { class: "hint" }, "How many times as likely each reason makes it as the average sentence, as a logarithm (0.69 is twice):"),
     table(Object.fromEntries(reasons))] : [];
-  return h("details", { open: numbersOpen, on: { toggle } }, h("summary", {}, "Numbers"), ...compared,
+  return h("details", { open: numbersOpen, "aria-label": "Numbers", on: { toggle } }, h("summary", {}, "Numbers"), ...compared,
     h("p", { class: "hint" }, `Quality ${quality.toFixed(2)}${likely}. The terms of log q² = ${signed(sum)}:`), table(contributions));
 }
 

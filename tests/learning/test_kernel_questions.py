@@ -1,0 +1,115 @@
+"""What a kernel from baskets is asked: new items, the next item, completions, and how those are scored."""
+
+import numpy as np
+import pytest
+
+from dpplearn import KernelDPP, Subsets
+from dpplearn.learning import completion, split_baskets
+from made_up_baskets import NAMES, all_sets, called
+
+
+def test_features_give_new_items_a_place(draws):
+    features = {0: [1.0, 0.0], 1: [1.0, 0.1], 2: [0.0, 1.0], 3: [0.1, 1.0], 4: [-1.0, 0.0], 5: [-1.0, 0.2]}
+    model = KernelDPP(nonsymmetric=True, alpha=0.3).fit(draws, features=features)
+    assert model.score(draws) > KernelDPP(alpha=0.1).fit(draws).score(draws)
+    more = model.with_items({6: [1.0, 0.05]})
+    assert more.dpp_.n == 7
+    assert model.dpp_.n == 6
+    A, phi = more.factors_.A, more.factors_.phi
+    assert more.factors_.W[6] == pytest.approx(phi[6] @ A)
+    assert 0.05 < more.dpp_.marginals[6] < 0.9
+    assert more.next_scores(np.array([0])).shape == (7,)
+    with pytest.raises(ValueError, match="knows no features"):
+        KernelDPP(alpha=1.0).fit(draws).with_items({6: [1.0]})
+    with pytest.raises(ValueError, match="new items"):
+        model.with_items({3: [1.0, 0.0]})
+    with pytest.raises(ValueError, match="must have 2 features"):
+        model.with_items({9: [1.0]})
+    with pytest.raises(ValueError, match="unequal length"):
+        model.with_items({8: [1.0, 2.0], 9: [1.0]})
+    with pytest.raises(TypeError, match="called as the others are, such as 0"):
+        model.with_items({"6": [1.0, 2.0]})
+    named = KernelDPP(alpha=1.0).fit(called(draws), features=dict(zip(NAMES, features.values(), strict=True)))
+    with pytest.raises(TypeError, match="such as 'bib'"):
+        named.with_items({3: [1.0, 2.0]})
+    with pytest.raises(ValueError, match="every item; 5 has none"):
+        KernelDPP(alpha=1.0).fit(draws, features={k: v for k, v in features.items() if k < 5})
+
+
+def test_a_new_item_goes_with_what_its_likes_go_with():
+    rng = np.random.default_rng(0)
+    kinds = {"a": ["a1", "a2", "a3"], "b": ["b1", "b2", "b3"], "c": ["c1", "c2"]}
+    baskets = []
+    for u, v in rng.random((1500, 2)):  # an a comes with a b, and a c alone
+        wanted = ["a", "b"] * bool(u < 0.4) + ["c"] * bool(v < 0.3)
+        baskets.append([str(rng.choice(kinds[kind])) for kind in wanted])
+    features = {name: [float(kind == other) for other in kinds] for kind in kinds for name in kinds[kind]}
+    model = KernelDPP(nonsymmetric=True, alpha=0.3).fit(baskets, features=features).with_items({"a4": [1.0, 0.0, 0.0]})
+    assert {item for item, _ in model.together("a4", 3)} == {"b1", "b2", "b3"}
+    assert {item for item, _ in model.alike("a4", 3)} == {"a1", "a2", "a3"}
+    assert abs(model.correlations_with("c1")[-1]) < 0.02
+    assert model.dpp_.marginals[-1] == pytest.approx(model.dpp_.marginals[:3].mean(), abs=0.03)
+
+
+def test_next_items_have_their_conditional_probabilities(fitted):
+    L = fitted.dpp_.L
+    for basket in ([], [0], [4, 2]):
+        minors = {i: np.linalg.det(L[np.ix_([*basket, i], [*basket, i])]) for i in range(6) if i not in basket}
+        found = fitted.recommend(basket, k=6)
+        assert [item for item, _ in found] == sorted(minors, key=minors.get, reverse=True)
+        assert dict(found) == pytest.approx({i: m / sum(minors.values()) for i, m in minors.items()})
+    without = fitted.recommend([0], k=6, exclude=[1])
+    assert 1 not in dict(without)
+    assert sum(dict(without).values()) == pytest.approx(1.0)
+
+
+def test_sets_are_completed_to_the_most_probable(fitted):
+    for basket, k in (([0], 1), ([0, 4], 2), ([], 3)):
+        sets = [Y for Y in all_sets(6) if set(basket) <= set(Y) and len(Y) == len(basket) + k]
+        best = max(sets, key=fitted.dpp_.log_prob)
+        assert set(fitted.complete(basket, k)) == set(best) - set(basket)
+    assert 1 not in fitted.complete([0], 2, exclude=[1])
+
+
+@pytest.mark.parametrize("hold", ["random", "last"])
+def test_completion_is_what_its_definition_says(hold, fitted, draws):
+    baskets = [Y[::-1].tolist() for Y in draws[:300]]
+    found = completion(fitted, baskets, hold, k=(1, 2), rng=5)
+    rng, ranks, hits = np.random.default_rng(5), [], []
+    large = [Y for Y in baskets if len(Y) > 1]
+    held = rng.integers(0, [len(Y) for Y in large]) if hold == "random" else [len(Y) - 1 for Y in large]
+    for Y, at in zip(large, held, strict=True):
+        rest = Y[:at] + Y[at + 1 :]
+        scores = {i: fitted.dpp_.log_prob([*rest, i]) for i in range(6) if i not in rest}
+        ranks.append(100 * np.mean([scores[Y[at]] >= s for s in scores.values()]))
+        hits.append(sorted(scores, key=scores.get)[-1] == Y[at])
+    assert found.mpr == pytest.approx(np.mean(ranks))
+    assert found.recall[1] == pytest.approx(np.mean(hits))
+    assert found.precision[2] == found.recall[2] / 2
+    assert found.n_baskets + found.n_small == 300
+    assert found.mpr_error == pytest.approx(np.std(ranks, ddof=1) / np.sqrt(len(ranks)))
+    real = fitted.dpp_.log_prob(Subsets.from_lists(large, 6))
+    made = np.array([fitted.dpp_.log_prob(rng.choice(6, len(Y), replace=False)) for Y in large])
+    larger, equal = real[:, None] > made + 1e-9, np.abs(real[:, None] - made) <= 1e-9
+    assert found.auc == pytest.approx((larger + equal / 2).mean(), abs=0.02)  # which are equal is rounding's to say
+
+
+def test_models_without_probabilities_can_be_compared(draws):
+    class Popular:
+        items_ = np.arange(6)
+
+        def next_scores(self, basket):
+            return np.ones(6) * (basket.size > 0)
+
+    found = completion(Popular(), draws)
+    assert np.isnan(found.auc)
+    assert 50 < found.mpr < 65
+
+
+def test_a_split_can_be_repeated(draws):
+    train, validation, test = split_baskets(draws, 100, 50, seed=3)
+    assert [len(part) for part in (train, validation, test)] == [2850, 50, 100]
+    order = np.random.default_rng(3).permutation(3000)
+    assert np.array_equal(test[7], draws[int(order[7])])
+    with pytest.raises(ValueError, match="leave none of 3"):
+        split_baskets([[1], [2], [3]], 2, 1)
