@@ -199,13 +199,13 @@ def open_corpus(
     """
     given, asked = Path(fspath(path)), None if references is None else Path(fspath(references))
     paths = [given]
-    if not given.exists() and has_magic(str(given)):
-        paths = sorted(map(Path, glob(str(given), recursive=True)))
-        if not paths:
-            raise FileNotFoundError(f"No file matches {given}.")
-    elif not given.exists():
+    if not given.exists():
         refuse_address(path)
-        raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
+        paths = sorted(map(Path, glob(str(given), recursive=True))) if has_magic(str(given)) else []
+        if not paths and has_magic(str(given)):
+            raise FileNotFoundError(f"No file matches {given}.")
+        if not paths:
+            raise FileNotFoundError(f"{given} does not exist. Give a JSON Lines file or a folder of clusters.")
     elif shards := shard_files(given):
         paths = shards
     sources = []
