@@ -282,13 +282,14 @@ def test_cross_validation_compares_kinds():
 
 
 def test_starts_that_disagree_and_weights_at_0_are_said():
-    found = Outcome(None, np.ones(3), Mixture(("a", "b")), np.array([-10.0, -13.0, -10.01]), ["own", "b"])
+    found = Outcome(None, np.ones(3), Mixture(("a", "b")), np.array([-10.0, -13.0, -10.01]), None, ["own", "b"])
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         warn_about_starts(found)
     first, second = (str(w.message) for w in said)
     assert "at the lower bound 0 in the weights of own, b" in first
-    assert "1 of 3 starts end in a lower maximum, or were left on their way to one, by up to 3 in" in second
+    assert "1 of 3 starts end in a lower maximum, or were left on their way to one" in second
+    assert "by up to 3 in the log-posterior" in second
 
 
 def test_bad_parts():
