@@ -322,3 +322,25 @@ def test_bad_arguments(change, error, message, rng):
 def test_dual_needs_phi(rng):
     with pytest.raises(ValueError, match="needs similarity features phi"):
         log_likelihood([0.0, 0.0], random_items(4, 2, rng, similarity=True), [0], method="dual")
+
+
+@pytest.mark.parametrize("options", [{}, {"order": 1}, {"with_similarity": True}, {"given_size": True}], ids=str)
+def test_targets_of_the_same_items_share_a_normalizer_and_nothing_else(options, rng, monkeypatch):
+    one, other = random_items(6, 3, rng), random_items(6, 3, rng)
+    X, y = [one, one, one, other, one], [np.array(Y) for Y in ([0, 2], [1], [0, 2, 4], [3], [5])]
+    theta = rng.standard_normal(one.n_features)
+    calls = []
+    monkeypatch.setattr(Example, "normalizer", lambda *a, true=Example.normalizer: calls.append(a) or true(*a))
+    ready = make_evaluator("numpy").prepare(Shard(X, y, np.arange(1.0, 6.0)), Fixed(0.2, 0.1))
+    for similarity in (Fixed(0.2, 0.1), Fixed(0.4, 0.1)):
+        request = Request(LogLinear(theta), similarity, **options)
+        calls.clear()
+        found = ready.evaluate(request)
+        assert len(calls) == (3 if options in ({}, {"order": 1}) else 5)
+        want = request.total(
+            (w, Example(x, Y, similarity).evaluate(request)) for w, x, Y in zip(range(1, 6), X, y, strict=True)
+        )
+        for a, b in zip(found, want, strict=True):
+            assert (a is None) == (b is None)
+            if a is not None:
+                np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)

@@ -14,7 +14,11 @@ class Prepared:
     def __init__(self, shard: Shard, similarity: Similarity) -> None:
         instances = zip(shard.weights.tolist(), shard.item_sets, shard.subsets, strict=True)
         self.largest = max(items.n for items in shard.item_sets)
-        self.weighted = [(w, Example(items, Y, similarity)) for w, items, Y in instances]
+        self.weighted: list[tuple[float, Example]] = []
+        before: Example | None = None
+        for w, items, Y in instances:
+            before = Example(items, Y, similarity, before=before)
+            self.weighted.append((w, before))
 
     def evaluate(self, request: Request) -> Terms:
         with blas_threads(self.largest):
