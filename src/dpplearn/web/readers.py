@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -56,9 +55,7 @@ def ready(engine: Engine) -> None:
 
 
 def compile_all(engine: Engine) -> None:
-    """Fill the folder of compiled loops, as long as nobody needs the processor for something else."""
-    if hasattr(os, "nice"):
-        os.nice(10)
+    """Fill the folder of compiled loops: no answer waits for it, but all are slower until it is done."""
     engine.warm()
 
 

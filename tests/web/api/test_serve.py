@@ -22,8 +22,9 @@ COMMAND = [sys.executable, "-c", "from dpplearn.cli import main; main()", "serve
 class Served:
     """The process, its address, and what it said."""
 
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen([*COMMAND, "--port", "0", *arguments], stderr=subprocess.PIPE, text=True)
+    def __init__(self, *arguments, env=None):
+        command = [*COMMAND, "--port", "0", *arguments]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env)
         self.said, self.url = [], None
         for line in self.process.stderr:
             self.said.append(line)
@@ -85,20 +86,16 @@ def test_ctrl_c_ends_without_a_traceback():
 
 def test_a_first_run_is_ready_before_loops_are_compiled_and_ends_at_once(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}  # empty, as on a first run
-    command = [*COMMAND, "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
-        said = process.stderr.readline()
-        url = re.search(r"Ready at (\S+)", said)[1]
+    with Served(env=environment) as served, httpx.Client(base_url=served.url, timeout=60) as client:
         assert not list(tmp_path.rglob("*.nbi"))
-        assert httpx.get(url + "api/v1/health").json()["status"] == "ok"
+        assert client.get("/api/v1/health").json()["status"] == "ok"
         texts = [{"text": "Rain fell on Monday. The river rose. Two roads closed."}]
-        answer = httpx.post(url + "api/v1/summarize", json={"documents": texts, "budget": 6}, timeout=60)
+        answer = client.post("/api/v1/summarize", json={"documents": texts, "budget": 6})
         assert answer.status_code == 200
         start = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        said = process.stderr.read()
-    assert process.returncode == 0
-    assert said == "Ended.\n"
+        code, said = served.end(signal.SIGINT)
+    assert code == 0
+    assert said.splitlines()[1:] == ["Ended."]
     assert time.monotonic() - start < 30  # a compiler at work would hold it up for longer
 
 
