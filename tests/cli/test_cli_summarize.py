@@ -47,7 +47,7 @@ def test_files_are_one_cluster(tmp_path):
     assert set(lines) <= sentences
     assert 0 < len(result.stdout.split()) <= 60
     assert "Wrote" in result.stderr
-    assert "<mark" in (tmp_path / "page.html").read_text()
+    assert 'class="badge"' in (tmp_path / "page.html").read_text()
     files = sorted(EXAMPLE.glob("*.txt"))
     assert run("summarize", *files, "--budget", 60).stdout == result.stdout
 
@@ -237,19 +237,16 @@ def test_train_bad_input(tmp_path):
 def test_the_first_run_says_so_where_it_compiles(tmp_path):
     command = [sys.executable, "-c", "from dpplearn.cli import main; main()", "summarize", str(EXAMPLE)]
     command += ["--decoder", "greedy"]
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    first, second = (
-        subprocess.run(command, capture_output=True, text=True, check=True, env=environment) for _ in range(2)
-    )
-    assert (first.stderr, second.stderr) == ("", "")  # too little to be worth it
-    environment["DPPLEARN_COMPILE"] = "always"
-    third, fourth = (
-        subprocess.run(command, capture_output=True, text=True, check=True, env=environment) for _ in range(2)
-    )
-    assert "First run on this machine" in third.stderr
-    assert fourth.stderr == ""
-    assert first.stdout == third.stdout == fourth.stdout
-    assert first.stdout == second.stdout
+
+    def said(folder, **more):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / folder), **more}
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+
+    small = said("a")  # so little that it is rarely compiled: not within seconds of a busy processor
+    first, second = (said("b", DPPLEARN_COMPILE="always") for _ in range(2))
+    assert "First run on this machine" in first.stderr
+    assert second.stderr == ""
+    assert small.stdout == first.stdout == second.stdout
 
 
 def test_a_summary_starts_no_more_than_it_needs():

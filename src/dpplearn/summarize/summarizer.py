@@ -322,7 +322,7 @@ class Summarizer(TrainedModel, Parameters):
         Examples
         --------
         >>> from dpplearn.summarize import Summarizer
-        >>> texts = (["It rained. Boats sank.", "The dam held."][k % 2] for k in range(1000))
+        >>> texts = (["It rained.", "The dam held."][k % 2] for k in range(1000))
         >>> next(Summarizer.load().summarize_many(texts, 2, "words")).text
         'It rained.'
         """
