@@ -94,7 +94,7 @@ DIVERSITY = click.option(
     "--diversity", type=Number(0, 1), default=0.5, show_default=True, help="0: by score alone, 1: by variety alone."
 )
 ENCODING = click.option("--encoding", help="Of the files.  [default: utf-8]")
-MODEL = click.option("--model", type=FILE, help="A model file.  [default: the English one inside]")
+MODEL = click.option("--model", type=FILE, help="A model file.  [default: the one inside, for any text]")
 COMPRESS = click.option(
     "--compress", is_flag=True, help="Shorter forms of sentences, with spans dropped, may be chosen, too."
 )

@@ -34,6 +34,9 @@ class PairedTest:
     topics: int
 
 
+FEW = 5  # topics, below which resamples of one topic alone are common, and count as extreme
+
+
 def paired_bootstrap(
     first: CorpusScore,
     second: CorpusScore,
@@ -89,8 +92,12 @@ def paired_bootstrap(
     d = np.array([ours[topic] - theirs[topic] for topic in topics])
     means, spreads = resample(d, resamples, np.random.default_rng(rng))
     difference, spread = float(d.mean()), float(d.std())
+    if d.size >= FEW:  # a resample of equal differences does not show how these spread
+        spreads = np.where(spreads <= 1e-12, spread, spreads)
     # |mean* - mean| / spread* >= |mean| / spread, without dividing by a spread of zero
     extreme = np.abs(means - difference) * spread >= abs(difference) * spreads - 1e-12
+    if d.size >= FEW and spread <= 1e-12 < abs(difference):
+        extreme[:] = False  # the same difference on every topic
     p_value = (1 + int(extreme.sum())) / (1 + resamples)
     tail = (100 - confidence) / 200
     low, high = np.quantile(means, [tail, 1 - tail]).tolist()

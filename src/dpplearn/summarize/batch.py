@@ -79,8 +79,10 @@ def summarize_corpus(
             ending=".jsonl",
         )
         with replace_file(out, "w") as file:
-            for record in (json.loads(one) for path in files for one in path.open(encoding="utf-8")):
-                file.write(as_line(finished(record, census, failed)))
+            for path in files:
+                with path.open(encoding="utf-8") as made:
+                    for one in made:
+                        file.write(as_line(finished(json.loads(one), census, failed)))
             for said in notes.bad:  # by a reader without pieces
                 file.write(as_line({"id": None, "error": said}))
                 failed.append(("", said))

@@ -178,6 +178,8 @@ class Summarizer(TrainedModel, Parameters):
         """
         if isinstance(clusters, Cluster):
             raise TypeError("Training needs a list of clusters, found one: pass [cluster].")
+        if isinstance(clusters, str | os.PathLike):
+            raise TypeError(f"Training needs clusters, found a path: pass open_corpus({str(clusters)!r}).")
         options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "evaluator": evaluator, "verbose": verbose}
         given = clusters if isinstance(clusters, Corpus) else [*clusters]
         return self._keep(train(self.settings, given, tune=tune, work=work, anew=anew, **options))

@@ -41,8 +41,11 @@ class Pull(NamedTuple):
     @property
     def words(self) -> str:
         """Whether it attracts, in words."""
+        if 0.95 < self.factor < 1.05:
+            return f"{self.item} hardly changes how likely it is"
         if self.factor >= 1.0:
-            return f"{self.item} makes it {self.factor:.2g} times as likely"
+            times = f"{self.factor:.2g}" if self.factor < 100.0 else f"{self.factor:,.0f}"
+            return f"{self.item} makes it {times} times as likely"
         return f"{self.item} makes it less likely, {self.factor:.0%} of what it would be"
 
 
