@@ -448,3 +448,17 @@ def test_a_folder_is_another_when_a_file_in_it_is(tmp_path):
     assert corpus.identity == seen[-1]
     files[0].rename(folder / "a" / "0.txt")
     assert corpus.identity != seen[-1]
+
+
+def test_a_row_group_is_read_once(tmp_path, monkeypatch):
+    from dpplearn.summarize.corpora import parquet as module
+
+    path, opened, real = parquet(tmp_path / "c.parquet", made_up(120), rows=60), [], module.open_parquet
+    monkeypatch.setattr(module, "open_parquet", lambda path: opened.append(path) or real(path))
+    assert [one.id for one in open_corpus(path)] == [f"c{k}" for k in range(120)]
+    assert len(opened) == 3  # once to cut it, and once for each group
+    assert module.read_group.cache_info().currsize == 0  # nothing stays
+    pieces = list((corpus := open_corpus(path)).pieces(corpus.notes()))
+    next(pieces[0].clusters())
+    parquet(path, [one | {"id": "new"} for one in made_up(120)], rows=60)
+    assert next(pieces[1].clusters()).id == "new"
