@@ -79,7 +79,7 @@ def summarize_corpus(
             ending=".jsonl",
         )
         with replace_file(out, "w") as file:
-            for record in (json.loads(one) for path in files for one in path.open(encoding="utf-8")):
+            for record in (json.loads(one) for path in files for one in path.read_bytes().splitlines()):
                 file.write(as_line(finished(record, census, failed)))
             for said in notes.bad:  # by a reader without pieces
                 file.write(as_line({"id": None, "error": said}))
@@ -135,13 +135,14 @@ def summarize_piece(asked: Request) -> int:
 def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any]]:
     """A record for each cluster that counts and each that cannot be read, in the order in which they stand."""
     piece = asked.piece
-    notes, told = replace(piece.source.fresh(), skip_bad=True), 0
+    notes, left, bad = replace(piece.source.fresh(), skip_bad=True), 0, 0
 
     def unread() -> Iterator[dict[str, Any]]:
-        nonlocal told
-        for said in [*notes.bad, *notes.left][told:]:
+        nonlocal left, bad
+        new = [*notes.left[left:], *notes.bad[bad:]]  # the cluster before, and what follows it
+        left, bad = len(notes.left), len(notes.bad)
+        for said in new:
             yield {"path": str(notes.path), "line": None, "id": None, "error": said}
-            told += 1
 
     for entry in piece.entries(notes):
         yield from unread()
