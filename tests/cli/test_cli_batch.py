@@ -116,3 +116,17 @@ def test_many_are_summarized_as_they_are_asked_for():
     assert len({next(many).text for _ in range(3)}) == 3
     assert len(taken) <= 8
     many.close()
+
+
+def test_what_is_left_out_and_what_is_bad_are_each_told_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("dpplearn.summarize.corpora.reading.SINGLES", 0)  # all in one piece
+    good = json.dumps({"id": "x", "documents": [TEXTS[0][:400]], "references": ["Rain."]})
+    lines = [good.replace('"Rain."', ""), "{", good.replace('"x"', '"y"'), "[", good.replace('"x"', '"z"')]
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("\n".join(lines))
+    out = tmp_path / "out.jsonl"
+    corpus = open_corpus(path, usable=True)
+    assert batch.summarize_corpus(corpus, out, budget=20, unit="words").done == 2
+    said = [line["id"] or line["error"] for line in read(out)]
+    wanted = ("left out cluster x", "line 2 ", "y", "line 4 ", "z")
+    assert [part in one for part, one in zip(wanted, said, strict=True)] == [True] * 5, said

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from dpplearn.cli import main
 from dpplearn.rouge import score_corpus
-from dpplearn.summarize import Cluster, Summarizer, read_clusters
+from dpplearn.summarize import Cluster, Document, Summarizer, read_clusters
 from dpplearn.summarize.experiments import baselines
 from dpplearn.summarize.experiments import summaries as summaries_module
 from dpplearn.summarize.experiments.evaluation import Scoring
@@ -15,6 +15,7 @@ from dpplearn.summarize.experiments.held_out import shared_documents
 from dpplearn.summarize.experiments.paper_tables import human_scores
 from dpplearn.summarize.experiments.results_folder import ResultsFolder
 from dpplearn.summarize.experiments.systems import SYSTEMS
+from dpplearn.summarize.experiments.tested import known_of
 
 FAST = "begin,random,lexrank,lr-mmr,lr-dpp,submod,dpp-greedy,dpp-consensus,oracle"
 
@@ -329,3 +330,9 @@ def test_sampled_summaries_near_the_limit(files):
     over = model.summarize(cluster, 665, "bytes", decoder="sampled", overrun=15.0)
     assert 660 <= over.length <= 680
     assert model.summarize(cluster, 665, "bytes", decoder="sample").length <= 665
+
+
+def test_any_field_of_a_document_makes_another_cluster():
+    given = ({}, {"title": "T"}, {"date": "2004"}, {"role": "news"})
+    found = [known_of(Cluster([Document("a", "It rained.", **one)], ["Rain."]), 0).digest for one in given]
+    assert len({*found}) == len(given)

@@ -23,7 +23,7 @@ from dpplearn.summarize import Cluster, SkippedWarning, Summarizer, open_corpus,
 from dpplearn.summarize.model import line
 from dpplearn.summarize.model.bins import quantile_edges
 from dpplearn.summarize.model.quantiles import edges_of
-from dpplearn.summarize.model.training import example_of, flat
+from dpplearn.summarize.model.training import example_of, flat, named_settings
 
 EXAMPLE = Cluster.example()
 
@@ -343,3 +343,19 @@ def test_a_scheduler_that_was_restarted_forgets_tasks(monkeypatch, back):
     else:
         with pytest.raises(ConnectionError, match="Start it again"):
             list(found)
+
+
+def test_functions_are_told_apart_by_what_they_do(corpus, tmp_path):
+    def settings(**given):
+        return named_settings(Summarizer(**given).settings)
+
+    made = [lambda texts, k=k: [[len(one), k] for one in texts] for k in (1, 2)]
+    assert settings(encoder=made[0])["encoder"][0] == settings(encoder=made[1])["encoder"][0]
+    assert settings(encoder=made[0]) == settings(encoder=made[0]) != settings(encoder=made[1])
+    cuts = [lambda text, k=k: [(0, len(text) - k)] for k in (0, 1)]
+    assert settings(splitter=cuts[0]) == settings(splitter=cuts[0]) != settings(splitter=cuts[1])
+    assert settings(splitter={}.__getitem__)["splitter"]  # that knows no text but its own
+    with pytest.raises(KeyboardInterrupt):
+        fit(open_corpus(corpus), work=tmp_path / "work", verbose=Stops(2), settings={"splitter": cuts[0]})
+    with pytest.raises(ValueError, match="begun otherwise: settings"):
+        fit(open_corpus(corpus), work=tmp_path / "work", settings={"splitter": cuts[1]})

@@ -416,3 +416,49 @@ def test_long_lines_end_a_piece(tmp_path, monkeypatch):
     corpus = open_corpus(write(tmp_path / "c.jsonl", lines(*made_up(9)).rstrip("\n")))
     assert len(list(corpus.pieces(corpus.notes()))) > 3
     assert [one.id for one in corpus] == [f"c{k}" for k in range(9)]
+
+
+def test_any_field_tells_clusters_in_memory_apart():
+    opening = "It rained for days. " * 10
+    kinds = ({}, {"title": "T"}, {"date": "2004"}, {"role": "news"}, {"blocks": [(0, 19, "heading")]})
+    clusters = [Cluster([Document("a", opening, **given)], ["Rain."]) for given in kinds]
+    clusters.append(Cluster([Document("a", opening + "Then it stopped.")], ["Rain."]))
+    given = ({"language": "english"}, {"split": "b"}, {"reference_ids": ["A"]}, {"id": "c"})
+    clusters += [Cluster([Document("a", opening)], ["Rain."], **one) for one in given]
+    found = [json.dumps(reading.listed([one]).identity) for one in clusters]
+    assert len({*found}) == len(clusters)
+    assert json.dumps(reading.listed(clusters[:1]).identity) == found[0]
+
+
+def test_a_folder_is_another_when_a_file_in_it_is(tmp_path):
+    """At any depth that is read, behind links, and where the references are; hidden files are no matter."""
+    folder, elsewhere, models = tmp_path / "news", tmp_path / "elsewhere", tmp_path / "models"
+    files = [folder / "a" / "1.txt", folder / "a" / "docs" / "2.txt", folder / "a" / "references" / "A.txt"]
+    files += [elsewhere / "3.txt", models / "M.txt", folder / "b" / "deep" / "down" / "here" / "4.txt"]
+    for path in files:
+        write(path, "It rained.")
+    (folder / "linked").symlink_to(elsewhere)
+    corpus = open_corpus(folder, references=models)
+    seen = [corpus.identity]
+    for path in files:
+        write(path, "It snowed, and it rained.")
+        seen.append(corpus.identity)
+    assert len({*map(str, seen)}) == len(files) + 1
+    write(folder / "a" / ".DS_Store", "x")
+    assert corpus.identity == seen[-1]
+    files[0].rename(folder / "a" / "0.txt")
+    assert corpus.identity != seen[-1]
+
+
+def test_a_row_group_is_read_once(tmp_path, monkeypatch):
+    from dpplearn.summarize.corpora import parquet as module
+
+    path, opened, real = parquet(tmp_path / "c.parquet", made_up(120), rows=60), [], module.open_parquet
+    monkeypatch.setattr(module, "open_parquet", lambda path: opened.append(path) or real(path))
+    assert [one.id for one in open_corpus(path)] == [f"c{k}" for k in range(120)]
+    assert len(opened) == 3  # once to cut it, and once for each group
+    assert module.read_group.cache_info().currsize == 0  # nothing stays
+    pieces = list((corpus := open_corpus(path)).pieces(corpus.notes()))
+    next(pieces[0].clusters())
+    parquet(path, [one | {"id": "new"} for one in made_up(120)], rows=60)
+    assert next(pieces[1].clusters()).id == "new"

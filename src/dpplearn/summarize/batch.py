@@ -137,13 +137,14 @@ def summarize_piece(asked: Request) -> int:
 def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any]]:
     """A record for each cluster that counts and each that cannot be read, in the order in which they stand."""
     piece = asked.piece
-    notes, told = replace(piece.source.fresh(), skip_bad=True), 0
+    notes, left, bad = replace(piece.source.fresh(), skip_bad=True), 0, 0
 
     def unread() -> Iterator[dict[str, Any]]:
-        nonlocal told
-        for said in [*notes.bad, *notes.left][told:]:
+        nonlocal left, bad
+        new = [*notes.left[left:], *notes.bad[bad:]]  # the cluster before, and what follows it
+        left, bad = len(notes.left), len(notes.bad)
+        for said in new:
             yield {"path": str(notes.path), "line": None, "id": None, "error": said}
-            told += 1
 
     for entry in piece.entries(notes):
         yield from unread()

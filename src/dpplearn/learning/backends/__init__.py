@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 import numpy as np
 
 from dpplearn._checks import check_choice, check_jobs
+from dpplearn._loops.jit import compiled_always
 from dpplearn.learning.evaluators import Survey
 from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.storage.shards import load_shard
@@ -95,8 +96,9 @@ class Serial(Backend):
 
 def answer(part: Any, request: Request[Any] | None, prepare: Prepare) -> Any:
     """What a shard says to a request, or its survey where there is none; a path is read, used and forgotten."""
-    ready = prepare(load_shard(part)) if isinstance(part, str) else part
-    return ready.survey if request is None else ready.evaluate(request)
+    with compiled_always():  # so that the digits are the same in whatever process, and whatever is on disk
+        ready = prepare(load_shard(part)) if isinstance(part, str) else part
+        return ready.survey if request is None else ready.evaluate(request)
 
 
 def make_backend(backend: Any, n_jobs: int | None, data: Shard | Sequence[Source], prepare: Prepare) -> Backend:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from importlib import import_module
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -52,9 +53,17 @@ def cut_parquet(source: Source) -> Iterator[Cut]:
 def read_rows(source: Source, given: tuple[int, int, int, int]) -> Iterator[Entry]:
     """The clusters of rows a to b of a row group, before which there are so many in the file."""
     group, a, b, before = given
-    with open_parquet(source.path) as file:
-        columns = [name for name in FIELDS if name in file.schema_arrow.names]
-        records = file.read_row_group(group, columns=columns).slice(a, b - a).to_pylist()
+    table = read_group(source.path, source.path.stat().st_mtime_ns, group)
+    records = table.slice(a, b - a).to_pylist()
+    if b == table.num_rows:
+        read_group.cache_clear()
     for number, record in enumerate(records, before + 1):
         with source.tolerate():
             yield Entry(cluster_of(record, f"{source.path}, row {number}"), number)
+
+
+@lru_cache(maxsize=1)
+def read_group(path: Path, _: int, group: int) -> Any:
+    """The columns of a row group, which is unpacked as a whole, kept for its next piece."""
+    with open_parquet(path) as file:
+        return file.read_row_group(group, columns=[name for name in FIELDS if name in file.schema_arrow.names])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from glob import glob, has_magic
 from hashlib import sha256
 from os import PathLike, fspath
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dpplearn._io.encoding import unpacked_name
-from dpplearn._io.folders import entries
+from dpplearn._io.folders import entries, walk
 from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.cluster_folders import cut_folders
@@ -145,17 +147,25 @@ class Corpus:
     @property
     def identity(self) -> list[Any]:
         """What tells it from another: its files, as large and as old as they are, and what of them counts."""
-        files = [(str(source.path.resolve()), *state_of(source.path), source.encoding) for _, source in self.sources]
+        files = [
+            (*((str(path.resolve()), state_of(path)) for path in (one.path, one.references) if path), one.encoding)
+            for _, one in self.sources
+        ]
         texts = sha256()
         for one in self.clusters:
-            texts.update(repr((one.id, one.documents, one.references)).encode("utf-8", "surrogatepass"))
-        return [files, vars(self.wanted), self.skip_bad, texts.hexdigest()]
+            texts.update(json.dumps(asdict(one), default=str).encode())
+        dropped = {str(number): sorted(places) for number, places in self.dropped.items() if places}
+        return [files, vars(self.wanted), self.skip_bad, dropped, texts.hexdigest()]
 
 
-def state_of(path: Path) -> tuple[int, int]:
-    """Size and time of a file; of a folder, how many entries it has, and its own time."""
-    found = path.stat()
-    return (len(entries(path)) if path.is_dir() else found.st_size), found.st_mtime_ns
+def state_of(path: Path) -> str:
+    """A digest that changes with the size or the time of a file, or of any file that is read in a folder."""
+    files = {path}
+    if path.is_dir():  # `walk` follows no links, but folders of clusters may be such
+        files = {*walk(path), *(one for depth in ("*", "*/*", "*/*/*") for one in path.glob(depth) if one.is_file())}
+    found = ((one.relative_to(path).as_posix(), one.stat()) for one in sorted(files))
+    seen = [(name, at.st_size, at.st_mtime_ns) for name, at in found if not re.search(r"(^|/)\.[^/]", name)]
+    return sha256(json.dumps(seen).encode()).hexdigest()
 
 
 def listed(clusters: Iterable[Cluster]) -> Corpus:

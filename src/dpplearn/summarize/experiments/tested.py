@@ -84,7 +84,7 @@ def look(piece: Piece) -> Look:
 
 def known_of(cluster: Cluster, place: int) -> Known:
     documents = tuple((document.id, digest(words(document.text))) for document in cluster.documents)
-    whole = [[d.id, d.title, d.text] for d in cluster.documents]
+    whole = [[d.id, d.title, d.date, d.role, d.text] for d in cluster.documents]
     told = digest([cluster.id, cluster.language, whole, list(cluster.references)])
     name, said = cluster.id, cluster.language
     return Known(

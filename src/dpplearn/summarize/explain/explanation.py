@@ -13,11 +13,12 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn._notebook import card, table
 from dpplearn.learning.relative import Reason
-from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn.summarize.corpora.document import Sentence, short
 from dpplearn.summarize.explain.topics import quoted
 from dpplearn.summarize.explain.whole_set import Alike, WholeSet
 
 FEW = 5  # pieces that were no candidates that are printed
+LINE = 76  # characters of a sentence that are printed
 LISTED = 10  # sentences left out that a view shows, unless it is asked for more
 
 
@@ -32,7 +33,7 @@ class Judged:
 
     def __repr__(self) -> str:
         why = getattr(self, "words", "") or getattr(self, "reason", "")
-        return f"<{type(self).__name__} {self.number}, {shorten(self.sentence.text, 60)!r}: {shorten(why, 80)}>"
+        return f"<{type(self).__name__} {self.number}, {short(self.sentence.text, 60)!r}: {short(why, 80)}>"
 
     def to_dict(self) -> dict[str, Any]:
         """As data for JSON, places of sentences instead of these."""
@@ -174,7 +175,7 @@ class Explanation:
     def __str__(self) -> str:
         lines = ["Chosen, and why"]
         for c in self.chosen:
-            lines.append(f"  {shorten(c.sentence.text)} ({self.where(c.sentence)})")
+            lines.append(f"  {short(c.sentence.text, LINE)} ({self.where(c.sentence)})")
             if c.sentence.dropped:
                 lines.append("      without " + "; ".join(f"“{part}”" for part in dropped_parts(c.sentence)))
             lines.append(f"      {c.words}")
@@ -182,13 +183,13 @@ class Explanation:
         if self.left_out:
             lines.append("Left out, and why")
         for x in self.best_left_out():
-            lines += [f"  {shorten(x.sentence.text)} ({self.where(x.sentence)})", f"      {x.reason}"]
+            lines += [f"  {short(x.sentence.text, LINE)} ({self.where(x.sentence)})", f"      {x.reason}"]
         if self.set_aside:
             counts = Counter(re.sub(" of .*", "", one.reason) for one in self.set_aside)
             listed = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
             lines.append(f"No candidates, unless asked for with keep_all (--keep-all): {listed}")
         for one in self.some_set_aside(FEW):
-            lines.append(f"  {self.documents[one.document]}: {shorten(one.text, 60)} ({one.reason})")
+            lines.append(f"  {self.documents[one.document]}: {short(one.text, 60)} ({one.reason})")
         return "\n".join([*lines, self.first_choice] if self.passed else lines)
 
     def __repr__(self) -> str:
@@ -197,8 +198,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the words of `str()`, in tables."""
-        chosen = ((shorten(c.sentence.text), self.where(c.sentence), c.words) for c in self.chosen)
-        others = ((shorten(x.sentence.text), self.where(x.sentence), x.reason) for x in self.best_left_out())
+        chosen = ((short(c.sentence.text, LINE), self.where(c.sentence), c.words) for c in self.chosen)
+        others = ((short(x.sentence.text, LINE), self.where(x.sentence), x.reason) for x in self.best_left_out())
         return card(
             "Why these sentences",
             table(("chosen", "from", "why"), chosen, len(self.chosen)),
@@ -231,7 +232,3 @@ def contributions(names: Sequence[str], terms: FloatArray) -> dict[str, float]:
     """The terms theta_j f_ij of log q_i^2 that are not 0, by feature, largest first."""
     given = {name: float(x) for name, x in zip(names, terms, strict=True) if x != 0.0}
     return dict(sorted(given.items(), key=lambda item: -abs(item[1])))
-
-
-def shorten(text: str, width: int = 76) -> str:
-    return text if len(text) <= width else text[: width - 1].rstrip() + "…"

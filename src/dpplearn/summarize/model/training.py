@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.workfolder import WorkFolder, read_record, write_record
+from dpplearn._loops.jit import compiled_always
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
@@ -26,18 +30,23 @@ from dpplearn.summarize.corpora.mismatch import read_as
 from dpplearn.summarize.corpora.reading import Corpus, listed
 from dpplearn.summarize.model.features import Featurized, SentenceFeatures
 from dpplearn.summarize.model.line import Counted, Line, instances
-from dpplearn.summarize.model.meaning import Meaning, encoder_name
+from dpplearn.summarize.model.meaning import Meaning, encode, encoder_name
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import check_cluster
 from dpplearn.summarize.model.targets import training_targets
 from dpplearn.summarize.text.language import foreign
-from dpplearn.summarize.text.matching import ENGLISH, normal_language
+from dpplearn.summarize.text.matching import ENGLISH
 from dpplearn.summarize.text.units import Unit, limit, measured
 
 FOLDS = 5
 VARIANCES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7)
 TUNED = 300  # clusters at most that rho and the variance are chosen on
+PROBES = (  # what encoders and splitters are told apart by
+    "A storm hit the coast.",
+    'Dr. Wu said: "Two boats sank!" Nobody was hurt; 3.5 million had no power.',
+    "why?\nbecause the river rose",
+)
 COMPONENTS = 16  # of a projection, beside what is particular to a sentence: summaries have fewer sentences
 
 
@@ -92,9 +101,13 @@ def train(
     meaning = None if meaning is None else meaning.measured()
     progress, weighted = as_progress(verbose), settings.quality == LogLinear.kind
     identity: dict[str, Any] = {"dpplearn": __version__, "corpus": [] if work is None else clusters.identity}
-    identity |= {"settings": named_settings(settings), "tune": tune, "evaluator": str(evaluator)}
+    identity |= {
+        "settings": {} if work is None else named_settings(settings),
+        "tune": tune,
+        "evaluator": str(evaluator),
+    }
     with WorkFolder(work, identity, anew=anew) as folder:
-        with open_workers(backend, n_jobs) as workers, blas_threads(0):
+        with open_workers(backend, n_jobs) as workers, blas_threads(0), compiled_always():
             line = Line(folder, workers, clusters, settings, progress)
             counted = line.count()
             refuse_without(counted.without, counted.clusters)
@@ -131,10 +144,19 @@ def train(
 
 
 def named_settings(settings: SummarizerSettings) -> dict[str, Any]:
-    """Settings as JSON has them: what is a function or an object, by its name."""
-    return {
-        name: encoder_name(x) if callable(x) or (name == "encoder" and x) else x for name, x in vars(settings).items()
-    }
+    """Settings as JSON has them: what is a function or an object, by its name and what it makes of a few sentences."""
+    found, encoder, splitter = dict(vars(settings)), settings.encoder, settings.splitter
+    if encoder is not None:
+        rows = sparse.csr_array(encode(encoder, PROBES)).toarray()
+        rows = np.round(rows / max(float(abs(rows).max()), 1e-300), 4) + 0.0  # a GPU may change the last digits
+        found["encoder"] = [encoder_name(encoder), sha256(rows.tobytes()).hexdigest()]
+    if splitter is not None:
+        try:
+            spans = [tuple(map(int, span)) for span in splitter("\n\n".join(PROBES))]
+        except Exception:  # a stranger's code may know only its own texts
+            spans = []
+        found["splitter"] = [encoder_name(splitter), sha256(json.dumps(spans).encode()).hexdigest()]
+    return found
 
 
 def tuned(
@@ -200,13 +222,6 @@ def refuse_without(without: Sequence[tuple[int, str | None]], total: int) -> Non
             f"{', '.join(names)}{', ...' if len(without) > 5 else ''}. "
             "Add references, or leave these out."
         )
-
-
-def settled_language(language: str | None, clusters: Sequence[Cluster], stacklevel: int = 3) -> str | None:
-    """The language given, or that of the clusters, which must agree; a warning if they seem to be in another."""
-    found = {str(normal_language(cluster.language)) for cluster in clusters if cluster.language}
-    texts = (document.text for cluster in clusters for document in cluster.documents)
-    return settle(language, found, texts, stacklevel + 1)
 
 
 def settle(language: str | None, said: Collection[str], texts: Iterable[str], stacklevel: int = 3) -> str | None:
