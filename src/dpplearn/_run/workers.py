@@ -49,10 +49,8 @@ class Here(Workers):
 
 
 def alone(work: Callable[..., Answer], task: Task, given: Any = None) -> Answer:
-    """With one BLAS thread, because the workers are the parallelism, and loops compiled: digits are those of any worker."""
-    from dpplearn._loops.jit import compiled_always  # numba, where there is work
-
-    with blas_threads(0, one=True), compiled_always():
+    """With one BLAS thread: the workers are the parallelism."""
+    with blas_threads(0, one=True):
         return work(task) if given is None else work(task, given)
 
 

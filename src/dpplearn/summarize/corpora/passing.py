@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpplearn._io.workfolder import WorkFolder
+from dpplearn._loops.jit import compiled_always
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
 from dpplearn.summarize.corpora.pieces import Piece
@@ -51,10 +53,16 @@ class Pass(NamedTuple):
                 else:
                     yield ask(piece, out)
 
-        for _, n in self.workers.each(work, tasks()):
+        for _, n in self.workers.each(partial(compiled, work), tasks()):
             done, finished = done + n, finished + 1
             # how many there will be, by the share of the files that the pieces so far are
             guess = round(done / finished * len(files) / share) if share else 0
             self.progress.stage(what, done, total or max(guess, done))
         self.progress.stage(what, done, max(done, 1))
         return files, notes
+
+
+def compiled(work: Callable[[Any], int], task: Any) -> int:
+    """With loops compiled: the digits are the same whoever does it, and whatever was on disk."""
+    with compiled_always():
+        return work(task)

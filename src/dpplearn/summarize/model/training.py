@@ -128,7 +128,7 @@ def train(
         if work is not None and fixed and weighted:  # one that goes on is the same to the bit
             options["checkpoint"] = folder.path / "theta.json"
         prior = variance * features.priors if weighted else variance  # trees have one for all leaves
-        with blas_threads(0):
+        with blas_threads(0), compiled_always():
             model = ConditionalDPP(prior, **options).fit(*instances(prepared))
         # what is kept travels, and holds no client and no stream
         model.set_params(n_jobs=1, backend=None, evaluator="numpy", verbose=False, checkpoint=None)
