@@ -137,6 +137,41 @@ def test_resume_reads_only_what_is_missing(tmp_path, rng):
     assert other.seen[0] == (0, 4)  # other scores: nothing that was kept is of use
 
 
+def test_what_is_kept_is_of_the_same_wishes():
+    def name(part=PART, **each):
+        one = {"cost": np.ones(5), "include": np.array([], np.int64), "exclude": np.array([], np.int64)} | each
+        return rounds.key(part, rounds.OnePart(0, np.ones(5), asked(3), Each(**one), None))
+
+    three, groups = np.array([3]), np.array(["a"] * 5, object)
+    names = [name(), name(include=three), name(exclude=three), name(groups=groups), name(groups=groups + "b")]
+    assert len(set(names)) == 5
+    assert names[1] == name(include=three.copy())
+
+
+PART = rounds.Part(0, 5, None, (), "E")
+
+
+def test_an_included_item_that_no_part_gives_is_said(rng, monkeypatch):
+    found = rounds.Found(np.arange(3), rng.standard_normal((3, 2)), "")
+    monkeypatch.setattr(rounds, "first_round", lambda *_: [found])
+    with pytest.raises(RuntimeError, match="Item 4 is to be included"):
+        rounds.in_rounds([PART], 2, np.zeros(5), asked(2), Each(include=[4]))
+
+
+@pytest.mark.usefixtures("client")
+def test_files_that_are_changed_are_chosen_from_again(tmp_path, rng):
+    kept, told = tmp_path / "kept", [Told() for _ in range(3)]
+    E, s = problem(rng)
+    da.to_npy_stack(tmp_path / "E", da.from_array(E, chunks=(100, -1)))
+    for one in told:
+        found = diversify(da.from_npy_stack(tmp_path / "E"), s, k=30, resume=kept, progress=one)
+        np.testing.assert_array_equal(found.subset, diversify(E, s, k=30).subset)
+        if one is told[1]:
+            E[:100] = rng.standard_normal((100, 6))
+            np.save(tmp_path / "E" / "0.npy", E[:100])
+    assert [one.seen[0] for one in told] == [(0, 4), (4, 4), (3, 4)]
+
+
 def test_a_killed_worker_costs_its_part_alone(tmp_path, rng, client):
     E, s = problem(rng)
     killed = []

@@ -166,6 +166,10 @@ def test_contributions_sum_to_log_q_and_importance(xor):
         _ = model.theta_
 
 
+def test_trees_have_no_covariance_of_weights(xor):
+    assert xor[2].covariance_ is None
+
+
 def test_predictions_and_kernels(xor):
     X, _, model = xor
     q = model.qualities(X[0])

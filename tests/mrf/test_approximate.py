@@ -225,6 +225,7 @@ def strong_field(rng, n=6):
     return PairwiseMRF(rng.normal(scale=10.0 ** rng.uniform(-1, 2.5), size=n), W + W.T, repulsive=False)
 
 
+@pytest.mark.filterwarnings("ignore:The search for the beliefs of trees:RuntimeWarning")
 @pytest.mark.parametrize("stopped", [False, True])
 def test_trees_bound_from_above_wherever_their_search_stops(stopped, rng, monkeypatch):
     if stopped:  # at any beliefs at all
@@ -238,6 +239,12 @@ def test_trees_bound_from_above_wherever_their_search_stops(stopped, rng, monkey
         log_z = mrf.log_normalizer
         found = tree_reweighted(mrf.w, mrf.W, steps=3)
         assert found.log_z >= log_z - 1e-9 * max(1.0, abs(log_z))
+
+
+def test_trees_whose_search_does_not_come_to_rest_say_so(rng, monkeypatch):
+    monkeypatch.setattr("scipy.optimize.minimize", lambda _, x, **__: SimpleNamespace(x=np.full(x.size, 20.0)))
+    with pytest.warns(RuntimeWarning, match="may be far above"):
+        approximate(random_mrf(5, rng), "trw")
 
 
 def test_beliefs_of_pairs_have_their_marginals_and_odds(rng):

@@ -141,6 +141,20 @@ def test_a_loop_that_has_taken_long_is_compiled(loop):
     assert is_compiled(loop)
 
 
+def test_an_index_without_the_types_is_read_once(loop, monkeypatch):
+    loop(2 * jit.FEW)  # of integers: an index is on disk
+    read, reads = jit.Sealed._load_index, []
+    monkeypatch.setattr(jit.Sealed, "_load_index", lambda self: reads.append(self) or read(self))
+    for _ in range(5):
+        loop(2.0)
+    assert len([one for one in reads if one is loop._cache._cache_file]) == 1
+
+
+def test_a_loop_that_was_pickled(loop):
+    again = jit.Loop._rebuild("another", loop.py_func, {}, loop.targetoptions, can_compile=True, sigs=[])
+    assert again(2.0) == 4.0
+
+
 def test_time_in_python_counts(loop):
     before = loop.spent
     loop(2.0)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
+from uuid import uuid4
 
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain
@@ -45,8 +46,13 @@ class WorkFolder:
         head = self.path / HEAD
         if not head.exists() and self.path.is_dir() and any(one.name != LOCK for one in self.path.iterdir()):
             raise ValueError(f"{self.path} must be a folder of its own to work in, but holds files. Give another.")
-        self.path.mkdir(parents=True, exist_ok=True)
-        self._lock()
+        while True:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # another command, done with the folder, removed it meanwhile
+                self._lock()
+                if self._is_here():
+                    break
+                self._held.close()
         try:
             self._sweep()
             if head.exists():
@@ -99,13 +105,17 @@ class WorkFolder:
                     f"Another command works in {self.path}. Wait for it, or give another folder."
                 ) from None
 
+    def _is_here(self) -> bool:
+        """Whether the lock is that of the folder, and not of one that was removed."""
+        lock = self.path / LOCK
+        return lock.exists() and os.path.samestat(os.fstat(self._held.fileno()), lock.stat())
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if self.given is not None:
-            self._held.close()
         if self.given is None or kind is None:
-            shutil.rmtree(self.path, ignore_errors=True)
+            self._remove()
             return
         self._sweep()
+        self._held.close()
         if isinstance(error, OSError):
             again = f"{self.path} keeps what is done: when that is put right, run the same command again to go on."
             raise OSError(f"{said(error)} {again}") from error
@@ -113,6 +123,17 @@ class WorkFolder:
             raise KeyboardInterrupt(
                 f"Stopped. {self.path} keeps what is done: run the same command again to go on."
             ) from None
+
+    def _remove(self) -> None:
+        """Away with it, under another name: who begins in a folder of this one, once it is unlocked, keeps his."""
+        gone = self.path
+        if self.given is not None:
+            here = self.path.absolute()
+            with suppress(OSError):  # one that cannot be moved, as on Windows with an open file
+                if not here.is_symlink():
+                    gone = here.rename(here.with_name(f".{here.name}-{uuid4().hex}"))
+            self._held.close()
+        shutil.rmtree(gone, ignore_errors=True)
 
     def file(self, stage: str, number: int | str, ending: str) -> Path:
         """Where the result of a piece of a stage is, or will be."""

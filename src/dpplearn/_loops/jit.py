@@ -41,12 +41,14 @@ class Loop(CPUDispatcher):
     """
 
     _cache: Any
-    few: Callable[[tuple[Any, ...]], bool]
+    few: Callable[[tuple[Any, ...]], bool] = staticmethod(lambda _: False)  # of one that was pickled
     spent = 0.0  # seconds in Python
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        start = thread_time()
         if not self.is_kept(args):
             if self.spent < PATIENCE and not here.always and self.few(args):
+                self.spent += thread_time() - start
                 return self.run_as_written
             notice.announce()
         return super()._compile_for_args(*args, **kws)  # type: ignore[misc]
@@ -210,6 +212,7 @@ class Kept(FunctionCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         self._cache_file.__class__ = Sealed
+        self._lacks: dict[Any, tuple[int, ...]] = {}  # types without a version, and the index that had none
         self._cache_file._source_stamp = self._cache_file._source_stamp, sources()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -227,11 +230,18 @@ class Kept(FunctionCache):
             warn_not_kept(self.cache_path, str(error))
 
     def has(self, sig: Any, target_context: Any) -> bool:
-        """Whether there is a version for arguments of these types."""
+        """Whether there is a version for arguments of these types; the index is read when it is another."""
         try:
-            return self._index_key(sig, target_context.codegen()) in self._cache_file._load_index()
-        except Exception:  # as above: it will be made anew
+            index = os.stat(self._cache_file._index_path)
+            stamp = index.st_ino, index.st_mtime_ns, index.st_size
+            if self._lacks.get(sig) == stamp:
+                return False
+            if self._index_key(sig, target_context.codegen()) in self._cache_file._load_index():
+                return True
+            self._lacks[sig] = stamp
+        except Exception:  # no index, or as above: it will be made anew
             return False
+        return False
 
     def has_any(self) -> bool:
         """Whether there is any version."""

@@ -172,8 +172,7 @@ class Cluster(Workers):
         left, again, lost = iter(tasks), deque[Task](), 0
         waiting: dict[str, tuple[Any, Task]] = {}
         done: Any = dd.as_completed()
-        # the answer of a task, never scattered: what a lost worker held is made again elsewhere
-        shared = None if given is None else self.client.submit(same, given, pure=False)
+        shared = self._share(given)
         try:
             while True:
                 room = 2 * max(sum(self.client.nthreads().values()), 1)
@@ -197,12 +196,18 @@ class Cluster(Workers):
                     if lost > LOSSES * room or not self._back():
                         raise gone(self.client) from None
                     again.append(task)
+                    if shared is not None and shared.cancelled():
+                        shared = self._share(given)
                     continue
                 lost = 0
                 yield task, answer
         finally:
             with suppress(Exception):  # the scheduler may be gone
                 self.client.cancel([future for future, _ in waiting.values()])
+
+    def _share(self, given: Any) -> Any:
+        """The answer of a task, never scattered: what a lost worker held is made again elsewhere."""
+        return None if given is None else self.client.submit(same, given, pure=False)
 
     def _back(self) -> bool:
         """Whether the scheduler can be reached, and has a worker, within a minute."""

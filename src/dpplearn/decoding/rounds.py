@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, count_of
@@ -35,6 +36,7 @@ from dpplearn.decoding.skipped import DiverseSelection, Kept, Nearest, nearest
 
 SPARE = 4  # times as many candidates as the parts' share of k
 FEWEST = 1000  # candidates of a part, unless k is less
+COMPARED = 256  # rows of a part by which one that is kept is known to be of the same data
 UNKNOWN = Unknown(
     "log_prob of a choice in two rounds is not computed, because its normalizer is of all items. log det L_Y is "
     "gains.sum()."
@@ -52,10 +54,11 @@ class Part(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The candidates of a part: their numbers in the whole, and their rows."""
+    """The candidates of a part: their numbers in the whole, their rows, and a digest of some rows of the part."""
 
     items: IntArray
     rows: np.ndarray
+    digest: str
 
 
 class OnePart(NamedTuple):
@@ -85,7 +88,15 @@ def pick(rows: Any, told: OnePart) -> Found:
         local = local_limits(told)
         chosen = choose(Directed(rows, lengths, told.q), local, told.each, told.given).subset
         chosen = np.union1d(chosen, owed(told)).astype(np.int64)
-    return Found(told.start + chosen, np.ascontiguousarray(rows[chosen]))
+    return Found(told.start + chosen, np.ascontiguousarray(rows[chosen]), digest_of(rows))
+
+
+def digest_of(rows: Any, _: Any = None) -> str:
+    """Of some rows of a part, spread over it."""
+    n = rows.shape[0]
+    places = np.linspace(0, n - 1, min(n, COMPARED)).astype(np.int64)
+    some = sparse.csr_array(rows)[places].toarray() if sparse.issparse(rows) else rows[places]
+    return hashlib.sha256(repr(rows.shape).encode() + np.asarray(some, np.float64).tobytes()).hexdigest()
 
 
 def sample_part(rows: Any, told: tuple[int, list[IntArray]]) -> list[np.ndarray]:
@@ -227,6 +238,9 @@ def in_rounds(
     ]
     found = first_round(parts, tasks, cluster_client(client, n_jobs), resume, progress or Progress(False))
     items = np.concatenate([one.items for one in found])
+    missing = np.setdiff1d(limits.include, items)
+    if missing.size:
+        raise RuntimeError(f"Item {missing[0]} is to be included, but its part did not give it. Empty {resume}.")
     rows = np.concatenate([one.rows for one in found])
     among = Directed(*read_features(rows), q[items])
     chosen = choose(among, asked, cut(whole, items), given)
@@ -285,12 +299,17 @@ def first_round(
     for i, file in enumerate(files):
         if file is not None and file.exists():
             with np.load(file, allow_pickle=False) as kept:
-                found[i] = Found(kept["items"], kept["rows"])
-    progress.stage("Candidates of parts", len(found), len(parts))
-    left = [i for i in range(len(parts)) if i not in found]
-    if left:
+                found[i] = Found(kept["items"], kept["rows"], str(kept["digest"]))
+    named = [i for i in found if parts[i].load is None]  # Dask's name of files is the same when they are changed
+    if named or len(found) < len(parts):
         dd: Any = import_module("distributed")
         with cluster as client:
+            now = client.gather(submit(client, digest_of, [parts[i] for i in named], [None] * len(named)))
+            for i, digest in zip(named, now, strict=True):
+                if digest != found[i].digest:
+                    del found[i]
+            progress.stage("Candidates of parts", len(found), len(parts))
+            left = [i for i in range(len(parts)) if i not in found]
             futures = submit(client, pick, [parts[i] for i in left], [tasks[i] for i in left])
             place = {future.key: i for future, i in zip(futures, left, strict=True)}
             for future in dd.as_completed(futures):
@@ -301,16 +320,21 @@ def first_round(
                 if file is not None:
                     file.parent.mkdir(parents=True, exist_ok=True)
                     with replace_file(file, "wb") as out:
-                        np.savez(out, items=found[i].items, rows=found[i].rows)
+                        np.savez(out, **found[i]._asdict())
                 progress.stage("Candidates of parts", len(found), len(parts))
+    else:
+        progress.stage("Candidates of parts", len(found), len(parts))
     return [found[i] for i in range(len(parts))]
 
 
 def key(part: Part, told: OnePart) -> str:
     """The same for the same part, qualities and wishes, and for no others."""
     digest = hashlib.sha256(repr((part.start, part.stop, part.name, told.asked)).encode())
-    for array in (told.q, *told.each, *(told.given or ())):
-        digest.update(b"none" if array is None else np.ascontiguousarray(array).tobytes())
+    given = () if told.given is None else zip(told.given._fields, told.given, strict=True)
+    for name, value in (("q", told.q), *told.each._asdict().items(), *given):
+        array = np.ascontiguousarray(value)  # None is one of objects
+        digest.update(repr((name, array.dtype.str, array.shape)).encode())
+        digest.update(repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes())
     return digest.hexdigest()[:32]
 
 

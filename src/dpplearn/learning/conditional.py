@@ -126,7 +126,8 @@ class ConditionalDPP(ConditionalEstimator):
     ----------
     theta_ : array of shape (m,)
     covariance_ : array of shape (m, m) or None
-        Of the weights, by the Laplace approximation; None where some weight is undetermined, or it is not known.
+        Of the weights, by the Laplace approximation; None where some weight is undetermined, it is not known,
+        or the quality has no weights of features, as quality="boosted".
     theta_std_ : array of shape (m,)
         Standard errors by Laplace's method: square roots of the diagonal of the inverse Hessian.
         With a learned kind of similarity they are joint with its own. With `learn_rho` or `learn_nugget` they are

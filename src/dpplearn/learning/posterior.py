@@ -141,8 +141,8 @@ def maximize_posterior(
     names = survey.names or default_names(survey.n_features)
     if quality is None:
         quality = LogLinear(np.zeros(survey.n_features), names)
-    m = quality.parameters.size
-    if not isinstance(quality, LogLinear):
+    m, linear = quality.parameters.size, isinstance(quality, LogLinear)
+    if not linear:
         survey, names = survey._replace(scale=np.ones(m)), tuple(quality.names[:m])
     precision = check_precision(settings.prior_variance, m)
     similarity, free = settings.similarity, settings.free
@@ -212,7 +212,7 @@ def maximize_posterior(
             survey.names or default_names(survey.n_features),
             found.starts,
             survey.encoding,
-            found.covariance,
+            found.covariance if linear else None,
         )
     if free:
         for w, point in list(known.items())[-1:]:  # of the same data, or none of them would be of use
@@ -245,7 +245,7 @@ def maximize_posterior(
         is_settled(best, std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
         survey.names or default_names(survey.n_features),
         encoding=survey.encoding,
-        covariance=None if undetermined.any() else covariance,
+        covariance=None if undetermined.any() or not linear else covariance,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -75,6 +76,13 @@ def tree_reweighted(w: FloatArray, W: FloatArray, steps: int = 30) -> Beliefs:
             best, information, rho = found, other, trial
         else:
             size /= 2
+    if not best.converged:
+        warnings.warn(
+            "The search for the beliefs of trees did not come to rest: the upper bound holds, but may be far above "
+            'log Z, and the marginals are rough. Compare it with "ais".',
+            RuntimeWarning,
+            stacklevel=3,
+        )
     return best
 
 

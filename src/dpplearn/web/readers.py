@@ -124,14 +124,30 @@ class Readers:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.settings, self.killed = settings, 0
+        self.settings, self.killed, self._busy = settings, 0, 0
         self._idle: list[Reader] = []
         self._lock = Lock()
 
     def warm(self, until: Deadline) -> None:
         """Start a process for every worker, unless it is to end before."""
-        for _ in range(self.settings.workers):
-            self._idle.append(self._started(ready, until))
+        while True:
+            with self._lock:
+                if len(self._idle) + self._busy >= self.settings.workers:
+                    return
+                self._busy += 1  # the one that starts
+            try:
+                reader = self._started(ready, until)
+            except BaseException:
+                self._done(None)
+                raise
+            self._done(reader)
+
+    def _done(self, reader: Reader | None) -> None:
+        """One less is busy; if it is not of no more use, it waits for the next job."""
+        with self._lock:
+            self._busy -= 1
+            if reader is not None:
+                self._idle.append(reader)
 
     def compile(self, until: Deadline) -> None:
         """Compile, in a process of its own, what requests need: here that would hold them up."""
@@ -153,14 +169,16 @@ class Readers:
             if reader.pipe.poll():  # nobody asked it anything: its end is closed
                 reader.close()
                 reader = Reader(self.settings)
+            self._busy += 1
         try:
             answer = reader.run(job, deadline)
         except BaseException:
             with self._lock:
                 self.killed += 1
+                self._busy -= 1
                 reader.close()
             raise
-        self._idle.append(reader)
+        self._done(reader)
         if isinstance(answer, ReaderError):
             log.error("%s", answer)
         if isinstance(answer, Exception):

@@ -114,6 +114,15 @@ def readers():
     made.close()
 
 
+def test_processes_of_early_requests_count_among_those_of_workers(monkeypatch):
+    made, started = Readers(Settings(workers=3)), []
+    monkeypatch.setattr(made, "_started", lambda *_: started.append(object()) or started[-1])
+    made._idle.append(object())
+    made._busy = 1
+    made.warm(Deadline(60))
+    assert (len(started), len(made._idle), made._busy) == (1, 2, 1)
+
+
 def test_a_process_that_does_not_end_is_killed(readers):
     first = readers.run(stuck.process_id, Deadline(60))
     assert readers.run(stuck.process_id, Deadline(60)) == first  # one process, as long as it serves

@@ -1,0 +1,52 @@
+"""A folder for what is made on the way: one command at a time, and none removes that of another."""
+
+import shutil
+
+import pytest
+
+from dpplearn._io import workfolder
+from dpplearn._io.workfolder import WorkFolder
+
+
+def test_a_command_that_begins_while_another_ends_keeps_its_folder(tmp_path, monkeypatch):
+    remove, begun = shutil.rmtree, []
+
+    def begin_then_remove(path, **options):
+        monkeypatch.setattr(shutil, "rmtree", remove)
+        other = WorkFolder(tmp_path / "work", {}).__enter__()
+        other.file("stage", 1, ".json").write_text("{}")
+        begun.append(other)
+        remove(path, **options)
+
+    with WorkFolder(tmp_path / "work", {}):
+        monkeypatch.setattr(shutil, "rmtree", begin_then_remove)
+    assert len(begun[0].known("stage", ".json")) == 1
+    begun[0].__exit__(None, None, None)
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_that_begins_in_a_folder_that_is_just_removed_makes_another(tmp_path, monkeypatch):
+    first, lock = WorkFolder(tmp_path / "work", {}).__enter__(), WorkFolder._lock
+
+    def removed_before(self):
+        monkeypatch.setattr(WorkFolder, "_lock", lock)
+        self._held = (self.path / workfolder.LOCK).open("w")
+        first.__exit__(None, None, None)
+
+    monkeypatch.setattr(WorkFolder, "_lock", removed_before)
+    with WorkFolder(tmp_path / "work", {}) as second:
+        assert second.path.is_dir()
+
+
+def test_a_stopped_command_sweeps_under_its_lock(tmp_path, monkeypatch):
+    swept, sweep = [], WorkFolder._sweep
+
+    def alone(self):
+        with pytest.raises(ValueError, match="Another command works"):
+            WorkFolder(self.path, {}).__enter__()
+        swept.append(sweep(self))
+
+    with pytest.raises(KeyboardInterrupt), WorkFolder(tmp_path / "work", {}):
+        monkeypatch.setattr(WorkFolder, "_sweep", alone)
+        raise KeyboardInterrupt
+    assert swept

@@ -1,0 +1,25 @@
+"""Work on many pieces: what a cluster forgot is given to it again."""
+
+import warnings
+
+import pytest
+
+from dpplearn._run.workers import Cluster
+
+
+def add(task, given):
+    return task + given
+
+
+def test_a_scheduler_that_is_restarted_is_told_again_what_tasks_share():
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what distributed says of a lost worker
+        with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+            answers = {}
+            for task, answer in Cluster(client).each(add, range(6), 10):
+                if not answers:
+                    client.restart()
+                answers[task] = answer
+    assert answers == {task: task + 10 for task in range(6)}
