@@ -46,7 +46,8 @@ def test_a_stopped_command_sweeps_under_its_lock(tmp_path, monkeypatch):
             WorkFolder(self.path, {}).__enter__()
         swept.append(sweep(self))
 
-    with pytest.raises(KeyboardInterrupt), WorkFolder(tmp_path / "work", {}):
-        monkeypatch.setattr(WorkFolder, "_sweep", alone)
-        raise KeyboardInterrupt
+    work = WorkFolder(tmp_path / "work", {}).__enter__()
+    monkeypatch.setattr(WorkFolder, "_sweep", alone)
+    with pytest.raises(KeyboardInterrupt):
+        work.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert swept

@@ -1,14 +1,11 @@
 """Work on many pieces: what a cluster forgot is given to it again."""
 
 import warnings
+from operator import add
 
 import pytest
 
 from dpplearn._run.workers import Cluster
-
-
-def add(task, given):
-    return task + given
 
 
 def test_a_scheduler_that_is_restarted_is_told_again_what_tasks_share():

@@ -180,6 +180,8 @@ class Cluster(Workers):
                     task = again.popleft() if again else next(left, self)
                     if task is self:
                         break
+                    if shared is not None and shared.cancelled():  # a task of one that is forgotten may never end
+                        shared = self._share(given)
                     future = self.client.submit(alone, work, task, shared, pure=False)
                     waiting[future.key] = future, task  # type: ignore[assignment]
                     done.add(future)
@@ -196,8 +198,6 @@ class Cluster(Workers):
                     if lost > LOSSES * room or not self._back():
                         raise gone(self.client) from None
                     again.append(task)
-                    if shared is not None and shared.cancelled():
-                        shared = self._share(given)
                     continue
                 lost = 0
                 yield task, answer

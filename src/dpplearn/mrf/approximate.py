@@ -95,7 +95,8 @@ def approximate(
     "nonsymmetric" does the same with a `NonsymmetricDPP`, for fields in which some pairs attract.
 
     Beside it: "mean-field" (lower bound), "bp" (loopy belief propagation: no bound), "trw" (tree-reweighted: upper
-    bound, with a warning where it may be loose), "ais" (annealed importance sampling: log Z with an error), "gibbs" (marginals only) and "importance"
+    bound, with a warning where it may be loose), "ais" (annealed importance sampling: log Z with an error), "gibbs"
+    (marginals only) and "importance"
     (samples of q weighed by exp(score) / q: log Z with an error).
 
     Parameters
