@@ -262,7 +262,7 @@ def test_a_summary_starts_no_more_than_it_needs():
 
 def test_info_prints_few_digits():
     [line] = [line for line in run("info").stdout.splitlines() if line.startswith("log likelihood")]
-    assert line == "log likelihood: -1720.77"
+    assert line == "log likelihood: -1720.74"
 
 
 def test_the_nearest_command_is_named():

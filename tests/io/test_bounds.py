@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -42,10 +43,11 @@ def blank(tmp_path_factory):
 
 def run_within_limits(runs):
     """Exit code, exception and standard error of each command, in a process that may not take much memory."""
-    done = subprocess.run(
-        [sys.executable, "-c", CODE, json.dumps(runs)], stdout=subprocess.PIPE, text=True, timeout=500, check=True,
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:  # where training that fails leaves its work
+        done = subprocess.run(
+            [sys.executable, "-c", CODE, json.dumps(runs)], stdout=subprocess.PIPE, text=True, timeout=500, check=True,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}, cwd=folder,
+        )  # fmt: skip
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
