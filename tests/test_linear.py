@@ -27,7 +27,7 @@ from patterns import PATTERNS
 LARGEST = int(os.environ.get("LINEAR_BYTES", 100_000))
 ONCE_SLOW = ['<a ">"', "<text></x>"]  # always at 1 MB
 SLACK, MARGIN = 0.1, 35  # seconds; times
-DEAREST = 40e-6  # seconds a character: ten times what the dearest pattern takes
+DEAREST = 100e-6  # seconds a character: three times what the dearest pattern takes (brackets in Markdown)
 
 READERS = {
     "a.txt": read_document,
