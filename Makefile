@@ -56,9 +56,11 @@ $(HOSTS)/.installed: pyproject.toml
 
 # With the oldest versions that pyproject.toml declares, which warn of what came later. Left out are the page (a browser), the
 # pages of the docs, the frameworks' own tests, and what takes long and asks nothing of a library: hostile inputs and clients, faults, texts.
-LONG := tests/fuzz tests/test_linear.py tests/run tests/io/test_bounds.py tests/web/api/test_hostile.py tests/web/api/test_limits.py \
-  tests/web/api/test_serve.py tests/sampling tests/mrf tests/rouge tests/summarize tests/test_numerics.py tests/plots \
-  tests/cli/test_cli_hostile.py tests/learning/test_learning_parallel.py
+LONG := tests/fuzz tests/test_linear.py tests/run/test_faults.py tests/run/test_stopping.py tests/run/test_first_minute.py \
+  tests/io/test_bounds.py tests/web/api/test_hostile.py tests/web/api/test_limits.py tests/web/api/test_serve.py \
+  tests/web/api/test_uploads.py tests/sampling tests/mrf tests/rouge tests/summarize tests/test_numerics.py tests/plots \
+  tests/test_nonsymmetric.py tests/cli/test_cli_hostile.py tests/learning/test_learning_parallel.py \
+  tests/learning/test_learned_similarity.py tests/learning/test_cross_validation.py
 test-oldest: $(OLDEST)/.installed
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_CACHE_DIR=$(OLDEST)/loops $(OLDEST)/bin/python -m pytest -n auto \
 	  --dist loadfile -o filterwarnings=default tests --ignore tests/web/page --ignore tests/docs --ignore tests/integrations \

@@ -6,7 +6,7 @@ from hypothesis import settings
 
 from docs_site import ROOT, build
 
-settings.register_profile("dpplearn", deadline=None, max_examples=40, derandomize=True, print_blob=False)
+settings.register_profile("dpplearn", deadline=None, max_examples=25, derandomize=True, print_blob=False)
 settings.register_profile("fuzz", deadline=None, max_examples=2000, database=None, print_blob=False)
 settings.load_profile("dpplearn")
 
