@@ -80,7 +80,7 @@ def test_readers_are_linear(name, tmp_path):
     seconds(name, "a", tmp_path)  # import what it needs
     slow = []
     for pattern in PATTERNS:
-        sizes = [10_000, 100_000, *([1_000_000] if pattern in ONCE_SLOW or LARGEST > 100_000 else [])]
+        sizes = [5_000, 50_000, *([1_000_000] if pattern in ONCE_SLOW or LARGEST > 100_000 else [])]
         tries = 3  # threads of other tests spend processor time, too: what is slow is so every time
         while tries:
             times = [seconds(name, pattern * (size // len(pattern)), tmp_path) for size in sizes]
