@@ -51,7 +51,7 @@ class Loop(CPUDispatcher):
                 self.spent += thread_time() - start
                 return self.run_as_written
             notice.announce()
-        return super()._compile_for_args(*args, **kws)  # type: ignore[misc]
+        return super()._compile_for_args(*args, **kws)  # type: ignore[misc]  # numba has no types
 
     def is_kept(self, args: tuple[Any, ...]) -> bool:
         """Whether a compiled version for arguments of these types is on disk."""
@@ -60,7 +60,7 @@ class Loop(CPUDispatcher):
         try:
             return self._cache.has(tuple(map(self.typeof_pyval, args)), self.targetctx)
         finally:
-            self._types_active_call.clear()  # type: ignore[attr-defined]
+            self._types_active_call.clear()  # type: ignore[attr-defined]  # as above
 
     def run_as_written(self, *args: Any) -> Any:
         start = thread_time()
@@ -188,7 +188,7 @@ Located: Any = FunctionCache._impl_class
 Named, *others = Located._locator_classes  # Named finds the folder NUMBA_CACHE_DIR
 
 
-class Readable(Named):  # type: ignore[misc, valid-type]
+class Readable(Named):  # type: ignore[misc, valid-type]  # as above
     """A folder of that name which has compiled loops, and to which none can be added, as in an image that is sealed."""
 
     def ensure_cache_path(self) -> None:

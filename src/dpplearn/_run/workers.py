@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
+import pickle  # between processes of our own: no file of another's is read by it
 import tempfile
 from abc import ABC, abstractmethod
 from collections import Counter, deque
@@ -138,7 +138,7 @@ class Processes(Workers):
                 found = next(left, self)  # `self` is no task
                 if found is self:
                     return True
-                again.append(found)  # type: ignore[arg-type]
+                again.append(found)  # type: ignore[arg-type]  # a task: not `self`
             try:
                 with deaf_children():
                     waiting[self.pool.submit(work, again[0])] = again[0]
@@ -183,7 +183,7 @@ class Cluster(Workers):
                     if shared is not None and shared.cancelled():  # a task of one that is forgotten may never end
                         shared = self._share(given)
                     future = self.client.submit(alone, work, task, shared, pure=False)
-                    waiting[future.key] = future, task  # type: ignore[assignment]
+                    waiting[future.key] = future, task  # type: ignore[assignment]  # as above
                     done.add(future)
                 if not waiting:
                     return

@@ -1,0 +1,160 @@
+"""Corpora as streams: the same clusters in pieces, whatever the kind of files, and told from others."""
+
+import gzip
+import json
+import pickle
+
+import pytest
+
+from corpus_files import RAIN, lines, write
+from dpplearn.summarize import Cluster, Document, SkippedWarning, open_corpus, read_clusters
+from dpplearn.summarize.corpora import reading
+
+
+def made_up(n):
+    return [RAIN | {"id": f"c{k}", "references": ["Rain."], "split": "ab"[k % 2]} for k in range(n)]
+
+
+def parquet(path, records, rows=7):
+    table = pytest.importorskip("pyarrow").Table.from_pylist(records)
+    pytest.importorskip("pyarrow.parquet").write_table(table, path, row_group_size=rows)
+    return path
+
+
+def zstandard(path, data):
+    arrow = pytest.importorskip("pyarrow")
+    with arrow.CompressedOutputStream(str(path), "zstd") as file:
+        file.write(data)
+    return path
+
+
+def as_kind(kind, folder, records):
+    """The same clusters in another kind of files."""
+    if kind == "parquet":
+        return parquet(folder / "c.parquet", records)
+    if kind == "files":
+        for k in range(0, len(records), 40):
+            write(folder / "shards" / f"{k:04d}.jsonl", lines(*records[k : k + 40]))
+        return folder / "shards"
+    if kind == "pattern":
+        as_kind("files", folder, records)
+        return folder / "shards" / "*.jsonl"
+    data = lines(*records).encode()
+    if kind == "zst":
+        return zstandard(folder / "c.jsonl.zst", data)
+    return write(folder / f"c.{kind}", gzip.compress(data) if kind == "jsonl.gz" else data)
+
+
+KINDS = ("jsonl", "jsonl.gz", "zst", "parquet", "files", "pattern")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_corpus_is_the_same_in_pieces(tmp_path, kind):
+    """All clusters in order, each in one piece; a piece is read alone, also by another process, and again."""
+    path = as_kind(kind, tmp_path, made_up(120))
+    corpus = open_corpus(path, split="b")
+    assert [one.id for one in corpus] == [f"c{k}" for k in range(1, 120, 2)]
+    pieces = list(corpus.pieces(corpus.notes()))
+    assert len(pieces) == 64 + 6 if kind not in ("files", "pattern", "parquet") else len(pieces) > 64
+    assert [piece.number for piece in pieces] == list(range(len(pieces)))
+    alone = [pickle.loads(pickle.dumps(piece)) for piece in reversed(pieces)]
+    found = [one.id for piece in reversed(alone) for one in piece.clusters()]
+    assert found == [one.id for one in corpus]
+    assert pieces[-1].cut.share == pytest.approx(1.0)
+    assert read_clusters(path)[7].documents[0].title == "Rain"
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "zst", "parquet"])
+def test_bad_clusters_of_a_stream_are_named_by_their_place(tmp_path, kind):
+    records = made_up(70)
+    records[60] = records[60] | {"documents": []}
+    records[65] = records[65] | {"id": "c3"}
+    path, place = as_kind(kind, tmp_path, records), "row" if kind == "parquet" else "line"
+    with pytest.raises(ValueError, match=rf'{place} 61, field "documents"'):
+        list(open_corpus(path))
+    with pytest.warns(SkippedWarning, match=rf"skipped 2 .*kept 68.*{place} 61.*{place} 66.*of {place} 4\b"):
+        assert len(list(open_corpus(path, skip_bad=True))) == 68
+
+
+def test_packed_files_that_were_cut_short(tmp_path):
+    data = lines(*made_up(200)).encode()
+    for path in (write(tmp_path / "c.jsonl.gz", gzip.compress(data)), zstandard(tmp_path / "c.jsonl.zst", data)):
+        write(path, path.read_bytes()[:-20])
+        with pytest.raises(ValueError, match=r"whole (gzip|Zstandard) file"):
+            list(open_corpus(path))
+
+
+def test_a_file_that_changes_while_it_is_read(tmp_path):
+    path = write(tmp_path / "c.jsonl", lines(*made_up(120)))
+    pieces = list((corpus := open_corpus(path)).pieces(corpus.notes()))
+    write(path, lines(*made_up(60)))
+    with pytest.raises(OSError, match="became shorter"):
+        list(pieces[-1].clusters())
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"c\.jsonl"):
+        list(pieces[0].clusters())
+
+
+def test_corpora_that_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="No file matches"):
+        open_corpus(tmp_path / "*.jsonl")
+    with pytest.raises(ValueError, match="must have a column 'documents'"):
+        list(open_corpus(parquet(tmp_path / "a.parquet", [{"id": "a"}])))
+    with pytest.raises(ValueError, match="whole Parquet file"):
+        list(open_corpus(write(tmp_path / "b.parquet", "PAR1")))
+    with pytest.raises(ValueError, match=r"has the split 'z'\. Found a, b"):
+        list(open_corpus(write(tmp_path / "c.jsonl", lines(*made_up(4))), split="z"))
+
+
+def test_long_lines_end_a_piece(tmp_path, monkeypatch):
+    monkeypatch.setattr("dpplearn.summarize.corpora.jsonl.LARGEST", 300)
+    monkeypatch.setattr("dpplearn.summarize.corpora.jsonl.BLOCK", 7)
+    corpus = open_corpus(write(tmp_path / "c.jsonl", lines(*made_up(9)).rstrip("\n")))
+    assert len(list(corpus.pieces(corpus.notes()))) > 3
+    assert [one.id for one in corpus] == [f"c{k}" for k in range(9)]
+
+
+def test_any_field_tells_clusters_in_memory_apart():
+    opening = "It rained for days. " * 10
+    kinds = ({}, {"title": "T"}, {"date": "2004"}, {"role": "news"}, {"blocks": [(0, 19, "heading")]})
+    clusters = [Cluster([Document("a", opening, **given)], ["Rain."]) for given in kinds]
+    clusters.append(Cluster([Document("a", opening + "Then it stopped.")], ["Rain."]))
+    given = ({"language": "english"}, {"split": "b"}, {"reference_ids": ["A"]}, {"id": "c"})
+    clusters += [Cluster([Document("a", opening)], ["Rain."], **one) for one in given]
+    found = [json.dumps(reading.listed([one]).identity) for one in clusters]
+    assert len({*found}) == len(clusters)
+    assert json.dumps(reading.listed(clusters[:1]).identity) == found[0]
+
+
+def test_a_folder_is_another_when_a_file_in_it_is(tmp_path):
+    """At any depth that is read, behind links, and where the references are; hidden files are no matter."""
+    folder, elsewhere, models = tmp_path / "news", tmp_path / "elsewhere", tmp_path / "models"
+    files = [folder / "a" / "1.txt", folder / "a" / "docs" / "2.txt", folder / "a" / "references" / "A.txt"]
+    files += [elsewhere / "3.txt", models / "M.txt", folder / "b" / "deep" / "down" / "here" / "4.txt"]
+    for path in files:
+        write(path, "It rained.")
+    (folder / "linked").symlink_to(elsewhere)
+    corpus = open_corpus(folder, references=models)
+    seen = [corpus.identity]
+    for path in files:
+        write(path, "It snowed, and it rained.")
+        seen.append(corpus.identity)
+    assert len({*map(str, seen)}) == len(files) + 1
+    write(folder / "a" / ".DS_Store", "x")
+    assert corpus.identity == seen[-1]
+    files[0].rename(folder / "a" / "0.txt")
+    assert corpus.identity != seen[-1]
+
+
+def test_a_row_group_is_read_once(tmp_path, monkeypatch):
+    from dpplearn.summarize.corpora import parquet as module
+
+    path, opened, real = parquet(tmp_path / "c.parquet", made_up(120), rows=60), [], module.open_parquet
+    monkeypatch.setattr(module, "open_parquet", lambda path: opened.append(path) or real(path))
+    assert [one.id for one in open_corpus(path)] == [f"c{k}" for k in range(120)]
+    assert len(opened) == 3  # once to cut it, and once for each group
+    assert module.read_group.cache_info().currsize == 0  # nothing stays
+    pieces = list((corpus := open_corpus(path)).pieces(corpus.notes()))
+    next(pieces[0].clusters())
+    parquet(path, [one | {"id": "new"} for one in made_up(120)], rows=60)
+    assert next(pieces[1].clusters()).id == "new"
