@@ -149,3 +149,9 @@ def test_errors_are_plain_lines(model, tmp_path, file):
     assert run("fit", tmp_path / "n.txt", "--out", tmp_path / "n.json").exit_code == 0
     assert "whole numbers" in run("recommend", tmp_path / "n.json", "x").output
     assert run("recommend", tmp_path / "n.json", "1").exit_code == 0
+
+
+def test_a_folder_is_no_file_of_baskets(tmp_path):
+    found = CliRunner().invoke(main, ["baskets", "fit", str(tmp_path), "--out", str(tmp_path / "m.json")])
+    assert found.exit_code == 1
+    assert "is a folder. Give a file" in found.output

@@ -161,7 +161,7 @@ def test_names_of_a_data_frame():
     [
         ({}, {"features": ["scores"]}, KeyError, "no column 'scores'; it has"),
         ({}, {"features": "score"}, TypeError, "list of column names"),
-        ({"clicked": [0, 1, 2, 0, 0]}, {}, ValueError, "booleans, or 0 and 1"),
+        ({"clicked": [0, 1, 2, 0, 0]}, {}, ValueError, "booleans, or 0 and 1, .*found 2"),
         ({"x": [1.0, 0.0, 1.0, 0.0, 0.0], "y": [0.0, 1.0, 1.0, 0.0, 2.0]}, {}, ValueError, "row 1 is zero"),
         ({"score": [0.1, 0.2, np.inf, 0.4, 0.5]}, {}, ValueError, r"score\[2\] is inf"),
         ({"query": [1.0, np.nan, 2.0, np.nan, 1.0]}, {}, ValueError, r"'query' .* no value in row 1 \(2 such rows"),
@@ -181,3 +181,8 @@ def test_bad_long_tables(change, options, error, message):
         ItemSet.from_long({**long_table(), **change}, **settings)
     if "zero" in message:
         assert "group 'a'" in caught.value.__notes__[0]
+
+
+def test_a_table_without_rows():
+    with pytest.raises(ValueError, match="no rows"):
+        ItemSet.from_long({"g": [], "a": []}, group="g", features=["a"], phi=["a"])

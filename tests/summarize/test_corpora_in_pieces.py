@@ -80,7 +80,7 @@ def test_packed_files_that_were_cut_short(tmp_path):
     data = lines(*made_up(200)).encode()
     for path in (write(tmp_path / "c.jsonl.gz", gzip.compress(data)), zstandard(tmp_path / "c.jsonl.zst", data)):
         write(path, path.read_bytes()[:-20])
-        with pytest.raises(ValueError, match=r"whole (gzip|Zstandard) file"):
+        with pytest.raises(ValueError, match=r"whole (gzip|Zstandard) file.*leave it out"):
             list(open_corpus(path))
 
 

@@ -48,6 +48,9 @@ _CHARSETS = re.compile(
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # how packed files begin
 
 
+AGAIN = "Fetch or pack it again, or leave it out: what it lacks is not known."
+
+
 @contextmanager
 def unpacked(file: Any, name: Path | str) -> Iterator[Any]:
     """What is in an open file, that of gzip or Zstandard unpacked; errors call it by its name."""
@@ -60,7 +63,7 @@ def unpacked(file: Any, name: Path | str) -> Iterator[Any]:
     try:
         yield gzip.GzipFile(fileobj=buffered) if head[:2] == GZIP else buffered
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{name} must be a whole gzip file, but cannot be unpacked: {error}.") from error
+        raise ValueError(f"{name} must be a whole gzip file, but cannot be unpacked: {error}. {AGAIN}") from error
 
 
 @contextmanager
@@ -81,7 +84,7 @@ def zstandard_stream(file: Any, name: Path | str) -> Iterator[BufferedReader]:
     try:
         yield BufferedReader(stream)
     except (broken, OSError, EOFError) as error:
-        raise ValueError(f"{name} must be a whole Zstandard file, but cannot be unpacked: {error}.") from error
+        raise ValueError(f"{name} must be a whole Zstandard file, but cannot be unpacked: {error}. {AGAIN}") from error
 
 
 def is_packed(path: Path) -> bool:

@@ -26,6 +26,8 @@ def read_baskets(path: Path, columns: tuple[str, str] | None = None, encoding: s
     JSON Lines a line is a list, or an object with a list called "items"; in Parquet "items" is a column of lists. Items
     that are all whole numbers are read as such.
     """
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder. Give a file of baskets: one a line, or a table with --long.")
     if columns is not None:
         return from_table(path, columns, encoding)
     if path.suffix.lower() == ".parquet":

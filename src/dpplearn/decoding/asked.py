@@ -194,7 +194,7 @@ def share_of_similarity(candidates: Candidates) -> float:
 def check_groups(groups: Any, most: Bound | None, least: Bound | None, limits: Limits) -> Groups:
     """Groups with their limits, in a call that says how many items there are to be."""
     if groups is None:
-        raise ValueError("max_per_group and min_per_group need groups, the group of each item.")
+        raise ValueError("max_per_group and min_per_group need groups, the group of each item (--group FIELD).")
     if least is not None and not limits.bounded:
         raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
     return read_groups(groups, most, least, limits)

@@ -41,6 +41,8 @@ def read_long(
     first = next(iter(names_of(wanted)))
     labels, rows_of = group_rows(column(table, group), group) if group is not None else one_group(table, first)
     n = sum(rows.size for rows in rows_of)
+    if n == 0 and not new:
+        raise ValueError("The table must have a row for each item, but has no rows.")
     encoding = wanted if isinstance(wanted, Encoding) else learn_encoding(table, wanted, n)
     raw = raw_columns(table, encoding.features, n, new)
     directions = encoding.directions({part: raw_columns(table, cols, n, False) for part, cols in encoding.phi.items()})
@@ -158,7 +160,10 @@ def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
     if flags.dtype == object and all(isinstance(x, bool) for x in flags.tolist()):
         return flags.astype(np.bool_)
     if flags.dtype.kind not in "iuf" or not np.isin(flags, (0, 1)).all():
-        raise ValueError(f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen.")
+        odd = next((x for x in flags.tolist() if x not in (0, 1)), None)
+        raise ValueError(
+            f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen; found {odd!r:.40}."
+        )
     return flags.astype(np.bool_)
 
 
