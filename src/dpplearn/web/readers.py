@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -55,7 +56,9 @@ def ready(engine: Engine) -> None:
 
 
 def compile_all(engine: Engine) -> None:
-    """Fill the folder of compiled loops: no answer waits for it, but all are slower until it is done."""
+    """Fill the folder of compiled loops, in time that no answer needs."""
+    if hasattr(os, "nice"):
+        os.nice(10)
     engine.warm()
 
 
