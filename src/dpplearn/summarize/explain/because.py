@@ -17,7 +17,7 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
-from dpplearn.summarize.explain.ideas import ABOUT, ADDS, EXPECTED, LESS, PLACE, Idea, ideas_of, levels, placed
+from dpplearn.summarize.explain.ideas import ABOUT, ADDS, EXPECTED, LESS, NEAR, PLACE, Idea, ideas_of, levels, placed
 from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.model.prepared import Prepared
 
@@ -71,6 +71,8 @@ class Because:
         sentence = self.ready.read.sentences[i]
         if idea.name == PLACE:
             words = placed(sentence, int(self.last[sentence.document]), len(self.last))
+        if idea is ABOUT and self.ready.question is not None and not self.ready.question.shares[i]:
+            words = NEAR
         error = None if idea in self.more else self.relative.error(i, idea)
         return Reason(idea.name, words, float(self.amounts[idea][i]), error)
 
