@@ -55,7 +55,11 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
 @click.option(
-    "-k", "--k", type=Size(0), metavar="N", help="Number of items; auto: while one adds --share of the first."
+    "-k",
+    "--k",
+    type=Size(0),
+    metavar="N",
+    help="Number of items (at most, unless --method is greedy); auto: while one adds --share of the first.",
 )
 @click.option("--share", type=float, default=0.01, show_default=True, help="Of what the first item adds, for -k auto.")
 @click.option(

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, IntArray, check_int
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection, registry
+from dpplearn.decoding.fewer import told_if_fewer
 from dpplearn.decoding.greedy import greedy_map
+from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.fitted import Fitted, default_names
@@ -152,7 +154,15 @@ class ConditionalPredictor:
                 more = {name: options[name] for name in ("exclude", "diversity") if name in options}
                 return greedy_map(dpp, x.cost, budget, k=k, include=found.subset, **more)
             return found
-        return choose(dpp, cost=x.cost, budget=budget, **options)
+        found = choose(dpp, cost=x.cost, budget=budget, **options)
+        if options.get("k") is None or not isinstance(decoder, str):
+            return found
+        named = (
+            options.get(name, default) for name, default in (("include", ()), ("exclude", ()), ("exclusive", None))
+        )
+        return told_if_fewer(
+            found, check_limits(x.n, x.cost, budget, options["k"], *named), registry.normal_name(decoder)
+        )
 
     def predict(
         self,
