@@ -276,6 +276,9 @@ def labels(items: Items, id_: str | None, title: str | None) -> Sequence[str]:
 
 def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None) -> Iterator[str]:
     """What each item that was kept is most like, what to do where two are alike, and why the others were skipped."""
+    usual = 0.0 if applied is None else applied.usual
+    if applied is not None:
+        yield f"Similarities are those that the model learned: {usual:.2f} on average between two of these items."
     for kept in chosen.kept:
         alike = "" if kept.nearest < 0 else "; like none of the others kept"
         if kept.similarity >= 0.005:  # 0.01, as it is printed
@@ -283,13 +286,24 @@ def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None)
         why = chosen.why(kept.item) if applied is None else ", ".join(x.words for x in applied.because(kept.item))
         yield f"{items.places[kept.item]}: kept{f' for {why}' if why else ''}{alike}."
     closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
-    if closest is not None and closest.similarity >= ALIKE and chosen.skipped and chosen.diversity < 1.0:
+    much = usual + ALIKE * (1.0 - usual)  # where all items are alike, two of them are no more so
+    if closest is not None and closest.similarity >= much and chosen.skipped and chosen.diversity < 1.0:
         yield (
             f"Note: {place(items, closest.item)} and {place(items, closest.nearest)} were both kept, though "
-            f"{closest.similarity:.2f} similar: a --diversity above {chosen.diversity:g} makes that count for more."
+            f"{closest.similarity:.2f} similar: {advice(chosen, closest, applied)}."
         )
     for skipped in chosen.skipped:
         yield f"{items.places[skipped.item]}: {describe(items, skipped)}."
+
+
+def advice(chosen: DiverseSelection, closest: Kept, applied: Applied | None) -> str:
+    """What --diversity does for two items that are alike; with a model, what it would do is looked at."""
+    if applied is None:
+        return f"a --diversity above {chosen.diversity:g} makes that count for more"
+    enough = applied.apart((closest.item, closest.nearest))
+    if enough is None:
+        return "they would be with any --diversity: what the model learned makes the others worth less beside them"
+    return f"with --diversity {enough:g} only one of them would be"
 
 
 def place(items: Items, item: int) -> str:

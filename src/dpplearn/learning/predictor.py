@@ -157,12 +157,9 @@ class ConditionalPredictor:
         found = choose(dpp, cost=x.cost, budget=budget, **options)
         if options.get("k") is None or not isinstance(decoder, str):
             return found
-        named = (
-            options.get(name, default) for name, default in (("include", ()), ("exclude", ()), ("exclusive", None))
-        )
-        return told_if_fewer(
-            found, check_limits(x.n, x.cost, budget, options["k"], *named), registry.normal_name(decoder)
-        )
+        fixed = options.get("include", ()), options.get("exclude", ()), options.get("exclusive")
+        limits = check_limits(x.n, x.cost, budget, options["k"], *fixed)
+        return told_if_fewer(found, limits, registry.normal_name(decoder))
 
     def predict(
         self,
