@@ -157,9 +157,7 @@ def test_progress_is_for_terminals_and_a_stop_says_what_is_kept(file, tmp_path, 
     assert f"{state} holds the kernel so far: fit again with it" in stopped.stderr
     monkeypatch.setattr(Lines, "finish", finish)
     assert run(*arguments, "--alpha", 1, "--checkpoint", state).exit_code == 0
-    monkeypatch.setattr(
-        "dpplearn.learning.baskets.fit.choose_alpha", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
-    )
+    monkeypatch.setattr("dpplearn.learning.baskets.fit.choose_alpha", mock.Mock(side_effect=KeyboardInterrupt))
     stopped = run(*arguments)
     assert "while the prior was being chosen" in stopped.stderr
     assert "with --alpha 1" in stopped.stderr

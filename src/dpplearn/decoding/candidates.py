@@ -14,6 +14,7 @@ from scipy import sparse
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector, view
 from dpplearn._linalg import logdet
+from dpplearn._notebook import short_repr
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.diversity import check_diversity, diversified, exponents, mixed, quality_power
 from dpplearn.decoding.lazy import Prior
@@ -29,6 +30,8 @@ COPIED = 2**20  # bytes of features up to which a copy is made; larger ones are 
 
 class Directed(NamedTuple):
     """Items of quality q in the directions of their rows: L_ij = q_i q_j cos(rows_i, rows_j)."""
+
+    __repr__ = short_repr
 
     rows: Features
     lengths: FloatArray  # of the rows; one of length 0 is similar to none

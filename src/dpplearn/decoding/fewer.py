@@ -38,7 +38,8 @@ def told_if_fewer(found: Found, limits: Limits, method: str) -> Found:
     >>> told_if_fewer(found, check_limits(2, None, None, 2, (), ()), "exact").reason
     'optimal: ...; 1 of the 2 items asked for, though more would fit: "exact" prefers this set to larger ones; ...'
     """
-    if method == "greedy" or not could_take(limits, found.subset):
+    drew_none = getattr(found, "n_feasible", None) == 0  # then it prefers nothing, and its reason says so
+    if method == "greedy" or drew_none or not could_take(limits, found.subset):
         return found
     short = (
         f'{len(found)} of the {limits.k} items asked for, though more would fit: "{method}" prefers this set to larger '

@@ -23,6 +23,7 @@ from scipy.linalg import lapack
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_subset, check_vector
 from dpplearn._linalg import logdet
+from dpplearn._notebook import short_repr
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import Inverse, Normalizer, Operand, normalize
 from dpplearn.learning.quality import MAX_ETA, LogLinear, Quality, check_eta
@@ -42,6 +43,8 @@ class Slopes(NamedTuple):
 
 class Terms(NamedTuple):
     """Value, gradient and Hessian of a log-likelihood in the quality's parameters, and its gradient in S's own."""
+
+    __repr__ = short_repr
 
     value: float
     gradient: FloatArray

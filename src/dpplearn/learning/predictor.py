@@ -46,6 +46,9 @@ class ConditionalPredictor:
     covariance_: FloatArray | None = None
     given_size: bool = False  # an estimator's argument
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {getattr(self, 'n_features_in_', 0)} features>"
+
     def _keep(self, fitted: Fitted) -> Self:
         self.quality_, self.theta_std_, self.similarity_ = fitted.quality, fitted.std, fitted.similarity
         self.log_likelihood_, self.gradient_norm_ = fitted.log_likelihood, fitted.gradient_norm

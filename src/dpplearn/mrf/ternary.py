@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_int, check_vector, read_only
+from dpplearn._notebook import short_repr
 from dpplearn.mrf.two_items import check_number
 
 STATES = ("000", "001", "010", "100", "110", "101", "011", "111")  # y1 y2 y3, in the order of Figure 3
@@ -20,6 +21,8 @@ class TernaryFactors:
 
     `str()` of it is the table.
     """
+
+    __repr__ = short_repr
 
     states: tuple[str, ...]
     mrf: FloatArray
@@ -93,6 +96,8 @@ class FactorSurface:
     triangles : int array of shape (t, 3)
         Rows of `points` that make up the surface.
     """
+
+    __repr__ = short_repr
 
     entry: float
     points: FloatArray

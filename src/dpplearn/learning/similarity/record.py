@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from dpplearn._checks import Features, FloatArray, IntArray
+from dpplearn._notebook import short_repr
 from dpplearn.learning.parts import Part
 
 
@@ -84,6 +85,8 @@ class Derivative(ABC):
 
 class Parameter(NamedTuple):
     """One entry of the parameter vector: where it may be, where to look for the best one, and what its ends mean."""
+
+    __repr__ = short_repr
 
     name: str
     low: float

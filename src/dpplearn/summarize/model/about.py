@@ -21,6 +21,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from dpplearn._checks import FloatArray
+from dpplearn._notebook import short_repr
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.tfidf import word_counts
@@ -41,6 +42,8 @@ REASON = "relevance to the question"
 @dataclass(frozen=True, eq=False)
 class Question:
     """A question, what it adds to log q of each sentence, and which have a word of it; nothing where none has."""
+
+    __repr__ = short_repr
 
     text: str
     lift: FloatArray

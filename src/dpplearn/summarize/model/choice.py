@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn._notebook import short_repr
 from dpplearn.decoding.diversity import check_diversity
 from dpplearn.decoding.limits import fits
 from dpplearn.summarize.model.prepared import Prepared
@@ -23,6 +24,8 @@ class Choice(NamedTuple):
     `leaning` are sentences that stayed out because they lean on others; `chance` is the probability of each in a
     summary of this length that the model draws, given what must be in and out.
     """
+
+    __repr__ = short_repr
 
     subset: IntArray
     likely: FloatArray | None = None
