@@ -285,7 +285,7 @@ def test_odd_options(files):
     for option, bad in (("--rho", "nan"), ("--rho", "inf"), ("--prior-variance", "nan"), ("--bigrams", "nan")):
         early = run("train", train, "--out", folder / "no.json", option, bad)
         assert early.exit_code == 1
-        assert f"{option[2:].replace('-', '_')} must be" in early.stderr
+        assert f"Error: {option} must be" in early.stderr
         assert "Read" not in early.stderr  # said before the corpus is looked at
         assert run("experiment", "--train", train, "--leave-one-out", option, bad).exit_code == 2
     unknown = run("evaluate", test, "--model", folder / "m.json", "--systems", "begin,lead")
