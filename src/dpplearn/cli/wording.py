@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-_SUBJECT = "must|needs|may|cannot|has|is|says|makes"  # what follows an argument that is the subject of a sentence
+_SUBJECT = "must|needs|may|cannot"  # what follows an argument that is the subject of a sentence
 _VALUE = r"=(\"[^\"]*\"|'[^']*'|[\w.%-]*[\w%-])"
 
 
 def with_options(message: str, command: click.Command | None) -> str:
     """A message in which arguments are called as the options of a command are.
 
-    An argument is what has a value (`rank=30`), or what begins a sentence (`encoder must be ...`): other words stay.
+    An argument is what has a value (`rank=30`), or what begins a sentence (`encoder must be ...`): other words stay, as
+    names of fields after the place in a file do.
 
     Examples
     --------
@@ -34,8 +35,8 @@ def with_options(message: str, command: click.Command | None) -> str:
                 return f"no {said}"
             return said if option.is_flag else f"{said} {value}"
 
-        message = re.sub(rf"(?<![\w.-]){name}{_VALUE}", with_value, message)
-        message = re.sub(rf"(^|[.:;] |^Error: ){name}(?= (?:{_SUBJECT})\b)", rf"\g<1>{said}", message)
+        message = re.sub(rf"(?<![\w.?&/-]){name}{_VALUE}", with_value, message)
+        message = re.sub(rf"(^|\. ){name}(?= (?:{_SUBJECT})\b)", rf"\g<1>{said}", message)
     return message
 
 

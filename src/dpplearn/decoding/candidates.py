@@ -31,11 +31,12 @@ COPIED = 2**20  # bytes of features up to which a copy is made; larger ones are 
 class Directed(NamedTuple):
     """Items of quality q in the directions of their rows: L_ij = q_i q_j cos(rows_i, rows_j)."""
 
-    __repr__ = short_repr
-
     rows: Features
     lengths: FloatArray  # of the rows; one of length 0 is similar to none
     q: FloatArray
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     @property
     def zero(self) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -44,8 +44,6 @@ class Slopes(NamedTuple):
 class Terms(NamedTuple):
     """Value, gradient and Hessian of a log-likelihood in the quality's parameters, and its gradient in S's own."""
 
-    __repr__ = short_repr
-
     value: float
     gradient: FloatArray
     hessian: FloatArray | None = None
@@ -53,6 +51,9 @@ class Terms(NamedTuple):
     similarity_hessian: FloatArray | None = None  # where S is linear in weights: in its parameters,
     cross: FloatArray | None = None  # and in the quality's (rows) and its own (columns)
     items: Slopes | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 class Request(NamedTuple):

@@ -86,14 +86,15 @@ class Derivative(ABC):
 class Parameter(NamedTuple):
     """One entry of the parameter vector: where it may be, where to look for the best one, and what its ends mean."""
 
-    __repr__ = short_repr
-
     name: str
     low: float
     high: float
     starts: tuple[float, ...]
     at_low: str = ""  # said as a warning where the best is there, unless that is nothing to speak of
     at_high: str = ""
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 class Similarity(ABC):

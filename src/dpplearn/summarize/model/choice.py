@@ -25,8 +25,6 @@ class Choice(NamedTuple):
     summary of this length that the model draws, given what must be in and out.
     """
 
-    __repr__ = short_repr
-
     subset: IntArray
     likely: FloatArray | None = None
     least: float | None = None
@@ -34,6 +32,9 @@ class Choice(NamedTuple):
     likeness: bool = True
     leaning: IntArray | None = None
     chance: FloatArray | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 def choose(
