@@ -321,34 +321,3 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "x.parquet").write_bytes(b"PAR1")
     assert "needs pyarrow" in error(tmp_path / "x.parquet")
-
-
-def test_fewer_than_asked_for_are_told(tmp_path):
-    file = tmp_path / "items.jsonl"
-    rows = [{"score": s, "embedding": e} for s, e in ((9, [1, 0]), (8, [1, 0.1]), (1, [0, 1]), (0, [0.1, 1]))]
-    file.write_text("\n".join(map(json.dumps, rows)))
-    for method in ("exact", "local"):
-        result = run(file, "-k", 4, "--method", method, "--explain")
-        count = len(result.stdout.splitlines())
-        assert count < 4
-        assert f"{count} of the 4 items asked for, though more would fit" in result.stderr
-        assert "asked for" in json.loads(run(file, "-k", 4, "--method", method, "--json").stdout)["reason"]
-    assert "asked for" not in run(file, "-k", 4).stderr
-
-
-@pytest.mark.parametrize(
-    ("encoder", "said"),
-    [
-        ("json:JSONEncoder", "found the class JSONEncoder"),
-        ("sys:maxsize", "found int"),
-        ("json:dumps", "rows of numbers"),
-    ],
-)
-def test_errors_name_the_option(encoder, said, tmp_path):
-    file = tmp_path / "items.jsonl"
-    file.write_text('{"text": "a b", "score": 1}\n{"text": "c d", "score": 2}\n')
-    result = run(file, "-k", 1, "--encoder", encoder)
-    assert result.exit_code == 1
-    assert said in result.stderr
-    if "rows" not in said:
-        assert f"--encoder {encoder}" in result.stderr

@@ -192,6 +192,8 @@ def command(
     scores = None if model is not None else read_scores(found, score)
     if model is not None and found.records:
         applied = apply_model(model, found, embedding, costs, method, **options)
+        if method == "sampled" and not len(applied.chosen):  # no sample was small enough: draw smaller ones
+            applied = apply_model(model, found, embedding, costs, method, tilt=True, **options)
         chosen = applied.chosen
     elif backend == "dask":
         parts, columns = parts_of(items, found, field(found, embedding, EMBEDDINGS) or EMBEDDINGS[0])
@@ -208,6 +210,8 @@ def command(
         if scores is None:
             scores = read_scores(found, score)
         chosen = diversify(vectors, scores, cost=costs, method=method, **options, **limits)
+        if method == "sampled" and found.records and not len(chosen):
+            chosen = diversify(vectors, scores, cost=costs, method=method, tilt=True, **options, **limits)
     if as_json:
         output = (json.dumps(as_record(found, chosen, explain, applied), indent=2, ensure_ascii=False) + "\n").encode()
     else:
