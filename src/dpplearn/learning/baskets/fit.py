@@ -199,7 +199,7 @@ def choose_alpha(baskets: Baskets, weights: FloatArray, plan: Plan) -> tuple[flo
     found: dict[float, FloatArray] = {}
     quick = replace(plan, checkpoint=None, max_iter=max(plan.max_iter // 3, 1), progress=as_progress(False))
     for k, alpha in enumerate(ALPHAS):
-        plan.progress.stage(f"alpha {alpha:g}", k, len(ALPHAS))
+        plan.progress.stage("Choosing alpha", k, len(ALPHAS))
         factors = _fit(here, start, replace(quick, alpha=alpha)).factors
         found[alpha] = np.maximum(factors.distribution().log_prob(there), IMPOSSIBLE)
         best = max(found, key=lambda a: float(share @ found[a]))
