@@ -15,6 +15,7 @@ from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.learning.baskets.counted import Baskets
 
 SEPARATORS = ("\t", ",", ";")
+PLAIN = 20  # rows of texts that tell a table: fewer baskets may look like one by chance
 LISTS = ("items", "basket", "baskets", "products")  # what a column of whole baskets may be called
 
 
@@ -51,9 +52,9 @@ def read_baskets(path: Path, columns: tuple[str, str] | None = None, encoding: s
 def check_not_long(path: Path, rows: list[list[str]]) -> None:
     """Say so where lines are rows of a table: an error where that is plain, else a warning.
 
-    Plain is a first line of names: as many cells as all others have, none of which occurs again, over a column of
-    numbers that are no names, or over columns that have no value in common, one of which repeats its own. Without such
-    a line, two columns of which the first repeats its values in a row, and shares none with the second, may be one.
+    Plain is a first line of names: as many cells as all others have, none of which occurs again, over a column of whole
+    numbers, or over many rows of columns that have no value in common, one of which repeats its own. Without such a
+    line, two columns of which the first repeats its values in a row, and shares none with the second, may be one.
     """
     head, below = (rows[0], rows[1:]) if rows else ([], [])
     if len(below) < 2 or len(head) < 2 or any(len(row) != len(head) for row in below):
@@ -61,7 +62,7 @@ def check_not_long(path: Path, rows: list[list[str]]) -> None:
     columns, names = [[*column] for column in zip(*below, strict=True)], ", ".join(head)
     once = not {*head} & {cell for row in below for cell in row}
     figures = any(is_figure(column) and not is_figure([name]) for name, column in zip(head, columns, strict=True))
-    if once and (figures or apart(columns)):
+    if once and (figures or (len(below) >= PLAIN and apart(columns))):
         raise ValueError(
             f"{path} is a table with the columns {names}, not a basket a line. For a row for each item give --long "
             f"BASKET ITEM, such as --long {head[0]!r} {head[1]!r}. If each line is a basket, leave the first line out."

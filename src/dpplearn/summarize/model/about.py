@@ -128,7 +128,7 @@ def directly(sentences: Sequence[Sequence[str]], question: Sequence[str]) -> tup
 
 
 def spread_over(rows: sparse.csr_array, direct: FloatArray) -> FloatArray:
-    """Relevance after the walk over the cosines of the rows; mean of what is direct 1."""
+    """Relevance after the walk over the cosines of the rows, in units of the mean of what is direct."""
     total = float(direct.sum())
     if total <= 0.0:
         return np.zeros(direct.size)
