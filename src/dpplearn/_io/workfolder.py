@@ -113,6 +113,10 @@ class WorkFolder:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if self.given is None or kind is None:
             self._remove()
+            if isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt(
+                    "Stopped. Nothing is kept: with work=FOLDER, what was stopped goes on where it was."
+                ) from None
             return
         self._sweep()
         self._held.close()
