@@ -126,6 +126,9 @@ def test_what_may_be_a_long_table_is_told(tmp_path):
     (tmp_path / "bare.csv").write_text("5,a\n5,b\n2,a\n2,c\n")  # no line of names
     with pytest.warns(UserWarning, match='a long table.*first line of names, such as "basket,item"'):
         assert read_baskets(tmp_path / "bare.csv")[1] == ["5", "b"]
+    (tmp_path / "bare.csv").write_text("".join(f"{k // 3},{'abc'[k % 3]}\n" for k in range(30)))
+    with pytest.raises(ValueError, match=r'is a long table.*first line of names, such as "basket,item".*--long'):
+        read_baskets(tmp_path / "bare.csv")
     for rows in ("a,b\nc,d\ne,f\n", "wine,cheese\ntea,milk\ntea,sugar\n"):  # few: baskets, or a table of other things
         (tmp_path / "rows.csv").write_text(rows)
         with pytest.warns(UserWarning, match="looks like a table with the columns.*--long"):

@@ -30,6 +30,9 @@ FIT = click.Command(
         ("the rank must be 3", "the rank must be 3"),
         ("items.jsonl, line 3: text must be a text.", "items.jsonl, line 3: text must be a text."),  # a field
         ("model must be fitted, only must", "model must be fitted, only must"),
+        ("Raise max_per_group, or rank.", "Raise --max-per-group, or rank."),
+        ("the field 'max_per_group' is missing", "the field 'max_per_group' is missing"),
+        ("pass nonkeep_all=False", "pass --keep-all"),
         ("low_rank=3 and ranks=4", "low_rank=3 and ranks=4"),
     ],
 )

@@ -52,7 +52,7 @@ class LazyGroup(click.Group):
         return name, command and import_module(f"dpplearn.cli.{name}").command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        with plain_errors(ctx), plain_warnings():
+        with plain_errors(ctx), plain_warnings(ctx):
             return super().invoke(ctx)
 
 
@@ -138,14 +138,14 @@ def usage_errors() -> Iterator[None]:
 
 
 @contextmanager
-def plain_warnings() -> Iterator[None]:
+def plain_warnings(ctx: click.Context | None = None) -> Iterator[None]:
     """Print warnings as a line on standard error, once each, instead of Python's two with a file name."""
     said = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in said:
             said.add(str(message))
-            say(f"Warning: {message}")
+            say(f"Warning: {worded(str(message), ctx)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -54,7 +54,8 @@ def check_not_long(path: Path, rows: list[list[str]]) -> None:
 
     Plain is a first line of names: as many cells as all others have, none of which occurs again, over a column of whole
     numbers, or over many rows of columns that have no value in common, one of which repeats its own. Without such a
-    line, two columns of which the first repeats its values in a row, and shares none with the second, may be one.
+    line, two columns of which the first repeats its values in a row, and shares none with the second, may be one; it is
+    plain where there are many rows, with numbers in the first and none in the second.
     """
     head, below = (rows[0], rows[1:]) if rows else ([], [])
     if len(below) < 2 or len(head) < 2 or any(len(row) != len(head) for row in below):
@@ -68,9 +69,13 @@ def check_not_long(path: Path, rows: list[list[str]]) -> None:
             f"BASKET ITEM, such as --long {head[0]!r} {head[1]!r}. If each line is a basket, leave the first line out."
         )
     columns = [[*column] for column in zip(*rows, strict=True)]
-    if once or (len(head) == 2 and apart(columns) and len({*columns[0]}) == sum(1 for _ in groupby(columns[0]))):
-        what = f"a table with the columns {names}" if once else "a long table, with a basket and an item in each line"
-        first = "" if once else 'give it a first line of names, such as "basket,item", and '
+    runs = len({*columns[0]}) == sum(1 for _ in groupby(columns[0]))
+    bare = not once and len(head) == 2 and apart(columns) and runs
+    what = f"a table with the columns {names}" if once else "a long table, with a basket and an item in each line"
+    first = "" if once else 'give it a first line of names, such as "basket,item", and '
+    if bare and len(rows) >= PLAIN and is_figure(columns[0]) and not any(is_figure([item]) for item in columns[1]):
+        raise ValueError(f"{path} is {what}: {first}give --long BASKET ITEM.")
+    if once or bare:
         warnings.warn(
             f"{path} looks like {what}, and each of its lines is read as a basket. If it has a row for each item, "
             f"{first}give --long BASKET ITEM.",

@@ -14,8 +14,8 @@ _VALUE = r"=(\"[^\"]*\"|'[^']*'|[\w.%-]*[\w%-])"
 def with_options(message: str, command: click.Command | None) -> str:
     """A message in which arguments are called as the options of a command are.
 
-    An argument is what has a value (`rank=30`), or what begins a sentence (`encoder must be ...`): other words stay, as
-    names of fields after the place in a file do.
+    An argument is what has a value (`rank=30`), what is written with an underscore (`max_iter`), or what begins a
+    sentence (`encoder must be ...`): other words stay, as names of fields after the place in a file do.
 
     Examples
     --------
@@ -25,6 +25,8 @@ def with_options(message: str, command: click.Command | None) -> str:
     '--rank must be at least 7. Pass --rank 7, or --solver em.'
     >>> with_options("Pass keep_all=True, or leave it: the rank must be 7, found rank=None.", fit)
     'Pass --keep-all, or leave it: the rank must be 7, found no --rank.'
+    >>> with_options("Raise keep_all, or 'keep_all'.", fit)
+    "Raise --keep-all, or 'keep_all'."
     """
     for option in options_of(command):
         name, said = re.escape(str(option.name)), max(option.opts, key=len)
@@ -35,7 +37,11 @@ def with_options(message: str, command: click.Command | None) -> str:
                 return f"no {said}"
             return said if option.is_flag else f"{said} {value}"
 
+        if option.is_flag:  # --symmetric is nonsymmetric=False
+            message = re.sub(rf"\bnon{name}=False\b", said, message)
         message = re.sub(rf"(?<![\w.?&/-]){name}{_VALUE}", with_value, message)
+        if "_" in name:
+            message = re.sub(rf"(?<![\w.?&/'\"-]){name}(?![\w='\"])", said, message)
         message = re.sub(rf"(^|\. ){name}(?= (?:{_SUBJECT})\b)", rf"\g<1>{said}", message)
     return message
 
