@@ -97,12 +97,12 @@ class FactorSurface:
         Rows of `points` that make up the surface.
     """
 
-    __repr__ = short_repr
-
     entry: float
     points: FloatArray
     parameters: FloatArray
     triangles: IntArray
+
+    __repr__ = short_repr
 
 
 def factor_surface(model: str, entry: float, *, sign: int = 1, resolution: int = 40) -> FactorSurface:
