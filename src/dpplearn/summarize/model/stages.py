@@ -168,8 +168,14 @@ class Counting(NamedTuple):
 def count_digits(asked: Counting) -> Counts:
     """The counts of the sentences' own values, those of their shorter forms left out."""
     names = [entry.name for entry in asked.settings.sentence_features().entries]
-    values = np.concatenate([whole_values(path) for path in asked.files])
+    values = all_values(tuple((path, path.stat().st_mtime_ns) for path in asked.files))
     return asked.question.answer({name: values[:, names.index(name)] for name in asked.question.begins})
+
+
+@lru_cache(maxsize=1)
+def all_values(files: tuple[tuple[Path, int], ...]) -> FloatArray:
+    """Those of some files, kept in a worker for the next question."""
+    return np.concatenate([whole_values(path) for path, _ in files])
 
 
 def whole_values(path: Path) -> FloatArray:
