@@ -110,7 +110,7 @@ def by_newton(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: floa
     With x = e^s and K = I - (I + x L)^-1, sets cost E = sum of c_i K_ii, and dK/ds = K - K^2. In s, log E is nearly
     straight. Where the next steps would still add 1/REACH - 1 to E, as dE/ds says, it is no more than REACH of all.
     """
-    if isinstance(dpp, LowRankDPP) or dpp._L is None or "eigenpairs" in vars(dpp):
+    if isinstance(dpp, LowRankDPP) or dpp._L is None:
         return None
     L = dpp.L
     n, diag = len(L), L.diagonal()

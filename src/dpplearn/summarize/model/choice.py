@@ -83,7 +83,7 @@ def choose(
         return found(decoded(allowed))
     worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, out, forms)
     if decoder != "consensus" or unit == "sentences":
-        _ = worth.rows  # asked for below; what is known of single sentences then comes with them
+        _ = worth.rows  # asked for below; probabilities of single sentences then come with them
     found, alone = partial(found, chance=worth.alone), worth.alone
     if unit == "sentences":
         return found(worth.filled(decoded(allowed), room, least=0.0))

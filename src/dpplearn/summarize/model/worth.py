@@ -67,35 +67,38 @@ class Worth:
 
     @cached_property
     def rows(self) -> FloatArray:
-        """Rows with K = rows rows^T, 0 where pinned or excluded; for most questions `alone` is enough, and cheaper."""
+        """Rows with K = rows rows^T, 0 where pinned or excluded; of single sentences, `alone` says the same for less."""
+        rows, p = self._rows, self._chance
+        scale = np.divide(self.alone, p, out=np.ones_like(p), where=p > 0.0)
+        return rows if self.forms is None else rows * np.sqrt(scale)[:, None]
+
+    @cached_property
+    def _rows(self) -> FloatArray:
         if not self.rest.size:
             return np.zeros((self.model.n, 0))
         lam, V = self.model.given(self.pinned, self.out).eigenpairs
         rows = np.zeros((self.model.n, lam.size))
         rows[self.rest] = V * np.sqrt(tilted(lam, find_tilt(lam, V, self.cost[self.rest], self.room)))
-        p = np.einsum("ij,ij->i", rows, rows)
-        scale = np.divide(self._any_form(p), p, out=np.ones_like(p), where=p > 0.0)
-        return rows if self.forms is None else rows * np.sqrt(scale)[:, None]
+        return rows
 
     @cached_property
     def _chance(self) -> FloatArray:
-        """K_ii, of each form by itself."""
+        """K_ii, of each form by itself; from the rows, where these were asked for first."""
+        if "_rows" in vars(self):
+            return np.einsum("ij,ij->i", self._rows, self._rows)
         p = np.zeros(self.model.n)
         if self.rest.size:
             given = self.model.given(self.pinned, self.out)
             p[self.rest] = tilted_marginals(given, self.cost[self.rest], self.room)
         return p
 
-    def _any_form(self, p: FloatArray) -> FloatArray:
-        """The probability of each sentence in any form, 0 for a form that has none."""
-        if self.forms is None:
-            return p
-        return np.where(p > 0.0, np.minimum(np.bincount(self.forms, p)[self.forms], 1.0), 0.0)
-
     @cached_property
     def alone(self) -> FloatArray:
-        """P(i in R) of every sentence, beside what must be in."""
-        return self._any_form(self._chance)
+        """P(i in R) of every sentence, in any form; 0 for a form that has none."""
+        p = self._chance
+        return (
+            p if self.forms is None else np.where(p > 0.0, np.minimum(np.bincount(self.forms, p)[self.forms], 1.0), p)
+        )
 
     @cached_property
     def least(self) -> float:
