@@ -67,7 +67,7 @@ class Worth:
 
     @cached_property
     def rows(self) -> FloatArray:
-        """Rows with K = rows rows^T, 0 where pinned or excluded; of single sentences, `alone` says the same for less."""
+        """Rows with K = rows rows^T, 0 where pinned or excluded; of single sentences `alone` says the same for less."""
         rows, p = self._rows, self._chance
         scale = np.divide(self.alone, p, out=np.ones_like(p), where=p > 0.0)
         return rows if self.forms is None else rows * np.sqrt(scale)[:, None]
