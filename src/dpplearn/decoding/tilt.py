@@ -89,7 +89,7 @@ def tilted_marginals(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> 
     if found is None:
         lam, V = dpp.eigenpairs
         return np.asarray(V**2 @ tilted(lam, find_tilt(lam, V, cost, target)))
-    return found.p + found.step * found.slope + found.step**2 / 2 * found.bend
+    return np.clip(found.p + found.step * found.slope + found.step**2 / 2 * found.bend, 0.0, 1.0)
 
 
 def tilted_kernel(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> FloatArray:
@@ -128,7 +128,7 @@ def by_newton(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: floa
         if info != 0:
             return None
         inverse, _ = lapack.dpotri(C, lower=1, overwrite_c=1)
-        p = 1.0 - inverse.diagonal()
+        p = np.maximum(1.0 - inverse.diagonal(), 0.0)
         squares = np.square(inverse)
         squares.T.flat[:: n + 1] = p**2
         slope = p - blas.dsymv(1.0, squares, np.ones(n), lower=1)
