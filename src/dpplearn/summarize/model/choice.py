@@ -86,10 +86,11 @@ def choose(
     if fill and unit != "sentences":
         return found(decoded(allowed))
     worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, out, forms)
-    found = partial(found, chance=worth.given(np.empty(0, np.int64)))
+    if decoder != "consensus" or unit == "sentences":
+        _ = worth.rows  # asked for below; probabilities of single sentences then come with them
+    found, alone = partial(found, chance=worth.alone), worth.alone
     if unit == "sentences":
         return found(worth.filled(decoded(allowed), room, least=0.0))
-    alone = worth.given(pinned)
     good = allowed & (alone >= worth.least)
     if pinned.size or fits(cost[good], bound).any():
         good[pinned] = True
