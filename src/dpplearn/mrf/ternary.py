@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, check_choice, check_int, check_vector, read_only
-from dpplearn.mrf.two_items import check_number
+from dpplearn._checks import FloatArray, IntArray, check_between, check_choice, check_int, check_vector, read_only
 
 STATES = ("000", "001", "010", "100", "110", "101", "011", "111")  # y1 y2 y3, in the order of Figure 3
 PAIRS = ((0, 1), (0, 2), (1, 2))  # of 110, 101 and 011
@@ -80,18 +79,10 @@ def ternary_factors(w: Sequence[float] | FloatArray, S: Sequence[float] | FloatA
 
 @dataclass(frozen=True, eq=False)
 class FactorSurface:
-    """All values of the entries 110, 101 and 011 that a model can have for one value of the entry 111.
+    """All values of the entries 110, 101 and 011 that a model can have for one value `entry` of the entry 111.
 
-    Attributes
-    ----------
-    entry : float
-        Entry 111, the same on the whole surface.
-    points : array of shape (m, 3)
-        Entries 110, 101 and 011.
-    parameters : array of shape (m, 3)
-        What gives them: w12, w13, w23 of the MRF, or S12, S13, S23 of the DPP.
-    triangles : int array of shape (t, 3)
-        Rows of `points` that make up the surface.
+    `points` (m, 3) are entries 110, 101 and 011; `parameters` (m, 3) what gives them: w12, w13, w23 of the MRF, or S12,
+    S13, S23 of the DPP. `triangles` (t, 3) are the rows of `points` that make up the surface.
     """
 
     entry: float
@@ -126,7 +117,7 @@ def factor_surface(model: str, entry: float, *, sign: int = 1, resolution: int =
     (np.float64(1.0), np.float64(0.1))
     """
     check_choice(model, "model", ("mrf", "dpp"))
-    entry = check_number(entry, "entry", 0.0, 1.0)
+    entry = check_between(entry, "entry", 0.0, 1.0)
     if not 0.0 < entry < 1.0:
         raise ValueError(f"entry must lie between 0 and 1, neither included, found {entry:g}.")
     if sign not in (1, -1) or (model == "mrf" and sign != 1):
