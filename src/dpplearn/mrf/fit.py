@@ -54,8 +54,7 @@ def fit_mrf_to(
     repulsive : bool
         Whether the weights of pairs must not be positive.
     tol : float
-        Largest entry of the gradient, a difference of probabilities, to stop at.
-    max_iter : int
+        Largest entry of the gradient, a difference of probabilities, to stop at; or after `max_iter` steps.
 
     Examples
     --------
@@ -115,13 +114,10 @@ def fit_dpp_to(
     ----------
     target : PairwiseMRF, KDPP, DPP, or array of 2^n probabilities
         As for `fit_mrf_to`.
-    n_starts : int
     rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
-        For the random starts.
+        For those of the `n_starts` starts that are random.
     tol : float
-        Largest entry of the gradient with respect to M to stop at.
-    max_iter : int
-        For each start.
+        Largest entry of the gradient with respect to M to stop at; or after `max_iter` steps from a start.
 
     Examples
     --------

@@ -54,11 +54,6 @@ class PairwiseMRF(Frozen):
     repulsive : bool
         False allows positive weights, of pairs that attract one another; no DPP has such pairs.
 
-    Attributes
-    ----------
-    items : int array of shape (n,)
-        Original number of each item; differs from 0 ... n-1 after `condition`.
-
     Examples
     --------
     >>> W = [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]]  # item 1 repels both others
@@ -79,6 +74,7 @@ class PairwiseMRF(Frozen):
     W: FloatArray
     repulsive: bool
     items: IntArray
+    """Number of each item at the start: 0 ... n-1, and other numbers after `condition`."""
 
     def __init__(self, w: ArrayLike, W: ArrayLike, *, repulsive: bool = True) -> None:
         pairs = check_pair_weights(W, repulsive)

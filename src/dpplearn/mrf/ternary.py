@@ -34,14 +34,8 @@ def ternary_factors(w: Sequence[float] | FloatArray, S: Sequence[float] | FloatA
     """The factor psi_123 of Figure 3, for an MRF and for a DPP.
 
     With the node potentials exp(w_i y_i) and q_i^(2 y_i) set apart, what is left of (11) is exp(sum of w_ij y_i y_j),
-    and of (9) det(S_Y).
-
-    Parameters
-    ----------
-    w : (w12, w13, w23)
-        Pair weights of the MRF, none positive.
-    S : (S12, S13, S23)
-        Similarities of the DPP; with ones on the diagonal they must make a positive semidefinite matrix.
+    and of (9) det(S_Y). The pair weights w = (w12, w13, w23) must not be positive; the similarities S = (S12, S13, S23)
+    must make a positive semidefinite matrix, with ones on its diagonal.
 
     Examples
     --------

@@ -43,12 +43,8 @@ class TriangleCheck:
 def triangle_inequality(S: ArrayLike | DPP | LowRankDPP) -> TriangleCheck:
     """Check sqrt(1 - S_ij^2) + sqrt(1 - S_jk^2) >= sqrt(1 - S_ik^2), equation (12), for all triples.
 
-    It holds for every positive semidefinite kernel; the argument need not be one.
-
-    Parameters
-    ----------
-    S : array of shape (n, n) or a DPP
-        Similarities, or any symmetric matrix with a positive diagonal: S_ij is then S_ij / sqrt(S_ii S_jj).
+    It holds for every positive semidefinite kernel; S need not be one: a DPP, similarities (n, n), or any symmetric
+    matrix with a positive diagonal, whose S_ij is then S_ij / sqrt(S_ii S_jj).
 
     Examples
     --------
