@@ -100,6 +100,8 @@ def _ends(text: str, block: Block) -> Iterator[int]:
         view, done = _View(text, block.start, block.end), block.start
         for match in _STOP.finditer(text, block.start, block.end):
             start, stop = match.span()
+            if stop >= block.end:
+                break
             if start < done:
                 continue  # taken with the closing quotes of the stop before
             end = stop if view.is_plain(start, stop) else view.end_at(start, stop)
