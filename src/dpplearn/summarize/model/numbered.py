@@ -61,8 +61,9 @@ class Numbered(NamedTuple):
         inside[borders[(borders >= 0) & (borders < inside.size)]] = False
         both = (self.numbers[:-1] * self.size + self.numbers[1:])[inside]
         _, first, which = np.unique(both, return_index=True, return_inverse=True)
-        number = np.empty(first.size, np.int64)
-        number[np.argsort(first, kind="stable")] = np.arange(first.size)  # the quicker kind for numbers
+        new = np.zeros(both.size, np.int64)
+        new[first] = 1
+        number = np.cumsum(new)[first] - 1
         return Numbered(number[which], ends_of(np.maximum(np.diff(self.ends) - 1, 0)), first.size)
 
     def texts_with(self) -> IntArray:

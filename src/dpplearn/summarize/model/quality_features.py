@@ -20,7 +20,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn._loops.gram import gram
 from dpplearn.learning.parts import shared_columns
-from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot
+from dpplearn.summarize.model.bins import bins_within, global_bins, local_bins, one_hot
 from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
 from dpplearn.summarize.model.split_cluster import EXACT, MAX_COMPARED, SplitCluster
 from dpplearn.summarize.model.tfidf import Idf
@@ -251,8 +251,7 @@ def like_other_documents(read: Reading) -> FloatArray:
     part = np.cumsum((np.diff(word, prepend=-1) != 0) | (np.diff(holder, prepend=-1) != 0)) - 1  # a word in a document
     own = np.bincount(by_word.indices, by_word.data * np.bincount(part, by_word.data)[part], len(read))
     alike = np.round(read.phi @ read.phi.sum(axis=0) - own, 10)
-    starts = np.flatnonzero(np.diff(document, prepend=-1))
-    return np.concatenate([ranks(some) for some in np.split(alike, starts[1:])])
+    return (bins_within(alike, document, RANKS) + 0.5) / RANKS
 
 
 def letters_per_word(read: Reading) -> FloatArray:

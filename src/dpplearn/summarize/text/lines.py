@@ -199,7 +199,7 @@ def _cut(lines: list[_Line], broken: bool, width: int) -> list[Block]:
         marked = alone and (first.hashes > first.start or (not begin and _is_numbered_heading(lines)))
         start = max(first.hashes, first.bullet) if marked else first.bullet if item else first.start
         kind = "heading" if marked else "item" if item else _kind_alone(lines, begin, width) if alone else "paragraph"
-        if alone and _is_row(lines, begin):
+        if alone and len(lines) > 1 and _is_row(lines, begin):
             start, kind = first.start, "row"
         opening = first.text[:2]
         if opening in (MARKS["row"], "|-", "|:", "||") or (opening == MARKS["quotation"] and len(first.text) > 2):

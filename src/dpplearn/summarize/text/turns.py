@@ -21,7 +21,7 @@ _DATE = (
 _NOON = r"(?:\s?[apAP]\.?\s?[mM]\b\.?|\s?Z\b)?"
 _CLOCK = rf"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
 _DOTTED = rf"[0-9]{{1,2}}[:.][0-9]{{2}}(?:[:.][0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
-_DIGITAL = re.compile(r"[0-9][:.][0-9]{2}")  # what every time has
+_COLONS, _DOTS = (re.compile(rf"{sign}(?<=[0-9].)[0-9]{{2}}") for sign in (":", r"\."))  # one of which every time has
 _MOMENT = rf"(?:{_DATE}[,\sT]{{1,3}}(?:[^\W\d_]{{2,4}}\s)?{_DOTTED}|{_CLOCK}(?:,?\s{_DATE})?)"
 _STAMP = rf"{_MOMENT}(?:\s?(?:-->|[-–—])\s?{_CLOCK})?"
 _NAME_LENGTH = 44  # characters of a name, and the colon after it
@@ -72,7 +72,7 @@ def find_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]
     >>> [turn and (turn.begin, turn.program) for turn in find_turns(chat, [True, False, False, False])]
     [(0, True), (13, False), (12, False), (13, False)]
     """
-    timed = [_timed(line) if _DIGITAL.search(line) else None for line in lines]
+    timed = [_timed(line) if _COLONS.search(line) or _DOTS.search(line) else None for line in lines]
     found = _timed_turns(lines, timed)
     if found is None:
         found = _nick_turns(lines)

@@ -61,5 +61,6 @@ def words(text: str) -> list[str]:
         text, pattern = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'"), _WORD
     if not text.isprintable():
         text = _DROPPED.sub("", text)
-    found: list[str] = pattern.findall(_THOUSANDS.sub("", text.lower().replace("_", " ")))
-    return [word.removesuffix("'s").removesuffix(".") for word in found] if "'" in text else found
+    text = text.lower()
+    found: list[str] = pattern.findall(_THOUSANDS.sub("", text.replace("_", " ")))
+    return [word.removesuffix("'s").removesuffix(".") for word in found] if "'s" in text else found
