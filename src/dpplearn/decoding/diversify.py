@@ -108,7 +108,7 @@ def diversify(
     **options
         For the decoder: n_samples, rng, ... For a Dask array: client, n_jobs, per_part, resume, progress; see
         `dpplearn.decoding.rounds`. For kernel="rbf" and "local": index, whether neighbours are found by an index of
-        faiss (default: where it is installed, past 4,096 items).
+        faiss (default: where it is installed, past 131,072 chosen and given items).
 
     Returns
     -------
