@@ -119,11 +119,12 @@ def _shared(documents: Sequence[Document], spans: Sequence[Span], letters: dict[
             several.add(found)
     if not several:
         return {}
-    return {
-        number: normal(documents[document].text[start:end])
-        for number, (document, start, end) in enumerate(spans)
+    words = {
+        (document, start, end): normal(documents[document].text[start:end])
+        for document, start, end in dict.fromkeys(spans)  # once for all sentences of a paragraph
         if letters[document, start, end] in several
     }
+    return {number: words[span] for number, span in enumerate(spans) if span in words}
 
 
 def _letters(text: str) -> bytes:
