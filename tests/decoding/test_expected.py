@@ -126,3 +126,9 @@ def test_large_expectations_do_not_underflow():
     assert overlap_of(part, range(n)) == pytest.approx(n / 3, rel=1e-3)
     assert part.chance[600] == pytest.approx(1.0)
     assert part.chance[1400] < 1e-6
+
+
+def test_items_without_tokens_have_the_types_that_loops_are_compiled_for():
+    part = level_part(sparse.csr_array((2, 0)), np.eye(2) / 3, np.arange(2), NONE)
+    usual = level_part(sparse.csr_array(np.ones((2, 1))), np.eye(2) / 3, np.arange(2), NONE)
+    assert [np.asarray(x).dtype for x in part] == [np.asarray(x).dtype for x in usual]

@@ -42,7 +42,7 @@ def level_part(C: Any, K: FloatArray, rest: IntArray, include: IntArray) -> Leve
     starts = ends_of(base + np.bincount(tokens[held], taken[held], size).astype(np.int64))
     holders, chance = ends_of(np.bincount(tokens[held], minlength=size)), np.zeros(starts[-1])
     fill_chance(K, holders, place[row[held]], taken[held], starts, base, unit, chance)
-    totals = np.bincount(np.repeat(np.arange(n), np.diff(C.indptr)), C.data, n)
+    totals = np.bincount(np.repeat(np.arange(n), np.diff(C.indptr)), C.data, n).astype(np.float64)  # of none, integers
     length = float(totals[rest] @ K.diagonal() + totals[include].sum())
     return LevelPart(indptr, tokens, taken, starts, chance, totals, length)
 
