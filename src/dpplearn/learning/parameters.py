@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
-from typing import Any, ClassVar, Self
+from functools import cache
+from typing import Any, Self
 
 
 class Parameters:
@@ -19,19 +20,10 @@ class Parameters:
     Cut(budget=100, unit='words')
     """
 
-    _usual_arguments: ClassVar[dict[str, Any]]
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's signature
         """The constructor's arguments by name, as they are now."""
-        return {name: getattr(self, name) for name in self._usual()}
-
-    @classmethod
-    def _usual(cls) -> dict[str, Any]:
-        """The arguments, and what they are if they are not given; looked up once for each class."""
-        if "_usual_arguments" not in vars(cls):
-            found = {name: p.default for name, p in inspect.signature(cls).parameters.items()}
-            cls._usual_arguments = found
-        return cls._usual_arguments
+        kind: Any = type(self)  # which mypy does not know to be hashable
+        return {name: getattr(self, name) for name in usual_of(kind)}
 
     def set_params(self, **params: Any) -> Self:
         """Change some of them; a name that is none is an error."""
@@ -51,6 +43,13 @@ class Parameters:
         return BaseEstimator().__sklearn_tags__()
 
     def __repr__(self) -> str:
-        usual = self._usual()
+        kind: Any = type(self)
+        usual = usual_of(kind)
         changed = {name: value for name, value in self.get_params().items() if value is not usual[name]}
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items() if v != usual[k])})"
+
+
+@cache
+def usual_of(kind: type) -> dict[str, Any]:
+    """The arguments of a class, and what they are if they are not given."""
+    return {name: p.default for name, p in inspect.signature(kind).parameters.items()}
