@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from scipy.special import expit
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import to_dense
 from dpplearn._loops.packed import pack, unpack
@@ -20,7 +21,6 @@ from dpplearn.learning.similarity.learned import (
     bend_simplex,
     check_weights,
     dirichlet,
-    logits,
     part_space,
     simplex_jacobian,
     softmax,
@@ -71,8 +71,15 @@ class Mixture(Learned):
 
     @property
     def parameters(self) -> FloatArray:
-        rest = np.delete(self.w, ALL)
-        return np.insert(logits(rest), ALL, np.log(self.w[ALL] / rest.sum()))
+        return self._parameters
+
+    @cached_property
+    def _parameters(self) -> FloatArray:
+        found = np.log(self.w)
+        rest = np.arange(found.size) != ALL
+        found[rest] -= found[rest].mean()
+        found[ALL] -= np.log(self.w[rest].sum())
+        return found
 
     def with_parameters(self, vector: FloatArray) -> Self:
         odds, rest = float(expit(vector[ALL])), softmax(np.delete(vector, ALL))
@@ -106,23 +113,30 @@ class Mixture(Learned):
         inner, n = dirichlet(share, strength), self.w.size
         value = inner.value + strength * float(np.log(w) + (n - 1) * np.log(left))
         gradient = np.insert(inner.gradient, ALL, strength * (left - (n - 1) * w))
-        hessian = np.insert(np.insert(inner.hessian, ALL, 0.0, axis=0), ALL, 0.0, axis=1)
+        hessian = self._inside(inner.hessian)
         hessian[ALL, ALL] = -strength * n * w * left
         return LogPrior(value, gradient, hessian)
 
     def weights_jacobian(self) -> FloatArray:
+        return self._jacobian
+
+    @cached_property
+    def _jacobian(self) -> FloatArray:
         w, left, share = self._split()
-        inner = left * simplex_jacobian(share)
-        J = np.insert(np.insert(inner, ALL, 0.0, axis=0), ALL, 0.0, axis=1)
+        J = self._inside(left * simplex_jacobian(share))
         J[:, ALL] = np.insert(-w * left * share, ALL, w * left)
         return J
+
+    def _inside(self, block: FloatArray) -> FloatArray:
+        """A matrix with this block for all parameters but the odds."""
+        return np.insert(np.insert(block, ALL, 0.0, axis=0), ALL, 0.0, axis=1)
 
     def bend(self, g: FloatArray, H: FloatArray) -> FloatArray:
         w, left, share = self._split()
         J, rest = self.weights_jacobian(), np.delete(g, ALL)
         mean = float(share @ rest)
         inner = left * bend_simplex(share, rest, np.zeros((rest.size, rest.size)))
-        own = np.insert(np.insert(inner, ALL, 0.0, axis=0), ALL, 0.0, axis=1)
+        own = self._inside(inner)
         corner = w * left * (1 - 2 * w) * (g[ALL] - mean)
         own[ALL] = own[:, ALL] = np.insert(-w * left * share * (rest - mean), ALL, corner)
         return np.asarray(J.T @ H @ J + own)
