@@ -94,7 +94,7 @@ def coverage(repeats: int, given_size: bool) -> list[list[object]]:
 
 
 def run(quick: bool = False, cost_alone: bool = False, sets: int = 200) -> dict:
-    T, repeats = (4, 1) if quick else (30, 2)
+    T, repeats = (4, 1) if quick else (30, 1 if sets < 50 else 3)
     cases = [("mixture", MATRICES), ("mixture", MANY), ("mixture", FEW), ("scaled", FEW), ("projected", FEW)]
     with threadpool_limits(1):
         rows = [row(kind, parts, T, repeats) for kind, parts in cases]
