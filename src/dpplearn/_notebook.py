@@ -1,4 +1,4 @@
-"""What a notebook shows of an object: a small card of HTML that needs nothing else, light and dark, text as text."""
+"""What is shown of an object: a short `repr`; in a notebook a small card of HTML, light and dark, text as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import struct
 import zlib
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from html import escape
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 PIXELS = 64  # of a picture in each direction: what has more rows is shown by means over blocks
 LISTED = 12  # rows of a table, and bars
 LONGEST = 300  # characters of a text
+FEW, BRIEF = 3, 60  # of many things, and characters of one of them, in a `repr`
 STYLE = (
     "<style>"
     ".dpplearn{color-scheme:light dark;font:14px/1.45 system-ui,sans-serif;max-width:60rem;padding:.6rem .9rem;"
@@ -37,6 +40,42 @@ def card(title: str, *parts: str, facts: Mapping[str, Any] | None = None) -> str
     told = "; ".join(f"{shown(name)}: {shown(value)}" for name, value in (facts or {}).items())
     line = f"<p><small>{told}</small></p>" if told else ""
     return f'<div class="dpplearn" dir="auto">{STYLE}<h4>{shown(title)}</h4>{line}{"".join(parts)}</div>'
+
+
+def short_repr(self: Any) -> str:
+    """`__repr__` of a record: its name and its fields, arrays by their shapes, of many things a few.
+
+    Examples
+    --------
+    >>> from dataclasses import make_dataclass
+    >>> Fitted = make_dataclass("Fitted", ["theta", "names", "error"], namespace={"__repr__": short_repr})
+    >>> Fitted(np.zeros((7, 2)), tuple("abcdef"), 0.123456789)
+    Fitted(theta=<7 x 2 float64>, names=('a', 'b', 'c', ... 6 in all), error=0.1235)
+    """
+    if is_dataclass(self):
+        values = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}
+    else:
+        values = self._asdict()
+    return f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in values.items())})"
+
+
+def brief(value: Any) -> str:
+    """A value in a few words, whatever it is."""
+    if hasattr(value, "shape") and hasattr(value, "dtype") and value.shape:
+        return f"<{' x '.join(map(str, value.shape))} {value.dtype}>"
+    if isinstance(value, float | np.floating):
+        return f"{value:.4g}"
+    if isinstance(value, Mapping | list | tuple) and not hasattr(value, "_asdict"):
+        pairs = isinstance(value, Mapping)
+        some = [f"{brief(x)}: {brief(value[x])}" if pairs else brief(x) for x in islice(value, FEW)]
+        opening, closing = "{}" if pairs else "[]" if isinstance(value, list) else "()"
+        more = f", ... {len(value)} in all" if len(value) > FEW else "," * (opening == "(" and len(value) == 1)
+        listed = f"{opening}{', '.join(some)}{more}{closing}"
+        return listed if len(listed) <= 2 * BRIEF else f"<{type(value).__name__} of {len(value)}>"
+    text = repr(value)
+    if len(text) <= BRIEF:
+        return text
+    return f"{text[: BRIEF - 2]}…'" if isinstance(value, str) else f"<{type(value).__name__}>"
 
 
 def in_notebook(self: Any, **kwargs: Any) -> dict[str, str]:  # noqa: ARG001  # IPython's signature

@@ -1,6 +1,8 @@
 """The commands `dpplearn baskets fit`, `recommend` and `evaluate`."""
 
 import json
+import warnings
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from click.testing import CliRunner
 
 from dpplearn import KernelDPP
 from dpplearn.cli import main
+from dpplearn.cli.bars import Lines
 from dpplearn.cli.basket_files import read_baskets
 
 BASKETS = 20 * [["bib", "baby bottle"], ["cot"], ["pram", "bib"]] + 5 * [["cot", "pram"], ["baby bottle"]]
@@ -90,15 +93,80 @@ def test_files_in_all_their_forms(tmp_path):
     assert read_baskets(tmp_path / "long.jsonl", ("order", "what")) == [[10, 12], [10]]
 
 
-def test_a_long_table_read_as_baskets_is_told(tmp_path):
-    (tmp_path / "long.csv").write_text("order,what\n5,a\n5,b\n2,c\n")
-    with pytest.warns(UserWarning, match="columns order, what.*--long"):
-        assert read_baskets(tmp_path / "long.csv")[1] == ["5", "a"]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "order,what\n5,a\n5,b\n2,c\n",  # names over numbers
+        "who,what\n" + 7 * "ann,bib\nann,cot\nbob,bib\n",  # columns that share nothing
+        "order_id,product_id,n\n1,2,1\n1,3,1\n2,2,4\n",  # numbers that are in both columns
+    ],
+)
+def test_a_long_table_read_as_baskets_is_refused(text, tmp_path):
+    (tmp_path / "long.csv").write_text(text)
+    head = text.split("\n")[0].split(",")
     result = run("fit", tmp_path / "long.csv", "--out", tmp_path / "m.json", "--alpha", 1)
-    assert "give --long" in result.output
-    assert result.exit_code == 0
-    (tmp_path / "pairs.csv").write_text("a,b\nb,c\na,c\n")  # pairs, and no table
-    assert len(read_baskets(tmp_path / "pairs.csv")) == 3
+    assert result.exit_code == 1
+    assert f"--long '{head[0]}' '{head[1]}'" in result.stderr
+    assert "Stopped" not in result.stderr
+    result = run("fit", tmp_path / "long.csv", "--out", tmp_path / "m.json", "--alpha", 1, "--long", *head[:2])
+    assert result.exit_code == 0, result.output
+    (tmp_path / "long.csv").write_text("".join(line + "\n" for line in text.split("\n")[1:-1]))
+    assert (
+        len(read_quietly(tmp_path / "long.csv")) == text.count("\n") - 1
+    )  # as the message says: without the first line they are baskets
+
+
+def read_quietly(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return read_baskets(path)
+
+
+def test_what_may_be_a_long_table_is_told(tmp_path):
+    (tmp_path / "bare.csv").write_text("5,a\n5,b\n2,a\n2,c\n")  # no line of names
+    with pytest.warns(UserWarning, match='a long table.*first line of names, such as "basket,item"'):
+        assert read_baskets(tmp_path / "bare.csv")[1] == ["5", "b"]
+    (tmp_path / "bare.csv").write_text("".join(f"{k // 3},{'abc'[k % 3]}\n" for k in range(30)))
+    with pytest.raises(ValueError, match=r'is a long table.*first line of names, such as "basket,item".*--long'):
+        read_baskets(tmp_path / "bare.csv")
+    for rows in ("a,b\nc,d\ne,f\n", "wine,cheese\ntea,milk\ntea,sugar\n"):  # few: baskets, or a table of other things
+        (tmp_path / "rows.csv").write_text(rows)
+        with pytest.warns(UserWarning, match="looks like a table with the columns.*--long"):
+            assert len(read_baskets(tmp_path / "rows.csv")) == 3
+    for pairs in ("a,b\nb,c\na,c\n", "tea,milk\ncoffee,milk\ntea,sugar\n", "a,b\na,c\nb\n"):  # pairs, and no table
+        (tmp_path / "pairs.csv").write_text(pairs)
+        assert len(read_baskets(tmp_path / "pairs.csv")) == 3
+    (tmp_path / "long.jsonl").write_text('{"order": 5, "what": 10}\n')
+    with pytest.raises(ValueError, match="--long BASKET ITEM"):
+        read_baskets(tmp_path / "long.jsonl")
+
+
+def test_progress_is_for_terminals_and_a_stop_says_what_is_kept(file, tmp_path, monkeypatch):
+    arguments = ["fit", file, "--out", tmp_path / "m.json", "--seed", 0]
+    quiet = run(*arguments, "--alpha", 1)
+    assert [line.split()[0] for line in quiet.stderr.splitlines()] == [str(len(BASKETS))]  # the result, and no more
+    finish, shown = Lines.finish, []
+
+    def stops(self, iteration, *rest):
+        finish(self, iteration, *rest)
+        shown.append(iteration)
+        if iteration == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Lines, "finish", stops)
+    stopped = run(*arguments, "--alpha", 1)
+    assert stopped.exit_code == 130
+    assert stopped.stderr.splitlines()[-1].startswith("Stopped in iteration 3 of at most 1000. Nothing is kept")
+    assert "--checkpoint FILE" in stopped.stderr
+    state = tmp_path / "state.json"
+    stopped = run(*arguments, "--alpha", 1, "--checkpoint", state)
+    assert f"{state} holds the kernel so far: fit again with it" in stopped.stderr
+    monkeypatch.setattr(Lines, "finish", finish)
+    assert run(*arguments, "--alpha", 1, "--checkpoint", state).exit_code == 0
+    monkeypatch.setattr("dpplearn.learning.baskets.fit.choose_alpha", mock.Mock(side_effect=KeyboardInterrupt))
+    stopped = run(*arguments)
+    assert "while the prior was being chosen" in stopped.stderr
+    assert "with --alpha 1" in stopped.stderr
 
 
 def test_parquet_files(tmp_path):
@@ -138,7 +206,7 @@ def test_errors_are_plain_lines(model, tmp_path, file):
     for args, message in (
         (("recommend", model, "bibb"), "Did you mean 'bib'?"),
         (("fit", file, "--out", tmp_path / "none" / "m.json"), "there is no folder"),
-        (("fit", file, "--out", tmp_path / "m.json", "--rank", 1), "rank=2"),
+        (("fit", file, "--out", tmp_path / "m.json", "--rank", 1), "Pass --rank 2"),
         (("evaluate", file, file), "is not a dpplearn.KernelDPP file"),
     ):
         result = run(*args)

@@ -96,7 +96,8 @@ def test_a_stopped_run_goes_on(files, tmp_path, monkeypatch):
     monkeypatch.setattr(summaries_module, "summary_of", stops)
     stopped = run(*arguments, tmp_path / "parts")
     assert stopped.exit_code == 130
-    assert "run the same command" in stopped.stderr
+    kept = len((tmp_path / "parts" / ".progress.jsonl").read_text().splitlines()) - 1
+    assert f"keeps what is done ({kept} summaries): run the same command" in stopped.stderr
     with (tmp_path / "parts" / ".progress.jsonl").open("a") as file:
         file.write('{"id": "half a li')
     made.clear()
@@ -104,6 +105,20 @@ def test_a_stopped_run_goes_on(files, tmp_path, monkeypatch):
     again = json.loads(run(*arguments, tmp_path / "parts").stdout)
     assert again == whole
     assert set(made) == {"b1.x", "b2.x"}  # the first cluster was done before the stop
+
+
+def test_a_run_stopped_while_it_reads_says_what_is_kept(files, tmp_path, monkeypatch):
+    folder, _, test = files
+
+    def stops(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpplearn.summarize.experiments.tested.look_over", stops)
+    arguments = ["evaluate", test, "--model", folder / "m.json", "--systems", "begin", "--jobs", 1]
+    assert "Nothing is kept: with --out FOLDER" in run(*arguments).stderr
+    stopped = run(*arguments, "--out", tmp_path / "none")
+    assert stopped.exit_code == 130
+    assert "none has no summary yet: run the same command again" in stopped.stderr
 
 
 def test_folders_do_not_mix_settings(files, tmp_path):
@@ -270,7 +285,7 @@ def test_odd_options(files):
     for option, bad in (("--rho", "nan"), ("--rho", "inf"), ("--prior-variance", "nan"), ("--bigrams", "nan")):
         early = run("train", train, "--out", folder / "no.json", option, bad)
         assert early.exit_code == 1
-        assert f"{option[2:].replace('-', '_')} must be" in early.stderr
+        assert f"Error: {option} must be" in early.stderr
         assert "Read" not in early.stderr  # said before the corpus is looked at
         assert run("experiment", "--train", train, "--leave-one-out", option, bad).exit_code == 2
     unknown = run("evaluate", test, "--model", folder / "m.json", "--systems", "begin,lead")

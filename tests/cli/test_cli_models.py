@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -92,6 +93,49 @@ def test_select_with_a_model_budgets_and_explains(model, tmp_path):
     assert "more than the 1 left of the budget" in found.stderr
     path = write(tmp_path / "new.csv", {**table, "genre": ["zydeco", *table["genre"][1:]]}, "csv")
     assert "'zydeco' is the first" in run("select", "--model", model, path, "-k", 2).stderr
+
+
+def test_reasons_and_similarities_are_the_model_s(model, tmp_path):
+    """Words for what a field holds; S, not cosines; and advice that was looked at."""
+    path = write(tmp_path / "new.jsonl", NEW, "jsonl")
+    found = run("select", "--model", model, path, "-k", 8, "--explain")
+    lines = {int(re.search(r"line (\d+)", line)[1]): line for line in found.stderr.splitlines() if ": kept" in line}
+    for number, line in lines.items():
+        row = {name: column[number - 1] for name, column in NEW.items()}
+        said = re.search("kept for (.*?);", line)[1].split(", ")
+        values = {"genre": row["genre"], "length": row["length"], "explicit": str(row["explicit"]).lower()}
+        expected = {f"{name} being {value or 'unknown'}" for name, value in values.items()}
+        expected.add("tempo being unknown" if row["tempo"] is None else f"its tempo of {row['tempo']:.4g}")
+        assert {*said} <= expected
+    fitted = ConditionalDPP.load(model)
+    [x] = ItemSet.from_long(NEW, group="playlist", encoding=fitted.encoding_)
+    S = fitted.similarity_.matrix(x)
+    assert S[~np.eye(x.n, dtype=bool)].max() == pytest.approx(0.7)  # equal genres: the nugget is what is their own
+    record = json.loads(run("select", "--model", model, path, "-k", 8, "--explain", "--json").stdout)
+    for one in (*record["selected"], *record["skipped"]):
+        assert one["similarity"] == pytest.approx(S[one["item"], one["nearest"]], abs=1e-6)
+    mean = (S.sum() - x.n) / (x.n * (x.n - 1))
+    assert f"the model learned: {mean:.2f} on average" in found.stderr
+    note = re.search(
+        r"Note: line (\d+) and line (\d+) were both kept, .* with --diversity (\S+) only one", found.stderr
+    )
+    pair = [int(note[1]) - 1, int(note[2]) - 1]
+    assert np.isin(pair, fitted.decode(x, k=8).subset).all()
+    assert np.isin(pair, fitted.decode(x, k=8, diversity=float(note[3])).subset).sum() < 2
+    every = run("select", "--model", model, path, "-k", 11, "--explain").stderr
+    assert "they would be with any --diversity" in every or "only one of them would be" in every
+
+
+def test_where_all_items_are_alike_no_two_are_a_pair(tmp_path):
+    features = ["genre", "tempo", "explicit", "length"]
+    X, y = ItemSet.from_long(playlists(20), group="playlist", features=features, phi=["genre"], chosen="kept")
+    ConditionalDPP(rho=6.0, nugget=0.01).fit(X, y).save(tmp_path / "m.json")
+    path = write(tmp_path / "new.jsonl", NEW, "jsonl")
+    found = run("select", "--model", tmp_path / "m.json", path, "-k", 4, "--explain").stderr
+    genres = [NEW["genre"][int(n) - 1] for n in re.findall(r"line (\d+): kept", found)]
+    assert len({*genres}) == 4
+    assert "Note:" not in found
+    assert "(0.96)" in found
 
 
 def test_select_with_a_model_says_what_is_wrong(model, tmp_path):

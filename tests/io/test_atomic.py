@@ -4,12 +4,13 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from threading import Thread
 
 import pytest
 from click.testing import CliRunner
 
-from dpplearn._io.atomic import replace_file
+from dpplearn._io.atomic import FLEETING, replace_file
 from dpplearn.cli import main
 
 
@@ -35,6 +36,17 @@ def test_a_new_file_is_like_any_other(tmp_path):
     long = tmp_path / ("x" * 250)
     write(long)
     assert long.read_text() == "new"
+
+
+@pytest.mark.parametrize(("folder", "synced"), [("mine", 1), (f"{FLEETING}x", 0), (f"mine/{FLEETING}x", 1)])
+def test_files_are_on_disk_unless_they_end_with_the_process(folder, synced, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    calls, sync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: calls.append(handle) or sync(handle))
+    (tmp_path / folder).mkdir(parents=True)
+    write(tmp_path / folder / "a.json")
+    assert (tmp_path / folder / "a.json").read_text() == "new"
+    assert len(calls) == synced
 
 
 @pytest.mark.parametrize("there", [True, False])

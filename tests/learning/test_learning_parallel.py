@@ -28,6 +28,7 @@ from dpplearn.learning.evaluators import Part, make_evaluator
 from dpplearn.learning.likelihood import Request
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.storage.shards import add_features, save_without_features
 from dpplearn.learning.training_set import Shard
 from installed import HERE
 
@@ -107,6 +108,22 @@ def damaged(arrays, **changes):
     }
 
 
+def test_features_may_come_later(data, tmp_path):
+    X, y = data
+    whole, without, made = (tmp_path / name for name in ("whole.npz", "without.npz", "made.npz"))
+    named = [ItemSet._of(**{**vars(x), "names": ("a", "b", "c")}) for x in X]
+    save_shard(whole, named, y)
+    save_without_features(without, X, y, None)
+    with pytest.raises(ValueError, match="damaged or truncated"):
+        load_shard(without)
+    add_features(without, made, np.concatenate([x.features for x in X]), ("a", "b", "c"))
+    with np.load(whole) as a, np.load(made) as b:
+        assert sorted(a.files) == sorted(b.files)
+        for name in a.files:
+            np.testing.assert_array_equal(a[name], b[name])
+    assert load_shard(made).item_sets[0].names == ("a", "b", "c")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -158,6 +175,10 @@ def test_lists_are_cut_in_order_by_cost(data):
     assert len(pieces) == 4
     assert [x for piece in pieces for x in piece.item_sets] == X
     assert len(cut(Shard(X[:2], y[:2], np.ones(2)), 32)) == 2
+    twins = [x for x in X[:3] for _ in range(5)]  # five targets for each
+    pieces = cut(Shard(twins, [y[0]] * 15, np.ones(15)), 32)
+    assert [len(piece) for piece in pieces] == [5, 5, 5]
+    assert len(cut(Shard([X[0]] * 64, [y[0]] * 64, np.ones(64)), 32)) == 4  # very many do not wait for one worker
     assert sorted(k for share in spread([5.0, 1.0, 1.0, 3.0, 2.0], 2) for k in share) == [0, 1, 2, 3, 4]
     assert spread([5.0, 1.0, 1.0, 3.0], 2) == [[0], [3, 1, 2]]
 

@@ -14,7 +14,7 @@ from dpplearn.learning.evaluators import make_evaluator
 from dpplearn.learning.likelihood import Example, Request, prefers_dual
 from dpplearn.learning.normalizer import by_rows, primal, wide
 from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.similarity import Fixed, Mixture
 from dpplearn.learning.training_set import Shard
 from installed import HERE
 
@@ -325,18 +325,22 @@ def test_dual_needs_phi(rng):
 
 
 @pytest.mark.parametrize("options", [{}, {"order": 1}, {"with_similarity": True}, {"given_size": True}], ids=str)
-def test_targets_of_the_same_items_share_a_normalizer_and_nothing_else(options, rng, monkeypatch):
+@pytest.mark.parametrize("kind", ["fixed", "mixture"])
+def test_targets_of_the_same_items_share_a_normalizer_and_nothing_else(kind, options, rng, monkeypatch):
     one, other = random_items(6, 3, rng), random_items(6, 3, rng)
-    X, y = [one, one, one, other, one], [np.array(Y) for Y in ([0, 2], [1], [0, 2, 4], [3], [5])]
+    X, y = [one, one, one, other, one], [np.array(Y) for Y in ([0, 2], [1, 3], [0, 2, 4], [3], [5])]
+    start = Mixture().bound([part.shape for part in one.parts])
+    weights = [start.with_parameters(a * np.arange(start.parameters.size)) for a in (0.1, -0.3)]
+    records = [Fixed(0.2, 0.1), Fixed(0.4, 0.1)] if kind == "fixed" else weights
     theta = rng.standard_normal(one.n_features)
     calls = []
     monkeypatch.setattr(Example, "normalizer", lambda *a, true=Example.normalizer: calls.append(a) or true(*a))
-    ready = make_evaluator("numpy").prepare(Shard(X, y, np.arange(1.0, 6.0)), Fixed(0.2, 0.1))
-    for similarity in (Fixed(0.2, 0.1), Fixed(0.4, 0.1)):
+    ready = make_evaluator("numpy").prepare(Shard(X, y, np.arange(1.0, 6.0)), records[0])
+    for similarity in records:
         request = Request(LogLinear(theta), similarity, **options)
         calls.clear()
         found = ready.evaluate(request)
-        assert len(calls) == (3 if options in ({}, {"order": 1}) else 5)
+        assert len(calls) == (4 if "given_size" in options else 3)  # of one size, if that is given
         want = request.total(
             (w, Example(x, Y, similarity).evaluate(request)) for w, x, Y in zip(range(1, 6), X, y, strict=True)
         )

@@ -126,7 +126,12 @@ def test_ctrl_c_is_a_line(corpus, tmp_path, monkeypatch):
         main, ["experiment", "--train", str(corpus), "--test", str(corpus), "--jobs", "1", "--systems", "begin"]
     )
     assert result.exit_code == 130
-    assert result.stderr.splitlines()[-1] == "Stopped."
+    assert result.stderr.splitlines()[-1].startswith("Stopped. Nothing is kept: with --out FOLDER")
+    folder = tmp_path / "kept"
+    result = CliRunner().invoke(
+        main, ["experiment", "--train", str(corpus), "--test", str(corpus), "--jobs", "1", "--out", str(folder)]
+    )
+    assert result.stderr.splitlines()[-1] == f"Stopped. {folder} has no summary yet: run the same command again."
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no signal masks")

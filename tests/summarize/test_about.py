@@ -11,7 +11,17 @@ from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Document, Summarizer, summarize
 from dpplearn.summarize.model import first_choice as first
 from dpplearn.summarize.model import preparing
-from dpplearn.summarize.model.about import FAR, ONWARD, REASON, STEPS, STRENGTH, Question, matching, relevance
+from dpplearn.summarize.model.about import (
+    FAR,
+    ONWARD,
+    REASON,
+    STEPS,
+    STRENGTH,
+    Question,
+    asked_words,
+    matching,
+    relevance,
+)
 from dpplearn.summarize.model.split_cluster import split_cluster
 from dpplearn.summarize.model.tfidf import word_counts
 
@@ -78,6 +88,20 @@ def test_what_is_said_in_other_words_is_relevant_too():
     said = ["The dam cost ten million crowns.", "Ten million crowns came from the state.", "Snow fell in the north."]
     lift = Question.of(split_cluster(Cluster.from_texts(said)), "What were the costs?").lift
     assert lift[0] > lift[1] > lift[2]
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_sentence_without_a_word_of_the_question_says_that_it_is_only_near(bundled, compress):
+    ready, near = bundled.prepare(Cluster.example(), compress=compress), 0
+    for question in ("How many residents had to leave?", "insurers", "What would a new spillway have cost?"):
+        found = bundled.summarize(ready, 100, "words", about=question, compress=compress)
+        for one in found.explain().chosen:
+            said = " ".join(reason.words for reason in one.reasons if reason.idea == "about")
+            shares = matching(found.read.words[one.number], asked_words(question)).any()  # from the definition
+            assert ("shares no word with the question" in said) <= (not shares), one.words
+            assert ("about the question" in said) <= bool(shares), one.words
+            near += "shares no word" in said
+    assert near  # there are such sentences in the example
 
 
 def test_forms_of_a_word_match_and_others_do_not():

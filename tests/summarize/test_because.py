@@ -1,5 +1,8 @@
 """Why sentences are chosen: ideas against the average sentence, with their errors; and what the set is like."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,7 @@ from dpplearn.summarize.explain.because import Because, likely_words
 from dpplearn.summarize.explain.ideas import IDEAS, feature_of, ideas_of
 from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.model.quality_features import FEATURES
+from dpplearn.summarize.model.split_cluster import split_cluster
 from made_up import made_up
 
 
@@ -164,3 +168,15 @@ def test_strongest():
     a, b, c, d = (Reason(name, name, x) for name, x in (("a", 0.3), ("b", 0.9), ("c", 0.05), ("d", 0.5)))
     assert strongest([a, b, c, d]) == (b, d, a)
     assert strongest([c]) == ()
+
+
+def test_a_vocabulary_is_made_once_and_goes_with_its_cluster():
+    read = split_cluster(Cluster.from_texts(["A storm sank ten boats. Nobody was hurt."]))
+    kept, gone = Vocabulary.of(read), weakref.ref(read)
+    assert Vocabulary.of(read) is kept
+    assert kept.count["storm"] == 1
+    other = split_cluster(Cluster.from_texts(["Snow fell."]))
+    assert Vocabulary.of(other) is not kept
+    del read
+    gc.collect()
+    assert gone() is None

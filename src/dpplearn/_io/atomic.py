@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+FLEETING = "dpplearn-fleeting-"  # how folders begin, among those for temporary files, that end with the process
+
 
 @contextmanager
 def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
@@ -37,7 +39,8 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
         with os.fdopen(handle, mode, encoding=encoding) as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if not _is_fleeting(target):  # nobody reads it after a loss of power
+                os.fsync(file.fileno())
         if there is None:
             umask = os.umask(0)
             os.umask(umask)
@@ -51,6 +54,12 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
         with suppress(FileNotFoundError):
             os.unlink(name)
         raise
+
+
+def _is_fleeting(target: Path) -> bool:
+    """Whether a file is in a folder that ends with the process which made it."""
+    root = Path(os.path.realpath(tempfile.gettempdir()))
+    return target.is_relative_to(root) and target.relative_to(root).parts[0].startswith(FLEETING)
 
 
 def _leads_to(stream: int, there: os.stat_result) -> bool:

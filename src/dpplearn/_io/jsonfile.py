@@ -66,7 +66,7 @@ def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[s
 def plain(x: Any) -> Any:
     """Lists, numbers and strings; a float keeps every bit, because its repr is the shortest that reads back to it."""
     if isinstance(x, dict):
-        return {str(key): plain(value) for key, value in x.items()}
+        return {str(key): value if type(value) is int else plain(value) for key, value in x.items()}
     if isinstance(x, np.ndarray | np.generic):
         return plain(x.tolist())
     if isinstance(x, list | tuple):

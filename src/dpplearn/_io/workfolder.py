@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from dpplearn._io.atomic import replace_file
+from dpplearn._io.atomic import FLEETING, replace_file
 from dpplearn._io.jsonfile import plain
 
 HEAD, LOCK = "work.json", ".lock"
@@ -38,7 +38,7 @@ class WorkFolder:
 
     def __enter__(self) -> Self:
         if self.given is None:
-            self.path = Path(tempfile.mkdtemp(prefix="dpplearn-"))
+            self.path = Path(tempfile.mkdtemp(prefix=FLEETING))
             return self
         self.path = self.given
         if self.path.exists() and not self.path.is_dir():
@@ -113,6 +113,10 @@ class WorkFolder:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if self.given is None or kind is None:
             self._remove()
+            if isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt(
+                    "Stopped. Nothing is kept: with work=FOLDER, what was stopped goes on where it was."
+                ) from None
             return
         self._sweep()
         self._held.close()
@@ -155,7 +159,7 @@ def said(error: OSError) -> str:
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
     """A record as JSON, in one line, whole or not at all."""
     with replace_file(path, "w") as file:
-        json.dump(plain(dict(record)), file)
+        file.write(json.dumps(plain(dict(record))))  # json.dump encodes in Python, item by item
 
 
 def read_record(path: Path) -> dict[str, Any]:

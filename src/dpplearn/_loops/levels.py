@@ -76,8 +76,21 @@ def by_moments(mean, variance, pmf):
         pmf[c] /= whole
 
 
-@jit(steps=lambda holders: 2 ** (FEW + 1) * np.count_nonzero(np.diff(holders)))
-def fill_chance(K, holders, items, steps, starts, base, unit, mean, variance, chance):
+@jit
+def moments(K, items, steps):
+    """Mean and variance of the levels of items that are drawn together."""
+    mean, variance = 0.0, 0.0
+    for x in range(items.size):
+        p = K[items[x], items[x]]
+        mean += steps[x] * p
+        variance += steps[x] ** 2 * p * (1.0 - p)
+        for y in range(x):
+            variance -= 2.0 * steps[x] * steps[y] * K[items[x], items[y]] ** 2
+    return mean, variance
+
+
+@jit(steps=lambda holders: 2 ** (FEW + 1) * np.count_nonzero(np.diff(holders)) + (np.diff(holders) ** 2).sum())
+def fill_chance(K, holders, items, steps, starts, base, unit, chance):
     """chance[starts[t] + j - 1] = unit_t P(N_t >= j), where base_t levels are certain."""
     M, prob = np.empty((FEW + 1, FEW, FEW)), np.empty(FEW + 1)
     total, branch, block = np.empty(FEW + 1, np.int64), np.empty(FEW + 1, np.int64), np.empty((FEW, FEW))
@@ -94,7 +107,8 @@ def fill_chance(K, holders, items, steps, starts, base, unit, mean, variance, ch
                     block[x, y] = K[items[first + x], items[first + y]]
             every_way(block[:m, :m], steps[first : first + m], pmf, M, prob, total, branch)
         else:
-            by_moments(mean[t], variance[t], pmf)
+            mean, variance = moments(K, items[first : first + m], steps[first : first + m])
+            by_moments(mean, variance, pmf)
         tail = 0.0
         for j in range(high - low, 0, -1):
             tail += pmf[j]

@@ -10,7 +10,7 @@ import re
 import signal
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
@@ -52,7 +52,7 @@ class LazyGroup(click.Group):
         return name, command and import_module(f"dpplearn.cli.{name}").command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        with plain_errors(), plain_warnings():
+        with plain_errors(ctx), plain_warnings(ctx):
             return super().invoke(ctx)
 
 
@@ -76,8 +76,18 @@ def print_json(data: dict[str, Any]) -> None:
     click.echo(visible(json.dumps(data, indent=2, ensure_ascii=False)))
 
 
+def worded(message: str, ctx: click.Context | None) -> str:
+    """A message with the names of the options of the command that runs, and without control characters."""
+    from dpplearn.cli.wording import with_options
+
+    command = None if ctx is None else ctx.command
+    if ctx is not None and isinstance(command, LazyGroup) and ctx.invoked_subcommand in COMMANDS:
+        command = import_module(f"dpplearn.cli.{ctx.invoked_subcommand}").command
+    return visible(with_options(message, command))
+
+
 @contextmanager
-def plain_errors() -> Iterator[None]:
+def plain_errors(ctx: click.Context | None = None) -> Iterator[None]:
     """Turn an error about the user's input into a message and exit code 1.
 
     Ctrl-C and SIGTERM become a line and exit codes 130 and 143, after what Ctrl-C does: progress is kept, workers end.
@@ -95,11 +105,11 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        raise click.ClickException(visible(str(error))) from error
+        raise click.ClickException(worded(str(error), ctx)) from error
     except MemoryError as error:
         raise click.ClickException("There is not enough memory for this input. Give a smaller one.") from error
     except KeyboardInterrupt as stop:
-        say(str(stop) or "Stopped.")
+        say(worded(str(stop) or "Stopped.", ctx))
         raise click.exceptions.Exit(128 + heard) from None
     finally:
         if ours:
@@ -123,18 +133,19 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise click.UsageError(visible(str(error)), click.get_current_context()) from error
+        here = click.get_current_context()
+        raise click.UsageError(worded(str(error), here), here) from error
 
 
 @contextmanager
-def plain_warnings() -> Iterator[None]:
+def plain_warnings(ctx: click.Context | None = None) -> Iterator[None]:
     """Print warnings as a line on standard error, once each, instead of Python's two with a file name."""
     said = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in said:
             said.add(str(message))
-            say(f"Warning: {message}")
+            say(f"Warning: {worded(str(message), ctx)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -153,12 +164,12 @@ def first_run_notice() -> Iterator[None]:
 
 
 @contextmanager
-def stoppable(message: str) -> Iterator[None]:
-    """Within `plain_errors`: what Ctrl-C says."""
+def stoppable(message: str | Callable[[], str]) -> Iterator[None]:
+    """Within `plain_errors`: what Ctrl-C says, which may depend on how far the work is."""
     try:
         yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(message) from None
+        raise KeyboardInterrupt(message if isinstance(message, str) else message()) from None
 
 
 @click.group(

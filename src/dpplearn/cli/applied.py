@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from dpplearn.cli.items import Items
 from dpplearn.decoding.candidates import Directed
 from dpplearn.decoding.diversify import DiverseSelection
 from dpplearn.decoding.limits import check_limits
+from dpplearn.decoding.selection import Selection
 from dpplearn.learning.columns import Column
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
@@ -24,16 +26,42 @@ class Applied(NamedTuple):
     """What was chosen, what each feature adds to log q^2 of each item, and fields against the average item."""
 
     chosen: DiverseSelection
-    names: list[str]
+    items: ItemSet
     contributions: FloatArray
     relative: Relative
+    again: Callable[[float], Selection]  # the choice at another diversity
+
+    @property
+    def names(self) -> list[str]:
+        """Of the features."""
+        return list(self.relative.model.quality_.names)
 
     def because(self, item: int) -> tuple[Reason, ...]:
         """At most three fields that speak for an item against the average one, beyond their error."""
         amounts, error = self.relative.amounts, self.relative.error
         return strongest(
-            [Reason(name, f"its {name}", float(x[item]), error(item, name)) for name, x in amounts.items()]
+            [Reason(name, self.words(name, item), float(x[item]), error(item, name)) for name, x in amounts.items()]
         )
+
+    def words(self, name: str, item: int) -> str:
+        """What an item has in a field, in words."""
+        columns = () if self.items.encoding is None else self.items.encoding.features
+        place = {one.name: j for j, one in enumerate(columns)}.get(name)
+        if place is not None:
+            return columns[place].words(float(self.items.columns[item, place]))
+        return f"its {name} of {self.items.features[item, self.relative.groups[name][0]]:.4g}"
+
+    @property
+    def usual(self) -> float:
+        """The mean similarity of two different items, as the model learned it."""
+        assert self.chosen.candidates is not None
+        rows, n = self.chosen.candidates.rows, self.items.n
+        return float((rows.sum(axis=0) ** 2).sum() - (rows**2).sum()) / max(n * (n - 1), 1)
+
+    def apart(self, pair: tuple[int, int]) -> float | None:
+        """A diversity at which only one of two items would be chosen; None where not even 1 is enough."""
+        high = ((1.0 + self.chosen.diversity) / 2.0, 1.0)
+        return next((d for d in high if not np.isin(pair, self.again(d).subset).all()), None)
 
     def reasons(self, item: int, most: int | None = None) -> dict[str, float]:
         """What counts for an item, the largest first; the constant counts for all."""
@@ -57,15 +85,19 @@ def apply_model(
         raise ValueError(f"{path} says which fields make items alike: leave --embedding out.")
     else:
         x = by_table(items, model.encoding_, costs)
-    found = model.decode(x, decoder=method, **options)
+
+    def choose(diversity: float) -> Selection:
+        return model.decode(x, decoder=method, **options | {"diversity": diversity})
+
+    found = choose(options["diversity"])
     rows, q = model.similarity_.rows(x), np.exp(model.quality_.log_q(x))
     assert rows is not None  # these item sets have features
     limits = check_limits(x.n, costs, options.get("budget"), options.get("k"), (), ())
-    directed = Directed(rows, np.linalg.norm(rows, axis=1), q)
+    directed = Directed(rows, np.ones(x.n), q)  # rows rows^T is what S says of two items: not their cosine
     chosen = DiverseSelection.of(found, found.reason, options["diversity"], {"method": method}, limits, directed)
     names = list(model.quality_.names)
     fields = fields_of(names, [] if model.encoding_ is None else [one.name for one in model.encoding_.features])
-    return Applied(chosen, names, model.quality_.contributions(x), Relative(model, x, fields))
+    return Applied(chosen, x, model.quality_.contributions(x), Relative(model, x, fields), choose)
 
 
 def fields_of(names: list[str], fields: list[str]) -> dict[str, IntArray]:

@@ -39,6 +39,10 @@ class Bars(Progress):
 
     def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:  # noqa: ARG002  # Progress's
         self.iteration = iteration
+        if WEIGHTS not in self.tasks:  # a solver that does not say how far an iteration is
+            self.tasks[WEIGHTS] = self.rich.add_task(WEIGHTS, total=None)
+        said = f"{WEIGHTS}, iteration {iteration}, log-likelihood {log_likelihood:.6g}"
+        self.rich.update(self.tasks[WEIGHTS], description=said)
 
     def clear(self) -> None:
         self.iteration = 0  # another fit may follow
@@ -65,6 +69,9 @@ class Lines(Progress):
 
     def finish(self, iteration: int, log_likelihood: float, gradient: float) -> None:  # noqa: ARG002  # Progress's
         self.iteration = iteration
+        if self.clock() - self.told >= EVERY:
+            self.told = self.clock()
+            say(f"{WEIGHTS}: {iteration} iterations done, log-likelihood {log_likelihood:.6g}")
 
     def clear(self) -> None:
         self.iteration = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import warnings
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.learning.baskets.counted import Baskets
 
 SEPARATORS = ("\t", ",", ";")
+PLAIN = 20  # rows of texts that tell a table: fewer baskets may look like one by chance
 LISTS = ("items", "basket", "baskets", "products")  # what a column of whole baskets may be called
 
 
@@ -44,20 +45,54 @@ def read_baskets(path: Path, columns: tuple[str, str] | None = None, encoding: s
         found = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     except csv.Error as error:
         raise ValueError(f"{path}, line {rows.line_num} cannot be read: {error}.") from None
-    warn_table(path, found)
+    check_not_long(path, found)
     return as_numbers(found)
 
 
-def warn_table(path: Path, rows: list[list[str]]) -> None:
-    """Say so where lines look like rows of a table: as many cells in each, and those of the first in no other."""
-    head = rows[0] if rows else []
-    if len(rows) > 2 and len(head) > 1 and all(len(row) == len(head) and not {*head} & {*row} for row in rows[1:]):
+def check_not_long(path: Path, rows: list[list[str]]) -> None:
+    """Say so where lines are rows of a table: an error where that is plain, else a warning.
+
+    Plain is a first line of names: as many cells as all others have, none of which occurs again, over a column of whole
+    numbers, or over many rows of columns that have no value in common, one of which repeats its own. Without such a
+    line, two columns of which the first repeats its values in a row, and shares none with the second, may be one; it is
+    plain where there are many rows, with numbers in the first and none in the second.
+    """
+    head, below = (rows[0], rows[1:]) if rows else ([], [])
+    if len(below) < 2 or len(head) < 2 or any(len(row) != len(head) for row in below):
+        return
+    columns, names = [[*column] for column in zip(*below, strict=True)], ", ".join(head)
+    once = not {*head} & {cell for row in below for cell in row}
+    figures = any(is_figure(column) and not is_figure([name]) for name, column in zip(head, columns, strict=True))
+    if once and (figures or (len(below) >= PLAIN and apart(columns))):
+        raise ValueError(
+            f"{path} is a table with the columns {names}, not a basket a line. For a row for each item give --long "
+            f"BASKET ITEM, such as --long {head[0]!r} {head[1]!r}. If each line is a basket, leave the first line out."
+        )
+    columns = [[*column] for column in zip(*rows, strict=True)]
+    runs = len({*columns[0]}) == sum(1 for _ in groupby(columns[0]))
+    bare = not once and len(head) == 2 and apart(columns) and runs
+    what = f"a table with the columns {names}" if once else "a long table, with a basket and an item in each line"
+    first = "" if once else 'give it a first line of names, such as "basket,item", and '
+    if bare and len(rows) >= PLAIN and is_figure(columns[0]) and not any(is_figure([item]) for item in columns[1]):
+        raise ValueError(f"{path} is {what}: {first}give --long BASKET ITEM.")
+    if once or bare:
         warnings.warn(
-            f"{path} looks like a table with the columns {', '.join(head)}, and each of its lines is read as a basket. "
-            "If it has a row for each item, give --long BASKET ITEM.",
+            f"{path} looks like {what}, and each of its lines is read as a basket. If it has a row for each item, "
+            f"{first}give --long BASKET ITEM.",
             UserWarning,
             stacklevel=2,
         )
+
+
+def is_figure(cells: list[str]) -> bool:
+    """Whether all of them are whole numbers."""
+    return all(cell.isascii() and cell.isdigit() for cell in cells)
+
+
+def apart(columns: list[list[str]]) -> bool:
+    """Whether no two columns have a value in common, and one has fewer values than rows."""
+    values = [{*column} for column in columns]
+    return sum(map(len, values)) == len(set().union(*values)) and min(map(len, values)) < len(columns[0])
 
 
 def from_table(path: Path, columns: tuple[str, str], encoding: str) -> list[list[Any]]:
@@ -115,7 +150,10 @@ def from_json(where: str, line: str) -> list[Any]:
     if isinstance(record, dict):
         record = next((record[name] for name in LISTS if name in record), None)
     if not isinstance(record, list):
-        raise ValueError(f'{where} must be a list of items, or an object with a list called "items".')
+        raise ValueError(
+            f'{where} must be a list of items, or an object with a list called "items". For an object for each item, '
+            "give --long BASKET ITEM."
+        )
     return record
 
 

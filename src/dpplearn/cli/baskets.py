@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dpplearn.cli import check_out, first_run_notice, print_json, say, stoppable, visible
+from dpplearn.cli.bars import bars
 from dpplearn.cli.options import AS_JSON, ENCODING, FILE, PATH, Number, WholeNumber, several
 
 files = several(
@@ -62,19 +63,10 @@ def fit(
     from dpplearn.learning.kernel import KernelDPP
 
     check_out(out)
-    model = KernelDPP(
-        rank,
-        not symmetric,
-        "cv" if alpha is None else alpha,
-        solver,
-        max_iter=max_iter,
-        random_state=seed,
-        n_jobs=jobs,
-        verbose=True,
-        checkpoint=checkpoint,
-    )
+    options: dict[str, Any] = {"max_iter": max_iter, "random_state": seed, "n_jobs": jobs, "checkpoint": checkpoint}
     baskets = read(file, columns, encoding)
-    with first_run_notice():
+    with first_run_notice(), bars() as show:
+        model = KernelDPP(rank, not symmetric, "cv" if alpha is None else alpha, solver, verbose=show, **options)
         model.fit(baskets)
     model.save(out)
     say(

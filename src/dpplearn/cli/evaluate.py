@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from dpplearn._run.workers import Workers
     from dpplearn.summarize.experiments.evaluation import Comparison
 
-STOPPED = "Stopped. What is done is kept: run the same command with the same --out to go on."
-
 
 @click.command(name="evaluate")
 @click.argument("corpus", type=CORPUS)
@@ -70,7 +68,7 @@ def command(
         say("Left out lr-mmr and lr-dpp: name the corpus that they learn from with --train.")
     unit = str(summarizer.unit) if unit is None else unit
     budget = check_budget(summarizer.budget if budget is None else budget, unit)
-    with workers_for(run) as (_, workers):
+    with stoppable(lambda: stopped(run)), workers_for(run) as (_, workers):
         clusters = read_for_scoring(corpus, run, split, language, workers)
         spoken = scored_language(clusters.clusters, summarizer.language_)
         if train is not None and not set(LEARNED).isdisjoint(names):
@@ -78,7 +76,7 @@ def command(
         models, scoring = Models(summarizer, logistic, compress), Scoring(budget, unit, spoken)
         called = {"corpus": corpus.name, "model": "bundled" if model is None else model.name}
         folder = ResultsFolder(run.out, evaluation_record(models, clusters, scoring, called))
-        with stoppable(stopped(run)), bars() as show:
+        with bars() as show:
             found = evaluate(models, clusters, names, scoring, folder, workers, progress=show)
     if not run.as_json:
         print_table_2(found, f"{corpus.name}: {len(clusters.clusters)} clusters, {budget:g} {unit}")
@@ -104,5 +102,12 @@ def finish(run: Run, found: Comparison) -> None:
 
 
 def stopped(run: Run) -> str:
-    """What to say on Ctrl-C."""
-    return "Stopped." if run.out is None else STOPPED
+    """What to say on Ctrl-C: what is kept, and how to go on."""
+    from dpplearn.summarize.experiments.results_folder import kept_in
+
+    if run.out is None:
+        return "Stopped. Nothing is kept: with --out FOLDER, a run that was stopped goes on where it was."
+    kept = kept_in(run.out)
+    if not kept:
+        return f"Stopped. {run.out} has no summary yet: run the same command again."
+    return f"Stopped. {run.out} keeps what is done ({kept}): run the same command with the same --out to go on."

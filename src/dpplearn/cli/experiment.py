@@ -62,7 +62,7 @@ def command(
         elsewhere = test is not None and test.resolve() != train.resolve()
         if (leave_one_out and elsewhere) or (not leave_one_out and test is None):
             raise ValueError("Give either --test CORPUS, or --leave-one-out to test on the topics of --train.")
-    with workers_for(run) as (backend, workers):
+    with stoppable(lambda: stopped(run)), workers_for(run) as (backend, workers):
         if leave_one_out:  # clusters are split once, and learned from many times: they stay in memory
             whole = listed(corpus_for(run, train, train_split, language))
             ours = look_over(whole, str(train))
@@ -82,7 +82,7 @@ def command(
         called = {"train": train.name} | ({} if test is None else {"test": test.name})
         experiment = Experiment(summarizer.set_params(language=language), names, ours, theirs, tune, called)
         folder = ResultsFolder(run.out, experiment.record)
-        with stoppable(stopped(run)), bars() as show:
+        with bars() as show:
             options: dict[str, Any] = {"encoding": run.encoding or "utf-8", "jobs": run.jobs, "progress": show}
             found = experiment.run(folder, peers, backend=backend, **options)
     if found.shared:

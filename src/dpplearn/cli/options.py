@@ -120,10 +120,14 @@ def named_encoder(name: str | None) -> Any:
     """The encoder that --encoder names, imported; None where it is not given."""
     if name is None:
         return None
+    from dpplearn.summarize.model.meaning import check_encoder
+
     try:
-        return resolve_name(name)
+        return check_encoder(resolve_name(name))
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(f"--encoder {name} cannot be imported: {error}. Give module:object.") from None
+    except TypeError as error:
+        raise ValueError(f"--encoder {name}: {error}") from None
 
 
 def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -55,7 +55,11 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
 @click.option(
-    "-k", "--k", type=Size(0), metavar="N", help="Number of items; auto: while one adds --share of the first."
+    "-k",
+    "--k",
+    type=Size(0),
+    metavar="N",
+    help="Number of items (at most, unless --method is greedy); auto: while one adds --share of the first.",
 )
 @click.option("--share", type=float, default=0.01, show_default=True, help="Of what the first item adds, for -k auto.")
 @click.option(
@@ -188,6 +192,8 @@ def command(
     scores = None if model is not None else read_scores(found, score)
     if model is not None and found.records:
         applied = apply_model(model, found, embedding, costs, method, **options)
+        if method == "sampled" and not len(applied.chosen):  # no sample was small enough: draw smaller ones
+            applied = apply_model(model, found, embedding, costs, method, tilt=True, **options)
         chosen = applied.chosen
     elif backend == "dask":
         parts, columns = parts_of(items, found, field(found, embedding, EMBEDDINGS) or EMBEDDINGS[0])
@@ -204,6 +210,8 @@ def command(
         if scores is None:
             scores = read_scores(found, score)
         chosen = diversify(vectors, scores, cost=costs, method=method, **options, **limits)
+        if method == "sampled" and found.records and not len(chosen):
+            chosen = diversify(vectors, scores, cost=costs, method=method, tilt=True, **options, **limits)
     if as_json:
         output = (json.dumps(as_record(found, chosen, explain, applied), indent=2, ensure_ascii=False) + "\n").encode()
     else:
@@ -272,6 +280,9 @@ def labels(items: Items, id_: str | None, title: str | None) -> Sequence[str]:
 
 def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None) -> Iterator[str]:
     """What each item that was kept is most like, what to do where two are alike, and why the others were skipped."""
+    usual = 0.0 if applied is None else applied.usual
+    if applied is not None:
+        yield f"Similarities are those that the model learned: {usual:.2f} on average between two of these items."
     for kept in chosen.kept:
         alike = "" if kept.nearest < 0 else "; like none of the others kept"
         if kept.similarity >= 0.005:  # 0.01, as it is printed
@@ -279,13 +290,24 @@ def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None)
         why = chosen.why(kept.item) if applied is None else ", ".join(x.words for x in applied.because(kept.item))
         yield f"{items.places[kept.item]}: kept{f' for {why}' if why else ''}{alike}."
     closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
-    if closest is not None and closest.similarity >= ALIKE and chosen.skipped and chosen.diversity < 1.0:
+    much = usual + ALIKE * (1.0 - usual)  # where all items are alike, two of them are no more so
+    if closest is not None and closest.similarity >= much and chosen.skipped and chosen.diversity < 1.0:
         yield (
             f"Note: {place(items, closest.item)} and {place(items, closest.nearest)} were both kept, though "
-            f"{closest.similarity:.2f} similar: a --diversity above {chosen.diversity:g} makes that count for more."
+            f"{closest.similarity:.2f} similar: {advice(chosen, closest, applied)}."
         )
     for skipped in chosen.skipped:
         yield f"{items.places[skipped.item]}: {describe(items, skipped)}."
+
+
+def advice(chosen: DiverseSelection, closest: Kept, applied: Applied | None) -> str:
+    """What --diversity does for two items that are alike; with a model, what it would do is looked at."""
+    if applied is None:
+        return f"a --diversity above {chosen.diversity:g} makes that count for more"
+    enough = applied.apart((closest.item, closest.nearest))
+    if enough is None:
+        return "they would be with any --diversity: what the model learned makes the others worth less beside them"
+    return f"with --diversity {enough:g} only one of them would be"
 
 
 def place(items: Items, item: int) -> str:

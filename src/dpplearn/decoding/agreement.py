@@ -213,8 +213,10 @@ def check_counts(C: Any, n: int) -> Any:
             f"utility must be a token-count matrix (items x tokens), a list of (weight, counts), or a callable "
             f"of two sets; found {type(C).__name__} of {np.ndim(C)} dimensions."
         )
-    counts = sparse.csr_array(C, dtype=np.float64, copy=True)  # the next line works in place
-    counts.sum_duplicates()
+    counts = sparse.csr_array(C, dtype=np.float64)
+    if not counts.has_canonical_format:
+        counts = counts.copy()  # the next line works in place
+        counts.sum_duplicates()
     if counts.shape[0] != n:
         raise ValueError(f"utility must have one row of token counts per item ({n}), found {counts.shape[0]}.")
     if not np.isfinite(counts.data).all() or (counts.data < 0).any():

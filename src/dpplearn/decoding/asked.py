@@ -12,6 +12,7 @@ from dpplearn._loops.records import DEPENDENT, NO_GAIN
 from dpplearn.decoding.candidates import Candidates, Directed, as_unit, check_nugget
 from dpplearn.decoding.diversity import check_diversity
 from dpplearn.decoding.embeddings import WIDEST
+from dpplearn.decoding.fewer import told_if_fewer
 from dpplearn.decoding.given import Earlier, prior, read_earlier, read_given
 from dpplearn.decoding.greedy import as_selection, greedy_auto
 from dpplearn.decoding.groups import Bound, Groups, read_groups
@@ -137,6 +138,7 @@ def choose(directed: Directed, asked: Asked, each: Each, given: Any = None) -> D
     else:
         call = {"k": size, "include": each.include, "exclude": exclude, "diversity": knob}
         found = decoder(asked.method)(candidates, each.cost, asked.budget, **call, **asked.options)
+        found = found if size is None else told_if_fewer(found, limits, asked.method)
     return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
 
 

@@ -14,6 +14,7 @@ from scipy import sparse
 from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector, view
 from dpplearn._linalg import logdet
+from dpplearn._notebook import short_repr
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.diversity import check_diversity, diversified, exponents, mixed, quality_power
 from dpplearn.decoding.lazy import Prior
@@ -33,6 +34,9 @@ class Directed(NamedTuple):
     rows: Features
     lengths: FloatArray  # of the rows; one of length 0 is similar to none
     q: FloatArray
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     @property
     def zero(self) -> np.ndarray[Any, np.dtype[np.bool_]]:

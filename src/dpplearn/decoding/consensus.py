@@ -18,7 +18,7 @@ from dpplearn.decoding.greedy import as_selection, gains_in_order, greedy_auto
 from dpplearn.decoding.limits import Limits, check_budget, check_limits
 from dpplearn.decoding.sampled import Source
 from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.tilt import find_tilt, tilted
+from dpplearn.decoding.tilt import tilted_kernel
 from dpplearn.process import remaining
 from dpplearn.sampling import end_to_end
 from dpplearn.subsets import Subsets
@@ -161,10 +161,8 @@ def expected(
         candidates.given(limits.include, limits.exclude),
         remaining(candidates.n, limits.include, limits.exclude),
     )
-    lam, V = dpp.eigenpairs
     cost, base, target = limits.cost[rest], limits.total(limits.include), worth_of(limits)
-    p = tilted(lam, find_tilt(lam, V, cost, max(target - base, cost.min() / 2)))
-    K = np.ascontiguousarray((V * p) @ V.T)
+    K = tilted_kernel(dpp, cost, max(target - base, cost.min() / 2))
     spent = float(cost @ K.diagonal()) + base
     seed = int(rng.integers(2**63))
 

@@ -66,7 +66,8 @@ def diversify(
         Relevance, in any unit: cosines, BM25, logits.
     k : int or "auto", optional
         How many items; all of them if there are fewer. It may exceed the number of dimensions: see `nugget`. "auto"
-        takes items until a further one would add less than `share` of what the first did.
+        takes items until a further one would add less than `share` of what the first did. For other methods than
+        "greedy" it is the largest number: where they prefer a smaller set, `reason` says so.
     budget : float, optional
         Largest total cost. Without `k` and `budget`, items are taken while they raise the probability: one of
         average score as long as more than half of its squared length is new.
@@ -108,7 +109,7 @@ def diversify(
     **options
         For the decoder: n_samples, rng, ... For a Dask array: client, n_jobs, per_part, resume, progress; see
         `dpplearn.decoding.rounds`. For kernel="rbf" and "local": index, whether neighbours are found by an index of
-        faiss (default: where it is installed, past 4,096 items).
+        faiss (default: where it is installed, past 131,072 chosen and given items).
 
     Returns
     -------

@@ -29,27 +29,27 @@ GRID = 64
 
 def level_part(C: Any, K: FloatArray, rest: IntArray, include: IntArray) -> LevelPart:
     """A matrix of counts as the loop reads it. K is the marginal kernel of the items `rest`; `include` are certain."""
-    from dpplearn._loops.levels import FEW, fill_chance
+    from dpplearn._loops.levels import fill_chance
 
     steps, unit = in_steps(C)
-    held = sparse.csc_array(steps[rest])
-    base = np.asarray(steps[include].sum(axis=0)).ravel().astype(np.int64)
-    most = base + np.asarray(held.sum(axis=0)).ravel().astype(np.int64)
-    starts = np.append(0, np.cumsum(most)).astype(np.int64)
-    mean = np.asarray(held.T @ K.diagonal()).ravel()
-    variance = np.zeros(mean.size)
-    many = np.flatnonzero(np.diff(held.indptr) > FEW)
-    for part in np.array_split(many, -(-many.size // 1024)) if many.size else ():
-        some = held[:, part]
-        dense = some.toarray()
-        variance[part] = (some * some).T @ K.diagonal() - np.einsum("it,it->t", dense, (K * K) @ dense)
-    chance = np.zeros(starts[-1])
-    holders, items, levels = (x.astype(np.int64) for x in (held.indptr, held.indices, held.data))
-    fill_chance(K, holders, items, levels, starts, base, unit, mean, variance, chance)
-    totals = np.asarray(C.sum(axis=1), np.float64).ravel()
-    length = float(totals[rest] @ K.diagonal() + totals[include].sum())
+    (n, size), place = C.shape, np.full(C.shape[0], -1)
+    place[rest] = np.arange(rest.size)
     indptr, tokens, taken = (x.astype(np.int64) for x in (steps.indptr, steps.indices, steps.data))
+    row = np.repeat(np.arange(n), np.diff(indptr))
+    held, sure = np.flatnonzero(place[row] >= 0), np.isin(row, include)
+    held = held[np.argsort(tokens[held], kind="stable")]  # by token
+    base = np.bincount(tokens[sure], taken[sure], size).astype(np.int64)
+    starts = ends_of(base + np.bincount(tokens[held], taken[held], size).astype(np.int64))
+    holders, chance = ends_of(np.bincount(tokens[held], minlength=size)), np.zeros(starts[-1])
+    fill_chance(K, holders, place[row[held]], taken[held], starts, base, unit, chance)
+    totals = np.bincount(np.repeat(np.arange(n), np.diff(C.indptr)), C.data, n)
+    length = float(totals[rest] @ K.diagonal() + totals[include].sum())
     return LevelPart(indptr, tokens, taken, starts, chance, totals, length)
+
+
+def ends_of(sizes: IntArray) -> IntArray:
+    """Where each of some stretches ends, after a 0."""
+    return np.append(0, np.cumsum(sizes))
 
 
 def in_steps(C: Any) -> tuple[Any, FloatArray]:
@@ -60,6 +60,8 @@ def in_steps(C: Any) -> tuple[Any, FloatArray]:
     (array([[1., 1.],
            [2., 3.]]), array([1. , 0.5]))
     """
+    if C.nnz and C.data.min() >= 1.0 and C.data.max() <= MOST and (C.data == np.round(C.data)).all():
+        return C, np.ones(C.shape[1])
     columns = sparse.csc_array(C)
     columns.eliminate_zeros()
     token = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
+from dpplearn._notebook import short_repr
 from dpplearn.decoding.groups import Groups
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
@@ -45,6 +46,8 @@ def reaches(total: Any, least: float) -> Any:
 @dataclass(frozen=True, eq=False)
 class Limits:
     """cost(Y) <= budget, |Y| <= k, include in Y, exclude not in Y, at most one item of each number in exclusive."""
+
+    __repr__ = short_repr
 
     cost: FloatArray
     budget: float

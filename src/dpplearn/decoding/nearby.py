@@ -4,7 +4,8 @@ S_ij = phi(r_ij / h), with the distance r_ij = sqrt(2 - 2 cos_ij) of unit rows, 
 Wendland's (1 - x/2)^4 (2 x + 1) up to x = 2 and 0 beyond ("local"). That is positive definite in up to three
 dimensions; in more, eigenvalues below the nugget count as it. The conditional variance of an item is taken given the
 nearest of those chosen (Vecchia, 1988), and what an item adds is never more than it was: so old gains are upper bounds,
-and only the front of a heap is brought up to date, by the items chosen since.
+and only the front of a heap is brought up to date, by the items chosen since. A sweep now and then does so for more of
+it than is needed at once: many items are compared with many in one product for hardly more than a few of them.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from dpplearn.operand import Rows
 KERNELS = ("linear", "rbf", "local")
 NEAREST = 12  # chosen items that a conditional variance is given
 FIRST, MOST = 16, 1024  # items that are brought up to date at once
+SWEEP, SWEPT = 1024, 4096  # choices between two sweeps, and items of the front that one brings up to date
 SAMPLE, AMONG = 256, 20_000  # items whose distances to how many others tell the bandwidth
 NO_ROWS = np.empty((0, 0))
 
@@ -133,7 +135,7 @@ class Nearby:
         features = FeatureRows(NO_ROWS, NO_HALVES, NO_ITEMS, NO_ITEMS, NO_HALVES, rows.scale, rows.diag, rows.own, 0.0)
         run = self.begin(limits, -wanted.cost if not limits.equal else NO_TIES)
         quota = begin_limits(wanted, quota_of(limits), run, alive)
-        added = 0
+        added = swept = 0
         while True:
             check_stop()
             code = nearby.choose(features, wanted, quota, run, alive, FIRST)
@@ -146,6 +148,11 @@ class Nearby:
             block = run.block[: run.at[BLOCK]]
             self.update(block, run.g)
             lazy.put_back(features, wanted, quota, run, alive)
+            if taken - swept >= SWEEP:
+                swept = taken
+                self.sweep(run)
+                lazy.put(features, wanted, quota, run, alive, run.idx[:0], True)
+                run.at[WORK] = min(FIRST, run.block.size)
 
     def begin(self, limits: Limits, tie: FloatArray) -> Lazy:
         """Nothing chosen yet, but what was earlier."""
@@ -168,6 +175,16 @@ class Nearby:
         self.chosen.update(items, self.unit(items), self.known, self.near, self.cosine)
         left = self.operand.diag[items] * self.variance(items, self.cosine[items], self.near[items])
         gain[items] = np.minimum(gain[items], left)
+
+    def sweep(self, run: Lazy) -> None:
+        """Bring the front of the heap up to date, which those farthest behind begin."""
+        key, idx = run.key[: run.at[HEAP]], run.idx[: run.at[HEAP]].astype(np.int64)
+        best = idx[np.argpartition(-key, SWEPT)[:SWEPT]] if idx.size > SWEPT else idx
+        best = best[np.argsort(self.known[best], kind="stable")]
+        for low in range(0, best.size, MOST):
+            check_stop()
+            self.update(best[low : low + MOST], run.g)
+        run.done[best] = run.at[KNOWN]
 
     def variance(self, items: IntArray, cosine: FloatArray, near: IntArray) -> FloatArray:
         """1 - s^T S^-1 s of each item, given its nearest chosen ones."""

@@ -16,6 +16,7 @@ from dpplearn.decoding.selection import Selection
 
 BLOCK = 2**24  # cosines computed at once, at most
 TOP = 0.9  # of all items below it: one of the best scores
+MORE = "the others added more, for score and variety together"
 CLOSE = 0.5  # cosine from which being like a chosen item is the reason
 
 
@@ -138,7 +139,7 @@ class DiverseSelection(Selection):
     @cached_property
     def skipped(self) -> list[Skipped]:
         """Every candidate that was not chosen, with the reason."""
-        left = self.limits.budget - self.cost
+        left, spare = self.limits.budget - self.cost, len(self) < self.limits.k
         items, similarity = self.nearest
         barred = set(self.limits.exclude.tolist())
         chosen = set(self.subset.tolist())
@@ -160,9 +161,8 @@ class DiverseSelection(Selection):
                 elif s >= CLOSE:
                     reason = close
                 else:
-                    reason = (
-                        f"the others added more, for score and variety together; most similar is item {j} ({s:.2f})"
-                    )
+                    why = "the set is preferred without it" if spare else MORE
+                    reason = f"{why}; most similar is item {j} ({s:.2f})"
                 found.append(Skipped(i, j, s, reason))
         return found
 

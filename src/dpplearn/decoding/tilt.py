@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import safe_log
 from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.greedy import greedy_auto
 from dpplearn.decoding.limits import Limits
+from dpplearn.dpp import DPP
+from dpplearn.lowrank import LowRankDPP
 
+REACH = 0.95  # of what all items cost that may be drawn, at most asked for
+TRIES = 8  # Newton steps, of which two or three are enough
+LARGEST = 1e6  # of e^s L_ii, beyond which eigenvectors are the better way
+NEAR = 1e-4  # of s, from where a parabola says what K_ii is, to rounding
 MOST = 500.0  # e^s stays a float
 MARGIN = float(np.log(2))  # of a tilted gain above 1
 
@@ -32,6 +41,7 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
 
     L -> e^s L multiplies every quality by e^(s/2) and leaves the ranking of sets of equal size alone. Where even
     the whole span costs less than the target, the s that comes within 5% of all there is.
+    `tilted_marginals` and `tilted_kernel` find the same without eigenvectors.
 
     Examples
     --------
@@ -47,13 +57,93 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
     lam, shares = lam[keep], shares[keep]
     if lam.size == 0:
         return 0.0
-    goal = min(target, 0.95 * float(shares.sum()))
+    goal = min(target, REACH * float(shares.sum()))
     low, high = -np.log(lam.max()) - 1.0, -np.log(lam.min()) + 1.0
     while expected_cost(lam, shares, low) > goal:
         low -= 2.0 + abs(low)
     while expected_cost(lam, shares, high) < goal:
         high += 2.0 + abs(high)
     return float(brentq(lambda s: expected_cost(lam, shares, s) - goal, low, high, xtol=1e-10))
+
+
+class Trial(NamedTuple):
+    """e^s L at a trial s: the lower triangle of (I + e^s L)^-1, K_ii, its slope in s and its bend; what s lacks."""
+
+    inverse: FloatArray
+    p: FloatArray
+    slope: FloatArray
+    bend: FloatArray
+    step: float
+
+
+def tilted_marginals(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> FloatArray:
+    """K_ii of e^s L, with the s of `find_tilt`.
+
+    Examples
+    --------
+    >>> p = tilted_marginals(DPP([[0.5, 0.1], [0.1, 2.0]]), np.array([3.0, 1.0]), 2.0)
+    >>> round(float(p @ [3.0, 1.0]), 9)
+    2.0
+    """
+    found = by_newton(dpp, cost, target, NEAR)
+    if found is None:
+        lam, V = dpp.eigenpairs
+        return np.asarray(V**2 @ tilted(lam, find_tilt(lam, V, cost, target)))
+    return np.clip(found.p + found.step * found.slope + found.step**2 / 2 * found.bend, 0.0, 1.0)
+
+
+def tilted_kernel(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> FloatArray:
+    """K of e^s L, with the s of `find_tilt`."""
+    found = by_newton(dpp, cost, target, 1e-11)
+    if found is None:
+        lam, V = dpp.eigenpairs
+        return np.ascontiguousarray((V * tilted(lam, find_tilt(lam, V, cost, target))) @ V.T)
+    below = np.tril(-found.inverse, -1)
+    K = below + below.T
+    K.flat[:: len(K) + 1] = found.p
+    return np.ascontiguousarray(K)
+
+
+def by_newton(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: float) -> Trial | None:
+    """An s at most `near` to that of `find_tilt`, by a few Cholesky factors; None where these are not the way.
+
+    With x = e^s and K = I - (I + x L)^-1, sets cost E = sum of c_i K_ii, and dK/ds = K - K^2. In s, log E is nearly
+    straight. Where the next steps would still add 1/REACH - 1 to E, as dE/ds says, it is no more than REACH of all.
+    """
+    if isinstance(dpp, LowRankDPP) or dpp._L is None:
+        return None
+    L = dpp.L
+    n, diag = len(L), L.diagonal()
+    first, second = float(cost @ diag), float(cost @ np.einsum("ij,ij->i", L, L))
+    if first**2 <= 1.1 * target * second:
+        return None
+    x = target / (first - target * second / first)  # x first / (1 + x second / first) is E up to terms in x^3
+    before: tuple[FloatArray, FloatArray, float] | None = None
+    for _ in range(TRIES):
+        if x * diag.max() > LARGEST:
+            return None
+        A = x * L
+        A.flat[:: n + 1] += 1.0
+        C, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)
+        if info != 0:
+            return None
+        inverse, _ = lapack.dpotri(C, lower=1, overwrite_c=1)
+        p = np.maximum(1.0 - inverse.diagonal(), 0.0)
+        squares = np.square(inverse)
+        squares.T.flat[:: n + 1] = p**2
+        slope = p - blas.dsymv(1.0, squares, np.ones(n), lower=1)
+        E, rise = float(cost @ p), float(cost @ slope)
+        if rise <= (1.0 / REACH - 1.0) * max(E, target):
+            return None
+        step = float(np.log(target / E)) * E / rise
+        if abs(step) <= 1e-11:
+            return Trial(inverse, p, slope, np.zeros(n), step)
+        if before is not None and abs(step) <= near:
+            p0, slope0, h = before  # of the cubic through both trials, the second derivative here
+            return Trial(inverse, p, slope, (2.0 * slope0 + 4.0 * slope - 6.0 * (p - p0) / h) / h, step)
+        step = min(max(step, -3.0), 3.0)
+        before, x = (p, slope, step), x * float(np.exp(step))
+    return None
 
 
 def fill_tilt(candidates: Candidates, limits: Limits) -> float:

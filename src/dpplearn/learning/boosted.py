@@ -11,6 +11,7 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn._io.jsonfile import number, numbers
 from dpplearn._loops.trees import Trees, sum_paths, sum_trees
+from dpplearn._notebook import short_repr
 from dpplearn.learning.growing import joined, no_trees
 from dpplearn.learning.itemset import ItemSet
 
@@ -32,6 +33,8 @@ class Boosted:
         Mean of |what the column adds to 2 log q| over the items of an instance, averaged over the training instances,
         and the standard deviation between them.
     """
+
+    __repr__ = short_repr
 
     kind: ClassVar[str] = "boosted"
 

@@ -127,6 +127,24 @@ class Column:
                 f"{self.kind}, or nothing where it is not known."
             ) from None
 
+    def words(self, x: float) -> str:
+        """What an item has in this column, in words, from what `raw` made of it.
+
+        Examples
+        --------
+        >>> Column("live", "boolean").words(0.0), Column("genre", "category", ("jazz", "pop")).words(1.0)
+        ('live being false', 'genre being pop')
+        >>> Column("tempo", "number").words(120.0), Column("tempo", "number").words(math.nan)
+        ('its tempo of 120', 'tempo being unknown')
+        """
+        if math.isnan(x):
+            return f"{self.name} being unknown"
+        if self.levels:
+            return f"{self.name} being {self.levels[int(x)]}"
+        return (
+            f"{self.name} being {'true' if x else 'false'}" if self.kind == "boolean" else f"its {self.name} of {x:.4g}"
+        )
+
     @property
     def quality_names(self) -> list[str]:
         """Of the columns of `quality`."""

@@ -35,6 +35,7 @@ class ConditionalEstimator(ConditionalPredictor, BaseEstimator):  # type: ignore
         return self.summary()._repr_html_()
 
     _repr_mimebundle_ = in_notebook
+    __repr__ = BaseEstimator.__repr__
 
     def __sklearn_clone__(self) -> Self:
         """A new estimator with the same parameters; a cluster's client is shared, for it cannot be copied."""

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import Features, FloatArray
+from dpplearn._notebook import brief
 from dpplearn.learning.columns import WIDE, Column, column_from
 from dpplearn.learning.parts import Part
 
@@ -30,6 +31,11 @@ class Encoding:
     features: tuple[Column, ...]
     phi: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
     constant: bool = False
+
+    def __repr__(self) -> str:
+        features = brief(tuple(one.name for one in self.features))
+        phi = brief({part: tuple(one.name for one in columns) for part, columns in self.phi.items()})
+        return f"Encoding(features={features}, phi={phi}, constant={self.constant})"
 
     @property
     def names(self) -> list[str]:

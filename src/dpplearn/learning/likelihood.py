@@ -23,12 +23,18 @@ from scipy.linalg import lapack
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_subset, check_vector
 from dpplearn._linalg import logdet
+from dpplearn._notebook import short_repr
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import Inverse, Normalizer, Operand, normalize
 from dpplearn.learning.quality import MAX_ETA, LogLinear, Quality, check_eta
 from dpplearn.learning.similarity.fixed import Fixed
+<<<<<<< HEAD
 from dpplearn.learning.similarity.learned import Learned, Linear
 from dpplearn.learning.similarity.record import Derivative, Similarity
+=======
+from dpplearn.learning.similarity.learned import Learned, bend_simplex, simplex_jacobian
+from dpplearn.learning.similarity.record import Similarity
+>>>>>>> main
 from dpplearn.learning.sized import normalize_sized
 
 
@@ -50,6 +56,9 @@ class Terms(NamedTuple):
     similarity_hessian: FloatArray | None = None  # where S is linear in weights: in its parameters,
     cross: FloatArray | None = None  # and in the quality's (rows) and its own (columns)
     items: Slopes | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 class Request(NamedTuple):
@@ -87,6 +96,14 @@ class Request(NamedTuple):
         return Terms(value, gradient, hessian, slopes, bends, cross, items)
 
 
+class Common(NamedTuple):
+    """What targets of the same items share at a request: all but the blocks of Y."""
+
+    z: Normalizer | None
+    pulled: FloatArray | None = None  # the derivative in the similarity's parameters, or in weights, if linear in them,
+    bends: tuple[FloatArray, FloatArray] | None = None  # and then how it, and the marginals, change with these
+
+
 class Example:
     """One instance (X, Y) made ready for many evaluations.
 
@@ -115,7 +132,7 @@ class Example:
         self.items, self.Y = item_set, subset
         self.S: Operand
         self.twin = before if before is not None and before.items is item_set else None
-        self.known: tuple[Request, Normalizer | None] | None = None  # for the next with the same items
+        self.known: tuple[Request, int | None, Common] | None = None  # for the next with the same items, of this size
         self.followed = False
         if self.twin is not None:
             self.twin.followed = True
@@ -146,12 +163,14 @@ class Example:
         if not (np.isfinite(eta).all() and eta.max() <= MAX_ETA):
             return nothing  # no float holds this quality: a step that came here is turned back
         J = quality.jacobian(self.items) if order == 2 else None
-        if self.twin is not None and self.twin.known is not None and self.twin.known[0] is request:
-            z, self.twin.known = self.twin.known[1], None
+        k, before = self.Y.size if given_size else None, None if self.twin is None else self.twin.known
+        if self.twin is not None and before is not None and before[0] is request and before[1] == k:
+            common, self.twin.known = before[2], None
         else:
-            z = self.normalizer(eta, J, with_similarity, self.Y.size if given_size else None)
-        if self.followed and not (with_similarity or given_size):  # G is as large as S
-            self.known = request, z
+            common = self._common(request, eta, J, k)
+        if self.followed:
+            self.known = request, k, common
+        z = common.z
         if z is None:
             return nothing
         d_eta = -z.marginals
@@ -160,15 +179,24 @@ class Example:
         slopes, bends, cross = None, None, None
         if with_similarity and self.log_det_Y == -np.inf:
             slopes = np.full(p, np.inf)  # impossible here, and perhaps not for larger parameters
-        elif z.G is not None:
-            linear = similarity.linear(self.items, z.G) if J is not None and isinstance(similarity, Learned) else None
-            if linear is not None and J is not None:
-                slopes, bends, cross = self._bends(linear, z.G, eta, J)
-            else:
-                slopes = self.block_slopes() - similarity.pull_back(self.items, z.G)
+        elif common.pulled is not None and common.bends is not None and J is not None:
+            slopes, bends, cross = self._bends(common.pulled, common.bends, J)
+        elif common.pulled is not None:
+            slopes = self.block_slopes() - common.pulled
         hessian = None if z.covariance is None else -z.covariance
         each = Slopes(np.array([value]), d_eta, z.marginals * (1 - z.marginals)) if per_item else None
         return Terms(value, quality.pull_back(self.items, d_eta), hessian, slopes, bends, cross, each)
+
+    def _common(self, request: Request, eta: FloatArray, J: FloatArray | None, k: int | None) -> Common:
+        """What does not depend on Y but for its size, if that is given."""
+        z, similarity = self.normalizer(eta, J, request.with_similarity, k), request.similarity
+        if z is None or z.G is None:
+            return Common(z)
+        linear = similarity.linear(self.items, z.G) if J is not None and isinstance(similarity, Learned) else None
+        small = z._replace(G=None)  # which is as large as S
+        if linear is None:
+            return Common(small, similarity.pull_back(self.items, z.G))
+        return Common(small, linear.slopes, z.G.curvature(linear.directions, eta))
 
     def normalizer(
         self, eta: FloatArray, J: FloatArray | None = None, with_G: bool = False, k: int | None = None
@@ -198,16 +226,15 @@ class Example:
         return self._block
 
     def _bends(
-        self, outer: Linear, G: Derivative, eta: FloatArray, J: FloatArray
+        self, outer: FloatArray, bends: tuple[FloatArray, FloatArray], J: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Derivatives in the similarity's parameters, where S is linear in weights.
 
-        d^2 log det S_Y = -<S_Y^-1 C_a, C_b S_Y^-1>, and G knows how the normalizer bends.
+        d^2 log det S_Y = -<S_Y^-1 C_a, C_b S_Y^-1>, and `bends` has how the normalizer and the marginals change.
         """
-        similarity = self.S.similarity
+        similarity, (bent, moved) = self.S.similarity, bends
         assert isinstance(similarity, Learned)
-        bent, moved = G.curvature(outer.directions, eta)
-        slopes, second = -outer.slopes, -bent
+        slopes, second = -outer, -bent
         if self.Y.size > 0:
             X = self._inverse()
             inner = similarity.linear(self.items, X, self.Y)

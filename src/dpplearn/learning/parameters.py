@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from functools import cache
 from typing import Any, Self
 
 
@@ -21,7 +22,7 @@ class Parameters:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's signature
         """The constructor's arguments by name, as they are now."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        return {name: getattr(self, name) for name in usual_of(type(self))}
 
     def set_params(self, **params: Any) -> Self:
         """Change some of them; a name that is none is an error."""
@@ -41,6 +42,12 @@ class Parameters:
         return BaseEstimator().__sklearn_tags__()
 
     def __repr__(self) -> str:
-        usual = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
+        usual = usual_of(type(self))
         changed = {name: value for name, value in self.get_params().items() if value is not usual[name]}
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items() if v != usual[k])})"
+
+
+@cache
+def usual_of(kind: type) -> dict[str, Any]:
+    """The arguments of a class, and what they are if they are not given."""
+    return {name: p.default for name, p in inspect.signature(kind).parameters.items()}

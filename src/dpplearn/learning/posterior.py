@@ -134,8 +134,10 @@ def fit_weights(
     except KeyboardInterrupt:
         stopped = f"Stopped in iteration {progress.iteration + 1}."
         progress.clear()
-        kept = f" {checkpoint} holds the weights so far: fit again with it to go on." if checkpoint is not None else ""
-        raise KeyboardInterrupt(stopped + kept) from None
+        kept = "Nothing is kept: with checkpoint=FILE, a fit that was stopped goes on where it was."
+        if checkpoint is not None:
+            kept = f"{checkpoint} holds the weights so far: fit again with it to go on."
+        raise KeyboardInterrupt(f"{stopped} {kept}") from None
 
 
 def maximize_posterior(

@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from dpplearn._checks import FloatArray, IntArray, check_int
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection, registry
+from dpplearn.decoding.fewer import told_if_fewer
 from dpplearn.decoding.greedy import greedy_map
+from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.fitted import Fitted, default_names
@@ -43,6 +45,9 @@ class ConditionalPredictor:
     n_features_in_: int
     covariance_: FloatArray | None = None
     given_size: bool = False  # an estimator's argument
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {getattr(self, 'n_features_in_', 0)} features>"
 
     def _keep(self, fitted: Fitted) -> Self:
         self.quality_, self.theta_std_, self.similarity_ = fitted.quality, fitted.std, fitted.similarity
@@ -152,7 +157,12 @@ class ConditionalPredictor:
                 more = {name: options[name] for name in ("exclude", "diversity") if name in options}
                 return greedy_map(dpp, x.cost, budget, k=k, include=found.subset, **more)
             return found
-        return choose(dpp, cost=x.cost, budget=budget, **options)
+        found = choose(dpp, cost=x.cost, budget=budget, **options)
+        if options.get("k") is None or not isinstance(decoder, str):
+            return found
+        fixed = options.get("include", ()), options.get("exclude", ()), options.get("exclusive")
+        limits = check_limits(x.n, x.cost, budget, options["k"], *fixed)
+        return told_if_fewer(found, limits, registry.normal_name(decoder))
 
     def predict(
         self,

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from dpplearn._checks import FloatArray, check_choice
+from dpplearn._notebook import short_repr
 from dpplearn.learning.itemset import ItemSet
 
 QUALITIES = ("log-linear", "boosted")  # by the names that `ConditionalDPP(quality=...)` takes
@@ -59,6 +60,8 @@ class LogLinear:
     array([[-1.,  1.],
            [-1.,  4.]])
     """
+
+    __repr__ = short_repr
 
     kind: ClassVar[str] = "log-linear"
 

@@ -61,6 +61,7 @@ class Relative:
         terms = quality.contributions(items)
         terms = terms - terms.mean(axis=0)
         self.values = items.features if self.linear else np.column_stack([np.ones(items.n), items.columns])
+        self.means = self.values.mean(axis=0)
         self.amounts: dict[Any, FloatArray] = {group: terms[:, own].sum(axis=1) for group, own in groups.items()}
 
     def error(self, i: int, *groups: Any) -> float | None:
@@ -68,7 +69,7 @@ class Relative:
         if not self.linear or not groups:
             return None
         own = np.unique(np.concatenate([self.groups[group] for group in groups]))
-        x = self.values[i, own] - self.values[:, own].mean(axis=0)
+        x = self.values[i, own] - self.means[own]
         own, x = own[x != 0.0], x[x != 0.0]
         covariance = self.model.covariance_
         if covariance is None:

@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_array, check_subset
+from dpplearn._notebook import short_repr
 from dpplearn.learning.itemset import ItemSet
 
 
 @dataclass(frozen=True, eq=False)
 class Shard:
     """Item sets, the subset chosen in each, and the weight of each."""
+
+    __repr__ = short_repr
 
     item_sets: Sequence[ItemSet]
     subsets: Sequence[IntArray]

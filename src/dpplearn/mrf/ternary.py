@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_int, check_vector, read_only
+from dpplearn._notebook import short_repr
 from dpplearn.mrf.two_items import check_number
 
 STATES = ("000", "001", "010", "100", "110", "101", "011", "111")  # y1 y2 y3, in the order of Figure 3
@@ -20,6 +21,8 @@ class TernaryFactors:
 
     `str()` of it is the table.
     """
+
+    __repr__ = short_repr
 
     states: tuple[str, ...]
     mrf: FloatArray
@@ -98,6 +101,8 @@ class FactorSurface:
     points: FloatArray
     parameters: FloatArray
     triangles: IntArray
+
+    __repr__ = short_repr
 
 
 def factor_surface(model: str, entry: float, *, sign: int = 1, resolution: int = 40) -> FactorSurface:

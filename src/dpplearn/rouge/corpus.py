@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
+from dpplearn._notebook import short_repr
 from dpplearn.rouge.bootstrap import Interval, check_resampling, intervals
 from dpplearn.rouge.combine import Score
 from dpplearn.rouge.reading import EmptyTextWarning, Reading, Text, as_bytes
@@ -35,6 +36,8 @@ class CorpusScore:
     topics : dict of str to str
         The topic of each evaluation.
     """
+
+    __repr__ = short_repr
 
     averages: dict[str, Average]
     evaluations: dict[str, dict[str, Score]]

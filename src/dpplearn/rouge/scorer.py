@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from dpplearn._checks import count_of
 from dpplearn.rouge.combine import Score
 from dpplearn.rouge.reading import Reading, Text
 from dpplearn.rouge.scoring import METRICS, PreparedReferences, Scoring
@@ -93,6 +94,10 @@ class Rouge:
         texts = self._scoring.read_references(references)
         self._references = PreparedReferences(self._scoring, texts, vocabulary=texts)
         self._references.warn_of_empty()
+        self._count = len(texts)
+
+    def __repr__(self) -> str:
+        return f"<Rouge of {count_of(self._count, 'reference', 'references')}: {', '.join(self._scoring.metrics)}>"
 
     def score(self, candidate: Text) -> dict[str, Score]:
         """Score one candidate.

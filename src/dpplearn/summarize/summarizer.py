@@ -29,7 +29,7 @@ from dpplearn.summarize.model.prepared import SAMPLES, Prepared
 from dpplearn.summarize.model.preparing import prepare
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
-from dpplearn.summarize.model.targets import extract
+from dpplearn.summarize.model.targets import extracts
 from dpplearn.summarize.model.trained_model import TrainedModel
 from dpplearn.summarize.model.training import Trained, train
 from dpplearn.summarize.text.budget import AUTO, Budget, check_length, settled
@@ -189,7 +189,8 @@ class Summarizer(TrainedModel, Parameters):
         own = self.settings
         budget, unit = own.budget if budget is None else budget, own.unit if unit is None else unit
         language = getattr(self, "language_", own.language)
-        return extract(read, replace(own, budget=budget, unit=unit, language=language), read.cluster.references)
+        asked = replace(own, budget=budget, unit=unit, language=language)
+        return extracts(read, asked, [read.cluster.references])[0]
 
     # Summaries
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.storage.shards import load_shard
 from dpplearn.learning.training_set import Shard
 
+TOGETHER = 16  # targets of the same items in one piece, at least
 N_SHARDS = 32  # a list is cut into as many pieces, whatever the backend: the same sums in the same order
 
 Tick: TypeAlias = Callable[[int, int], None]  # shards done, shards in all
@@ -131,8 +132,13 @@ def make_backend(backend: Any, n_jobs: int | None, data: Shard | Sequence[Source
 
 
 def cut(shard: Shard, n_shards: int) -> list[Source]:
-    """The instances in order, cut into at most n_shards pieces of about the same cost."""
-    work = np.cumsum([float(items.n) ** 3 for items in shard.item_sets])
+    """The instances in order, cut into at most n_shards pieces of about the same cost.
+
+    Targets of the same items share a normalizer, and stay together, unless they are very many.
+    """
+    runs = [len(list(run)) for _, run in groupby(shard.item_sets, key=id)]
+    first = np.concatenate([np.arange(n) % TOGETHER == 0 for n in runs])
+    work = np.cumsum(first * np.array([float(items.n) ** 3 for items in shard.item_sets]))
     piece = np.minimum((work / work[-1] * n_shards - 1e-9).astype(np.int64), n_shards - 1)
     ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(shard)]
     return [Shard(shard.item_sets[a:b], shard.subsets[a:b], shard.weights[a:b]) for a, b in pairwise(ends)]

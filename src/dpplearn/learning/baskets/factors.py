@@ -20,6 +20,7 @@ from typing import Self
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn._notebook import short_repr
 from dpplearn.dpp import DPP
 from dpplearn.learning.baskets.likelihood import Kernel
 from dpplearn.lowrank import LowRankDPP
@@ -45,6 +46,8 @@ class Factors:
     A : array of shape (p, columns of W), optional
         What W is of them; W - phi A is the free part.
     """
+
+    __repr__ = short_repr
 
     W: FloatArray
     repelling: int

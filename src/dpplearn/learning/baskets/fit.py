@@ -152,11 +152,23 @@ def fit_kernel(baskets: Baskets, weights: FloatArray, plan: Plan) -> FittedKerne
         factors = start_factors(counted, baskets.n, *plan.shape, plan.phi, plan.seed)
         return replace(_fit(counted, factors, replace(plan, alpha=alpha)), alphas=alphas)
     except KeyboardInterrupt:
+        told = stopped(plan, alpha)
         plan.progress.clear()
-        kept = ""
-        if plan.checkpoint is not None and plan.checkpoint.exists():  # none yet, while alpha is chosen
-            kept = f" {plan.checkpoint} holds the kernel so far: fit again with it to go on."
-        raise KeyboardInterrupt(f"Stopped in iteration {plan.progress.iteration + 1}.{kept}") from None
+        raise KeyboardInterrupt(told) from None
+
+
+def stopped(plan: Plan, alpha: float | None) -> str:
+    """Where a fit was stopped, what is kept of it, and how to go on."""
+    where = f"in iteration {plan.progress.iteration + 1} of at most {plan.max_iter}"
+    kept = "Nothing is kept: with checkpoint=FILE, a fit that was stopped goes on where it was."
+    if alpha is None:
+        where = "while the prior was being chosen"
+        kept = "Nothing is kept of that: with alpha=1, or another number, there is nothing to choose."
+    if plan.checkpoint is not None and plan.checkpoint.exists():  # none yet, while alpha is chosen
+        kept = f"{plan.checkpoint} holds the kernel so far: fit again with it to go on."
+    elif plan.checkpoint is not None and alpha is not None:
+        kept = f"{plan.checkpoint} was not written yet: fit again."
+    return f"Stopped {where}. {kept}"
 
 
 def choose_seed(counted: BasketShard, n: int, plan: Plan) -> int:
@@ -187,7 +199,7 @@ def choose_alpha(baskets: Baskets, weights: FloatArray, plan: Plan) -> tuple[flo
     found: dict[float, FloatArray] = {}
     quick = replace(plan, checkpoint=None, max_iter=max(plan.max_iter // 3, 1), progress=as_progress(False))
     for k, alpha in enumerate(ALPHAS):
-        plan.progress.stage(f"alpha {alpha:g}", k, len(ALPHAS))
+        plan.progress.stage("Choosing alpha", k, len(ALPHAS))
         factors = _fit(here, start, replace(quick, alpha=alpha)).factors
         found[alpha] = np.maximum(factors.distribution().log_prob(there), IMPOSSIBLE)
         best = max(found, key=lambda a: float(share @ found[a]))

@@ -13,6 +13,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import to_dense
 from dpplearn._loops.packed import pack, unpack
+from dpplearn._notebook import short_repr
 from dpplearn.learning.parts import RESERVED, Shape
 from dpplearn.learning.similarity.learned import (
     Learned,
@@ -43,6 +44,8 @@ class Mixture(Learned):
     >>> Mixture(("text",), np.array([0.2, 0.3, 0.5])).weights
     {'own': 0.2, 'all': 0.3, 'text': 0.5}
     """
+
+    __repr__ = short_repr
 
     kind = "mixture"
 

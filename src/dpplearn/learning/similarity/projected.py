@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, check_int
+from dpplearn._notebook import short_repr
 from dpplearn.learning.parts import Shape
 from dpplearn.learning.similarity.learned import (
     Learned,
@@ -37,6 +38,8 @@ class Projected(Learned):
     rotation of A, of which cosines know nothing: N(A_0, 1 / (d strength)) for each entry. That on the weights is
     Dirichlet(1 + strength). The weight of feature j is left |a_j|^2 / |A|^2.
     """
+
+    __repr__ = short_repr
 
     kind = "projected"
 

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from dpplearn._checks import Features, FloatArray, IntArray
+from dpplearn._notebook import short_repr
 from dpplearn.learning.parts import Part
 
 
@@ -91,6 +92,9 @@ class Parameter(NamedTuple):
     starts: tuple[float, ...]
     at_low: str = ""  # said as a warning where the best is there, unless that is nothing to speak of
     at_high: str = ""
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 class Similarity(ABC):

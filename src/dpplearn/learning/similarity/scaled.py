@@ -10,6 +10,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import to_dense
+from dpplearn._notebook import short_repr
 from dpplearn.learning.parts import Shape
 from dpplearn.learning.similarity.learned import (
     Learned,
@@ -40,6 +41,8 @@ class Scaled(Learned):
     >>> Scaled(("x", "y"), np.array([0.2, 0.0001, 0.7999]), np.array([0.75, 0.25])).weights["x"].__round__(2)
     0.6
     """
+
+    __repr__ = short_repr
 
     kind = "scaled"
 

@@ -43,6 +43,12 @@ def save_shard(
     >>> load_shard(path).subsets
     [array([0]), array([], dtype=int64)]
     """
+    with replace_file(path, "wb") as file:
+        np.savez(file, **shard_arrays(X, y, sample_weight))
+
+
+def shard_arrays(X: Sequence[ItemSet], y: Sequence[ArrayLike], sample_weight: ArrayLike | None) -> dict[str, Any]:
+    """What a shard's file has, by name."""
     subsets, weights = check_examples(X, y, sample_weight)
     owner = np.cumsum([0, *(a is not b for a, b in pairwise(X))])  # equal item sets in a row are written once
     X = [items for t, items in enumerate(X) if t == 0 or owner[t] > owner[t - 1]]
@@ -91,8 +97,7 @@ def save_shard(
         arrays["raw"] = np.concatenate([items.raw for items in X if items.raw is not None])
     if any(items.cost is not None for items in X):
         arrays["cost"] = np.concatenate([np.full(items.n, np.nan) if items.cost is None else items.cost for items in X])
-    with replace_file(path, "wb") as file:
-        np.savez(file, **arrays)
+    return arrays
 
 
 def load_shard(path: str | os.PathLike[str]) -> Shard:
@@ -210,12 +215,21 @@ def part_matrix(part: Part) -> FloatArray:
     return cosines(part.phi, None, None, lambda: shared_columns(part.phi))
 
 
-def refeatured(path: str | os.PathLike[str], out: str | os.PathLike[str], features: FloatArray, names: Any) -> None:
-    """The shard of a file with other features of its items, in another file."""
-    with np.load(path, allow_pickle=False) as file:
-        arrays = {name: file[name] for name in file.files}
-    with replace_file(out, "wb") as file:
-        np.savez(file, **{**arrays, "features": features, "names": np.array(names, dtype=np.str_)})
+def save_without_features(path: str | os.PathLike[str], X: Sequence[ItemSet], y: Sequence[ArrayLike], w: Any) -> None:
+    """A shard of which `add_features` makes a whole one."""
+    arrays = shard_arrays(X, y, w)
+    with replace_file(path, "wb") as file:
+        np.savez(file, **{name: x for name, x in arrays.items() if name not in ("features", "names")})
+
+
+def add_features(path: str | os.PathLike[str], out: str | os.PathLike[str], features: FloatArray, names: Any) -> None:
+    """The shard of a file with features of its items, in another file."""
+    with replace_file(out, "wb+") as file:
+        file.write(Path(path).read_bytes())
+        with zipfile.ZipFile(file, "a") as whole:
+            for name, x in (("features", features), ("names", np.array(names, dtype=np.str_))):
+                with whole.open(f"{name}.npy", "w", force_zip64=True) as part:
+                    np.lib.format.write_array(part, np.ascontiguousarray(x), allow_pickle=False)
 
 
 def pointers(sizes: Any) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.corpora.formats.limits import LIMITS, Limits
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
-from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.corpora.source import SkippedWarning, Source
 from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.lines import is_date, is_title
 from dpplearn.summarize.text.markdown import is_markdown, read_markdown
@@ -82,14 +83,17 @@ def parse_html_file(file: DocumentFile) -> list[Document]:
 
 
 def parse_misnamed_file(file: DocumentFile) -> list[Document]:
-    """A file that does not begin as all those do that are called like it: text, if it is any."""
+    """A file that does not begin as all those do that are called like it: text, if it is any, which is said."""
     if not file.data.strip():
         raise ValueError(f"{file.place} is empty.")
+    kind = next(kind.name for kind in KINDS if suffix_of(Path(file.name)) in kind.suffixes)
     try:
-        return [plain_document(file.name, file.text())]
+        found = plain_document(file.name, file.text())
     except ValueError as error:
-        kind = next(kind.name for kind in KINDS if suffix_of(Path(file.name)) in kind.suffixes)
         raise ValueError(f"{error} It is called like a {kind} file, but does not begin like one.") from None
+    said = f"{file.place} is called like a {kind} file, but does not begin like one: it was read as plain text."
+    warnings.warn(said, SkippedWarning, stacklevel=2)
+    return [found]
 
 
 _FORMATS = "dpplearn.summarize.corpora.formats"
@@ -210,7 +214,7 @@ def read_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]], encod
     for path in found:
         if not path.exists():
             raise FileNotFoundError(f"{path} does not exist.")
-        with source.tolerate():
+        with source.tolerate(), source.listening():
             documents += [(path, document) for document in read_document(path, encoding)]
     source.check_some(bool(documents))
     source.add_empty(documents)

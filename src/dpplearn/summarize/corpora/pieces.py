@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice, repeat
+from itertools import chain, count, islice, repeat
 from typing import Any, NamedTuple
 
 from dpplearn.summarize.corpora.cluster import Cluster
@@ -81,7 +81,12 @@ class Piece:
 
     def entries(self, notes: Source) -> Iterator[Entry]:
         """The clusters that are read, wanted or not; what is passed over is noted."""
-        for place, entry in enumerate(self.cut.read(notes, self.cut.given)):
+        found = iter(self.cut.read(notes, self.cut.given))
+        for place in count():
+            with notes.listening():
+                entry = next(found, None)
+            if entry is None:
+                return
             if place not in self.dropped:
                 yield entry._replace(place=place)
 

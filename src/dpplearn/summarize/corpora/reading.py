@@ -12,11 +12,13 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from dpplearn._checks import count_of
 from dpplearn._io.encoding import unpacked_name
 from dpplearn._io.folders import entries, walk
 from dpplearn.summarize.corpora.address import refuse_address
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.cluster_folders import cut_folders
+from dpplearn.summarize.corpora.document import short
 from dpplearn.summarize.corpora.documents import suffixes
 from dpplearn.summarize.corpora.duc import looks_like_duc, read_duc
 from dpplearn.summarize.corpora.jsonl import SUFFIXES, cut_jsonl, looks_like_jsonl
@@ -70,7 +72,7 @@ class Census:
             )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """Clusters that are read when they are asked for, piece by piece, as often as they are.
 
@@ -85,6 +87,11 @@ class Corpus:
     wanted: Wanted = field(default_factory=Wanted)
     skip_bad: bool = False
     dropped: Mapping[int, Collection[int]] = field(default_factory=dict, repr=False)  # by piece
+
+    def __repr__(self) -> str:
+        kept, files = len(self.clusters), len(self.sources)
+        of = count_of(kept, "cluster", "clusters") if kept else count_of(files, "file", "files")
+        return f"<Corpus {short(str(self.name), 80)!r} of {of}>"
 
     def __iter__(self) -> Iterator[Cluster]:
         """The clusters in order; what was passed over is said at the end, in a `SkippedWarning`."""

@@ -13,7 +13,7 @@ from dpplearn.summarize.text.characters import has_word
 
 
 class SkippedWarning(UserWarning):
-    """Files or parts of a corpus were not read, or hold nothing to read, and were skipped."""
+    """Files or parts of a corpus were not read, hold nothing to read, or are not what their names say."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Source:
     empty: list[Path] = field(default_factory=list)  # files without a word
     bad: list[str] = field(default_factory=list)  # what is wrong with parts that were skipped
     left: list[str] = field(default_factory=list)  # clusters that were read and are of no use, and why
+    said: list[str] = field(default_factory=list)  # what readers of single files said of them
 
     @contextmanager
     def tolerate(self, before: str = "") -> Iterator[None]:
@@ -42,6 +43,18 @@ class Source:
                 raise kind(said) if before else error from None
             self.bad.append(said)
 
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Note what readers say of files, wherever this is done; who asked for the corpus says it, once."""
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always", SkippedWarning)
+            yield
+        for one in heard:
+            if issubclass(one.category, SkippedWarning):
+                self.said.append(str(one.message))
+            else:
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno, source=one.source)
+
     def fresh(self) -> Source:
         """The same place, with nothing passed over yet."""
         return Source(self.path, self.encoding, self.references, self.skip_bad, self.singles)
@@ -50,7 +63,7 @@ class Source:
     def passed(self) -> dict[str, list[str]]:
         """What was passed over, as JSON has it."""
         notes: dict[str, Sequence[object]] = {"other": self.other, "empty": self.empty}
-        notes |= {"bad": self.bad, "left": self.left}
+        notes |= {"bad": self.bad, "left": self.left, "said": self.said}
         return {name: [*map(str, found)] for name, found in notes.items()}
 
     def add(self, passed: Mapping[str, Sequence[str]]) -> None:
@@ -59,6 +72,7 @@ class Source:
         self.empty.extend(map(Path, passed["empty"]))
         self.bad.extend(passed["bad"])
         self.left.extend(passed["left"])
+        self.said.extend(passed.get("said", ()))  # work folders of older versions have none
 
     def add_others(self, entries: Iterable[Path], read: Iterable[Path]) -> None:
         """Note the files of a folder that are not among those read; what only describes it (README) is none of them."""
@@ -80,7 +94,7 @@ class Source:
 
     def warn(self, kinds: Iterable[str], kept: int = 0, stacklevel: int = 2) -> None:
         """Warn in a line of the files left out, and of what is bad in another, or in one for each file given."""
-        for said in self.left:
+        for said in (*self.said, *self.left):
             warnings.warn(said, SkippedWarning, stacklevel=stacklevel + 1)
         sorts = [
             f"{len(paths)} {'file' if len(paths) == 1 else 'files'} {what} ({_some(paths, 3, ', ', ' and')})"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dpplearn._checks import count_of
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.jsonfile import plain, write_json
 from dpplearn._io.jsonlines import parse_object
@@ -26,6 +27,13 @@ def fingerprint(value: Any) -> str:
     """
     text = json.dumps(plain(value), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def kept_in(path: Path) -> str:
+    """How many summaries a folder keeps of a run that was stopped, in words; empty where there is none."""
+    log = path / PROGRESS
+    lines = max(log.read_bytes().count(b"\n") - 1, 0) if log.is_file() else 0  # the first is the settings
+    return count_of(lines, "summary", "summaries") if lines else ""
 
 
 class ResultsFolder:

@@ -17,7 +17,7 @@ import numpy as np
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
-from dpplearn.summarize.explain.ideas import ABOUT, ADDS, EXPECTED, LESS, PLACE, Idea, ideas_of, levels, placed
+from dpplearn.summarize.explain.ideas import ABOUT, ADDS, EXPECTED, LESS, NEAR, PLACE, Idea, ideas_of, levels, placed
 from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.model.prepared import Prepared
 
@@ -71,13 +71,20 @@ class Because:
         sentence = self.ready.read.sentences[i]
         if idea.name == PLACE:
             words = placed(sentence, int(self.last[sentence.document]), len(self.last))
+        if idea is ABOUT and self.ready.question is not None and not self.ready.question.shares[i]:
+            words = NEAR
         error = None if idea in self.more else self.relative.error(i, idea)
         return Reason(idea.name, words, float(self.amounts[idea][i]), error)
 
+    @cached_property
+    def gaps(self) -> dict[Idea, list[float]]:
+        """What each idea adds for each sentence, less what it does for those that were chosen, on average."""
+        return {idea: (amounts - amounts[self.Y].mean()).tolist() for idea, amounts in self.amounts.items()}
+
     def behind(self, i: int) -> str:
         """In what a sentence is behind those that were chosen: at most two ideas, the largest gap first."""
-        gaps = {idea: amounts[i] - amounts[self.Y].mean() for idea, amounts in self.amounts.items()}
-        found = sorted((idea for idea in self.amounts if gaps[idea] <= -LEAST), key=lambda idea: gaps[idea])[:2]
+        gaps = {idea: gap[i] for idea, gap in self.gaps.items() if gap[i] <= -LEAST}
+        found = sorted(gaps, key=lambda idea: gaps[idea])[:2]
         return ", ".join(LESS.get(idea.name) or idea.words(float(self.levels[idea][i])) for idea in found)
 
     def adds(self, i: int) -> list[Reason]:
@@ -86,8 +93,9 @@ class Because:
         if not others.size:
             return []
         S = self.ready.dpp.similarity
-        own = 1.0 - covered_shares(S, np.setdiff1d(np.arange(len(S)), others), others)
-        mine = max(1.0 - float(covered_shares(S, np.array([i]), others)[0]), NOTHING)
+        beside = np.setdiff1d(np.arange(len(S)), others)
+        own = 1.0 - covered_shares(S, beside, others)
+        mine = max(float(own[np.searchsorted(beside, i)]), NOTHING)
         amount = float(np.log(mine / max(float(own.mean()), NOTHING)))
         return [Reason(ADDS, "says what no other chosen sentence does", amount)]
 

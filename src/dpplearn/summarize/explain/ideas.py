@@ -70,6 +70,7 @@ IDEAS = (
     Idea("question", ("question",), *("asks a question",) * 2, "is no question"),
 )
 ABOUT = Idea("about", (), "is about the question", "is most about the question", "says little about the question")
+NEAR = "shares no word with the question, but is close to sentences that do"  # relevant by the walk alone
 EXPECTED = Idea(
     "expected",
     (),
@@ -81,7 +82,7 @@ LESS = {  # than the chosen ones
     PLACE: "later in its document",
     "central": "less central",
     "titles": "fewer words of the titles",
-    ABOUT.name: "less about the question",
+    ABOUT.name: "less close to the question",
     EXPECTED.name: "fewer words that summaries would have",
 }
 IGNORED = ("constant",)  # the same for every sentence

@@ -81,7 +81,7 @@ class Reasons:
             shared = quoted(self.vocabulary.shared(i, said[0])[:3])
             return "redundant", f"said already by {self.where(said[0])}{f': {shared}' if shared else ''}", said
         if self.less_relevant(i):
-            return "less-relevant", "says less about the question than the chosen ones", self.what_if.before(i)
+            return "less-relevant", "less close to the question than the chosen ones", self.what_if.before(i)
         if fits(self.beside[i], self.budget):
             return (*self.with_room(i), self.what_if.before(i))
         return self.without_room(i)

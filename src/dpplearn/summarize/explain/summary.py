@@ -128,7 +128,7 @@ class Summary:
     @cached_property
     def _explanation(self) -> Explanation:
         read, q, p, Y, C = self.read, self.dpp.quality, self.marginals, self.subset, self.ready.likeness
-        terms, vocabulary = self.ready.contributions[self.order], Vocabulary(read)
+        terms, vocabulary = self.ready.contributions[self.order], Vocabulary.of(read)
         likely, pinned = None, set(self.pinned.tolist())
         if self.decision.decoder == "consensus" and self.worth.chance is not None:
             likely = likely_words(self.ready, self.worth.chance, self.pinned)

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -50,9 +52,16 @@ class Vocabulary:
     """
 
     def __init__(self, read: SplitCluster) -> None:
-        self.read, self.words = read, [in_twos(tokens) for tokens in read.words]
+        self.texts, self.sentences, self.words = read.texts, read.sentences, [in_twos(tokens) for tokens in read.words]
         self.count = Counter(word for tokens in self.words for word in {*tokens})
         self.meaning = {word for word in self.count if self._means(word)}
+
+    @classmethod
+    def of(cls, read: SplitCluster) -> Self:
+        """That of a cluster, made once: whoever asks for other lengths of a summary needs it again."""
+        if read not in _MADE:
+            _MADE[read] = cls(read)
+        return _MADE[read]
 
     def _means(self, word: str) -> bool:
         if word[0].isdigit() or word in without_meaning():
@@ -66,7 +75,7 @@ class Vocabulary:
     @cached_property
     def worths(self) -> dict[str, float]:
         """That of every such word."""
-        n, found = len(self.read) + 1.0, {}
+        n, found = len(self.words) + 1.0, {}
         for word in self.meaning:
             size = NAMES if self.is_name(word) else min(len(word), LONG) / LONG
             found[word] = self.count[word] * math.log(n / self.count[word]) ** 2 * size
@@ -84,7 +93,7 @@ class Vocabulary:
     @cached_property
     def written(self) -> dict[str, str]:
         """Each word as it is written most often, where it does not begin a sentence."""
-        split = [_WRITTEN.findall(text) for text in self.read.texts]
+        split = [_WRITTEN.findall(text) for text in self.texts]
         inside = Counter(word for words in split for word in words[1:])
         often = Counter(words[0] for words in split if words) + Counter({word: 100 * k for word, k in inside.items()})
         found: dict[str, str] = {}
@@ -123,7 +132,7 @@ class Vocabulary:
         """
         gone = self.said(subset)
         topics: list[Topic] = []
-        rest = [i for i in range(len(self.read)) if i not in {*subset.tolist()}]
+        rest = [i for i in range(len(self.words)) if i not in {*subset.tolist()}]
         while rest and len(topics) < most:
             new = [{word for word in self.words[i] if word not in gone and self.count[word] > 1} for i in rest]
             worth = [sum(map(self.worth, words)) for words in new]
@@ -131,10 +140,13 @@ class Vocabulary:
             words = self.strongest(new[k])
             if len(words) < 2:
                 break
-            has = {one.document for one, said in zip(self.read.sentences, self.words, strict=True) if new[k] & {*said}}
+            has = {one.document for one, said in zip(self.sentences, self.words, strict=True) if new[k] & {*said}}
             topics.append(Topic(words, rest[k], len(has)))
             gone |= new[k]
         return tuple(topics)
+
+
+_MADE: WeakKeyDictionary[SplitCluster, Any] = WeakKeyDictionary()  # a Vocabulary holds no cluster, so that it may go
 
 
 @cache

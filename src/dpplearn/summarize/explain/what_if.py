@@ -22,7 +22,8 @@ class WhatIf:
         self.asks = decision.ready.n <= CHECKED and decision.decoder in QUICK
         self._without: dict[tuple[int, ...], frozenset[int]] = {}
         self._with: dict[float, frozenset[int]] = {}
-        self._rounds, self._asked_about = [subset], 0
+        self._rounds, self._asked_about = [self._forms_of(subset)], 0
+        self._earlier: list[IntArray] = [np.empty(0, np.int64), subset]  # all that were chosen before each round
 
     def without(self, *gone: int) -> frozenset[int]:
         """Which sentences would be chosen that are not, if these were not there."""
@@ -46,17 +47,24 @@ class WhatIf:
         """
         self._asked_about += 1
         most = FAR if self._asked_about <= FIRST else ROUNDS
-        forms, k = self.decision.ready.read.forms, 1
+        (form,) = self._forms_of(np.array([i]))
+        k = 1
         while self.asks and k <= most:
             if k == len(self._rounds):
-                self._rounds.append(self.decision.otherwise(np.concatenate(self._rounds)))
-            chosen = self._rounds[k]
-            if i in chosen if forms is None else np.isin(forms[i], forms[chosen]):
-                return tuple(np.concatenate(self._rounds[:k]).tolist())
-            if not chosen.size:
+                chosen = self.decision.otherwise(self._earlier[k])
+                self._rounds.append(self._forms_of(chosen))
+                self._earlier.append(np.concatenate([self._earlier[k], chosen]))
+            if form in self._rounds[k]:
+                return tuple(self._earlier[k].tolist())
+            if not self._rounds[k]:
                 break
             k += 1
         return ()
+
+    def _forms_of(self, subset: IntArray) -> frozenset[int]:
+        """The sentences, or where they have shorter forms, the numbers of what they are forms of."""
+        forms = self.decision.ready.read.forms
+        return frozenset((subset if forms is None else forms[subset]).tolist())
 
     def _new(self, chosen: IntArray) -> frozenset[int]:
         return frozenset(np.setdiff1d(chosen, self.subset).tolist())

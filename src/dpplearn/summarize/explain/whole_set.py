@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn._notebook import short_repr
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.explain.topics import Topic, Vocabulary, quoted
 
@@ -61,6 +62,8 @@ class Sureness:
 @dataclass(frozen=True)
 class WholeSet:
     """What there is to say of a set of sentences as a whole."""
+
+    __repr__ = short_repr
 
     covers: Covers
     leaves_out: LeavesOut

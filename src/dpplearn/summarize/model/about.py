@@ -17,8 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
 from dpplearn._checks import FloatArray
+from dpplearn._notebook import short_repr
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.model.split_cluster import SplitCluster
 from dpplearn.summarize.model.tfidf import word_counts
@@ -38,19 +41,23 @@ REASON = "relevance to the question"
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A question, and what it adds to log q of each sentence; nothing where no sentence has a word of it."""
+    """A question, what it adds to log q of each sentence, and which have a word of it; nothing where none has."""
+
+    __repr__ = short_repr
 
     text: str
     lift: FloatArray
+    shares: npt.NDArray[np.bool_]
 
     @classmethod
     def of(cls, read: SplitCluster, text: str) -> Question:
         """Ask it of the sentences of a cluster."""
-        r = relevance(read.words, asked_words(text))
+        rows, direct = directly(read.words, asked_words(text))
+        r = spread_over(rows, direct)
         z = np.log(r + FLOOR * r.mean()) if r.any() else r
         spread = float(z.std())
         z = np.clip((z - z.mean()) / spread, -FAR, FAR) if spread > 0.0 else np.zeros(r.size)
-        return cls(text, STRENGTH * z)
+        return cls(text, STRENGTH * z, direct > 0.0)
 
     @property
     def factor(self) -> FloatArray:
@@ -67,8 +74,9 @@ class Question:
 
     def among(self, asked: Sequence[Sentence], kept: Sequence[Sentence]) -> Question:
         """The same for some of the sentences that it was asked of."""
-        lift = dict(zip(asked, self.lift.tolist(), strict=True))
-        return Question(self.text, np.array([lift[one] for one in kept]))
+        number = {one: i for i, one in enumerate(asked)}
+        some = np.array([number[one] for one in kept], np.int64)
+        return Question(self.text, self.lift[some], self.shares[some])
 
 
 def check_about(about: str | None) -> str | None:
@@ -104,6 +112,11 @@ def relevance(sentences: Sequence[Sequence[str]], question: Sequence[str]) -> Fl
     >>> bool(r[0] > r[1] > r[2] == 0)
     True
     """
+    return spread_over(*directly(sentences, question))
+
+
+def directly(sentences: Sequence[Sequence[str]], question: Sequence[str]) -> tuple[sparse.csr_array, FloatArray]:
+    """Rows of length 1 for the sentences, words weighed, and the cosine of each with a question, up to a factor."""
     counts, columns = word_counts(sentences)
     n = len(sentences)
     idf = np.log((1.0 + n) / (0.5 + np.bincount(counts.indices, minlength=counts.shape[1])))
@@ -111,15 +124,19 @@ def relevance(sentences: Sequence[Sequence[str]], question: Sequence[str]) -> Fl
     rows = counts.copy()
     rows.data = np.sqrt(rows.data) * idf[rows.indices]
     rows.data /= np.repeat(np.sqrt(np.add.reduceat(rows.data**2, rows.indptr[:-1])), np.diff(rows.indptr))
-    direct = np.asarray(rows @ asked)
+    return rows, np.asarray(rows @ asked)
+
+
+def spread_over(rows: sparse.csr_array, direct: FloatArray) -> FloatArray:
+    """Relevance after the walk over the cosines of the rows, in units of the mean of what is direct."""
     total = float(direct.sum())
     if total <= 0.0:
-        return np.zeros(n)
+        return np.zeros(direct.size)
     by_word, r = rows.T.tocsr(), direct
     degree = rows @ np.asarray(rows.sum(axis=0)).ravel()
     for _ in range(STEPS):
         r = (1.0 - ONWARD) * direct + ONWARD * (rows @ (by_word @ (r / degree)))
-    return np.asarray(r / total * n)
+    return np.asarray(r / total * direct.size)
 
 
 def matching(vocabulary: Sequence[str], question: Sequence[str]) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn._notebook import short_repr
 from dpplearn.decoding.diversity import check_diversity
 from dpplearn.decoding.limits import fits
 from dpplearn.summarize.model.prepared import Prepared
@@ -31,6 +32,9 @@ class Choice(NamedTuple):
     likeness: bool = True
     leaning: IntArray | None = None
     chance: FloatArray | None = None
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
 
 def choose(
@@ -82,10 +86,11 @@ def choose(
     if fill and unit != "sentences":
         return found(decoded(allowed))
     worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, out, forms)
-    found = partial(found, chance=worth.given(np.empty(0, np.int64)))
+    if decoder != "consensus" or unit == "sentences":
+        _ = worth.rows  # asked for below; probabilities of single sentences then come with them
+    found, alone = partial(found, chance=worth.alone), worth.alone
     if unit == "sentences":
         return found(worth.filled(decoded(allowed), room, least=0.0))
-    alone = worth.given(pinned)
     good = allowed & (alone >= worth.least)
     if pinned.size or fits(cost[good], bound).any():
         good[pinned] = True

@@ -74,9 +74,8 @@ def choose_standing(
         return start  # there are no others
     may, allowed, inside = allowed, allowed.copy(), pinned
     while (found := np.setdiff1d(loose(read, choice.subset), pinned)).size:
-        out = read.leaning_without(choice.subset)
-        out[pinned] = False
         if brings is not None:
+            out = read.leaning_without(choice.subset, allowed)
             for i in found.tolist():
                 chain = leaned_on(read, i)
                 if read.has_two_forms(np.union1d(inside, chain)):
@@ -88,7 +87,9 @@ def choose_standing(
             if choice.subset[place[choice.subset].argmin()] not in found:
                 break
             stand = np.setdiff1d(choice.subset, found)
-            out &= place < (place[stand].min() if stand.size else len(read))
+            first = place < (place[stand].min() if stand.size else len(read))
+            out = read.leaning_without(choice.subset, allowed & first)
+        out[pinned] = False
         allowed &= ~out
         choice = pick(allowed, inside) if allowed.any() else start
         enough = cost[start.subset].sum() * (1.0 if not np.ptp(cost) else SHORTEST if brings is None else 0.0)
@@ -111,7 +112,7 @@ def readable(
     brings = None
     if with_context:
         worth = Worth.of(ready.kernel(diversity), cost, bound, pinned, np.flatnonzero(~allowed), read.forms)
-        brings = as_likely(worth.given(np.empty(0, np.int64)), cost, bound)
+        brings = as_likely(worth.alone, cost, bound)
     every = np.arange(len(read))
     place = np.argsort(every if order == IMPORTANCE else in_order(read, every, order, ready.kernel(diversity)))
     return choose_standing(pick, read, allowed, pinned, cost, place, brings)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import fits
-from dpplearn.summarize.model.tfidf import word_counts
-
-Tokens = Sequence[str]
+from dpplearn.summarize.model.grams import PAIRS, WORDS, Texts, Tokens
 
 
 def pairs_oracle(
-    sentences: Sequence[Tokens],
+    sentences: Texts | Sequence[Tokens],
     references: Sequence[Tokens],
     cost: FloatArray,
     budget: float,
@@ -29,11 +26,11 @@ def pairs_oracle(
     >>> pairs_oracle(texts, [["a", "b", "c", "d"]], np.ones(3), budget=1)
     array([1])
     """
-    return raise_f(sentences, references, cost, budget, (as_they_are, in_pairs), exclusive)
+    return raise_f(sentences, references, cost, budget, (WORDS, PAIRS), exclusive)
 
 
 def rouge_oracle(
-    sentences: Sequence[Tokens],
+    sentences: Texts | Sequence[Tokens],
     references: Sequence[Tokens],
     cost: FloatArray,
     budget: float,
@@ -47,57 +44,40 @@ def rouge_oracle(
     >>> rouge_oracle(texts, [["a", "b", "c", "d"]], np.ones(4), budget=3)
     array([1, 2])
     """
-    return raise_f(sentences, references, cost, budget, (as_they_are,), exclusive)
+    return raise_f(sentences, references, cost, budget, (WORDS,), exclusive)
 
 
 def raise_f(
-    sentences: Sequence[Tokens],
+    sentences: Texts | Sequence[Tokens],
     references: Sequence[Tokens],
     cost: FloatArray,
     budget: float,
-    readings: Sequence[Callable[[Tokens], Tokens]],
+    kinds: Sequence[int],
     exclusive: IntArray | None = None,
 ) -> IntArray:
-    """Add the sentence that raises the sum of F over some readings of the texts most.
+    """Add the sentence that raises the sum of F over words, or pairs of them, or both, most.
 
     F is that of all references together (ROUGE's average): with H the clipped matches summed over references,
     F = 2 H / (sum of reference lengths + number of references x extract length).
     """
-    parts = [
-        (shared_counts(theirs, ours), np.array([len(one) for one in ours], np.float64), sum(map(len, theirs)))
-        for theirs, ours in ([[*map(read, texts)] for texts in (references, sentences)] for read in readings)
-    ]
+    texts = Texts.of(sentences)
+    parts = [texts.shared(references, kind) for kind in kinds]
 
     def score(Y: list[int]) -> FloatArray:
-        now, then = 0.0, np.zeros(len(sentences))
-        for (R, C), size, total in parts:
-            have, length, n = C[Y].sum(axis=0), size[Y].sum(), len(R)
-            hits = sum(np.minimum(have + C, reference).sum(axis=1) for reference in R)
-            then += 2 * hits / np.maximum(total + n * (length + size), 1.0)
-            now += 2 * np.minimum(have, R).sum() / max(total + n * length, 1.0)
+        now, then = 0.0, np.zeros(cost.size)
+        for part in parts:
+            have, length, n, total = part.have(Y), part.size[Y].sum(), len(part.R), part.lengths.sum()
+            kept = np.minimum(have, part.R).sum()  # min(have + C, R) = min(have, R) + min(C, what have leaves of R)
+            hits = kept + part.hits(np.maximum(part.R - have, 0.0)).sum(axis=0)
+            then += 2 * hits / np.maximum(total + n * (length + part.size), 1.0)
+            now += 2 * kept / max(total + n * length, 1.0)
         return np.where(then > now + 1e-12, then, -np.inf)
 
     return fill(cost, budget, score, exclusive)
 
 
-def as_they_are(tokens: Tokens) -> Tokens:
-    """The words themselves."""
-    return tokens
-
-
-def in_pairs(tokens: Tokens) -> Tokens:
-    """The words of a text, two by two in a row.
-
-    Examples
-    --------
-    >>> in_pairs(["rain", "fell", "again"])
-    ['rain fell', 'fell again']
-    """
-    return [f"{a} {b}" for a, b in pairwise(tokens)]
-
-
 def paper_oracle(
-    sentences: Sequence[Tokens],
+    sentences: Texts | Sequence[Tokens],
     references: Sequence[Tokens],
     cost: FloatArray,
     budget: float,
@@ -111,13 +91,12 @@ def paper_oracle(
     >>> paper_oracle(texts, [["a", "b", "c", "d"]], np.ones(4), budget=3)
     array([1, 2])
     """
-    R, C = shared_counts(references, sentences)
-    size = np.array([len(words) for words in sentences], np.float64)
+    shared = Texts.of(sentences).shared(references, WORDS)
+    others = shared.lengths - shared.R.sum(axis=1)  # words that no sentence has
 
     def score(Y: list[int]) -> FloatArray:
-        left = np.maximum(R - C[Y].sum(axis=0), 0.0)
-        hits = np.array([np.minimum(C, reference).sum(axis=1) for reference in left])
-        lengths = left.sum(axis=1)[:, None] + size
+        left = np.maximum(shared.R - shared.have(Y), 0.0)
+        hits, lengths = shared.hits(left), (left.sum(axis=1) + others)[:, None] + shared.size
         F = np.divide(2 * hits, lengths, out=np.zeros_like(hits), where=lengths > 0).mean(axis=0)
         return np.where(F > 0.0, F, -np.inf)
 
@@ -148,13 +127,9 @@ def fill(
     return np.sort(np.array(chosen, np.int64))
 
 
-def shared_counts(references: Sequence[Tokens], sentences: Sequence[Tokens]) -> tuple[FloatArray, FloatArray]:
-    """How often each reference, and each sentence, has each word of the references."""
-    R, vocabulary = word_counts(references)
-    return R.toarray(), word_counts(sentences, vocabulary)[0].toarray()
-
-
-ORACLES: dict[str, Callable[[Sequence[Tokens], Sequence[Tokens], FloatArray, float, IntArray | None], IntArray]] = {
+ORACLES: dict[
+    str, Callable[[Texts | Sequence[Tokens], Sequence[Tokens], FloatArray, float, IntArray | None], IntArray]
+] = {
     "pairs": pairs_oracle,
     "rouge": rouge_oracle,
     "paper": paper_oracle,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,9 @@ from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.similarity_parts import likeness
+from dpplearn.summarize.text.matching import match_words
 
+Mask: TypeAlias = npt.NDArray[np.bool_]
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
 TYPICAL = 200_000  # and "typical" at most
 
@@ -42,6 +45,7 @@ class Prepared:
     _asked: Latest[Prepared] = field(default_factory=Latest, init=False, repr=False)
     _kernel: Latest[Candidates] = field(default_factory=Latest, init=False, repr=False)
     _marginals: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
+    _allowed: Latest[Mask] = field(default_factory=Latest, init=False, repr=False)
 
     def __repr__(self) -> str:
         about = "" if self.question is None else f", about {self.question.text!r:.60}"
@@ -120,11 +124,15 @@ class Prepared:
         """As the candidates have it."""
         return self.read.said
 
-    def allowed(self, pinned: IntArray, excluded: IntArray) -> npt.NDArray[np.bool_]:
+    def allowed(self, pinned: IntArray, excluded: IntArray) -> Mask:
         """Which sentences may be chosen: not the excluded, and of those with the same words only one.
 
         With a sentence its shorter forms are excluded, and with a form that is pinned all others of its sentence.
         """
+        key = pinned.tobytes(), excluded.tobytes()
+        return self._allowed.get(key, lambda: self._find_allowed(pinned, excluded)).copy()
+
+    def _find_allowed(self, pinned: IntArray, excluded: IntArray) -> Mask:
         excluded = self.excluded(pinned, excluded)
         others = np.setdiff1d(np.arange(self.n), [*pinned, *excluded])
         allowed = np.zeros(self.n, np.bool_)
@@ -146,7 +154,17 @@ class Prepared:
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
-        said, _ = Numbered.of(self.read.matched(self.language))
+        return self._agreement(self.read.matched(self.language))
+
+    def _agreement_without(self, out: Mask) -> list[tuple[float, Any]]:
+        """The same where some are no candidates: what these say counts for nothing, and is not read for it."""
+        if "agreement" in vars(self):
+            return self.agreement
+        texts = zip(self.read.texts, out.tolist(), strict=True)
+        return self._agreement([() if gone else match_words(text, self.language) for text, gone in texts])
+
+    def _agreement(self, words: Sequence[Sequence[str]]) -> list[tuple[float, Any]]:
+        said, _ = Numbered.of(words)
         parts = [(1.0 - self.bigrams, said.counts())]
         if self.bigrams > 0.0:
             parts.append((self.bigrams, said.pairs().counts()))
@@ -158,20 +176,23 @@ class Prepared:
         cost: FloatArray,
         bound: float,
         *,
+        include: IntArray,
+        exclude: Mask,
         rng: int = 0,
         overrun: float = 0.0,
         n_samples: int = SAMPLES,
         diversity: float = 0.5,
-        **pins: Any,
     ) -> IntArray:
         """Items that fit: by the decoder called so, and by the greedy one where that finds none.
 
         Sampled and consensus sets may cost `overrun` more than the bound.
         """
-        model, pins = self.kernel(diversity), pins | {"diversity": diversity, "exclusive": self.read.forms}
+        model, forms = self.kernel(diversity), self.read.forms
+        pins: dict[str, Any] = {"include": include, "exclude": exclude, "exclusive": forms, "diversity": diversity}
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
-            items = consensus(model, cost, bound + overrun, utility=self.agreement, rng=rng, **pins).subset
+            utility = self._agreement_without(exclude)
+            items = consensus(model, cost, bound + overrun, utility=utility, rng=rng, **pins).subset
         elif name in ("sampled", "typical"):
             items = self._sampled(name, cost, bound, overrun, n_samples, rng=rng, model=model, **pins)
         elif name != "greedy":

@@ -21,9 +21,9 @@ from scipy import sparse
 from dpplearn._checks import Features, FloatArray
 from dpplearn.learning.parts import Part, joined, unit_rows
 from dpplearn.learning.similarity import Fixed, Mixture
+from dpplearn.summarize.model.grams import in_pairs
 from dpplearn.summarize.model.meaning import MEANING, Meaning
 from dpplearn.summarize.model.numbered import Numbered
-from dpplearn.summarize.model.oracle import in_pairs
 from dpplearn.summarize.model.quality_features import Reading
 from dpplearn.summarize.model.tfidf import Idf
 from dpplearn.summarize.text.words import words

@@ -84,9 +84,11 @@ class SplitCluster:
         found = np.flatnonzero(self.places == self.places[i] - 1)
         return int(found[0]) if found.size else -1
 
-    def leaning_without(self, subset: IntArray) -> npt.NDArray[np.bool_]:
-        """Which sentences lean on one that is not in a set."""
-        return np.asarray(self.leaning & ~np.isin(self.places - 1, self.places[subset]))
+    def leaning_without(self, subset: IntArray, among: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Which of some sentences lean on one that is not in a set."""
+        found = among & ~np.isin(self.places - 1, self.places[subset])
+        found[found] = [self.leans(i) for i in np.flatnonzero(found).tolist()]
+        return found
 
     def considered(self, order: Iterable[int]) -> dict[str, int]:
         """Of sentences with the same words, the first in this order, by what is said."""

@@ -21,7 +21,7 @@ from dpplearn._io.atomic import replace_file
 from dpplearn._io.workfolder import read_record, write_record
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.parts import Part
-from dpplearn.learning.storage.shards import pointers, refeatured, save_shard
+from dpplearn.learning.storage.shards import add_features, pointers, save_without_features
 from dpplearn.summarize.corpora.pieces import Piece
 from dpplearn.summarize.model.features import Draft
 from dpplearn.summarize.model.quantiles import Counts, Question
@@ -147,7 +147,7 @@ def write_shard(some: list[Drafted], settings: SummarizerSettings, out: Path, nu
             rows=np.concatenate(rows),
             row_ptr=pointers(map(len, rows)),
         )
-    save_shard(items_file, X, y, weights)
+    save_without_features(items_file, X, y, weights)
     return [len(some), squares(some)]
 
 
@@ -168,8 +168,14 @@ class Counting(NamedTuple):
 def count_digits(asked: Counting) -> Counts:
     """The counts of the sentences' own values, those of their shorter forms left out."""
     names = [entry.name for entry in asked.settings.sentence_features().entries]
-    values = np.concatenate([whole_values(path) for path in asked.files])
+    values = all_values(tuple((path, path.stat().st_mtime_ns) for path in asked.files))
     return asked.question.answer({name: values[:, names.index(name)] for name in asked.question.begins})
+
+
+@lru_cache(maxsize=1)
+def all_values(files: tuple[tuple[Path, int], ...]) -> FloatArray:
+    """Those of some files, kept in a worker for the next question."""
+    return np.concatenate([whole_values(path) for path, _ in files])
 
 
 def whole_values(path: Path) -> FloatArray:
@@ -204,6 +210,6 @@ def bin_shard(asked: Binning) -> None:
         own = rows[row_ptr[t] : row_ptr[t + 1]]
         blocks_of = [features.columns_of(dict(zip(names, one, strict=True))) for one in each]
         made.append(np.concatenate(blocks_of)[own])
-    refeatured(asked.items, asked.out, np.concatenate(made), features.names)
+    add_features(asked.items, asked.out, np.concatenate(made), features.names)
     for path in (asked.items, asked.values):  # the shard is whole: what it was made of only takes room
         path.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpplearn._checks import IntArray
 from dpplearn.summarize.corpora.mismatch import read_as
+from dpplearn.summarize.model.grams import Texts
 from dpplearn.summarize.model.oracle import ORACLES
 from dpplearn.summarize.model.settings import SummarizerSettings
 from dpplearn.summarize.model.split_cluster import SplitCluster
@@ -20,15 +21,16 @@ def training_targets(found: SplitCluster, settings: SummarizerSettings) -> list[
     together: list[Sequence[str]] = [found.cluster.references]
     if settings.targets == "each":
         together = [[reference] for reference in found.cluster.references if reference.strip()]
-    return [extract(found, settings, references) for references in together]
+    return extracts(found, settings, together)
 
 
-def extract(found: SplitCluster, settings: SummarizerSettings, references: Sequence[str]) -> IntArray:
-    """The sentences of a cluster that come nearest to the references within the budget, by the oracle's rule."""
+def extracts(found: SplitCluster, settings: SummarizerSettings, each: Sequence[Sequence[str]]) -> list[IntArray]:
+    """For each of some lists of references the sentences that come nearest to them within the budget."""
     budget, unit, language = settings.budget, settings.unit, read_as(found.cluster, settings.language)
     # of sentences with the same words only the first: a set with two of them has probability 0
     first = [*found.considered(range(len(found))).values()]
     cost = np.full(len(found), np.inf)
     cost[first] = found.costs(unit)[first]
-    wanted = [match_words(cut(reference, budget, unit), language) for reference in references]
-    return ORACLES[settings.oracle](found.matched(language), wanted, cost, limit(budget, unit), found.forms)
+    texts, oracle = Texts.of(found.matched(language)), ORACLES[settings.oracle]
+    wanted = [[match_words(cut(reference, budget, unit), language) for reference in some] for some in each]
+    return [oracle(texts, some, cost, limit(budget, unit), found.forms) for some in wanted]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
+from dpplearn._notebook import short_repr
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.decoding.limits import fits
@@ -44,6 +45,8 @@ class Corpus:
     weight : float
         How many clusters they count as, all together.
     """
+
+    __repr__ = short_repr
 
     name: str
     clusters: Sequence[Cluster]

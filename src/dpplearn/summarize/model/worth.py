@@ -20,14 +20,16 @@ sentences alike excludes none. No other number enters, so that the rule is the s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.candidates import Candidates
-from dpplearn.decoding.tilt import find_tilt, tilted
+from dpplearn.decoding.tilt import find_tilt, tilted, tilted_marginals
 from dpplearn.process import remaining
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -35,38 +37,78 @@ Room: TypeAlias = Callable[[IntArray, Mask], Mask]
 SAME = 1e-10  # added to K's diagonal: about what a sentence that depends on the others keeps of its probability
 
 
-class Worth(NamedTuple):
-    """The model's own summaries of one length: rows with K = rows rows^T (0 where pinned or excluded), and F / 2."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Worth:
+    """The model's own summaries of one length, given what must be in and out; `room` is what is left for the others.
 
-    rows: FloatArray
-    least: float
+    `forms` says which sentence each is a form of: a form is as likely as its sentence is in any form.
+    """
+
+    model: Candidates
+    cost: FloatArray
+    room: float
+    pinned: IntArray
+    out: IntArray
+    forms: IntArray | None = None
 
     @classmethod
     def of(
         cls, model: Candidates, cost: FloatArray, bound: float, pinned: IntArray, out: IntArray,
         forms: IntArray | None = None,
     ) -> Worth:  # fmt: skip
-        """Of the model, given what must be in and out, at the length that is left for the others.
+        """Of the model, at the length that is left beside the pinned."""
+        return cls(model, cost, bound - float(cost[pinned].sum()), pinned, out, forms)
 
-        `forms` says which sentence each is a form of: a form is as likely as its sentence is in any form.
-        """
-        rest, room = remaining(model.n, pinned, out), bound - float(cost[pinned].sum())
-        if not rest.size or room <= 0.0:
-            return cls(np.zeros((model.n, 0)), 1.0)
-        lam, V = model.given(pinned, out).eigenpairs
-        rows = np.zeros((model.n, lam.size))
-        rows[rest] = V * np.sqrt(tilted(lam, find_tilt(lam, V, cost[rest], room)))
-        p = np.einsum("ij,ij->i", rows, rows)
-        least = float(cost @ p**2 / (cost @ p)) / 2.0
-        if forms is not None:
-            q = np.minimum(np.bincount(forms, p)[forms], 1.0)
-            least = float((cost * p) @ q / (cost @ p)) / 2.0  # a draw has one form, and shares it with any other
-            rows = rows * np.sqrt(np.divide(q, p, out=np.ones_like(p), where=p > 0.0))[:, None]
-        return cls(rows, least)
+    @cached_property
+    def rest(self) -> IntArray:
+        """What is neither in nor out, where there is room."""
+        rest = remaining(self.model.n, self.pinned, self.out)
+        return rest if self.room > 0.0 else rest[:0]
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """Rows with K = rows rows^T, 0 where pinned or excluded; of single sentences `alone` says the same for less."""
+        rows, p = self._rows, self._chance
+        scale = np.divide(self.alone, p, out=np.ones_like(p), where=p > 0.0)
+        return rows if self.forms is None else rows * np.sqrt(scale)[:, None]
+
+    @cached_property
+    def _rows(self) -> FloatArray:
+        if not self.rest.size:
+            return np.zeros((self.model.n, 0))
+        lam, V = self.model.given(self.pinned, self.out).eigenpairs
+        rows = np.zeros((self.model.n, lam.size))
+        rows[self.rest] = V * np.sqrt(tilted(lam, find_tilt(lam, V, self.cost[self.rest], self.room)))
+        return rows
+
+    @cached_property
+    def _chance(self) -> FloatArray:
+        """K_ii, of each form by itself; from the rows, where these were asked for first."""
+        if "_rows" in vars(self):
+            return np.einsum("ij,ij->i", self._rows, self._rows)
+        p = np.zeros(self.model.n)
+        if self.rest.size:
+            given = self.model.given(self.pinned, self.out)
+            p[self.rest] = tilted_marginals(given, self.cost[self.rest], self.room)
+        return p
+
+    @cached_property
+    def alone(self) -> FloatArray:
+        """P(i in R) of every sentence, in any form; 0 for a form that has none."""
+        p = self._chance
+        return (
+            p if self.forms is None else np.where(p > 0.0, np.minimum(np.bincount(self.forms, p)[self.forms], 1.0), p)
+        )
+
+    @cached_property
+    def least(self) -> float:
+        """F / 2; of forms, a draw has one, and shares it with any other."""
+        share = self.cost * self._chance
+        return float(share @ self.alone / share.sum()) / 2.0 if self.rest.size else 1.0
 
     def given(self, subset: IntArray) -> FloatArray:
         """p_i of every sentence, given these: what is left of its row beside those that they span."""
-        return self._beside(self._span(subset))
+        return self._beside(self._span(subset)) if subset.size else self.alone.copy()
 
     def _span(self, subset: IntArray) -> FloatArray:
         """Orthonormal rows that span those of the subset."""
@@ -106,7 +148,7 @@ class Worth(NamedTuple):
         one is as likely as that: 0 for any. Of those that depend on the set, whose p_i is 0, the likeliest alone.
         """
         floor = self.least if least is None else least
-        alone, span = self.given(np.empty(0, np.int64)), self._span(subset)
+        alone, span = self.alone, self._span(subset)
         p = self._beside(span)
         free = np.ones(p.size, np.bool_)
         while (free := room(subset, free & (p.round(12) >= floor))).any():

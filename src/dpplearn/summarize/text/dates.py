@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from functools import cache
+from functools import cache, lru_cache
 
 from dpplearn.summarize.text.word_lists import word_lists
 from dpplearn.summarize.text.words import words
@@ -18,6 +18,7 @@ _NUMERIC = re.compile(r"(?<![0-9])([0-9]{1,4})([./-])([0-9]{1,2})\2([0-9]{2,4})(
 _CLOCK = re.compile(r"(?<![0-9])([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])(?:\s*([AaPp])\.?[Mm])?")
 
 
+@lru_cache(maxsize=4096)  # of the same documents, each time that their sentences are put in order
 def parse_date(text: str | None) -> datetime | None:
     """The time that a date says, without a zone where it has none; None where it says none, or no day of a year.
 

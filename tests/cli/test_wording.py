@@ -1,0 +1,52 @@
+"""Errors of commands name options; what only looks like an argument stays."""
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from dpplearn.cli import main
+from dpplearn.cli.wording import with_options
+
+FIT = click.Command(
+    "fit",
+    params=[
+        *(click.Option([name]) for name in ("--rank", "--max-per-group", "--text", "--checkpoint")),
+        click.Option(["--keep-all"], is_flag=True),
+        click.Option(["--references", "only"]),
+        click.Argument(["model"]),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("rank must be 3 or more.", "--rank must be 3 or more."),
+        ("It is too small. rank must grow.", "It is too small. --rank must grow."),
+        ("Pass rank=7, or less.", "Pass --rank 7, or less."),
+        ("found max_per_group=2.5.", "found --max-per-group 2.5."),
+        ('with text="body" and keep_all=True', "with --text body and --keep-all"),
+        ("pass rank=None.", "pass no --rank."),
+        ("the rank must be 3", "the rank must be 3"),
+        ("items.jsonl, line 3: text must be a text.", "items.jsonl, line 3: text must be a text."),  # a field
+        ("model must be fitted, only must", "model must be fitted, only must"),
+        ("Raise max_per_group, or rank.", "Raise --max-per-group, or rank."),
+        ("the field 'max_per_group' is missing", "the field 'max_per_group' is missing"),
+        ("pass nonkeep_all=False", "pass --keep-all"),
+        ("low_rank=3 and ranks=4", "low_rank=3 and ranks=4"),
+    ],
+)
+def test_arguments_become_options(said, shown):
+    assert with_options(said, FIT) == shown
+    assert with_options(said, None) == said
+
+
+def test_commands_do_so(tmp_path):
+    (tmp_path / "a.txt").write_text("It rained in Brenn. Ten boats sank.")
+    for arguments, said in (
+        (["summarize", tmp_path / "a.txt", "--about", "?"], "Error: --about must have a word"),
+        (["summarize", tmp_path / "a.txt", "--budget", "-3"], "--budget must"),
+    ):
+        result = CliRunner().invoke(main, [*map(str, arguments)])
+        assert result.exit_code in (1, 2)
+        assert said in result.stderr

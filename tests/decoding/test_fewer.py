@@ -1,0 +1,64 @@
+"""A set of fewer items than were asked for says so: only greedy fills k."""
+
+import numpy as np
+import pytest
+
+from dpplearn import ConditionalDPP, ItemSet, diversify
+from dpplearn.decoding.fewer import could_take
+from dpplearn.decoding.limits import check_limits
+
+SAID = "of the 9 items asked for, though more would fit"
+
+
+@pytest.mark.parametrize("method", ["exact", "local", "sampled"])
+def test_diversify_says_that_fewer_were_chosen(method, rng):
+    E, s = rng.standard_normal((12, 4)), rng.standard_normal(12)
+    options = {"n_samples": 2000, "rng": 0} if method == "sampled" else {}
+    found = diversify(E, s, k=9, method=method, **options)
+    assert len(found) < 9  # four directions: no further item has a gain of 1
+    assert f"{len(found)} {SAID}" in found.reason
+    assert "greedy" in found.reason
+    near = [x for x in found.skipped if x.similarity < 0.5]
+    assert all(x.reason.startswith("the set is preferred without it") for x in near)
+    assert len(diversify(E, s, k=9)) == 9
+    full = diversify(E, s, k=2, method=method, **options)
+    assert len(full) == 2
+    assert "asked for" not in full.reason
+    unasked = diversify(E, s, method=method, **options)
+    assert "asked for" not in unasked.reason
+
+
+def test_where_no_sample_counted_none_was_preferred():
+    found = diversify(np.eye(40), np.zeros(40), k=3, method="sampled", n_samples=200, rng=0)
+    assert len(found) == 0
+    assert "all had more than 3 items" in found.reason
+    assert "prefers" not in found.reason
+
+
+def test_a_model_says_so_too(rng):
+    x = ItemSet(np.column_stack([np.ones(12), rng.standard_normal(12)]), phi=rng.standard_normal((12, 3)))
+    model = ConditionalDPP().fit([x], [[0, 1]])
+    for decoder in ("exact", "local"):
+        found = model.decode(x, decoder=decoder, k=9)
+        assert len(found) < 9
+        assert f"{len(found)} {SAID}" in found.reason
+    assert "asked for" not in model.decode(x, decoder="greedy", k=9).reason
+    assert "asked for" not in model.decode(x, decoder="exact").reason
+
+
+def test_what_has_no_room_is_not_short():
+    """By hand: the budget, what excludes each other, and what is excluded leave no item that could be taken."""
+    cost = [2.0, 2.0, 3.0]
+
+    def room(subset, budget=None, k=3, **more):
+        return could_take(check_limits(3, cost, budget, k, (), more.pop("exclude", ()), **more), np.array(subset))
+
+    assert room([0], budget=4)
+    assert not room([0], budget=3.5)
+    assert not room([0, 1], budget=4)
+    assert room([0], budget=5, exclude=[1])
+    assert not room([0], budget=4, exclude=[1])
+    assert not room([0], exclude=[2], exclusive=[0, 0, 1])
+    assert room([0], exclusive=[0, 0, 1])
+    assert not room([0, 1], k=2)
+    assert not room([0, 1, 2])

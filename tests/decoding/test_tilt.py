@@ -1,0 +1,81 @@
+"""Tilted marginals by Newton steps, against the eigenvectors of the same kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from brute_decoding import kernel, random_problem
+from dpplearn import DPP, LowRankDPP
+from dpplearn.decoding.tilt import by_newton, find_tilt, tilted, tilted_kernel, tilted_marginals
+
+
+def by_eigenvectors(L, cost, target):
+    lam, V = DPP(L).eigenpairs
+    return (V * tilted(lam, find_tilt(lam, V, cost, target))) @ V.T
+
+
+def similar(seed, n=40, rank=None, scale=0.0):
+    """Items that are alike, as sentences are: positive cosines, qualities below 1 or above."""
+    rng = np.random.default_rng(seed)
+    phi = np.abs(rng.standard_normal((n, rank or 2 * n))) ** 3
+    phi /= np.linalg.norm(phi, axis=1, keepdims=True)
+    return kernel(np.exp(scale + 0.7 * rng.standard_normal(n)), phi), rng.integers(5, 40, n).astype(float)
+
+
+@pytest.mark.parametrize("scale", [-6.0, -2.0, 0.0, 3.0])
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.5, 0.9, 1.5])
+@pytest.mark.parametrize("seed", range(3))
+def test_marginals_are_those_of_the_eigenvectors(seed, share, scale):
+    L, cost = similar(seed, scale=scale)
+    target = share * cost.sum()
+    K = by_eigenvectors(L, cost, target)
+    np.testing.assert_allclose(tilted_marginals(DPP(L), cost, target), K.diagonal(), rtol=1e-9)
+    found = tilted_kernel(DPP(L), cost, target)
+    np.testing.assert_allclose(found, K, atol=1e-10)
+    np.testing.assert_allclose(found, found.T, atol=1e-15)
+    assert found.flags.c_contiguous
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.24, 0.3, 0.6])
+def test_dependent_items(share):
+    """Of rank 10 and 40 items: all that may be drawn costs a quarter of them, and 95 % of that is asked for at most."""
+    L, cost = similar(0, rank=10)
+    cost[:] = 1.0
+    K = by_eigenvectors(L, cost, share * 40)
+    np.testing.assert_allclose(tilted_marginals(DPP(L), cost, share * 40), K.diagonal(), rtol=1e-8)
+    np.testing.assert_allclose(tilted_kernel(DPP(L), cost, share * 40), K, atol=1e-8)
+    assert tilted_marginals(DPP(L), cost, 1e9).sum() == pytest.approx(9.5)
+
+
+def test_few_factors_are_enough_for_texts(monkeypatch):
+    """No eigenvectors for what summaries ask for, and two or three factors instead."""
+    from scipy.linalg import lapack
+
+    calls, factor = [], lapack.dpotrf
+    monkeypatch.setattr(lapack, "dpotrf", lambda *a, **o: calls.append(0) or factor(*a, **o))
+    monkeypatch.setattr(DPP, "eigenpairs", property(lambda _: pytest.fail("eigenvectors")))
+    for seed in range(5):
+        L, cost = similar(seed, n=200, scale=-1.0)
+        dpp = DPP(L)
+        calls.clear()
+        p = tilted_marginals(dpp, cost, 100.0)
+        assert p @ cost == pytest.approx(100.0, rel=1e-11)
+        assert len(calls) <= 3
+
+
+def test_other_kinds_take_the_long_way():
+    q, phi, cost, budget = random_problem(1, n=12, rank=5)
+    L = kernel(q, phi)
+    low = LowRankDPP(q[:, None] * phi)
+    assert by_newton(low, cost, budget, 1e-4) is None
+    np.testing.assert_allclose(tilted_marginals(low, cost, budget), by_eigenvectors(L, cost, budget).diagonal())
+    given = DPP.from_marginal(DPP(L).K)
+    np.testing.assert_allclose(tilted_kernel(given, cost, budget), by_eigenvectors(L, cost, budget), atol=1e-8)
+    assert tilted_marginals(DPP(np.zeros((3, 3))), np.ones(3), 1.0).max() < 1e-300
+    nothing = np.diag([0.3, 0.0, 0.2])
+    assert tilted_marginals(DPP(nothing), np.ones(3), 0.4)[1] == 0.0
+    wide = np.diag([1e-5, 1e8, 1.0])
+    for target in (0.5, 1.5, 2.5):
+        p = tilted_marginals(DPP(wide), np.ones(3), target)
+        assert p.sum() == pytest.approx(target)
