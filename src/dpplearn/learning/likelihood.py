@@ -28,13 +28,8 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import Inverse, Normalizer, Operand, normalize
 from dpplearn.learning.quality import MAX_ETA, LogLinear, Quality, check_eta
 from dpplearn.learning.similarity.fixed import Fixed
-<<<<<<< HEAD
-from dpplearn.learning.similarity.learned import Learned, Linear
-from dpplearn.learning.similarity.record import Derivative, Similarity
-=======
-from dpplearn.learning.similarity.learned import Learned, bend_simplex, simplex_jacobian
+from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.similarity.record import Similarity
->>>>>>> main
 from dpplearn.learning.sized import normalize_sized
 
 
