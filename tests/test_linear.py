@@ -44,7 +44,7 @@ READERS = {
     "select.jsonl": read_items,
     "select.csv": read_items,
     "sentences": lambda path: split_sentences(path.read_text("utf-8")),
-    "candidates": lambda path: Cluster.from_texts([path.read_text("utf-8"), "It rained."]).candidates(),
+    "candidates": lambda path: Cluster.from_texts([path.read_text("utf-8")] * 2).candidates(),  # all of it repeated
     "words": lambda path: words(path.read_text("utf-8")),
 }
 OPENINGS = {

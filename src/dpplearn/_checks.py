@@ -237,6 +237,15 @@ def check_int(x: Any, name: str, *, low: int = 0, high: int | None = None) -> in
     return value
 
 
+def check_between(x: Any, name: str, low: float, high: float) -> float:
+    """A finite number in [low, high]."""
+    if isinstance(x, bool | np.bool_) or not isinstance(x, int | float | np.number) or not np.isfinite(x):
+        raise TypeError(f"{name} must be a finite number, found {x!r:.60}.")
+    if not low <= x <= high:
+        raise ValueError(f"{name} must lie between {low:g} and {high:g}, found {x:.6g}.")
+    return float(x)
+
+
 def check_rng(rng: Seed) -> np.random.Generator:
     """A numpy Generator from a seed, a Generator or None (fresh entropy)."""
     if isinstance(rng, np.random.Generator):

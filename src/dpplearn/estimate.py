@@ -13,6 +13,8 @@ class Estimate(float):
     (3.5, 0.1)
     >>> x
     2.5 ± 0.1
+    >>> Estimate(float("nan"), float("nan"))
+    nan (not estimated)
     """
 
     standard_error: float
@@ -26,4 +28,6 @@ class Estimate(float):
         return float(self), self.standard_error
 
     def __repr__(self) -> str:
+        if self != self:
+            return "nan (not estimated)"
         return f"{float(self):.6g} ± {self.standard_error:.2g}" if self.standard_error else f"{float(self)!r}"

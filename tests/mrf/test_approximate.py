@@ -367,8 +367,11 @@ def test_every_family_answers_alike(family, rng):
     np.testing.assert_array_equal(found.pair_probs, again.pair_probs)
     np.testing.assert_array_equal(found.pair_probs.diagonal(), found.marginals)
     np.testing.assert_allclose(found.marginals, mrf.marginals, atol=0.15)
+    assert "nan" not in repr(found)
     if family == "gibbs":
         assert np.isnan(found.log_normalizer)
+        assert "log Z not estimated" in repr(found)
+        assert "not estimated" in repr(found.log_normalizer)
     else:
         assert found.log_normalizer == pytest.approx(mrf.log_normalizer, abs=1.5)
     assert f"16 items by {family}" in repr(found)

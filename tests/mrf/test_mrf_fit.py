@@ -8,8 +8,9 @@ from brute import pmf, random_kernel, subsets
 from brute_mrf import position, random_mrf
 from dpplearn import DPP, KDPP
 from dpplearn.mrf import PairwiseMRF, fit_dpp_to, fit_mrf_to, kl_divergence, pair_to_dpp, pair_to_mrf
-from dpplearn.mrf.divergence import Divergence, branch_masses, expected_log_prob
+from dpplearn.mrf.branches import branch_masses, expected_log_prob
 from dpplearn.mrf.enumeration import inclusion_probs, moments
+from dpplearn.mrf.fit import Divergence
 from dpplearn.mrf.parameters import EDGE
 from dpplearn.mrf.starts import from_marginals, from_small_sets, tree_signs
 
@@ -30,7 +31,7 @@ def test_expected_log_prob_is_the_sum_over_subsets(n, rng):
 
 @pytest.mark.parametrize("n", [1, 2, 4, 5])
 def test_gradient_agrees_with_finite_differences(n, rng):
-    loss = Divergence.to(rng.dirichlet(np.ones(1 << n)))
+    loss = Divergence(rng.dirichlet(np.ones(1 << n)))
     x = loss.parameters(random_kernel(n, rng) + 0.1 * np.eye(n))
     steps = approx_fprime(x, lambda y: loss(y)[0], 1e-7)
     np.testing.assert_allclose(loss(x)[1], steps, atol=2e-5)
@@ -41,7 +42,7 @@ def test_gradient_agrees_with_finite_differences(n, rng):
 
 def test_gradient_is_zero_at_the_target(rng):
     L = random_kernel(5, rng) + 0.1 * np.eye(5)
-    loss = Divergence.to(brute_probabilities(L))
+    loss = Divergence(brute_probabilities(L))
     value, gradient = loss(loss.parameters(L))
     assert abs(value) < 1e-9
     assert np.abs(gradient).max() < 1e-7

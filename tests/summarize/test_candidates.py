@@ -108,6 +108,24 @@ def test_a_paragraph_of_several_files_counts_once():
     assert len(texts(Cluster.from_texts([f"{STORY}\n\n{STORY}"]))) == 4  # in one file it may be meant
 
 
+@pytest.mark.parametrize(
+    "story",
+    [
+        STORY,
+        "Hráz u Dolní Vsi se v pondělí protrhla a voda strhla oba mosty přes řeku.",
+        "Το φράγμα έσπασε τη Δευτέρα και ο ποταμός πήρε τις δύο γέφυρες της πόλης.",
+        "सोमवार को बाँध टूट गया और नदी दोनों पुलों को अपने साथ बहा ले गई थी।",
+        "انهار السد يوم الاثنين وجرف النهر الجسرين معا إلى البحر القريب.",
+    ],
+)
+def test_a_paragraph_is_the_same_in_other_marks_in_any_script(story):
+    first, rest = story.split(" ", 1)
+    again = f"“{first.upper()}  {rest}”"
+    changed = f"{story[:-1]} 2031."
+    found = Cluster.from_texts([story, again, changed]).candidates()
+    assert {(x.document, x.code, x.copy_of) for x in found.set_aside} == {(1, "repeated", 0)}
+
+
 def test_short_paragraphs_may_be_the_same_by_chance():
     assert len(texts(Cluster.from_texts(["Nobody was hurt.", "Nobody was hurt."]))) == 2
 

@@ -6,7 +6,19 @@ from pathlib import Path
 import pytest
 
 from dpplearn.summarize import Cluster
-from dpplearn.summarize.text.standing import LEAST, _is_plain, _weights, features, is_standing, standing
+from dpplearn.summarize.text.standing import (
+    _WORD,
+    LEAST,
+    _heads,
+    _is_furniture,
+    _is_plain,
+    _phrases,
+    _weights,
+    features,
+    is_standing,
+    listed,
+    standing,
+)
 
 LINES = Path(__file__).parent / "lines"
 
@@ -36,6 +48,15 @@ def test_the_quick_way_says_what_the_model_says(name):
     plain += [s.text for s in Cluster.example().sentences(keep_all=True) if _is_plain(s.text)]
     assert len(plain) > 20
     assert all(standing(text) >= LEAST for text in plain)
+
+
+@pytest.mark.parametrize("frame", ["{} now", "“{}” – и всё", "o'{}", "x{}", "{}2 or not", "A. {}, é", "{}"])
+def test_what_pages_say_is_told_by_its_rarest_word_as_by_all(frame):
+    for phrase in listed("furniture"):
+        for text in (frame.format(phrase), frame.format(phrase.upper()), frame.format(phrase.replace(" ", "  "))):
+            lower = text.lower()
+            begins = not _heads("furniture").isdisjoint(_WORD.findall(lower))
+            assert _is_furniture(text) == (begins and _phrases("furniture").search(lower) is not None), text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dpplearn.rouge import score
 from dpplearn.summarize import Cluster
-from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot, quantile_edges
+from dpplearn.summarize.model.bins import bins_within, global_bins, local_bins, one_hot, quantile_edges
 from dpplearn.summarize.model.centrality import lexrank, mean_similarity
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.numbered import Numbered
@@ -186,6 +186,14 @@ def test_local_bins_of_any_values(values, bins):
             assert (values[a] < values[b]) <= (index[a] <= index[b])
             assert (values[a] == values[b]) <= (index[a] == index[b])
     assert one_hot(index, bins).sum() == values.size
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), min_size=1, max_size=40), st.integers(1, 10))
+def test_bins_within_groups_are_local_bins_of_each(pairs, bins):
+    values, group = np.array(pairs, float)[:, 0], np.array(pairs)[:, 1]
+    found = bins_within(values, group, bins)
+    for one in set(group.tolist()):
+        assert found[group == one].tolist() == local_bins(values[group == one], bins).tolist()
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))

@@ -100,6 +100,11 @@ def test_words_of_ascii_texts_are_those_of_any_text(text):
     assert _ASCII_WORD.findall(text) == _WORD.findall(text)
 
 
+@given(st.text(st.sampled_from("abzS019.,'_- \n%(\x07")))
+def test_words_are_the_same_beside_a_letter_that_is_not_ascii(text):
+    assert words(f"{text} é") == [*words(text), "é"]  # read by the pattern, whatever it has in its words
+
+
 @given(st.text(st.sampled_from("aZ1 .é²ßλ语ि")))
 def test_whether_a_text_is_latin_by_counting_letters(text):
     letters = [c for c in text if c.isalpha()]

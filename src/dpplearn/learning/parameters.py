@@ -22,7 +22,8 @@ class Parameters:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's signature
         """The constructor's arguments by name, as they are now."""
-        return {name: getattr(self, name) for name in usual_of(type(self))}
+        kind: Any = type(self)  # which mypy does not know to be hashable
+        return {name: getattr(self, name) for name in usual_of(kind)}
 
     def set_params(self, **params: Any) -> Self:
         """Change some of them; a name that is none is an error."""
@@ -42,7 +43,8 @@ class Parameters:
         return BaseEstimator().__sklearn_tags__()
 
     def __repr__(self) -> str:
-        usual = usual_of(type(self))
+        kind: Any = type(self)
+        usual = usual_of(kind)
         changed = {name: value for name, value in self.get_params().items() if value is not usual[name]}
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in changed.items() if v != usual[k])})"
 

@@ -8,8 +8,7 @@ than 20 items: log Z, marginals and samples by the best DPP, and by the methods 
 
 from dpplearn.mrf.approximate import Approximation, approximate
 from dpplearn.mrf.diagnosis import Diagnosis
-from dpplearn.mrf.divergence import kl_divergence
-from dpplearn.mrf.enumeration import SetDistribution
+from dpplearn.mrf.enumeration import SetDistribution, kl_divergence
 from dpplearn.mrf.fit import Fit, fit_dpp_to, fit_mrf_to
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.ternary import FactorSurface, TernaryFactors, factor_surface, ternary_factors

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_choice, check_int, check_rng, read_only
+from dpplearn._checks import FloatArray, IntArray, Seed, check_between, check_choice, check_int, check_rng
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import annealed, as_subsets, conditional_moments, gibbs, propose, weighted_moments
+from dpplearn.mrf.chains import annealed, conditional_moments, gibbs, propose, weighted_moments
 from dpplearn.mrf.diagnosis import Diagnosis, diagnose
+from dpplearn.mrf.enumeration import rows_to_subsets
 from dpplearn.mrf.messages import belief_propagation, mean_field, tree_reweighted
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.parameters import Factors, Sine
-from dpplearn.mrf.two_items import check_number
-from dpplearn.mrf.variational import LEAST, SURE, Process, best_process, lower_bound
-from dpplearn.process import PointProcess
+from dpplearn.mrf.variational import LEAST, SURE, Process, Variational, best_process, lower_bound
+from dpplearn.process import PointProcess, frozen
 from dpplearn.subsets import Subsets
 
 FAMILIES = ("dpp", "nonsymmetric", "mean-field", "bp", "trw", "ais", "gibbs", "importance")
+BOUNDS = {"dpp": "lower", "nonsymmetric": "lower", "mean-field": "lower", "trw": "upper"}
+BELIEFS = {"mean-field": mean_field, "bp": belief_propagation, "trw": tree_reweighted}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,15 +30,12 @@ class Approximation:
 
     Attributes
     ----------
-    mrf : PairwiseMRF
-    family : str
     log_normalizer : Estimate
-        log Z, with the `standard_error` of sampling; not a number for "gibbs", which does not know it.
+        log Z, with the `standard_error` of sampling; not a number for "gibbs", which does not estimate it.
     bound : "lower", "upper" or None
         Which side of log Z it is on; None where it may be on either.
-    marginals : array of shape (n,)
-    pair_probs : array of shape (n, n)
-        P(i, j in Y), and P(i in Y) on the diagonal.
+    marginals, pair_probs : arrays of shapes (n,) and (n, n)
+        P(i in Y); P(i, j in Y), and P(i in Y) on the diagonal.
     q : DPP, LowRankDPP, NonsymmetricDPP or None
         The process of "dpp", "nonsymmetric" and "mean-field" (whose K is diagonal), or the one that proposed.
     diagnosis : Diagnosis
@@ -55,7 +53,8 @@ class Approximation:
 
     def __repr__(self) -> str:
         sign = {"lower": ">=", "upper": "<=", None: "~"}[self.bound]
-        return f"<Approximation of {self.mrf.n} items by {self.family}: log Z {sign} {self.log_normalizer!r}>"
+        said = "not estimated" if np.isnan(self.log_normalizer) else f"{sign} {self.log_normalizer!r}"
+        return f"<Approximation of {self.mrf.n} items by {self.family}: log Z {said}>"
 
     def sample(self, size: int = 1, rng: Seed = None, *, sweeps: int = 100) -> Subsets:
         """Draw subsets from the field itself, approximately: each is a Markov chain of its own.
@@ -64,7 +63,7 @@ class Approximation:
         """
         size, generator = check_int(size, "size", low=1), check_rng(rng)
         Y = gibbs(self.mrf.w, self.mrf.W, size, check_int(sweeps, "sweeps", low=1), generator, self.q)
-        return as_subsets(Y[-size:])
+        return rows_to_subsets(Y[-size:])
 
     def best_set(self, starts: int = 200, rng: Seed = 0) -> IntArray:
         """A set of high score: samples of the field, each improved until no flip and no swap of two items helps."""
@@ -94,15 +93,12 @@ def approximate(
     entropies of small blocks, corrected by samples, and the bound is then estimated from fresh exact samples of q.
     "nonsymmetric" does the same with a `NonsymmetricDPP`, for fields in which some pairs attract.
 
-    Beside it: "mean-field" (lower bound), "bp" (loopy belief propagation: no bound), "trw" (tree-reweighted: upper
+    The others are "mean-field" (lower bound), "bp" (loopy belief propagation: no bound), "trw" (tree-reweighted: upper
     bound, with a warning where it may be loose), "ais" (annealed importance sampling: log Z with an error), "gibbs"
-    (marginals only) and "importance"
-    (samples of q weighed by exp(score) / q: log Z with an error).
+    (marginals only) and "importance" (samples of q weighed by exp(score) / q: log Z with an error).
 
     Parameters
     ----------
-    mrf : PairwiseMRF
-    family : str
     rank : int, optional
         Of L, for "dpp" and "nonsymmetric": a `LowRankDPP`. Subsets with more items have no share in the bound.
     q : DPP, LowRankDPP or NonsymmetricDPP, optional
@@ -118,10 +114,6 @@ def approximate(
         Of "ais" and "gibbs"; `importance` draws `chains` samples times 10.
     rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
 
-    Returns
-    -------
-    Approximation
-
     Examples
     --------
     >>> W = [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]]  # item 1 repels 0 and 2, which ignore each other
@@ -133,6 +125,8 @@ def approximate(
     (array([0.4, 0.2, 0.4]), array([0.4, 0.2, 0.4]))
     >>> approximate(mrf, "mean-field").marginals.round(2)
     array([0.45, 0.06, 0.45])
+    >>> approximate(mrf, "gibbs")
+    <Approximation of 3 items by gibbs: log Z not estimated>
     """
     if not isinstance(mrf, PairwiseMRF):
         raise TypeError(f"mrf must be a PairwiseMRF, found a {type(mrf).__name__}. Use PairwiseMRF(w, W).")
@@ -141,7 +135,7 @@ def approximate(
     chains, sweeps = check_int(chains, "chains", low=2), check_int(sweeps, "sweeps", low=1)
     neighbours = check_int(neighbours, "neighbours", low=1, high=16)
     corrections = check_int(corrections, "corrections")
-    if check_number(error, "error", 0.0, np.inf) == 0.0:
+    if check_between(error, "error", 0.0, np.inf) == 0.0:
         raise ValueError("error must be positive, found 0: the entropy of more than 14 items is known from samples.")
     if q is not None and (family not in ("importance", "gibbs") or not isinstance(q, PointProcess) or q.n != mrf.n):
         raise ValueError(f'q must be a DPP on the {mrf.n} items, and goes with "importance" and "gibbs"; found {q!r}.')
@@ -149,63 +143,31 @@ def approximate(
         rank = check_int(rank, "rank", low=1, high=mrf.n)
         if family not in ("dpp", "nonsymmetric"):
             raise ValueError(f'rank goes with "dpp" and "nonsymmetric", found family={family!r}.')
-    w, W = mrf.w, mrf.W
+    w, W, bound, sampled = mrf.w, mrf.W, BOUNDS.get(family), None
+
+    def search(kernels: Sine | Factors) -> Variational:
+        return best_process(w, W, kernels, neighbours=neighbours, corrections=corrections, rng=generator)
+
     if family in ("dpp", "nonsymmetric"):
         skew = family == "nonsymmetric"
-        kernels = Factors(mrf.n, rank or mrf.n, skew) if skew or rank is not None else Sine(mrf.n, SURE)
-        return determinantal(mrf, family, kernels, error, neighbours, corrections, generator)
-    if family in BELIEFS:
-        bound, method = BELIEFS[family]
-        beliefs = method(w, W)
-        process = DPP.from_marginal(np.diag(beliefs.pairs.diagonal())) if family == "mean-field" else None
-        sampled = propose(w, W, process, LEAST, generator) if process is not None else None
-        return record(mrf, family, Estimate(beliefs.log_z), bound, beliefs.pairs, process, sampled, generator)
-    if family == "ais":
-        log_weights, Y = annealed(w, W, chains, sweeps, generator)
-        log_z, pairs, _ = weighted_moments(log_weights, Y)
-        return record(mrf, family, log_z, None, pairs, None, (Y, log_weights), generator)
-    if family == "gibbs":
-        pairs = conditional_moments(w, W, gibbs(w, W, chains, sweeps, generator, q))
-        return record(mrf, family, Estimate(np.nan, np.nan), None, pairs, q, None, generator)
-    if q is None:
-        q = best_process(w, W, Sine(mrf.n, SURE), neighbours=neighbours, corrections=corrections, rng=generator).q
-    Y, log_weights = propose(w, W, q, 10 * chains, generator)
-    log_z, pairs, _ = weighted_moments(log_weights, Y)
-    return record(mrf, family, log_z, None, pairs, q, (Y, log_weights), generator)
-
-
-BELIEFS = {"mean-field": ("lower", mean_field), "bp": (None, belief_propagation), "trw": ("upper", tree_reweighted)}
-
-
-def determinantal(
-    mrf: PairwiseMRF,
-    family: str,
-    kernels: Sine | Factors,
-    error: float,
-    neighbours: int,
-    corrections: int,
-    rng: np.random.Generator,
-) -> Approximation:
-    """The best q of these kernels, and its bound from fresh samples."""
-    found = best_process(mrf.w, mrf.W, kernels, neighbours=neighbours, corrections=corrections, rng=rng)
-    bound, weighed = lower_bound(found, error, rng)
-    sampled = weighed.Y, weighed.log_weights
-    return record(mrf, family, bound, "lower", found.q.pair_probs(), found.q, sampled, rng)
-
-
-def record(
-    mrf: PairwiseMRF,
-    family: str,
-    log_z: Estimate,
-    bound: str | None,
-    pairs: FloatArray,
-    q: Process | None,
-    sampled: tuple[Any, FloatArray] | None,
-    rng: np.random.Generator,
-) -> Approximation:
-    """The record, with its diagnosis from weighed samples of q where there are any."""
-    pairs = np.clip(pairs, 0.0, 1.0)
-    marginals = pairs.diagonal().copy()
-    read_only(pairs, marginals)
-    lower = float(log_z) if bound == "lower" else None
-    return Approximation(mrf, family, log_z, bound, marginals, pairs, q, diagnose(mrf, pairs, lower, sampled, rng))
+        found = search(Factors(mrf.n, rank or mrf.n, skew) if skew or rank is not None else Sine(mrf.n, SURE))
+        q, (log_z, weighed) = found.q, lower_bound(found, error, generator)
+        pairs, sampled = q.pair_probs(), (weighed.log_weights, weighed.Y)
+    elif family in BELIEFS:
+        beliefs = BELIEFS[family](w, W)
+        log_z, pairs = Estimate(beliefs.log_z), beliefs.pairs
+        if family == "mean-field":
+            q = DPP.from_marginal(np.diag(pairs.diagonal()))
+            sampled = propose(w, W, q, LEAST, generator)
+    elif family == "gibbs":
+        log_z, pairs = Estimate(np.nan, np.nan), conditional_moments(w, W, gibbs(w, W, chains, sweeps, generator, q))
+    else:
+        if family == "ais":
+            sampled = annealed(w, W, chains, sweeps, generator)
+        else:
+            q = search(Sine(mrf.n, SURE)).q if q is None else q
+            sampled = propose(w, W, q, 10 * chains, generator)
+        log_z, pairs, _ = weighted_moments(*sampled)
+    pairs = frozen(np.clip(pairs, 0.0, 1.0))
+    diagnosis = diagnose(mrf, pairs, float(log_z) if bound == "lower" else None, sampled, generator)
+    return Approximation(mrf, family, log_z, bound, frozen(pairs.diagonal().copy()), pairs, q, diagnosis)

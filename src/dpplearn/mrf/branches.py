@@ -1,8 +1,11 @@
-"""Entropies of the choices on a few items, and their gradient with respect to K, down both branches of each choice."""
+"""Entropies and expected log probabilities of choices, from K, down both branches of each; their gradients, back up.
+
+Item by item: given the choices before, the first entry a of what K has become is the chance that the item is in. The
+rest loses v u / a with the item and gains v u / (1 - a) without it (v its column, u its row). Level t holds 2^t
+matrices of n - t rows.
+"""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,39 +14,24 @@ from dpplearn._checks import FloatArray
 LEAST = 1e-15  # a conditional probability below this is rounding: constant there, so that a line search steps back
 
 
-class Entropies(NamedTuple):
-    """Of B blocks of m items: the sum of entropies, its gradient (B, m, m), P(last in Y | the others) (B, 2^(m-1))."""
-
-    value: float
-    gradient: FloatArray
-    chances: FloatArray
-
-
-def conditional_entropies(blocks: FloatArray, free: int) -> Entropies:
+def conditional_entropies(blocks: FloatArray, free: int) -> tuple[float, FloatArray, FloatArray]:
     """Sum over the blocks of H(last `free` items | those before); blocks (B, m, m) are principal ones of any K.
 
-    Item by item: given the choices before, the first entry a of what the block has become is the chance that the item
-    is in. The rest loses v u / a with the item and gains v u / (1 - a) without it (v its column, u its row). Level t
-    holds 2^t matrices of m - t rows and their probabilities; the gradient goes the same way back.
+    Also its gradient (B, m, m), and P(last in Y | the others) (B, 2^(m-1)).
     """
-    m = blocks.shape[1]
-    levels = [(blocks[:, None], np.ones((len(blocks), 1)))]
-    value = 0.0
+    m, value, levels = blocks.shape[1], 0.0, []
+    A, mass = blocks[:, None], np.ones((len(blocks), 1))
     for t in range(m):
-        A, mass = levels[t]
-        a = chances(A)
+        a, by_out, by_in = chances(A), *inverses(A)
+        levels.append((A, mass, a, by_out, by_in))
         if t >= m - free:
             value += float((mass * binary_entropy(a)).sum())
-        if t < m - 1:
-            outer = A[:, :, 1:, :1] * A[:, :, :1, 1:]
-            by_out, by_in = inverses(A)
-            rest = A[:, :, 1:, 1:]
-            matrices = np.concatenate([rest + outer * by_out, rest - outer * by_in], axis=1)
-            levels.append((matrices, np.concatenate([mass * (1 - a), mass * a], axis=1)))
-    G, g = np.zeros((len(blocks), 1 << m, 0, 0)), np.zeros((len(blocks), 1 << m))
+        rest, outer = A[:, :, 1:, 1:], A[:, :, 1:, :1] * A[:, :, :1, 1:]
+        A = np.concatenate([rest + outer * by_out, rest - outer * by_in], axis=1)
+        mass = np.concatenate([mass * (1 - a), mass * a], axis=1)
+    G, g = np.zeros_like(A), np.zeros_like(mass)
     for t in range(m - 1, -1, -1):
-        A, mass = levels[t]
-        a = chances(A)
+        A, mass, a, by_out, by_in = levels[t]
         states = 1 << t
         G_out, G_in, g_out, g_in = G[:, :states], G[:, states:], g[:, :states], g[:, states:]
         slope = mass * (g_in - g_out)  # with respect to a
@@ -51,20 +39,57 @@ def conditional_entropies(blocks: FloatArray, free: int) -> Entropies:
         if t >= m - free:
             slope += mass * np.log((1 - a) / a)
             g += binary_entropy(a)
-        both = np.empty_like(A)
-        if t < m - 1:
-            v, u = A[:, :, 1:, 0], A[:, :, 0, 1:]
-            by_out, by_in = inverses(A)
-            change = G_out * by_out - G_in * by_in  # d / d(v u)
-            by_row = (change @ u[..., None])[..., 0]
-            both[:, :, 1:, 1:] = G_out + G_in
-            both[:, :, 1:, 0] = by_row
-            both[:, :, 0, 1:] = (v[:, :, None] @ change)[:, :, 0]
-            squares = G_out * by_out**2 + G_in * by_in**2
-            slope += ((v[:, :, None] @ squares)[:, :, 0] * u).sum(axis=-1)
-        both[:, :, 0, 0] = np.where(a == A[:, :, 0, 0], slope, 0.0)
-        G = both
-    return Entropies(value, G[:, 0], chances(levels[-1][0]))
+        v, u = A[:, :, 1:, 0], A[:, :, 0, 1:]
+        change = G_out * by_out - G_in * by_in  # d / d(v u)
+        squares = G_out * by_out**2 + G_in * by_in**2
+        slope += ((v[:, :, None] @ squares)[:, :, 0] * u).sum(axis=-1)
+        G = np.empty_like(A)
+        G[:, :, 1:, 1:] = G_out + G_in
+        G[:, :, 1:, 0] = (change @ u[..., None])[..., 0]
+        G[:, :, 0, 1:] = (v[:, :, None] @ change)[:, :, 0]
+        G[:, :, 0, 0] = np.where(a == A[:, :, 0, 0], slope, 0.0)
+    return value, G[:, 0], levels[-1][2]
+
+
+def expected_log_prob(K: FloatArray, masses: list[tuple[FloatArray, FloatArray]]) -> tuple[float, FloatArray]:
+    """Sum of P(Y) log P_K(Y) over all subsets Y, and its gradient with respect to the symmetric K.
+
+    `masses` are the `branch_masses` of P. All levels together hold some six numbers a subset.
+    """
+    n = len(K)
+    levels, value = [K[None]], 0.0
+    for taken, left in masses:
+        A = levels[-1]
+        chance, rest, v = chances(A), A[:, 1:, 1:], A[:, 1:, 0]
+        value += float(taken @ np.log(chance) + left @ np.log1p(-chance))
+        outer = v[:, :, None] * v[:, None, :]
+        levels.append(
+            np.concatenate([rest + outer / (1 - chance)[:, None, None], rest - outer / chance[:, None, None]])
+        )
+    G = np.zeros((1 << n, 0, 0))
+    for i in range(n - 1, -1, -1):
+        A, (taken, left) = levels[i], masses[i]
+        chance, v = chances(A), A[:, 1:, 0]
+        without, within = G[: 1 << i], G[1 << i :]
+        r_in, r_out = v / chance[:, None], v / (1 - chance)[:, None]
+        to_in, to_out = np.einsum("sjk,sk->sj", within, r_in), np.einsum("sjk,sk->sj", without, r_out)
+        slope = taken / chance - left / (1 - chance)
+        slope += np.einsum("sj,sj->s", to_in, r_in) + np.einsum("sj,sj->s", to_out, r_out)
+        G = np.empty_like(A)
+        G[:, 1:, 1:] = without + within
+        G[:, 1:, 0] = G[:, 0, 1:] = to_out - to_in
+        G[:, 0, 0] = np.where(chance == A[:, 0, 0], slope, 0.0)
+    return value, G[0]
+
+
+def branch_masses(p: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+    """For each item i, and each of the 2^i choices on the items before: P(these, and i in Y), P(these, and i not)."""
+    out = []
+    while p.size > 1:  # the last item first: the upper half has it, and is then added to the lower
+        half = p.size // 2
+        out.append((p[half:], p[:half]))
+        p = p[:half] + p[half:]
+    return out[::-1]
 
 
 def chances(A: FloatArray) -> FloatArray:

@@ -11,10 +11,8 @@ from scipy.special import expit, logit
 
 from dpplearn._checks import FloatArray
 from dpplearn.estimate import Estimate
+from dpplearn.mrf.enumeration import Rows, rows_to_subsets
 from dpplearn.mrf.messages import mean_field
-from dpplearn.subsets import Subsets
-
-Rows = npt.NDArray[np.bool_]
 
 
 def annealed(
@@ -26,32 +24,21 @@ def annealed(
     mean field for a share of all weights: with all of them it may sit in one of several phases, and see no other. By
     default the largest share for which it surely has one solution, |W| / 4 below 1: p -> expit(w + W p) then contracts.
     """
+    from dpplearn._loops.gibbs import anneal
+
     if share is None:
         share = min(1.0, 3.9 / max(float(np.linalg.norm(W, 2)), 3.9))
     base = logit(mean_field(share * w, share * W).pairs.diagonal())
     Y = rng.random((chains, w.size)) < 1 / (1 + np.exp(-base))
     log_weights = np.full(chains, float(np.logaddexp(0.0, base).sum()))
     betas = 1.0 - (1.0 - np.linspace(0.0, 1.0, sweeps + 1)) ** 1.5
-    run_sweeps(w, W, betas, Y, rng, base, log_weights)
+    anneal(w, W, base, betas, Y, states(chains, rng), log_weights)
     return log_weights, Y
 
 
-def run_sweeps(
-    w: FloatArray,
-    W: FloatArray,
-    betas: FloatArray,
-    Y: Rows,
-    rng: np.random.Generator,
-    base: FloatArray | None = None,
-    log_weights: FloatArray | None = None,
-) -> None:
-    """Gibbs sweeps of all rows of Y, in place."""
-    from dpplearn._loops.gibbs import anneal
-
-    states = rng.integers(1, 2**63, size=(len(Y), 4)).astype(np.uint64)
-    anneal(
-        w, W, w if base is None else base, betas, Y, states, np.zeros(len(Y)) if log_weights is None else log_weights
-    )
+def states(chains: int, rng: np.random.Generator) -> npt.NDArray[np.uint64]:
+    """Of the chains' own generators of random numbers."""
+    return rng.integers(1, 2**63, size=(chains, 4)).astype(np.uint64)
 
 
 def gibbs(w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random.Generator, q: Any = None) -> Rows:
@@ -60,25 +47,32 @@ def gibbs(w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random
     Without q, chains start from independent coins. With it they start from exact samples of q, and before every tenth
     of the sweeps each is offered a new one, accepted with probability min(1, ratio of exp(score) / q) (Metropolis).
     """
-    Y = rng.random((chains, w.size)) < 0.5 if q is None else propose(w, W, q, chains, rng)[0]
+    from dpplearn._loops.gibbs import anneal
+
+    Y = rng.random((chains, w.size)) < 0.5 if q is None else propose(w, W, q, chains, rng)[1]
     kept = []
     for part in range(10):
         if q is not None and part:
-            offered, other = propose(w, W, q, chains, rng)
-            weights = scores(w, W, Y) - np.asarray(q.log_prob(as_subsets(Y)))
+            other, offered = propose(w, W, q, chains, rng)
+            weights = scores(w, W, Y) - np.asarray(q.log_prob(rows_to_subsets(Y)))
             taken = np.log(rng.random(chains)) < other - weights
             Y[taken] = offered[taken]
-        run_sweeps(w, W, np.ones(max(sweeps // 10, 1) + 1), Y, rng)
+        anneal(w, W, w, np.ones(max(sweeps // 10, 1) + 1), Y, states(chains, rng), np.zeros(chains))
         if part >= 5:
             kept.append(Y.copy())
     return np.concatenate(kept)
 
 
-def propose(w: FloatArray, W: FloatArray, q: Any, size: int, rng: np.random.Generator) -> tuple[Rows, FloatArray]:
-    """Exact samples of q and their log weights score - log q."""
+def propose(w: FloatArray, W: FloatArray, q: Any, size: int, rng: np.random.Generator) -> tuple[FloatArray, Rows]:
+    """Log weights score - log q of exact samples of q, and these."""
+    Y, log_q = draw(q, size, rng)
+    return scores(w, W, Y) - log_q, Y
+
+
+def draw(q: Any, size: int, rng: np.random.Generator) -> tuple[Rows, FloatArray]:
+    """Exact samples of q, and log q of each."""
     draws = q.sample(size, rng=rng)
-    Y = draws.to_sparse().toarray().astype(np.bool_)
-    return Y, scores(w, W, Y) - np.asarray(q.log_prob(draws))
+    return draws.to_sparse().toarray().astype(np.bool_), np.asarray(q.log_prob(draws))
 
 
 def scores(w: FloatArray, W: FloatArray, Y: npt.NDArray[Any]) -> FloatArray:
@@ -86,13 +80,7 @@ def scores(w: FloatArray, W: FloatArray, Y: npt.NDArray[Any]) -> FloatArray:
     return np.asarray(Y @ w + ((Y @ W) * Y).sum(axis=1) / 2)
 
 
-def as_subsets(Y: Rows) -> Subsets:
-    """Rows of zeros and ones as Subsets."""
-    _, items = np.nonzero(Y)
-    return Subsets._of(np.concatenate([[0], np.cumsum(Y.sum(axis=1))]), items.astype(np.int64), Y.shape[1])
-
-
-def weighted_moments(log_weights: FloatArray, Y: npt.NDArray[Any]) -> tuple[Estimate, FloatArray, float]:
+def weighted_moments(log_weights: FloatArray, Y: Rows) -> tuple[Estimate, FloatArray, float]:
     """log of the mean weight with its standard error, P(i and j), and the effective share of the samples."""
     top = float(log_weights.max())
     weights = np.exp(log_weights - top)

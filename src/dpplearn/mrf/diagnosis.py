@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn.mrf.chains import annealed, weighted_moments
+from dpplearn.mrf.enumeration import Rows
 from dpplearn.mrf.messages import mean_field
 from dpplearn.mrf.pairwise import PairwiseMRF
 from dpplearn.mrf.transitivity import triangle_inequality
@@ -42,6 +42,7 @@ class Diagnosis:
         The divergence as a share of mean field's: 0 where q has all the dependence between the items, 1 where none.
     effective : float
         Effective share of those samples: 1 where q is the field; less by the share of Z that only annealing sees.
+        Like `divergence` and `missed`, not a number where the method has no such samples.
     """
 
     dpp_like: bool
@@ -58,10 +59,10 @@ def diagnose(
     mrf: PairwiseMRF,
     pairs: FloatArray,
     lower: float | None,
-    sampled: tuple[Any, FloatArray] | None,
+    sampled: tuple[FloatArray, Rows] | None,
     rng: np.random.Generator,
 ) -> Diagnosis:
-    """From the weights; and from samples of q with their log weights, where `lower` is q's bound."""
+    """From the weights; and from the log weights of samples of q and these, where `lower` is q's bound."""
     S = np.sqrt(-np.expm1(np.minimum(mrf.W, 0.0)))
     np.fill_diagonal(S, 1.0)
     violation = triangle_inequality(S).mean_angle_violation
@@ -70,9 +71,8 @@ def diagnose(
     divergence = missed = effective = np.nan
     noise = 0.0
     if sampled is not None:
-        Y, log_weights = sampled
-        log_z, pairs, effective = weighted_moments(log_weights, Y)
-        noise = 4.0 / np.sqrt(effective * len(Y))
+        log_z, pairs, effective = weighted_moments(*sampled)
+        noise = 4.0 / np.sqrt(effective * len(sampled[1]))
         other, _, _ = weighted_moments(*annealed(mrf.w, mrf.W, CHAINS, SWEEPS, rng))
         if other - log_z > 4.0 * np.hypot(other.standard_error, log_z.standard_error):
             effective *= float(np.exp(log_z - other))
@@ -80,7 +80,11 @@ def diagnose(
         if lower is not None:
             divergence = max(float(log_z) - lower, 0.0)
             missed = divergence / max(float(log_z) - mean_field(mrf.w, mrf.W).log_z, 1e-12)
-    positive = max(largest_correlation(pairs) - noise, 0.0)
+    d = pairs.diagonal()
+    spread = np.sqrt(np.maximum(d * (1 - d), 1e-12))
+    correlation = (pairs - np.outer(d, d)) / np.outer(spread, spread)
+    np.fill_diagonal(correlation, -1.0)
+    positive = max(float(correlation.max(initial=0.0)) - noise, 0.0)
     if sampled is not None and effective < EFFECTIVE:
         like, reason = False, f"only {effective:.1%} of the samples count: they miss where the field has its mass"
     elif lower is None:
@@ -94,12 +98,3 @@ def diagnose(
             f"; triangle violation {violation:.2g}, attraction {attraction:.2g}, correlation up to +{positive:.2g}"
         )
     return Diagnosis(like, reason, violation, attraction, positive, divergence, missed, effective)
-
-
-def largest_correlation(pairs: FloatArray) -> float:
-    """Of the indicators of two items."""
-    d = pairs.diagonal()
-    spread = np.sqrt(np.maximum(d * (1 - d), 1e-12))
-    correlation = (pairs - np.outer(d, d)) / np.outer(spread, spread)
-    np.fill_diagonal(correlation, -1.0)
-    return float(correlation.max(initial=0.0))

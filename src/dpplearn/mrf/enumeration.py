@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpplearn._checks import FloatArray, IntArray, check_array
 from dpplearn.process import ENUMERABLE, PointProcess
 from dpplearn.subsets import Subsets
+
+Rows = NDArray[np.bool_]  # one for each subset, one column for each item
 
 
 @runtime_checkable
@@ -24,14 +26,13 @@ class SetDistribution(Protocol):
         """log P(Y = subset); an array for Subsets."""
 
 
-INSTEAD = "Use a DPP, whose probabilities, marginals and samples need no list: DPP(L) or DPP.from_quality(q, S)."
 FEWER = (
     f"Take a distribution over at most {ENUMERABLE} of the items A: "
     "of a DPP that is DPP.from_marginal(dpp.K[np.ix_(A, A)]), the distribution of Y ∩ A."
 )
 
 
-def check_enumerable(n: int, advice: str = INSTEAD) -> int:
+def check_enumerable(n: int, advice: str) -> int:
     """A number of items whose subsets can all be listed."""
     if n > ENUMERABLE:
         raise ValueError(f"This lists all 2^N subsets, which is done up to N = {ENUMERABLE} items; found {n}. {advice}")
@@ -43,29 +44,9 @@ def items_in(p: FloatArray) -> int:
     return p.size.bit_length() - 1
 
 
-def check_probabilities(p: ArrayLike, name: str = "target") -> FloatArray:
-    """Probabilities of all 2^n subsets; a sum within 1e-8 of 1 is made 1."""
-    probabilities = check_array(p, name, 1)
-    n = items_in(probabilities)
-    if n < 1 or probabilities.size != 1 << n:
-        raise ValueError(
-            f"{name} must hold the probability of each of the 2^N subsets of N >= 1 items, found {probabilities.size} "
-            "entries. Bit i of a position says whether item i is in the subset."
-        )
-    check_enumerable(n, FEWER)
-    if probabilities.min() < 0.0:
-        at = int(probabilities.argmin())
-        raise ValueError(f"{name} must not be negative, but {name}[{at}] is {probabilities[at]:.3g}.")
-    total = float(probabilities.sum())
-    if abs(total - 1.0) > 1e-8:
-        raise ValueError(
-            f"{name} must sum to 1, found {total:.9g}. Pass {name} / {name}.sum() if that is what you mean."
-        )
-    return probabilities / total
-
-
 def probabilities_of(target: SetDistribution | ArrayLike, name: str = "target") -> FloatArray:
-    """P(Y) of all 2^n subsets under a distribution, or the array of them."""
+    """P(Y) of all 2^n subsets under a distribution, or the array of them; a sum within 1e-8 of 1 is made 1."""
+    known: Any = target
     if isinstance(target, SetDistribution):
         n = check_enumerable(target.n, FEWER)
         known = getattr(target, "probabilities", None)  # an MRF has them all
@@ -73,8 +54,49 @@ def probabilities_of(target: SetDistribution | ArrayLike, name: str = "target") 
             from dpplearn._loops.symmetric import all_probs
 
             known = all_probs(np.array(target.K))
-        return check_probabilities(np.exp(target.log_prob(all_subsets(n))) if known is None else known, name)
-    return check_probabilities(target, name)
+        if known is None:
+            known = np.exp(target.log_prob(all_subsets(n)))
+    p = check_array(known, name, 1)
+    n = items_in(p)
+    if n < 1 or p.size != 1 << n:
+        raise ValueError(
+            f"{name} must hold the probability of each of the 2^N subsets of N >= 1 items, found {p.size} entries. "
+            "Bit i of a position says whether item i is in the subset."
+        )
+    check_enumerable(n, FEWER)
+    if p.min() < 0.0:
+        at = int(p.argmin())
+        raise ValueError(f"{name} must not be negative, but {name}[{at}] is {p[at]:.3g}.")
+    total = float(p.sum())
+    if abs(total - 1.0) > 1e-8:
+        raise ValueError(
+            f"{name} must sum to 1, found {total:.9g}. Pass {name} / {name}.sum() if that is what you mean."
+        )
+    return p / total
+
+
+def kl_divergence(target: SetDistribution | ArrayLike, model: SetDistribution | ArrayLike) -> float:
+    """KL(target || model) = sum of P(Y) log(P(Y) / Q(Y)) over all subsets Y, in nats.
+
+    Infinite where the model excludes a subset that the target does not. Both are distributions on the same items, or
+    arrays of 2^n probabilities (bit i of a position says whether item i is in the subset).
+
+    Examples
+    --------
+    >>> fair, biased = [0.5, 0.5], [0.25, 0.75]  # one item: P(out), P(in)
+    >>> round(kl_divergence(fair, biased), 4)
+    0.1438
+    >>> kl_divergence(fair, [1.0, 0.0])
+    inf
+    """
+    p, q = probabilities_of(target), probabilities_of(model, "model")
+    if p.size != q.size:
+        found = f"{items_in(p)} and {items_in(q)}"
+        raise ValueError(f"target and model must be on the same number of items, found {found}.")
+    seen = p > 0.0
+    if (q[seen] == 0.0).any():
+        return np.inf
+    return max(float(p[seen] @ np.log(p[seen] / q[seen])), 0.0)
 
 
 def all_subsets(n: int) -> Subsets:
@@ -85,10 +107,13 @@ def all_subsets(n: int) -> Subsets:
 def positions_to_subsets(positions: IntArray, n: int) -> Subsets:
     """The subsets whose items are the bits set in each position."""
     bits = np.unpackbits(positions.astype("<u4").view(np.uint8).reshape(-1, 4), axis=1, bitorder="little")
-    rows, items = np.nonzero(bits[:, :n])
-    indptr = np.zeros(positions.size + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=positions.size), out=indptr[1:])
-    return Subsets._of(indptr, items.astype(np.int64), n)
+    return rows_to_subsets(bits[:, :n].astype(np.bool_))
+
+
+def rows_to_subsets(Y: Rows) -> Subsets:
+    """Subsets whose items are those of each row."""
+    indptr = np.concatenate([[0], np.cumsum(Y.sum(axis=1))])
+    return Subsets._of(indptr, np.nonzero(Y)[1].astype(np.int64), Y.shape[1])
 
 
 def subsets_to_positions(subsets: Subsets) -> IntArray:

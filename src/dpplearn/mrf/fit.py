@@ -8,14 +8,15 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import linalg
 
-from dpplearn._checks import FloatArray, Seed, check_int, check_rng
+from dpplearn._checks import FloatArray, Seed, check_between, check_int, check_rng
 from dpplearn.dpp import DPP
-from dpplearn.mrf.divergence import Divergence
-from dpplearn.mrf.enumeration import SetDistribution, log_probs, moments, probabilities_of
+from dpplearn.mrf.branches import branch_masses, expected_log_prob
+from dpplearn.mrf.enumeration import SetDistribution, items_in, log_probs, moments, probabilities_of
 from dpplearn.mrf.pairwise import PairwiseMRF
+from dpplearn.mrf.parameters import Sine
 from dpplearn.mrf.starts import dpp_starts, mrf_starts, tree_signs
-from dpplearn.mrf.two_items import check_number
 
 Model = TypeVar("Model", DPP, PairwiseMRF)
 
@@ -24,18 +25,9 @@ Model = TypeVar("Model", DPP, PairwiseMRF)
 class Fit(Generic[Model]):
     """The closest model found, and how it was reached.
 
-    Attributes
-    ----------
-    model : DPP or PairwiseMRF
-    divergence : float
-        KL(target || model) in nats.
-    converged : bool
-        Whether the gradient fell below the tolerance.
-    gradient : float
-        Largest entry of the gradient at the end, of those that no bound holds back.
-    iterations : int
-    divergences : tuple of float
-        What each start reached, the closest one first; one entry for an MRF, whose problem is convex.
+    `divergence` is KL(target || model) in nats. `converged` says whether `gradient`, the largest entry of it that no
+    bound holds back, fell below the tolerance. `divergences` are what each start reached, the closest one first; one
+    entry for an MRF, whose problem is convex.
     """
 
     model: Model
@@ -62,13 +54,7 @@ def fit_mrf_to(
     repulsive : bool
         Whether the weights of pairs must not be positive.
     tol : float
-        Largest entry of the gradient, a difference of probabilities, to stop at.
-    max_iter : int
-
-    Returns
-    -------
-    Fit
-        With `model`, `divergence` and `converged`.
+        Largest entry of the gradient, a difference of probabilities, to stop at; or after `max_iter` steps.
 
     Examples
     --------
@@ -93,8 +79,7 @@ def fit_mrf_to(
         log_p, log_normalizer = log_probs(*weights(x))
         found = moments(np.exp(log_p, out=log_p))
         # KL = log of the normalizer - x . E_target[statistics] - entropy of the target
-        value = log_normalizer - x @ aim
-        return float(value), np.concatenate([found.diagonal(), found[rows, columns]]) - aim
+        return float(log_normalizer - x @ aim), np.concatenate([found.diagonal(), found[rows, columns]]) - aim
 
     bounds = [(None, None)] * n + [(None, 0.0 if repulsive else None)] * rows.size
     start = min(mrf_starts(p, repulsive), key=lambda x: loss(x)[0])
@@ -105,16 +90,11 @@ def fit_mrf_to(
     # from all probabilities: differences of large terms would leave 1e-14 or worse
     seen = p > 0.0
     divergence = float(p[seen] @ (np.log(p[seen]) - model._weighed[0][seen]))
-    return finish(model, divergence, float(np.abs(gradient[~held]).max(initial=0.0)), tol, steps)
+    return finish(model, divergence, gradient[~held], tol, steps)
 
 
 def fit_dpp_to(
-    target: SetDistribution | ArrayLike,
-    *,
-    n_starts: int = 6,
-    rng: Seed = 0,
-    tol: float = 1e-6,
-    max_iter: int = 2000,
+    target: SetDistribution | ArrayLike, *, n_starts: int = 6, rng: Seed = 0, tol: float = 1e-6, max_iter: int = 2000
 ) -> Fit[DPP]:
     """The DPP closest to a distribution: least KL(target || DPP).
 
@@ -133,19 +113,11 @@ def fit_dpp_to(
     Parameters
     ----------
     target : PairwiseMRF, KDPP, DPP, or array of 2^n probabilities
-        At most 20 items. Bit i of a position in the array says whether item i is in the subset.
-    n_starts : int
+        As for `fit_mrf_to`.
     rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
-        For the random starts.
+        For those of the `n_starts` starts that are random.
     tol : float
-        Largest entry of the gradient with respect to M to stop at.
-    max_iter : int
-        For each start.
-
-    Returns
-    -------
-    Fit
-        With `model`, `divergence`, `converged` and `divergences`.
+        Largest entry of the gradient with respect to M to stop at; or after `max_iter` steps from a start.
 
     Examples
     --------
@@ -162,7 +134,7 @@ def fit_dpp_to(
     p = probabilities_of(target)
     n_starts, generator = check_int(n_starts, "n_starts", low=1), check_rng(rng)
     check_options(tol, max_iter)
-    loss = Divergence.to(p)
+    loss = Divergence(p)
     found = []
     for L in dpp_starts(p, n_starts, generator):
         x, steps = minimize(loss, loss.parameters(L), None, tol, max_iter, least_gain=1e-9)
@@ -174,14 +146,32 @@ def fit_dpp_to(
     K = loss.kernels.at(x).K
     signs = tree_signs(K)
     model = DPP.from_marginal(signs[:, None] * K * signs)
-    others = tuple(max(run[0], 0.0) for run in found[1:])
-    return finish(model, value, float(np.abs(gradient).max()), tol, before + steps, others)
+    return finish(model, value, gradient, tol, before + steps, tuple(max(run[0], 0.0) for run in found[1:]))
+
+
+class Divergence:
+    """KL(target || DPP) and its gradient, as a function of the parameters x of K = sin(M)^2 (see `Sine`)."""
+
+    def __init__(self, p: FloatArray) -> None:
+        seen = p[p > 0.0]
+        self.masses, self.negative_entropy = branch_masses(p), float(seen @ np.log(seen))
+        self.kernels = Sine(items_in(p))
+
+    def parameters(self, L: FloatArray) -> FloatArray:
+        """x of the DPP with likelihood kernel L."""
+        lam, V = linalg.eigh(L)
+        return self.kernels.start((V * (lam / (1 + lam))) @ V.T)
+
+    def __call__(self, x: FloatArray) -> tuple[float, FloatArray]:
+        point = self.kernels.at(x)
+        value, G = expected_log_prob(point.K, self.masses)
+        return self.negative_entropy - value, -self.kernels.pull_back(point, G)
 
 
 def check_options(tol: float, max_iter: int) -> None:
     """Raise unless both are positive and finite."""
     check_int(max_iter, "max_iter", low=1)
-    if check_number(tol, "tol", 0.0, np.inf) == 0.0:
+    if check_between(tol, "tol", 0.0, np.inf) == 0.0:
         raise ValueError("tol must be positive, found 0.")
 
 
@@ -197,9 +187,10 @@ def minimize(
 
 
 def finish(
-    model: Model, divergence: float, gradient: float, tol: float, iterations: int, others: tuple[float, ...] = ()
+    model: Model, divergence: float, slopes: FloatArray, tol: float, iterations: int, others: tuple[float, ...] = ()
 ) -> Fit[Model]:
     """The record; a warning where the gradient is too large."""
+    gradient, divergence = float(np.abs(slopes).max(initial=0.0)), max(divergence, 0.0)
     converged = gradient <= tol
     if not converged:
         warnings.warn(
@@ -208,5 +199,4 @@ def finish(
             RuntimeWarning,
             stacklevel=3,
         )
-    divergence = max(divergence, 0.0)
     return Fit(model, divergence, converged, gradient, iterations, (divergence, *others))

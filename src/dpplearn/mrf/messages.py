@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from dpplearn._checks import FloatArray
 from dpplearn.mrf.branches import binary_entropy
-from dpplearn.mrf.surrogate import expected_score
+from dpplearn.mrf.surrogate import expected_score, information
 
 INSIDE, FAR = 1e-12, 27.0  # beliefs stay this far from 0 and 1, and so do their logits from infinity
 
@@ -40,10 +40,15 @@ def mean_field(w: FloatArray, W: FloatArray, tol: float = 1e-10, max_iter: int =
         d = K.diagonal()
         value = expected_score(w, W, K)[0] + float(binary_entropy(d).sum())
         if value > best.log_z:
-            pairs = np.outer(d, d)
-            np.fill_diagonal(pairs, d)
-            best = Beliefs(value, pairs, change < tol)
+            best = Beliefs(value, independent(d), change < tol)
     return best
+
+
+def independent(p: FloatArray) -> FloatArray:
+    """P(i and j in Y) of items that do not depend on one another, P(i in Y) on the diagonal."""
+    pairs = np.outer(p, p)
+    np.fill_diagonal(pairs, p)
+    return pairs
 
 
 def belief_propagation(w: FloatArray, W: FloatArray) -> Beliefs:
@@ -67,13 +72,13 @@ def tree_reweighted(w: FloatArray, W: FloatArray, steps: int = 30) -> Beliefs:
     weights = np.maximum(np.abs(W), 1e-3 * np.abs(W).max()) * (W != 0.0)
     rho, size = (1 - 1e-8) * leverage(weights), 0.5
     starts = np.full(w.size, 0.5), mean_field(w, W).pairs.diagonal()
-    best, information = min((best_beliefs(w, W, rho, b, bound=True) for b in starts), key=lambda found: found[0].log_z)
+    best, shared = min((best_beliefs(w, W, rho, b, bound=True) for b in starts), key=lambda found: found[0].log_z)
     for _ in range(steps):
-        tree = minimum_spanning_tree(np.where(W != 0.0, -(information + 1e-9), 0.0)).toarray() != 0.0
+        tree = minimum_spanning_tree(np.where(W != 0.0, -(shared + 1e-9), 0.0)).toarray() != 0.0
         trial = (1 - size) * rho + size * (tree | tree.T)
-        found, other = best_beliefs(w, W, trial, best.pairs.diagonal(), bound=True)
+        found, others = best_beliefs(w, W, trial, best.pairs.diagonal(), bound=True)
         if found.log_z < best.log_z:
-            best, information, rho = found, other, trial
+            best, shared, rho = found, others, trial
         else:
             size /= 2
     if not best.converged:
@@ -103,8 +108,7 @@ def best_beliefs(
     """
     from scipy import optimize
 
-    n = w.size
-    i, j = np.nonzero(np.triu(rho, 1))
+    n, (i, j) = w.size, np.nonzero(np.triu(rho, 1))
     r = rho[i, j]
     a = W[i, j] / r
 
@@ -134,13 +138,10 @@ def best_beliefs(
         over = [np.logaddexp(both, one) - yes[i], np.logaddexp(two, neither) - no[i]]
         over += [np.logaddexp(both, two) - yes[j], np.logaddexp(one, neither) - no[j]]
         value += rise + r @ np.maximum(np.max(over, axis=0), 0.0)
-    joint, information = np.outer(b, b), np.zeros((n, n))
-    np.fill_diagonal(joint, b)
+    joint, shared = independent(b), np.zeros((n, n))
     joint[i, j] = joint[j, i] = np.exp(both)
-    apart = yes[i] + yes[j], yes[i] + no[j], no[i] + yes[j], no[i] + no[j]
-    parts = [np.exp(cell) * (cell - product) for cell, product in zip(table, apart, strict=True)]
-    information[i, j] = information[j, i] = np.sum(parts, axis=0)
-    return Beliefs(float(value), joint, rise < 1e-3), information
+    shared[i, j] = shared[j, i] = information(table, yes[i], no[i], yes[j], no[j])
+    return Beliefs(float(value), joint, rise < 1e-3), shared
 
 
 def pair_logs(x: FloatArray, z: FloatArray, a: FloatArray) -> tuple[FloatArray, ...]:

@@ -41,7 +41,8 @@ class PairwiseMRF(Frozen):
     """Pairwise log-linear model of a subset, with repulsion between items, equation (11).
 
     A subset Y has probability proportional to exp(sum of w_i over Y + sum of w_ij over the pairs in Y). All answers but
-    `score` are sums over the 2^n subsets, given up to n = 20. Beyond, `approximate` answers nearly.
+    `score` are sums over the 2^n subsets, given up to n = 20. Beyond, `approximate` answers nearly; `fit_dpp_to` finds
+    the closest DPP.
 
     Parameters
     ----------
@@ -52,16 +53,6 @@ class PairwiseMRF(Frozen):
         occur has -1000, which makes its probability 0 as a float unless w is as large.
     repulsive : bool
         False allows positive weights, of pairs that attract one another; no DPP has such pairs.
-
-    Attributes
-    ----------
-    items : int array of shape (n,)
-        Original number of each item; differs from 0 ... n-1 after `condition`.
-
-    See Also
-    --------
-    fit_dpp_to : the closest DPP.
-    approximate : log Z, marginals and samples of more than 20 items.
 
     Examples
     --------
@@ -75,18 +66,19 @@ class PairwiseMRF(Frozen):
            [0.196, 0.01 , 0.402]])
     >>> mrf.sample(3, rng=0)[0]
     array([2])
+    >>> mrf.condition(include=[1]).w, mrf.score([0, 1])
+    (array([-3., -3.]), -3.0)
     """
 
     w: FloatArray
     W: FloatArray
     repulsive: bool
     items: IntArray
+    """Number of each item at the start: 0 ... n-1, and other numbers after `condition`."""
 
     def __init__(self, w: ArrayLike, W: ArrayLike, *, repulsive: bool = True) -> None:
-        pairs = check_pair_weights(W)
+        pairs = check_pair_weights(W, repulsive)
         unary = check_vector(w, "w", len(pairs))
-        if repulsive:
-            check_repulsive(pairs)
         with np.errstate(over="ignore"):
             largest = np.abs(unary).sum() + np.abs(pairs).sum()
         if not np.isfinite(largest):
@@ -109,13 +101,7 @@ class PairwiseMRF(Frozen):
     # Probabilities
 
     def score(self, subset: Items | Subsets) -> Any:
-        """Sum of w_i over the items and of w_ij over the pairs of a subset, for any n; an array for Subsets.
-
-        Examples
-        --------
-        >>> PairwiseMRF([1.0, 2.0], [[0.0, -0.5], [-0.5, 0.0]]).score([0, 1])
-        2.5
-        """
+        """Sum of w_i over the items and of w_ij over the pairs of a subset, for any n; an array for Subsets."""
         if isinstance(subset, Subsets):
             Y = check_ground_set(subset, self.n).to_sparse().astype(np.float64)
             return Y @ self.w + np.asarray(Y.multiply(Y @ self.W).sum(axis=1)).ravel() / 2
@@ -135,13 +121,7 @@ class PairwiseMRF(Frozen):
 
     @cached_property
     def probabilities(self) -> FloatArray:
-        """P(Y) of all 2^n subsets; bit i of a position says whether item i is in Y.
-
-        Examples
-        --------
-        >>> PairwiseMRF([0.0, 0.0], [[0.0, -1.0], [-1.0, 0.0]]).probabilities.round(3)  # {}, {0}, {1}, {0, 1}
-        array([0.297, 0.297, 0.297, 0.109])
-        """
+        """P(Y) of all 2^n subsets; bit i of a position says whether item i is in Y: {}, {0}, {1}, {0, 1}, {2} ..."""
         return frozen(np.exp(self._weighed[0]))
 
     @overload
@@ -199,15 +179,7 @@ class PairwiseMRF(Frozen):
     # Sampling and conditioning
 
     def sample(self, size: int = 1, rng: Seed = None) -> Subsets:
-        """Draw independent subsets, exactly, from the list of all probabilities.
-
-        Parameters
-        ----------
-        size : int
-            How many; 0 gives no subsets.
-        rng : int, numpy.random.Generator, SeedSequence, BitGenerator or None
-            The same seed gives the same subsets.
-        """
+        """Draw independent subsets, exactly, from the list of all probabilities; the same for the same seed."""
         size, generator = check_int(size, "size"), check_rng(rng)
         totals = np.cumsum(self.probabilities)
         drawn = np.searchsorted(totals, generator.random(size) * totals[-1], side="right")
@@ -217,18 +189,8 @@ class PairwiseMRF(Frozen):
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The MRF of the remaining items, given that `include` is in Y and `exclude` is not.
 
-        An included item adds its pair weights to the weights of the others; an excluded one only leaves.
-
-        Returns
-        -------
-        PairwiseMRF
-            On the items in neither set, numbered from 0; `items` tells what each was called at the start.
-
-        Examples
-        --------
-        >>> mrf = PairwiseMRF([1.0, 2.0], [[0.0, -3.0], [-3.0, 0.0]])
-        >>> mrf.condition(include=[0]).w
-        array([-1.])
+        An included item adds its pair weights to the weights of the others; an excluded one only leaves. The items in
+        neither set are numbered from 0; `items` tells what each was called at the start.
         """
         A, _, rest = check_remaining(self.n, include, exclude)
         w = self.w[rest] + self.W[np.ix_(rest, A)].sum(axis=1)
@@ -239,8 +201,8 @@ class PairwiseMRF(Frozen):
         return other
 
 
-def check_pair_weights(W: ArrayLike) -> FloatArray:
-    """A symmetric matrix with zeros on its diagonal."""
+def check_pair_weights(W: ArrayLike, repulsive: bool) -> FloatArray:
+    """A symmetric matrix with zeros on its diagonal, and with `repulsive` no positive entry."""
     try:
         pairs = check_array(W, "W", 2)
     except ValueError as error:
@@ -257,14 +219,10 @@ def check_pair_weights(W: ArrayLike) -> FloatArray:
         raise ValueError(
             f"W must have zeros on its diagonal, but W[{i}, {i}] is {pairs[i, i]:.3g}. Add it to w[{i}]: y_i^2 = y_i."
         )
-    return pairs
-
-
-def check_repulsive(W: FloatArray) -> None:
-    """Raise where a pair attracts."""
-    if W.max() > 0.0:
-        i, j = (int(k) for k in np.unravel_index(int(W.argmax()), W.shape))
+    if repulsive and pairs.max() > 0.0:
+        i, j = (int(k) for k in np.unravel_index(int(pairs.argmax()), pairs.shape))
         raise ValueError(
-            f"W must hold repulsions, w_ij <= 0, but items {i} and {j} attract: W[{i}, {j}] is {W[i, j]:.3g}. "
+            f"W must hold repulsions, w_ij <= 0, but items {i} and {j} attract: W[{i}, {j}] is {pairs[i, j]:.3g}. "
             "Pass np.minimum(W, 0) to drop attractions, or repulsive=False to keep them."
         )
+    return pairs

@@ -11,7 +11,7 @@ from scipy import linalg
 from dpplearn._checks import FloatArray
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
-from dpplearn.mrf.starts import tree_signs
+from dpplearn.mrf.starts import likelihood_kernel, tree_signs
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
 LARGEST = 1e3  # entry of B and C: L keeps its digits
@@ -46,11 +46,12 @@ class Sine:
         M = np.zeros((self.n, self.n))
         M[np.triu_indices(self.n)] = x
         m, V = linalg.eigh(M.T, lower=True)
-        return Point((V * (self.edge + (1 - 2 * self.edge) * np.sin(m) ** 2)) @ V.T, (m, V))
+        p = self.edge + (1 - 2 * self.edge) * np.sin(m) ** 2
+        return Point((V * p) @ V.T, (m, V, p))
 
     def pull_back(self, point: Point, G: FloatArray) -> FloatArray:
         """The gradient with respect to x, from G = d / dK."""
-        m, V = point.parts
+        m, V, _ = point.parts
         # dK = V (D o (V^T dM V)) V^T with D_ij = (sin(a)^2 - sin(b)^2) / (a - b) = sin(a + b) sin(a - b) / (a - b)
         D = (1 - 2 * self.edge) * np.sin(m[:, None] + m) * np.sinc((m[:, None] - m) / np.pi)
         H = V @ (D * (V.T @ G @ V)) @ V.T
@@ -59,8 +60,7 @@ class Sine:
 
     def process(self, x: FloatArray) -> DPP:
         """The DPP, its kernel with positive entries between the items most alike."""
-        m, V = self.at(x).parts
-        p = self.edge + (1 - 2 * self.edge) * np.sin(m) ** 2
+        _, V, p = self.at(x).parts
         L = (V * (p / (1 - p))) @ V.T
         signs = tree_signs(L)
         return DPP(signs[:, None] * (L + L.T) / 2 * signs)
@@ -77,20 +77,19 @@ class Factors:
     rank: int
     skew: bool = False
 
-    def start(self, L: FloatArray) -> FloatArray:
-        """x of the likelihood kernel L: the largest eigenvalues of its symmetric part, and its skew part."""
+    def start(self, K: FloatArray) -> FloatArray:
+        """x of the marginal kernel K: the largest eigenvalues of the symmetric part of its L, and the skew part."""
+        L = likelihood_kernel(K)
         lam, V = linalg.eigh((L + L.T) / 2)
         B = V[:, -self.rank :] * np.sqrt(np.maximum(lam[-self.rank :], 1e-4))
-        upper = ((L - L.T) / 2)[np.triu_indices(self.n, 1)]
-        x = np.concatenate([B.ravel(), upper]) if self.skew else B.ravel()
-        return np.clip(x, -LARGEST, LARGEST)
+        return np.clip(self._vector(B, (L - L.T) / 2), -LARGEST, LARGEST)
 
     def split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """B and C."""
-        C = np.zeros((self.n, self.n))
+        B, C = x[: self.n * self.rank].reshape(self.n, self.rank), np.zeros((self.n, self.n))
         if self.skew:
             C[np.triu_indices(self.n, 1)] = x[self.n * self.rank :]
-        return x[: self.n * self.rank].reshape(self.n, self.rank), C
+        return B, C
 
     def at(self, x: FloatArray) -> Point:
         B, C = self.split(x)
@@ -98,11 +97,14 @@ class Factors:
         return Point(np.eye(self.n) - R, (R, B))
 
     def pull_back(self, point: Point, G: FloatArray) -> FloatArray:
+        """The gradient with respect to x, from G = d / dK."""
         R, B = point.parts
         H = R.T @ G @ R.T  # dK = R dL R
-        by_B = ((H + H.T) @ B).ravel()
-        return np.concatenate([by_B, (H - H.T)[np.triu_indices(self.n, 1)]]) if self.skew else by_B
+        return self._vector((H + H.T) @ B, H - H.T)
 
     def process(self, x: FloatArray) -> LowRankDPP | NonsymmetricDPP:
         B, C = self.split(x)
         return NonsymmetricDPP.from_kernel(B @ B.T + C - C.T) if self.skew else LowRankDPP(B)
+
+    def _vector(self, B: FloatArray, C: FloatArray) -> FloatArray:
+        return np.concatenate([B.ravel(), C[np.triu_indices(self.n, 1)]]) if self.skew else B.ravel()

@@ -15,10 +15,10 @@ EDGE = 1e-3  # eigenvalues of a start stay this far from 0 and, for K, from 1
 
 
 def dpp_starts(p: FloatArray, count: int, rng: np.random.Generator) -> list[FloatArray]:
-    """`count` positive definite likelihood kernels.
+    """`count` positive definite likelihood kernels, of a target with probabilities p.
 
-    From the target's marginals, from its small sets, nearly independent items (exactly so would be a stationary point),
-    then random changes of the first two.
+    From its marginals, from its small sets, nearly independent items (exactly so would be a stationary point), then
+    random changes of the first two.
     """
     n = items_in(p)
     included = inclusion_probs(p)
@@ -40,10 +40,7 @@ def dpp_starts(p: FloatArray, count: int, rng: np.random.Generator) -> list[Floa
 
 
 def mrf_starts(p: FloatArray, repulsive: bool) -> list[FloatArray]:
-    """Weights (w_i, then w_ij for i < j) of independent items, and those that give the sets of at most two items.
-
-    The second are exact for a target that is such an MRF.
-    """
+    """Weights (w_i, then w_ij for i < j) of independent items, and, exact for an MRF, those of sets of at most two."""
     n = items_in(p)
     bits = np.left_shift(1, np.arange(n))
     rows, columns = np.triu_indices(n, 1)
@@ -60,8 +57,7 @@ def mrf_starts(p: FloatArray, repulsive: bool) -> list[FloatArray]:
 def from_marginals(included: FloatArray) -> FloatArray:
     """L of the K with K_ii = P_i and K_ij^2 = P_i P_j - P_ij, signs by P_ijk; eigenvalues forced into (0, 1).
 
-    det(K_ijk) = P_ijk tells K_ij K_jk K_ik, and so which triples of signs have a negative product. For a target that is
-    a DPP this is its K, but where triples do not tell all signs.
+    For a target that is a DPP this is its K, but where triples do not tell all signs.
     """
     return likelihood_kernel(inside(from_minors(included)))
 
@@ -74,10 +70,7 @@ def from_small_sets(p: FloatArray) -> FloatArray:
 
 
 def from_minors(minor: FloatArray) -> FloatArray:
-    """The symmetric matrix whose principal minors of one, two and (by its signs) three rows are those given.
-
-    `minor` has 2^n entries; bit i of a position says whether row i is in the minor.
-    """
+    """The symmetric matrix with these principal minors of one, two and (by its signs) three rows, by position."""
     n = items_in(minor)
     bits = np.left_shift(1, np.arange(n))
     d = minor[bits]
@@ -99,10 +92,7 @@ def from_minors(minor: FloatArray) -> FloatArray:
 
 
 def tree_signs(L: FloatArray) -> FloatArray:
-    """+1 or -1 for each item, so that s_i L_ij s_j >= 0 along the tree of the largest similarities.
-
-    Changing signs so changes no minor of L.
-    """
+    """Signs s of the items, so that s_i L_ij s_j >= 0 along the tree of the largest similarities; no minor changes."""
     q = np.sqrt(np.maximum(L.diagonal(), np.finfo(np.float64).tiny))
     S = np.abs(L) / q[:, None] / q
     signs = np.zeros(len(L))

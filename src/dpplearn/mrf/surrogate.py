@@ -12,6 +12,7 @@ the first term and its gradient exact, the second with a small variance from exa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -25,25 +26,13 @@ EXACT = 14  # up to so many items the entropy is that of one block: no sampling 
 
 @dataclass(frozen=True)
 class Surrogate:
-    """E_q[score] + local entropies, as a function of K.
-
-    Attributes
-    ----------
-    w, W : arrays
-        Weights of the MRF.
-    first : int array
-        Items of the first block, whose joint entropy is counted.
-    blocks : int array of shape (n - len(first), neighbours + 1)
-        S_i, then i, for every other item.
-    apart : array of shape (n, n)
-        1 for pairs that no block covers.
-    """
+    """E_q[score] + local entropies, as a function of K, for the weights w and W of an MRF."""
 
     w: FloatArray
     W: FloatArray
-    first: IntArray
-    blocks: IntArray
-    apart: FloatArray
+    first: IntArray  # items of the first block, whose joint entropy is counted
+    blocks: IntArray  # (n - len(first), neighbours + 1): S_i, then i, for every other item
+    apart: FloatArray  # (n, n): 1 for pairs that no block covers
 
     @classmethod
     def of(cls, w: FloatArray, W: FloatArray, dependence: FloatArray, neighbours: int) -> Self:
@@ -87,17 +76,17 @@ class Surrogate:
         value, G = expected_score(self.w, self.W, K)
         for rows, free in self._parts():
             index = (rows[:, :, None], rows[:, None, :])
-            found = conditional_entropies(K[index], free)
-            value += found.value
-            np.add.at(G, index, found.gradient)
+            entropy, gradient, _ = conditional_entropies(K[index], free)
+            value += entropy
+            np.add.at(G, index, gradient)
         if not self.exact:
-            information, by_pair, by_item = information_of(*pairs_of(K))
-            value -= float((self.apart * information).sum()) / 2
-            by_pair, by_item = self.apart * by_pair, self.apart * by_item
-            # P_ij = K_ii K_jj - K_ij K_ji
-            d = K.diagonal()
-            G += by_pair * K.T
-            G[np.diag_indices_from(G)] -= by_pair @ d + by_item.sum(axis=1)
+            table, yes, no = pair_logs_of(K)
+            shared = information(table, yes[:, None], no[:, None], yes, no)
+            value -= float((self.apart * shared).sum()) / 2
+            by_pair = self.apart * (table[0] + table[3] - table[1] - table[2])
+            by_item = self.apart * (table[1] - table[3] - (yes - no)[:, None])  # P_ij held
+            G += by_pair * K.T  # P_ij = K_ii K_jj - K_ij K_ji
+            G[np.diag_indices_from(G)] -= by_pair @ K.diagonal() + by_item.sum(axis=1)
         return value, G
 
     def log_surrogate(self, K: FloatArray, Y: FloatArray) -> FloatArray:
@@ -107,13 +96,12 @@ class Surrogate:
         for rows, free in self._parts():
             for end in range(rows.shape[1] - free + 1, rows.shape[1] + 1):  # one item of the first block at a time
                 part = rows[:, :end]
-                tables = conditional_entropies(K[part[:, :, None], part[:, None, :]], 1).chances
+                _, _, tables = conditional_entropies(K[part[:, :, None], part[:, None, :]], 1)
                 state = (Y[:, part[:, :-1]] @ np.left_shift(1, np.arange(end - 1))).astype(np.int64)
                 p = tables[np.arange(len(part)), state]
                 out += np.where(chosen[:, part[:, -1]], np.log(p), np.log1p(-p)).sum(axis=1)
         if not self.exact:
-            both, d = pairs_of(K)
-            yes, no, table = np.log(d), np.log1p(-d), pair_table(both, d)
+            table, yes, no = pair_logs_of(K)
             corner = table[3] - no[:, None] - no
             line = table[1] - yes[:, None] - no - corner
             cross = table[0] - yes[:, None] - yes - corner - line - line.T
@@ -134,24 +122,17 @@ def expected_score(w: FloatArray, W: FloatArray, K: FloatArray) -> tuple[float, 
     return float(value), G
 
 
-def pair_table(both: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """log of P(i and j), P(i, not j), P(j, not i), P(neither), kept off 0, from P(i and j) and d_i = P(i)."""
-    cells = both, d[:, None] - both, d - both, 1.0 - d[:, None] - d + both
-    one, two, three, four = (np.log(np.maximum(cell, LEAST)) for cell in cells)
-    return one, two, three, four
-
-
-def information_of(both: FloatArray, d: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """I_ij = KL(P_ij || P_i P_j) of all pairs, and its derivatives by P_ij and, P_ij held, by P_i."""
-    table = pair_table(both, d)
-    yes, no = np.log(d), np.log1p(-d)
-    apart = yes[:, None] + yes, yes[:, None] + no, no[:, None] + yes, no[:, None] + no
-    information = sum(np.exp(cell) * (cell - product) for cell, product in zip(table, apart, strict=True))
-    by_pair = table[0] + table[3] - table[1] - table[2]
-    return np.asarray(information), by_pair, table[1] - table[3] - (yes - no)[:, None]
-
-
-def pairs_of(K: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """P(i and j) of all pairs, and P(i), kept off 0 and 1."""
+def pair_logs_of(K: FloatArray) -> tuple[list[FloatArray], FloatArray, FloatArray]:
+    """log of P(i and j), P(i, not j), P(j, not i), P(neither) for all pairs; of P(i) and P(not i). All kept off 0."""
     d = np.clip(K.diagonal(), LEAST, 1 - LEAST)
-    return np.outer(d, d) - K * K.T, d
+    both = np.outer(d, d) - K * K.T
+    cells = both, d[:, None] - both, d - both, 1.0 - d[:, None] - d + both
+    return [np.log(np.maximum(cell, LEAST)) for cell in cells], np.log(d), np.log1p(-d)
+
+
+def information(
+    table: Sequence[FloatArray], yes: FloatArray, no: FloatArray, yes_: FloatArray, no_: FloatArray
+) -> FloatArray:
+    """KL(P_ij || P_i P_j), from the logs of the four cells of P_ij and of the two of P_i and of P_j."""
+    apart = yes + yes_, yes + no_, no + yes_, no + no_
+    return np.asarray(sum(np.exp(cell) * (cell - product) for cell, product in zip(table, apart, strict=True)))

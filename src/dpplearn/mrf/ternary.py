@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, check_choice, check_int, check_vector, read_only
+from dpplearn._checks import FloatArray, IntArray, check_between, check_choice, check_int, check_vector, read_only
 from dpplearn._notebook import short_repr
-from dpplearn.mrf.two_items import check_number
 
 STATES = ("000", "001", "010", "100", "110", "101", "011", "111")  # y1 y2 y3, in the order of Figure 3
 PAIRS = ((0, 1), (0, 2), (1, 2))  # of 110, 101 and 011
@@ -38,14 +37,8 @@ def ternary_factors(w: Sequence[float] | FloatArray, S: Sequence[float] | FloatA
     """The factor psi_123 of Figure 3, for an MRF and for a DPP.
 
     With the node potentials exp(w_i y_i) and q_i^(2 y_i) set apart, what is left of (11) is exp(sum of w_ij y_i y_j),
-    and of (9) det(S_Y).
-
-    Parameters
-    ----------
-    w : (w12, w13, w23)
-        Pair weights of the MRF, none positive.
-    S : (S12, S13, S23)
-        Similarities of the DPP; with ones on the diagonal they must make a positive semidefinite matrix.
+    and of (9) det(S_Y). The pair weights w = (w12, w13, w23) must not be positive; the similarities S = (S12, S13, S23)
+    must make a positive semidefinite matrix, with ones on its diagonal.
 
     Examples
     --------
@@ -83,18 +76,10 @@ def ternary_factors(w: Sequence[float] | FloatArray, S: Sequence[float] | FloatA
 
 @dataclass(frozen=True, eq=False)
 class FactorSurface:
-    """All values of the entries 110, 101 and 011 that a model can have for one value of the entry 111.
+    """All values of the entries 110, 101 and 011 that a model can have for one value `entry` of the entry 111.
 
-    Attributes
-    ----------
-    entry : float
-        Entry 111, the same on the whole surface.
-    points : array of shape (m, 3)
-        Entries 110, 101 and 011.
-    parameters : array of shape (m, 3)
-        What gives them: w12, w13, w23 of the MRF, or S12, S13, S23 of the DPP.
-    triangles : int array of shape (t, 3)
-        Rows of `points` that make up the surface.
+    `points` (m, 3) are entries 110, 101 and 011; `parameters` (m, 3) what gives them: w12, w13, w23 of the MRF, or S12,
+    S13, S23 of the DPP. `triangles` (t, 3) are the rows of `points` that make up the surface.
     """
 
     entry: float
@@ -131,7 +116,7 @@ def factor_surface(model: str, entry: float, *, sign: int = 1, resolution: int =
     (np.float64(1.0), np.float64(0.1))
     """
     check_choice(model, "model", ("mrf", "dpp"))
-    entry = check_number(entry, "entry", 0.0, 1.0)
+    entry = check_between(entry, "entry", 0.0, 1.0)
     if not 0.0 < entry < 1.0:
         raise ValueError(f"entry must lie between 0 and 1, neither included, found {entry:g}.")
     if sign not in (1, -1) or (model == "mrf" and sign != 1):

@@ -21,16 +21,10 @@ class TriangleCheck:
     sin a_ij + sin a_jk >= sin a_ik. The angles themselves obey a_ij + a_jk >= a_ik, which is stronger: for three items
     it is also enough, that is, some choice of signs then makes S positive semidefinite.
 
-    Attributes
-    ----------
-    slack : float
-        The smallest left side minus right side of (12); negative where it is violated, inf without triples.
-    triple : (i, j, k) or None
-        Where that is; j is the item similar to both others.
-    violation, mean_violation : float
-        The largest and the mean over triples of how much (12) lacks, 0 where it holds.
-    angle_violation, mean_angle_violation : float
-        The same of a_ij + a_jk >= a_ik, in radians, at most pi / 2.
+    `slack` is the smallest left side minus right side of (12), negative where it is violated, inf without triples;
+    `triple` says where, j being the item similar to both others. `violation` and `mean_violation` are the largest and
+    the mean over triples of how much (12) lacks, 0 where it holds; those with `angle` the same of
+    a_ij + a_jk >= a_ik, in radians, at most pi / 2.
     """
 
     slack: float
@@ -49,12 +43,8 @@ class TriangleCheck:
 def triangle_inequality(S: ArrayLike | DPP | LowRankDPP) -> TriangleCheck:
     """Check sqrt(1 - S_ij^2) + sqrt(1 - S_jk^2) >= sqrt(1 - S_ik^2), equation (12), for all triples.
 
-    It holds for every positive semidefinite kernel; the argument need not be one.
-
-    Parameters
-    ----------
-    S : array of shape (n, n) or a DPP
-        Similarities, or any symmetric matrix with a positive diagonal: S_ij is then S_ij / sqrt(S_ii S_jj).
+    It holds for every positive semidefinite kernel; S need not be one: a DPP, similarities (n, n), or any symmetric
+    matrix with a positive diagonal, whose S_ij is then S_ij / sqrt(S_ii S_jj).
 
     Examples
     --------
@@ -64,7 +54,22 @@ def triangle_inequality(S: ArrayLike | DPP | LowRankDPP) -> TriangleCheck:
     >>> triangle_inequality([[1.0, 0.9, 0.7], [0.9, 1.0, 0.9], [0.7, 0.9, 1.0]]).holds
     True
     """
-    cosines = similarities_of(S)
+    if isinstance(S, SetDistribution) and not isinstance(S, DPP | LowRankDPP):
+        raise TypeError(f"S must be a matrix or a DPP, found a {type(S).__name__}. Use transitivity for other models.")
+    A = check_square(S.L if isinstance(S, DPP | LowRankDPP) else S, "S")
+    d = A.diagonal()
+    if d.min() <= 0.0:
+        i = int(d.argmin())
+        raise ValueError(f"S must have a positive diagonal, but S[{i}, {i}] is {d[i]:.3g}: an item without similarity.")
+    r = np.sqrt(d)
+    cosines = np.abs(A / r[:, None] / r)
+    if cosines.max() > 1.0 + 1e-8:
+        i, j = (int(k) for k in np.unravel_index(int(cosines.argmax()), cosines.shape))
+        raise ValueError(
+            f"S must have |S_ij| <= sqrt(S_ii S_jj), but S[{i}, {j}] is {A[i, j]:.3g} with S[{i}, {i}] = {d[i]:.3g} "
+            f"and S[{j}, {j}] = {d[j]:.3g}: no two vectors have this product."
+        )
+    cosines = np.minimum(cosines, 1.0)
     if len(cosines) < 3:
         return TriangleCheck(np.inf, None, 0.0, 0.0, 0.0, 0.0)
     slack, triple, mean = shortfall(np.sqrt((1 - cosines) * (1 + cosines)))
@@ -99,8 +104,8 @@ def implied_similarity(target: SetDistribution | ArrayLike, *, reading: str = "p
     Examples
     --------
     >>> from dpplearn.mrf import PairwiseMRF
-    >>> mrf = PairwiseMRF([0.0, 0.0, 0.0], [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]])
-    >>> implied_similarity(mrf, reading="factors").round(3)
+    >>> W = [[0.0, -3.0, 0.0], [-3.0, 0.0, -3.0], [0.0, -3.0, 0.0]]  # item 1 repels 0 and 2, which ignore each other
+    >>> implied_similarity(PairwiseMRF([0.0, 0.0, 0.0], W), reading="factors").round(3)
     array([[1.   , 0.975, 0.   ],
            [0.975, 1.   , 0.975],
            [0.   , 0.975, 1.   ]])
@@ -135,23 +140,3 @@ def transitivity(target: SetDistribution | ArrayLike, *, reading: str = "pairs")
     ((0, 1, 2), 0.554)
     """
     return triangle_inequality(implied_similarity(target, reading=reading))
-
-
-def similarities_of(S: ArrayLike | DPP | LowRankDPP) -> FloatArray:
-    """|S_ij| with ones on the diagonal, from similarities, a kernel or a DPP."""
-    if isinstance(S, SetDistribution) and not isinstance(S, DPP | LowRankDPP):
-        raise TypeError(f"S must be a matrix or a DPP, found a {type(S).__name__}. Use transitivity for other models.")
-    A = check_square(S.L if isinstance(S, DPP | LowRankDPP) else S, "S")
-    d = A.diagonal()
-    if d.min() <= 0.0:
-        i = int(d.argmin())
-        raise ValueError(f"S must have a positive diagonal, but S[{i}, {i}] is {d[i]:.3g}: an item without similarity.")
-    r = np.sqrt(d)
-    cosines = np.abs(A / r[:, None] / r)
-    if cosines.max() > 1.0 + 1e-8:
-        i, j = (int(k) for k in np.unravel_index(int(cosines.argmax()), cosines.shape))
-        raise ValueError(
-            f"S must have |S_ij| <= sqrt(S_ii S_jj), but S[{i}, {j}] is {A[i, j]:.3g} with S[{i}, {i}] = {d[i]:.3g} "
-            f"and S[{j}, {j}] = {d[j]:.3g}: no two vectors have this product."
-        )
-    return np.minimum(cosines, 1.0)

@@ -1,13 +1,17 @@
-"""Two items: the DPP and the repulsive MRF are the same distributions, equation (13)."""
+"""Two items: the DPP and the repulsive MRF are the same distributions, equation (13).
+
+All goes through the weights of the MRF, w_i = log P({i}) - log P({}) = 2 log q_i and w12 = log P({1, 2}) + log P({})
+- log P({1}) - log P({2}) = log(1 - S^2), -inf where a subset is impossible. w12 <= 0 exactly where p12 <= p1 p2.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, check_vector
+from dpplearn._checks import FloatArray, check_between, check_vector
 from dpplearn.dpp import DPP
 from dpplearn.mrf.pairwise import PairwiseMRF
 
@@ -46,17 +50,11 @@ class PairWeights(NamedTuple):
 
 
 def pair_to_dpp(p1: float, p2: float, p12: float) -> QualitySimilarity:
-    """Qualities and similarity of the DPP with two marginals and a joint probability.
-
-    q_i^2 = P({i}) / P({}) and S^2 = (p1 p2 - p12) / (P({1}) P({2})), which exists exactly where p12 <= p1 p2, equation
-    (13).
+    """Qualities and similarity of the DPP with two marginals and a joint probability p12 <= p1 p2, equation (13).
 
     Examples
     --------
-    >>> q, S = pair_to_dpp(0.5, 0.5, 0.1)
-    >>> q.round(3), round(S, 3)
-    (array([2., 2.]), 0.968)
-    >>> QualitySimilarity(q, S).dpp().pair_probs().round(3)
+    >>> pair_to_dpp(0.5, 0.5, 0.1).dpp().pair_probs().round(3)
     array([[0.5, 0.1],
            [0.1, 0.5]])
     """
@@ -66,14 +64,11 @@ def pair_to_dpp(p1: float, p2: float, p12: float) -> QualitySimilarity:
             f"p1 + p2 - p12 must be below 1 for q to be finite, found {p1 + p2 - p12:.6g}: one of the items is always "
             "chosen. DPP.from_marginal([[p1, k], [k, p2]]) with k = sqrt(p1 p2 - p12) needs no q."
         )
-    return as_dpp(*log_ratios(atoms))
+    return as_dpp(log_ratios(atoms))
 
 
 def pair_to_mrf(p1: float, p2: float, p12: float, *, repulsive: bool = True) -> PairWeights:
-    """Weights of the MRF with two marginals and a joint probability.
-
-    w_i = log P({i}) - log P({}) and w12 = log P({1, 2}) + log P({}) - log P({1}) - log P({2}), which is not positive
-    exactly where p12 <= p1 p2, equation (13). All four subsets must be possible: the weights are finite.
+    """Weights of the MRF with two marginals and a joint probability; all four subsets must be possible.
 
     Examples
     --------
@@ -101,7 +96,7 @@ def dpp_to_pair(q: ArrayLike, S: float) -> PairProbs:
     >>> [round(p, 3) for p in dpp_to_pair([2.0, 2.0], 0.5)]
     [0.762, 0.762, 0.571]
     """
-    return as_pair(*log_weights(q, S))
+    return as_pair(log_weights(q, S))
 
 
 def mrf_to_pair(w: ArrayLike, w12: float, *, repulsive: bool = True) -> PairProbs:
@@ -112,8 +107,8 @@ def mrf_to_pair(w: ArrayLike, w12: float, *, repulsive: bool = True) -> PairProb
     >>> [round(p, 3) for p in mrf_to_pair([0.0, 0.0], -np.log(2))]
     [0.429, 0.429, 0.143]
     """
-    w12 = check_number(w12, "w12", -np.inf, np.inf)
-    return as_pair(PairwiseMRF(w, [[0.0, w12], [w12, 0.0]], repulsive=repulsive).w, w12)
+    w12 = check_between(w12, "w12", -np.inf, np.inf)
+    return as_pair(PairWeights(PairwiseMRF(w, [[0.0, w12], [w12, 0.0]], repulsive=repulsive).w, w12))
 
 
 def dpp_to_mrf(q: ArrayLike, S: float) -> PairWeights:
@@ -143,37 +138,37 @@ def mrf_to_dpp(w: ArrayLike, w12: float) -> QualitySimilarity:
     >>> q.round(3), round(S, 3)
     (array([1., 2.]), 0.5)
     """
-    unary, w12 = check_vector(w, "w", 2), check_number(w12, "w12", -np.inf, np.inf)
+    unary, w12 = check_vector(w, "w", 2), check_between(w12, "w12", -np.inf, np.inf)
     if w12 > 0.0:
         raise ValueError(
             f"w12 must not be positive, found {w12:.3g}: the items attract, and a DPP has only negative correlations."
         )
     if unary.max() > LARGEST:
         raise ValueError(f"w must be small enough for exp(w) to be a float, found {unary.tolist()}.")
-    return as_dpp(unary, w12)
+    return as_dpp(PairWeights(unary, w12))
 
 
 def log_weights(q: ArrayLike, S: float) -> PairWeights:
-    """w_i = 2 log q_i and w12 = log(1 - S^2) of a DPP, -inf where q_i = 0 or |S| = 1."""
-    quality, S = check_vector(q, "q", 2, low=0.0), check_number(S, "S", -1.0, 1.0)
+    """Weights of a DPP."""
+    quality, S = check_vector(q, "q", 2, low=0.0), check_between(S, "S", -1.0, 1.0)
     with np.errstate(divide="ignore"):
         return PairWeights(2 * np.log(quality), float(np.log1p(-S) + np.log1p(S)))
 
 
 def log_ratios(atoms: FloatArray) -> PairWeights:
-    """Weights of the distribution with P({}), P({1}), P({2}) and P({1, 2}), -inf where a subset is impossible."""
+    """Weights of the distribution with P({}), P({1}), P({2}) and P({1, 2})."""
     with np.errstate(divide="ignore"):
         neither, one, two, both = np.log(atoms)
     w12 = both + neither - one - two if min(one, two) > -np.inf else 0.0  # any, where an item is never chosen
     return PairWeights(np.array([one, two]) - neither, float(w12))
 
 
-def as_dpp(w: FloatArray, w12: float) -> QualitySimilarity:
-    return QualitySimilarity(np.exp(w / 2), float(np.sqrt(-np.expm1(min(w12, 0.0)))))
+def as_dpp(weights: PairWeights) -> QualitySimilarity:
+    return QualitySimilarity(np.exp(weights.w / 2), float(np.sqrt(-np.expm1(min(weights.w12, 0.0)))))
 
 
-def as_pair(w: FloatArray, w12: float) -> PairProbs:
-    scores = np.array([0.0, w[0], w[1], w.sum() + w12])
+def as_pair(weights: PairWeights) -> PairProbs:
+    scores = np.array([0.0, *weights.w, weights.w.sum() + weights.w12])
     neither, one, two, both = np.exp(scores - scores.max())
     total = neither + one + two + both
     return PairProbs(float((one + both) / total), float((two + both) / total), float(both / total))
@@ -181,7 +176,7 @@ def as_pair(w: FloatArray, w12: float) -> PairProbs:
 
 def check_pair(p1: float, p2: float, p12: float, reason: str | None) -> FloatArray:
     """P of {}, {1}, {2} and {1, 2}, none negative; with a `reason`, p12 <= p1 p2 too, equation (13)."""
-    p1, p2, p12 = (check_number(p, name, 0.0, 1.0) for p, name in ((p1, "p1"), (p2, "p2"), (p12, "p12")))
+    p1, p2, p12 = (check_between(p, name, 0.0, 1.0) for p, name in ((p1, "p1"), (p2, "p2"), (p12, "p12")))
     low, high = max(p1 + p2 - 1.0, 0.0), min(p1, p2)
     if not low - ROUNDING <= p12 <= high * (1 + ROUNDING):
         raise ValueError(
@@ -195,12 +190,3 @@ def check_pair(p1: float, p2: float, p12: float, reason: str | None) -> FloatArr
         )
     # (1 - p1) - (p2 - p12) rather than 1 - p1 - p2 + p12: no rounding of a sum above 1
     return np.maximum([(1.0 - p1) - (p2 - p12), p1 - p12, p2 - p12, p12], 0.0)
-
-
-def check_number(x: Any, name: str, low: float, high: float) -> float:
-    """A finite number in [low, high]."""
-    if isinstance(x, bool | np.bool_) or not isinstance(x, int | float | np.number) or not np.isfinite(x):
-        raise TypeError(f"{name} must be a finite number, found {x!r:.60}.")
-    if not low <= x <= high:
-        raise ValueError(f"{name} must lie between {low:g} and {high:g}, found {x:.6g}.")
-    return float(x)

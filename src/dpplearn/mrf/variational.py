@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -10,11 +10,12 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn.determinantal import Determinantal
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import Rows, batches, scores
+from dpplearn.mrf.chains import batches, draw, scores
+from dpplearn.mrf.enumeration import Rows
 from dpplearn.mrf.fit import minimize
 from dpplearn.mrf.messages import mean_field
 from dpplearn.mrf.parameters import LARGEST, Factors, Sine
-from dpplearn.mrf.starts import field_starts, likelihood_kernel, loosely
+from dpplearn.mrf.starts import field_starts, loosely
 from dpplearn.mrf.surrogate import Surrogate, expected_score
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
@@ -43,6 +44,22 @@ class Variational:
     def q(self) -> Process:
         return self.kernels.process(self.x)
 
+    def climb(self, max_iter: int, tilt: FloatArray | None = None, hold: float = 0.0) -> Self:
+        """The maximum of surrogate + tilt . y - hold |y - x|^2 / 2 over parameters y, by L-BFGS from x."""
+        kernels, surrogate, start = self.kernels, self.surrogate, self.x
+
+        def loss(x: FloatArray) -> tuple[float, FloatArray]:
+            point = kernels.at(x)
+            value, G = surrogate(point.K)
+            g = kernels.pull_back(point, G)
+            if tilt is not None:
+                value, g = value + tilt @ x - hold * ((x - start) ** 2).sum() / 2, g + tilt - hold * (x - start)
+            return -value, -g
+
+        bounds = [(-LARGEST, LARGEST)] * start.size if isinstance(kernels, Factors) else None
+        least_gain = 1e-12 if surrogate.exact else 1e-8
+        return replace(self, x=minimize(loss, start, bounds, 1e-6, max_iter, least_gain)[0])
+
 
 def best_process(
     w: FloatArray,
@@ -52,7 +69,6 @@ def best_process(
     neighbours: int,
     corrections: int,
     rng: np.random.Generator,
-    max_iter: int = 300,
 ) -> Variational:
     """Maximize the surrogate by L-BFGS, then correct its gradient by exact samples.
 
@@ -63,9 +79,8 @@ def best_process(
 
     def climbed(W: FloatArray, K: FloatArray) -> tuple[float, Variational]:
         surrogate = Surrogate.of(w, W, dependence(K), neighbours)
-        x = kernels.start(K if isinstance(kernels, Sine) else likelihood_kernel(K))
-        x = climb(surrogate, kernels, x, max_iter if surrogate.exact else 40)
-        return surrogate(kernels.at(x).K)[0], Variational(kernels, x, surrogate)
+        found = Variational(kernels, kernels.start(K), surrogate).climb(300 if surrogate.exact else 40)
+        return surrogate(found.K)[0], found
 
     soft = np.maximum(W, -HARD)
     value, best = max((climbed(soft, K) for K in field_starts(w, soft, rng)), key=lambda pair: pair[0])
@@ -77,54 +92,21 @@ def best_process(
         again = climbed(W, loosely(independent.pairs.diagonal(), W))
         best = max((value, best), again, key=lambda pair: pair[0])[1]
     if best.surrogate.exact:
-        return Variational(kernels, climb(best.surrogate, kernels, best.x, 2000), best.surrogate)
+        return best.climb(2000)
     for _ in range(2):
-        surrogate = Surrogate.of(w, W, dependence(best.K), neighbours)
-        best = Variational(kernels, climb(surrogate, kernels, best.x, max_iter // 2), surrogate)
+        best = replace(best, surrogate=Surrogate.of(w, W, dependence(best.K), neighbours)).climb(150)
     if corrections == 0 or Weighed.of(best, DRAWS, rng).left().std() < SMALL:
         return best
-    other = corrected(best, corrections, rng)
+    other, tilt = best, np.zeros_like(best.x)
+    for t in range(corrections):
+        point, (Y, log_q) = kernels.at(other.x), draw(other.q, DRAWS, rng)
+        G = -score_covariance(point.K, Y, log_q - best.surrogate.log_surrogate(point.K, Y.astype(np.float64)))
+        tilt += (kernels.pull_back(point, G) - tilt) * max(1.0 / (t + 1), 0.25)
+        other = other.climb(15, tilt, hold=2.0)
     return max(best, other, key=lambda v: float(lower_bound(v, np.inf, rng)[0]))
 
 
-def climb(
-    surrogate: Surrogate,
-    kernels: Sine | Factors,
-    start: FloatArray,
-    max_iter: int,
-    tilt: FloatArray | None = None,
-    hold: float = 0.0,
-) -> FloatArray:
-    """The maximum of surrogate + tilt . x - hold |x - start|^2 / 2, by L-BFGS."""
-
-    def loss(x: FloatArray) -> tuple[float, FloatArray]:
-        point = kernels.at(x)
-        value, G = surrogate(point.K)
-        g = kernels.pull_back(point, G)
-        if tilt is not None:
-            value, g = value + tilt @ x - hold * ((x - start) ** 2).sum() / 2, g + tilt - hold * (x - start)
-        return -value, -g
-
-    bounds = [(-LARGEST, LARGEST)] * start.size if isinstance(kernels, Factors) else None
-    return minimize(loss, start, bounds, 1e-6, max_iter, least_gain=1e-12 if surrogate.exact else 1e-8)[0]
-
-
-def corrected(found: Variational, rounds: int, rng: np.random.Generator) -> Variational:
-    """The maximum after `rounds` corrections of the gradient."""
-    kernels, surrogate, x = found.kernels, found.surrogate, found.x
-    tilt = np.zeros_like(x)
-    for t in range(rounds):
-        q, point = kernels.process(x), kernels.at(x)
-        draws = q.sample(DRAWS, rng=rng)
-        Y = draws.to_sparse().toarray().astype(np.float64)
-        left = np.asarray(q.log_prob(draws)) - surrogate.log_surrogate(point.K, Y)
-        G = -score_covariance(point.K, Y, left)
-        tilt += (kernels.pull_back(point, G) - tilt) * max(1.0 / (t + 1), 0.25)
-        x = climb(surrogate, kernels, x, 15, tilt, hold=2.0)
-    return Variational(kernels, x, surrogate)
-
-
-def score_covariance(K: FloatArray, Y: FloatArray, values: FloatArray) -> FloatArray:
+def score_covariance(K: FloatArray, Y: Rows, values: FloatArray) -> FloatArray:
     """The covariance of `values` with d log q(y) / dK = (K - diag(1 - y))^-T, over the rows y."""
     weights = (values - values.mean()) / (len(Y) - 1)
     G = np.zeros_like(K)
@@ -139,8 +121,8 @@ def score_covariance(K: FloatArray, Y: FloatArray, values: FloatArray) -> FloatA
 class Weighed:
     """Exact samples of q and their log weights score - log q; `values` with the same mean, and columns of mean 0."""
 
-    Y: Rows
     log_weights: FloatArray
+    Y: Rows
     values: FloatArray
     known: FloatArray
 
@@ -155,11 +137,11 @@ class Weighed:
         mean, mean_soft, value = expected_score(w, W, K)[0], expected_score(w, soft, K)[0], surrogate(K)[0]
         parts = []
         for part in batches(size, len(K)):
-            draws = q.sample(len(range(size)[part]), rng=rng)
-            Y = draws.to_sparse().toarray().astype(np.float64)
-            log_q, score = np.asarray(q.log_prob(draws)), scores(w, soft, Y)
+            rows, log_q = draw(q, len(range(size)[part]), rng)
+            Y = rows.astype(np.float64)
+            score = scores(w, soft, Y)
             known = np.column_stack([score - mean_soft, surrogate.log_surrogate(K, Y) - (mean - value)])
-            parts.append((Y.astype(np.bool_), scores(w, W, Y) - log_q, score - log_q + (mean - mean_soft), known))
+            parts.append((scores(w, W, Y) - log_q, rows, score - log_q + (mean - mean_soft), known))
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def slopes(self) -> FloatArray:

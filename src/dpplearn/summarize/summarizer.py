@@ -142,7 +142,7 @@ class Summarizer(TrainedModel, Parameters):
     @property
     def settings(self) -> SummarizerSettings:
         """The arguments as they are now, checked: an error says which is not what it must be."""
-        return SummarizerSettings(**self.get_params(deep=False))
+        return SummarizerSettings(**{name: getattr(self, name) for name in SummarizerSettings.__dataclass_fields__})
 
     # Learning
 

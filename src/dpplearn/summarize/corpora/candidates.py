@@ -31,6 +31,7 @@ SENTENCE, TITLE, FRAGMENT, LABEL, REST = range(5)
 LAST_OF_DOCUMENT = TITLE
 LINES = 5  # the fewest lines without stops that a document of headlines has
 _LABELS = ("heading", "caption", "byline")
+_LISTED = ("item", "row", "code")  # what a sentence before it may announce
 
 
 class SetAside(NamedTuple):
@@ -85,7 +86,7 @@ class Wanted:
         `among` says that it is one of the sentences of its block. What is too short comes after all that is not, in the
         same order.
         """
-        if self.min_words > 1 and count_words(text) < self.min_words:
+        if self.min_words > 1 and not _has_words(text, self.min_words):
             return REST + 1 + self._rank(text, kind, among)[0], "too-short"
         return self._rank(text, kind, among)
 
@@ -105,7 +106,12 @@ class Wanted:
 
 def is_wordy(text: str) -> bool:
     """Whether most of a text is words, and more than two of them: the better sort of fragments."""
-    return count_words(text) > 2 and sum(map(str.isalpha, text)) > 0.7 * sum(not c.isspace() for c in text)
+    return _has_words(text, 3) and sum(map(str.isalpha, text)) > 0.7 * sum(not c.isspace() for c in text)
+
+
+def _has_words(text: str, least: int) -> bool:
+    """Whether there are so many words: those between spaces, unless they have none between them."""
+    return len(text.split(None, least - 1)) >= least or count_words(text) >= least
 
 
 class _Found(NamedTuple):
@@ -127,15 +133,17 @@ def find_candidates(
     for index, document in enumerate(cluster.documents):
         for piece in _pieces(document, splitter):
             text = one_line(document.text[piece.start : piece.end])
-            among = not piece.is_whole and is_closed(text) and count_words(text) > 2
+            among = not piece.is_whole and is_closed(text) and _has_words(text, 3)
             rank, code = wanted.rank(text, piece.kind, among)
             found.append(_Found(text, index, piece, rank, code))
             passed += rank == SENTENCE
             if limit is not None and passed > limit:
                 raise _too_many(cluster, index, limit)
     if not wanted.keep_all:
-        found = [_without_lead(*pair) for pair in pairwise([None, *found])]
-        found = _with_lines([_without_promise(*pair) for pair in pairwise([*found, None])])
+        if any(one.piece.kind in _LISTED for one in found):
+            found = [_without_lead(*pair) for pair in pairwise([None, *found])]
+            found = [_without_promise(*pair) for pair in pairwise([*found, None])]
+        found = _with_lines(found)
     last = _last_ranks(found, len(cluster.documents))
     chosen = [one for one in found if one.rank <= last[one.document]]
     if limit is not None and len(chosen) > limit:
@@ -147,7 +155,7 @@ def find_candidates(
 def _without_promise(one: _Found | None, after: _Found | None) -> _Found:
     """A sentence that only announces the list, table or code after it is no candidate."""
     assert one is not None
-    announced = after is not None and after.document == one.document and after.piece.kind in ("item", "row", "code")
+    announced = after is not None and after.document == one.document and after.piece.kind in _LISTED
     if one.rank == SENTENCE and announced and one.piece.kind != "item" and one.text[-1] in ":：":
         return one._replace(rank=FRAGMENT, code="announces")
     return one
@@ -172,8 +180,8 @@ def _with_lines(found: list[_Found]) -> list[_Found]:
         pieces = list(group)
         lines = [one for one in pieces if one.piece.kind in ("paragraph", "heading")]
         stated = sum(one.rank <= TITLE for one in lines)
-        closed = any(is_closed(one.text) for one in lines if not is_courtesy(one.text))
-        if len(lines) == len(pieces) >= LINES and not closed and 5 * stated < 2 * len(lines):
+        few = len(lines) == len(pieces) >= LINES and 5 * stated < 2 * len(lines)
+        if few and not any(is_closed(one.text) for one in lines if not is_courtesy(one.text)):
             rank = TITLE if any(one.rank == TITLE for one in lines) else SENTENCE
             pieces = [
                 one._replace(rank=min(rank, one.rank)) if may_state(one.text) and not is_courtesy(one.text) else one
@@ -227,6 +235,8 @@ def _sorted_out(
     set_aside: list[SetAside] = []
     positions = [0] * len(documents)
     number = -1  # among the candidates
+    title: str | None = None  # of the last section
+    above: tuple[int, Block | None] = -1, None
     for text, index, (start, end, block, section), rank, code in found:
         copy_of = None
         if rank <= last[index]:
@@ -234,7 +244,9 @@ def _sorted_out(
             code, copy_of = repeats.get(number, ("", None))
             positions[index] += code != "boilerplate"
             if not code:
-                title = None if section is None else one_line(documents[index].text[section.start : section.end])
+                if above != (index, section):
+                    above = index, section
+                    title = None if section is None else one_line(documents[index].text[section.start : section.end])
                 sentences.append(Sentence(text, index, positions[index], start, end, block.kind, title))
                 continue
         set_aside.append(SetAside(text, index, start, end, block.kind, code, copy_of))

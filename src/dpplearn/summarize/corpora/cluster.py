@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import count_of
 from dpplearn._notebook import card, table
 from dpplearn.summarize.corpora.candidates import Candidates, Splitter, Wanted, find_candidates
 from dpplearn.summarize.corpora.document import Document, Sentence
+from dpplearn.summarize.text.language import foreign
 
 __all__ = ["MAX_SENTENCES", "Cluster", "Document", "Sentence", "Splitter"]
 
@@ -93,6 +95,11 @@ class Cluster:
     def name(self) -> str:
         """What messages call it."""
         return "the cluster" if self.id is None else f"cluster {self.id}"
+
+    @cached_property
+    def foreign(self) -> str | None:
+        """What its documents seem to be in if that clearly is not English, else None."""
+        return foreign(document.text for document in self.documents)
 
     @classmethod
     def from_texts(

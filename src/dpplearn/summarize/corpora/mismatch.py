@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 
 from dpplearn.summarize.corpora.cluster import Cluster
-from dpplearn.summarize.text.language import foreign
 from dpplearn.summarize.text.matching import ANY, ENGLISH, normal_language
 
 
 def language_of(cluster: Cluster) -> str | None:
     """What the cluster says it is in, or what its text clearly is in; None where that may well be English."""
-    return normal_language(cluster.language) or foreign(document.text for document in cluster.documents)
+    return normal_language(cluster.language) or cluster.foreign
 
 
 def read_as(cluster: Cluster, language: str | None) -> str | None:

@@ -55,6 +55,21 @@ def local_bins(values: FloatArray, bins: int) -> IntArray:
     return (below + up_to) * bins // (2 * values.size)
 
 
+def bins_within(values: FloatArray, group: IntArray, bins: int) -> IntArray:
+    """`local_bins` of the values of each group by themselves; groups are numbered from 0.
+
+    Examples
+    --------
+    >>> bins_within(np.array([3.0, 7.0, 1.0, 2.0, 2.0]), np.array([0, 1, 0, 0, 0]), 4)
+    array([3, 2, 0, 2, 2])
+    """
+    key = group * values.size + np.searchsorted(np.sort(values), values)  # groups, and in them values, in order
+    ordered, size = np.sort(key), np.bincount(group)
+    both = np.searchsorted(ordered, key, side="left") + np.searchsorted(ordered, key, side="right")
+    before = np.cumsum(size) - size
+    return np.asarray((both - 2 * before[group]) * bins // (2 * size[group]))
+
+
 def one_hot(index: IntArray, bins: int) -> FloatArray:
     """Row i has its one in column index[i]."""
     out = np.zeros((index.size, bins))

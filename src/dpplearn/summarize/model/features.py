@@ -21,7 +21,7 @@ from dpplearn.summarize.model.meaning import Meaning
 from dpplearn.summarize.model.quality_features import FEATURE_SETS, GENERAL, Feature, Reading, features_of
 from dpplearn.summarize.model.similarity_parts import parts_of
 from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, place_of, split_cluster
-from dpplearn.summarize.model.tfidf import Idf
+from dpplearn.summarize.model.tfidf import Idf, tfidf_rows
 from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
 
@@ -288,8 +288,11 @@ class SentenceFeatures:
     def _reading(self, found: SplitCluster, idf: Idf | None = None) -> Reading:
         """With tf-idf rows."""
         idf = self._idf(found) if idf is None else idf
-        reading = Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, idf.rows(*found.numbered))
-        vars(reading)["numbered"] = found.numbered  # known already
+        numbered, columns = found.numbered
+        weights = idf.weights(columns)
+        phi = tfidf_rows(numbered, weights)
+        reading = Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, phi)
+        vars(reading).update(numbered=found.numbered, weights=weights)  # known already
         return reading
 
     def _values(self, reading: Reading) -> dict[str, FloatArray]:

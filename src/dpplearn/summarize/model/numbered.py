@@ -37,8 +37,9 @@ class Numbered(NamedTuple):
     def of(cls, texts: Sequence[Sequence[str]]) -> tuple[Numbered, dict[str, int]]:
         """With the number of each word."""
         columns: dict[str, int] = defaultdict(count().__next__)  # a word looked up for the first time gets the next one
-        flat = list(map(columns.__getitem__, chain.from_iterable(texts)))
-        return cls(np.array(flat, np.int64), ends_of(map(len, texts)), len(columns)), dict(columns)
+        ends = ends_of(map(len, texts))
+        numbers = np.fromiter(map(columns.__getitem__, chain.from_iterable(texts)), np.int64, int(ends[-1]))
+        return cls(numbers, ends, len(columns)), dict(columns)
 
     @property
     def text(self) -> IntArray:
@@ -60,18 +61,19 @@ class Numbered(NamedTuple):
         inside[borders[(borders >= 0) & (borders < inside.size)]] = False
         both = (self.numbers[:-1] * self.size + self.numbers[1:])[inside]
         _, first, which = np.unique(both, return_index=True, return_inverse=True)
-        number = np.empty(first.size, np.int64)
-        number[np.argsort(first)] = np.arange(first.size)
+        new = np.zeros(both.size, np.int64)
+        new[first] = 1
+        number = np.cumsum(new)[first] - 1
         return Numbered(number[which], ends_of(np.maximum(np.diff(self.ends) - 1, 0)), first.size)
 
     def texts_with(self) -> IntArray:
         """How many texts have each word."""
-        return self.groups_with(np.arange(self.ends.size - 1))
+        return np.bincount(self.counts().indices, minlength=self.size)
 
     def groups_with(self, group: IntArray) -> IntArray:
         """How many groups of texts have each word; `group` is that of each text."""
-        held = np.unique(group[self.text] * self.size + self.numbers) % max(self.size, 1)
-        return np.bincount(held, minlength=self.size)
+        held = np.sort(group[self.text] * self.size + self.numbers)  # np.unique takes four times as long
+        return np.bincount(held[np.diff(held, prepend=-1) > 0] % max(self.size, 1), minlength=self.size)
 
     def sums(self, values: FloatArray) -> FloatArray:
         """For each text the sum of a value over its words."""

@@ -20,7 +20,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import Features, FloatArray, IntArray
 from dpplearn._loops.gram import gram
 from dpplearn.learning.parts import shared_columns
-from dpplearn.summarize.model.bins import global_bins, local_bins, one_hot
+from dpplearn.summarize.model.bins import bins_within, global_bins, local_bins, one_hot
 from dpplearn.summarize.model.centrality import lexrank, lexrank_of_rows, mean_similarity, mean_similarity_of_rows
 from dpplearn.summarize.model.split_cluster import EXACT, MAX_COMPARED, SplitCluster
 from dpplearn.summarize.model.tfidf import Idf
@@ -245,27 +245,25 @@ def repeated_pairs(read: Reading) -> FloatArray:
 
 def like_other_documents(read: Reading) -> FloatArray:
     """The rank, in its document, of a sentence's mean cosine to the sentences of other documents."""
-    starts = np.flatnonzero(np.diff(read.document_numbers, prepend=-1))  # sentences come document by document
-    ends, out = np.append(starts[1:], len(read)), np.empty(len(read))
-    of_row = np.repeat(np.arange(starts.size), ends - starts)
-    in_document = sparse.csr_array((np.ones(len(read)), (of_row, np.arange(len(read))))) @ read.phi
-    own = np.asarray((read.phi * in_document[of_row]).sum(axis=1)).ravel()
+    by_word, document = sparse.csc_array(read.phi), read.document_numbers  # sentences come document by document
+    holder = document[by_word.indices]
+    word = np.repeat(np.arange(by_word.shape[1]), np.diff(by_word.indptr))
+    part = np.cumsum((np.diff(word, prepend=-1) != 0) | (np.diff(holder, prepend=-1) != 0)) - 1  # a word in a document
+    own = np.bincount(by_word.indices, by_word.data * np.bincount(part, by_word.data)[part], len(read))
     alike = np.round(read.phi @ read.phi.sum(axis=0) - own, 10)
-    for start, end in zip(starts, ends, strict=True):
-        out[start:end] = ranks(alike[start:end])
-    return out
+    return (bins_within(alike, document, RANKS) + 0.5) / RANKS
 
 
 def letters_per_word(read: Reading) -> FloatArray:
     """Drawn to the mean where words are few."""
     found, columns = read.numbered
-    letters = found.sums(np.array([*map(len, columns)], np.float64))
+    letters = found.sums(np.fromiter(map(len, columns), np.float64, len(columns)))
     mean = letters.sum() / found.numbers.size
     return (letters + BESIDE * mean) / (read.lengths + BESIDE)
 
 
 def has_brackets(read: Reading) -> list[bool]:
-    return [any(bracket in text for bracket in BRACKETS) for text in read.texts]
+    return [any(map(text.__contains__, BRACKETS)) for text in read.texts]
 
 
 def toward_the_beginning(read: Reading) -> FloatArray:

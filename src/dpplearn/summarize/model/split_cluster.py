@@ -71,7 +71,8 @@ class SplitCluster:
 
     @cached_property
     def _leaning_language(self) -> str | None:
-        return leaning_language(self.cluster.language, (document.text for document in self.cluster.documents))
+        own = self.cluster.language
+        return leaning_language((self.cluster.foreign or "English") if own is None else own, ())
 
     @cached_property
     def places(self) -> IntArray:

@@ -69,18 +69,20 @@ class Idf:
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> sparse.csr_array:
         """One unit row per sentence, one column per word that occurs; a sentence without words is an error."""
-        return self.rows(*Numbered.of(sentences))
+        numbered, columns = Numbered.of(sentences)
+        return tfidf_rows(numbered, self.weights(columns))
 
-    def rows(self, sentences: Numbered, columns: Mapping[str, int]) -> sparse.csr_array:
-        """The same, where words are numbered already."""
-        counts = sentences.counts()
-        empty = np.flatnonzero(np.diff(counts.indptr) == 0)
-        if empty.size:
-            raise ValueError(f"Sentence {empty[0]} has no words; leave it out.")
-        counts.data *= self.weights(columns)[counts.indices]
-        length = np.sqrt(np.add.reduceat(counts.data**2, counts.indptr[:-1]))
-        counts.data /= np.repeat(length, np.diff(counts.indptr))
-        return counts
+
+def tfidf_rows(sentences: Numbered, weights: FloatArray) -> sparse.csr_array:
+    """A unit row per sentence, of words with these weights."""
+    counts = sentences.counts()
+    empty = np.flatnonzero(np.diff(counts.indptr) == 0)
+    if empty.size:
+        raise ValueError(f"Sentence {empty[0]} has no words; leave it out.")
+    counts.data *= weights[counts.indices]
+    length = np.sqrt(np.add.reduceat(counts.data**2, counts.indptr[:-1]))
+    counts.data /= np.repeat(length, np.diff(counts.indptr))
+    return counts
 
 
 def word_counts(

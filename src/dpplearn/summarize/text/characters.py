@@ -40,8 +40,10 @@ def one_line(text: str) -> str:
     >>> one_line("  The river\\n rose\\x07. ")
     'The river rose.'
     """
-    if not text.isprintable():  # what cannot be seen cannot be printed
+    if not text.isprintable():  # what cannot be seen cannot be printed, nor can any white space but the space
         text = _INVISIBLE.sub("", text)
+    elif "  " not in text:
+        return text.strip(" ")
     return " ".join(text.split())
 
 

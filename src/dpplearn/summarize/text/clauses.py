@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 
 from dpplearn.summarize.text.characters import STOPS
 from dpplearn.summarize.text.sentences import Piece
@@ -25,7 +26,7 @@ _TOKEN = re.compile(r"\S+")
 _EAST = re.compile(r"(?<=[^，、,;；：]{8})[，、,;；：]")  # scripts without spaces: at commas
 
 
-def cut_clauses(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
+def cut_clauses(text: str, pieces: Iterable[Piece]) -> Iterable[Piece]:
     """The pieces of a document, the long ones cut into clauses if it has hardly any stops.
 
     Examples
@@ -36,12 +37,9 @@ def cut_clauses(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
     >>> len(pieces), text[pieces[1].start : pieces[1].end]
     (9, 'so we took the small road along the river because the bridge was closed')
     """
-    stopless = len(text) >= STOPLESS * (len(_STOP.findall(text)) + 1)
-    for piece in pieces:
-        if stopless and piece.kind == "paragraph" and _count(text[piece.start : piece.end]) > LONGEST:
-            yield from _cut(text, piece)
-        else:
-            yield piece
+    few = len(text) // STOPLESS
+    stopless = sum(1 for _ in islice(_STOP.finditer(text), few)) < few
+    return chain.from_iterable(_cut(text, piece) for piece in pieces) if stopless else pieces
 
 
 def _count(text: str) -> int:
@@ -49,6 +47,9 @@ def _count(text: str) -> int:
 
 
 def _cut(text: str, piece: Piece) -> Iterator[Piece]:
+    if piece.kind != "paragraph" or _count(text[piece.start : piece.end]) <= LONGEST:
+        yield piece
+        return
     begin = end = piece.start
     for start, stop in _ends(text, piece):
         yield piece._replace(start=begin, end=stop)

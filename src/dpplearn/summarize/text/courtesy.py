@@ -20,7 +20,7 @@ def is_courtesy(text: str) -> bool:
     >>> [is_courtesy(line) for line in lines]
     [True, True, True, False]
     """
-    wordy = len(text.split()) > LONGEST
+    wordy = len(text.split(None, LONGEST)) > LONGEST
     if wordy and ":" not in text[:120]:
         return False
     words = [word.replace("’", "'") for word in _WORD.findall(_PICTURE.sub("", text[:120].lower()))]

@@ -32,25 +32,27 @@ def foreign(texts: Iterable[str]) -> str | None:
     texts = list(texts)[:30]
     part = ENOUGH // max(len(texts), 1)
     found = list(chain.from_iterable(words(text[:part]) for text in texts))
-    letters = Counter({c: count for c, count in Counter("".join(found)).items() if c.isalpha()})
-    total = letters.total()
-    other = Counter({c: count for c, count in letters.items() if not _is_latin(c)})
-    if total >= 4 * LEAST and 2 * other.total() > total:
-        script = unicodedata.name(other.most_common(1)[0][0], "another").split()[0]
-        return "Chinese characters" if script == "CJK" else f"{script.title()} script"
+    said = "".join(found)
+    if not said.isascii():
+        letters = Counter({c: count for c, count in Counter(said).items() if c.isalpha()})
+        total = letters.total()
+        other = Counter({c: count for c, count in letters.items() if not _is_latin(c)})
+        if total >= 4 * LEAST and 2 * other.total() > total:
+            script = unicodedata.name(other.most_common(1)[0][0], "another").split()[0]
+            return "Chinese characters" if script == "CJK" else f"{script.title()} script"
     if len(found) < LEAST:
         return None
     counts = Counter(found)
-    small = {
-        name: {word: counts[word] for word in listed if word in counts}
-        for name, listed in word_lists("small-words").items()
-    }
-    english = sum(small.pop("English").values())
-    best = max(small, key=lambda name: sum(small[name].values()))
+    lists = word_lists("small-words")
+    small = {name: [counts[word] for word in listed & counts.keys()] for name, listed in lists.items()}
+    english = sum(small.pop("English"))
+    best = max(small, key=lambda name: sum(small[name]))
     seen = small[best]
     # a language's small words are a quarter of its text and more; names ("Los", "van der") are few different ones
-    if len(seen) >= 6 and sum(seen.values()) >= max(0.1 * len(found), 1.5 * english):
+    if len(seen) >= 6 and sum(seen) >= max(0.1 * len(found), 1.5 * english):
         return best
+    if said.isascii():
+        return None
     accented = sum(count for word, count in counts.items() if _is_accented(word))
     if accented >= 0.25 * len(found) and english < 0.02 * len(found):  # Vietnamese, Latvian, Icelandic, ...
         return "another language"

@@ -19,6 +19,7 @@ _RULE = re.compile(r"(?:=+|-+|[*_~= \t-]+)$")
 _DIGIT = re.compile(r"[0-9]")
 _CELLS = ("\t", "|", ";")
 _BLANK = WHITE + UNSEEN
+_CLOSING = CLOSERS + "\"'“«» "
 
 HEADING_WORDS, HEADING_LENGTH = 12, 100
 _SMALL = word_set("a an and as at by for from in of on or the to with is are was were de la le du des und der die")
@@ -148,10 +149,12 @@ def _line(seen: str, start: int) -> _Line:
 
 def is_closed(seen: str) -> bool:
     """Whether a line ends with a stop, closing quotes and brackets aside."""
+    if seen.endswith((".", "!", "?")):
+        return True
     tail = seen[-80:]
     if tail.endswith("]"):
         tail = NOTE.sub("", tail)
-    tail = tail[-12:].rstrip(CLOSERS + "\"'“«» ")
+    tail = tail[-12:].rstrip(_CLOSING)
     if not tail:
         return False
     return tail[-1] in STOPS or (tail[-1] in ";|" and tail[:-1].rstrip()[-1:] > "\u0370")
@@ -196,7 +199,7 @@ def _cut(lines: list[_Line], broken: bool, width: int) -> list[Block]:
         marked = alone and (first.hashes > first.start or (not begin and _is_numbered_heading(lines)))
         start = max(first.hashes, first.bullet) if marked else first.bullet if item else first.start
         kind = "heading" if marked else "item" if item else _kind_alone(lines, begin, width) if alone else "paragraph"
-        if alone and _is_row(lines, begin):
+        if alone and len(lines) > 1 and _is_row(lines, begin):
             start, kind = first.start, "row"
         opening = first.text[:2]
         if opening in (MARKS["row"], "|-", "|:", "||") or (opening == MARKS["quotation"] and len(first.text) > 2):

@@ -36,9 +36,10 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_APART = {code: " " for code in range(128) if not chr(code).isalpha()}
+_APART = bytes(code if chr(code).isalpha() else 32 for code in range(128)) + 128 * b" "
 _SIGNS = re.compile(r"[|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+]|\.{4,}|--+>?|;\s*$")
 _ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+")
+_DIGIT = re.compile(r"[0-9]")
 _FIGURE = re.compile(r"\S*[0-9]\S*")
 _QUOTES = "\"”»’'"
 _IDEOGRAPH = re.compile(f"[{SINGLE}]")
@@ -97,8 +98,9 @@ def _is_plain(text: str) -> bool:
         return False
     label = _LABEL.match(text)
     body = text[label.end() :] if label else text
-    spaced = len(body.split()) >= LONG and (body.isascii() or UNSPACED.search(body) is None)
-    return spaced and is_closed(body) and _ANSWER.match(text) is None and not _is_furniture(text)
+    spaced = len(body.split(None, LONG - 1)) >= LONG and (body.isascii() or UNSPACED.search(body) is None)
+    closed = spaced and (label is None or is_closed(body))
+    return closed and _ANSWER.match(text) is None and not _is_furniture(text)
 
 
 def standing(text: str) -> float:
@@ -138,6 +140,19 @@ def _heads(name: str) -> frozenset[str]:
     return frozenset(phrase.split()[0] for phrase in listed(name))
 
 
+@cache
+def _by_part(name: str) -> dict[bytes, list[str]]:
+    """A list's phrases by their longest part in ASCII letters, which few texts have; under b"" those without."""
+    found: dict[bytes, list[str]] = {b"": []}
+    for phrase in listed(name):
+        found.setdefault(max(_ascii_parts(phrase), key=len, default=b""), []).append(phrase)
+    return found
+
+
+def _ascii_parts(lower: str) -> list[bytes]:
+    return lower.encode("utf-8", "replace").translate(_APART).split()
+
+
 def features(text: str) -> dict[str, float]:
     """What the model looks at, by name; what is not there is 0."""
     if len(text) > LONGEST:
@@ -154,15 +169,16 @@ def features(text: str) -> dict[str, float]:
         n = (n + 1) // 2  # a word has about two characters
     if closed:
         plain = plain.rstrip("| ")  # a danda, as some type it
-    spoken = [word for before, word in pairwise(["", *words]) if not _is_noun_phrase(before, word)]
-    verb = sum(word in listed("verbs") for word in spoken) + sum("n't" in word for word in words)
-    subject = any(word in listed("subjects") for word in words)
-    past = sum(_PAST.match(word) is not None for word in words)
-    finite = 0 if verb else sum(_FINITE.search(word) is not None for word in words[1:] or words)
-    cased = [word for word in _WORD.findall(plain) if word[0].isupper() or word[0].islower()]
-    capitals = sum(word[0].isupper() for word in cased[1:]) / max(len(cased) - 1, 1)
+    verbs = listed("verbs")
+    verb = sum(word in verbs and not _is_noun_phrase(before, word) for before, word in pairwise(["", *words]))
+    if "n't" in lower:
+        verb += sum("n't" in word for word in words)
+    subject = not listed("subjects").isdisjoint(words)
+    past = any(word.endswith("ed") and _PAST.match(word) for word in words)
+    cased = [head for word in _WORD.findall(plain) if (head := word[0]).isupper() or head.islower()]
+    capitals = sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
     shouted = bool(cased) and plain.isupper()
-    figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1)
+    figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1) if _DIGIT.search(plain) else 0.0
     first = words[0] if words and not plain[:1].isdigit() else ""
     last = body.rstrip()[-1:]
     asked = last in "?؟？;\u037e" and closed
@@ -170,6 +186,7 @@ def features(text: str) -> dict[str, float]:
     other = bool(words) and words[0][0] > "\u0370" and not east
     english = word_lists("small-words")["English"]
     weak = not verb and any(word in listed("weak verbs") for before, word in pairwise(words) if before != "to")
+    finite = not verb and any(map(_FINITE.search, words[1:] or words))
     done = bool(verb or past or finite or weak)  # something that may be a verb
     begins_small = plain.lstrip("\"'“«(")[:1].islower()
     signs = len(_SIGNS.findall(plain))
@@ -193,10 +210,10 @@ def features(text: str) -> dict[str, float]:
             "no verb, closed": closed and not east and not done,
             "no verb, closed, English": closed and not done and not english.isdisjoint(words),
             "verb, open": verb > 0 and not closed,
-            "past, closed": past > 0 and not verb and closed,
-            "past, open": past > 0 and not verb and not closed,
+            "past, closed": past and not verb and closed,
+            "past, open": past and not verb and not closed,
             "weak verb": weak,
-            "finite ending": finite > 0 and not verb,
+            "finite ending": finite,
             "subject": subject,
             "subject and verb": subject and (verb > 0 or weak),
             "imperative, closed": first in listed("imperatives") and closed,
@@ -237,10 +254,13 @@ def features(text: str) -> dict[str, float]:
 
 def _is_furniture(text: str) -> bool:
     """Whether it has words that pages and programs say of themselves, be it in the label before it."""
-    lower, heads = text.lower(), _heads("furniture")
-    if lower.isascii() and heads.isdisjoint(lower.translate(_APART).split()):
-        return False  # of most, told by one look: the parts of words between apostrophes are more than the words
-    return not heads.isdisjoint(_WORD.findall(lower)) and bool(_phrases("furniture").search(lower))
+    lower, phrases = text.lower(), _by_part("furniture")
+    parts = phrases.keys() & _ascii_parts(lower)
+    if not parts and lower.isascii():
+        return False  # of most, told by one look
+    if not any(phrase in lower for part in (b"", *parts) for phrase in phrases[part]):
+        return False
+    return not _heads("furniture").isdisjoint(_WORD.findall(lower)) and bool(_phrases("furniture").search(lower))
 
 
 def may_state(text: str) -> bool:

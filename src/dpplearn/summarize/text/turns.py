@@ -21,8 +21,11 @@ _DATE = (
 _NOON = r"(?:\s?[apAP]\.?\s?[mM]\b\.?|\s?Z\b)?"
 _CLOCK = rf"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
 _DOTTED = rf"[0-9]{{1,2}}[:.][0-9]{{2}}(?:[:.][0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
+_COLONS, _DOTS = (re.compile(rf"{sign}(?<=[0-9].)[0-9]{{2}}") for sign in (":", r"\."))  # one of which every time has
 _MOMENT = rf"(?:{_DATE}[,\sT]{{1,3}}(?:[^\W\d_]{{2,4}}\s)?{_DOTTED}|{_CLOCK}(?:,?\s{_DATE})?)"
 _STAMP = rf"{_MOMENT}(?:\s?(?:-->|[-–—])\s?{_CLOCK})?"
+_NAME_LENGTH = 44  # characters of a name, and the colon after it
+_COLON = re.compile("[:：]")
 _NAME = r"[~@+*]?\s?[^\W_][^\n:<>\[\]{}|!?\"“”;=]{0,39}?"
 _TIME_FIRST = re.compile(
     rf"(?:(?P<bracket>[\[(<{{])\s?{_STAMP}\s?[\])>}}]|{_STAMP})(?=\W|$)(?P<sep>\s*(?:[-–—|:]\s)?\s*)"
@@ -69,7 +72,7 @@ def find_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]
     >>> [turn and (turn.begin, turn.program) for turn in find_turns(chat, [True, False, False, False])]
     [(0, True), (13, False), (12, False), (13, False)]
     """
-    timed = [_timed(line) for line in lines]
+    timed = [_timed(line) if _COLONS.search(line) or _DOTS.search(line) else None for line in lines]
     found = _timed_turns(lines, timed)
     if found is None:
         found = _nick_turns(lines)
@@ -125,7 +128,8 @@ def _nick_turns(lines: Sequence[str]) -> list[Turn | None] | None:
 
 def _named_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]:
     """Turns that begin with a name and a colon: two names that come again, in a third of the lines or paragraphs."""
-    matches = [match if match and _is_name(match["name"]) else None for match in map(_NAMED.match, lines)]
+    named = (_NAMED.match(line) if _COLON.search(line, 0, _NAME_LENGTH) else None for line in lines)
+    matches = [match if match and _is_name(match["name"]) else None for match in named]
     times = Counter(match["name"] for match in matches if match)
     again = {name for name, number in times.items() if number > 1}
     mine = [head for head, match in zip(heads, matches, strict=True) if match and match["name"] in again]

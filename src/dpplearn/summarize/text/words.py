@@ -33,6 +33,8 @@ _WORD = re.compile(
     rf"(?:{_pattern(_LETTER, _PART)}|[{SINGLE}]|{_PART}++(?:'{_PART}++)*+)"
 )
 _THOUSANDS = re.compile(r",(?<=[0-9],)(?=[0-9]{3}(?![0-9]))")
+_INSIDE = re.compile(r"[.,'](?=[^\W_])")  # what a word may have in it, besides letters and figures
+_ASCII_APART = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 _DROPPED = re.compile(f"[{INVISIBLE}\u200c\u200d]")
 
 
@@ -52,9 +54,13 @@ def words(text: str) -> list[str]:
     ['大', '桥', '关', '闭', 'पुल', 'बंद']
     """
     pattern = _ASCII_WORD
-    if not text.isascii():
+    if text.isascii():
+        if _INSIDE.search(text) is None and text.isprintable():  # most texts: words are what stands between
+            return text.lower().encode().translate(_ASCII_APART).decode().split()
+    else:
         text, pattern = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'"), _WORD
     if not text.isprintable():
         text = _DROPPED.sub("", text)
-    found: list[str] = pattern.findall(_THOUSANDS.sub("", text.lower().replace("_", " ")))
-    return [word.removesuffix("'s").removesuffix(".") for word in found] if "'" in text else found
+    text = text.lower()
+    found: list[str] = pattern.findall(_THOUSANDS.sub("", text.replace("_", " ")))
+    return [word.removesuffix("'s").removesuffix(".") for word in found] if "'s" in text else found
