@@ -93,8 +93,8 @@ def coverage(repeats: int, given_size: bool) -> list[list[object]]:
     return rows
 
 
-def run(quick: bool = False, cost_alone: bool = False) -> dict:
-    T, repeats = (4, 1) if quick else (30, 3)
+def run(quick: bool = False, cost_alone: bool = False, sets: int = 200) -> dict:
+    T, repeats = (4, 1) if quick else (30, 1 if sets < 50 else 3)
     cases = [("mixture", MATRICES), ("mixture", MANY), ("mixture", FEW), ("scaled", FEW), ("projected", FEW)]
     with threadpool_limits(1):
         rows = [row(kind, parts, T, repeats) for kind, parts in cases]
@@ -102,7 +102,7 @@ def run(quick: bool = False, cost_alone: bool = False) -> dict:
         more = [(kind, parts, peak(kind, parts, T) / fixed[parts]) for kind, parts in cases]
         table = []
         for given in () if cost_alone else (False, True):
-            table += coverage(2 if quick else 200, given)
+            table += coverage(2 if quick else sets, given)
     return {
         "name": "similarity",
         "title": "Learned similarities, one thread",
@@ -134,7 +134,8 @@ def run(quick: bool = False, cost_alone: bool = False) -> dict:
 
 
 if __name__ == "__main__":
-    result = run(quick="--quick" in sys.argv, cost_alone="--cost" in sys.argv)
+    sets = int(sys.argv[sys.argv.index("--sets") + 1]) if "--sets" in sys.argv else 200
+    result = run(quick="--quick" in sys.argv, cost_alone="--cost" in sys.argv, sets=sets)
     print(write(result))
     for line in result["rows"]:
         print(f"{line['case']:60s} {line['ratio']:8.3f}")

@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,11 +10,16 @@ from scipy import sparse
 from scipy.stats import binom
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
-from dpplearn.learning import ConditionalDPPCV, load_shard, save_shard
+from dpplearn.learning import ConditionalDPPCV, load_shard, posterior, save_shard
+from dpplearn.learning.backends import Serial, make_backend
 from dpplearn.learning.diagnosis import warn_about_starts
+from dpplearn.learning.evaluators import Part, make_evaluator
 from dpplearn.learning.joint import Outcome
-from dpplearn.learning.likelihood import log_likelihood
-from dpplearn.learning.similarity import Mixture, Projected, Scaled
+from dpplearn.learning.likelihood import Request, log_likelihood
+from dpplearn.learning.normalizer import Complement
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.similarity import Fixed, Mixture, Projected, Scaled
+from dpplearn.learning.training_set import Shard
 
 THETA = np.array([-1.0, 0.8, -0.5])
 TRUE = np.array([0.1, 0.2, 0.5, 0.2])  # of I, of 11^T, of a and of b
@@ -100,6 +106,60 @@ def test_value_and_derivatives(kind, parts, method, Y, given_size):
             np.testing.assert_allclose(both, found.similarity_hessian[j], atol=1e-7)
             cross = slope(lambda v: terms(THETA, v).gradient, z, j)
             np.testing.assert_allclose(cross, found.cross[:, j], atol=1e-7)
+
+
+def test_a_mixture_of_matrices_has_slopes_where_no_cholesky_factor_is_accurate(monkeypatch):
+    """G is then known by rows, and is asked for its products with the matrices."""
+    rng = np.random.default_rng(3)
+    units = {name: rng.standard_normal((7, 2)) for name in "ab"}
+    given = {name: ItemSet(np.ones((7, 1)), phi=u).cosines() for name, u in units.items()}
+    items = ItemSet(np.column_stack([np.ones(7), rng.standard_normal((7, 2))]), similarity=given)
+    S = Mixture(("a", "b"), np.array([1e-13, 0.3, 0.4, 0.3 - 1e-13]))
+    theta, z, asked = np.array([30.0, 2.0, -1.0]), S.parameters, []
+    times = Complement.times
+    monkeypatch.setattr(Complement, "times", lambda self, V: asked.append(len(V)) or times(self, V))
+
+    def terms(z):
+        return log_likelihood(theta, items, [0, 2], similarity=S.with_parameters(z), order=1, with_similarity=True)
+
+    found = terms(z).similarity_gradient
+    assert asked == [7]
+    for j in range(z.size):
+        assert slope(lambda v: terms(v).value, z, j, 1e-4) == pytest.approx(found[j], abs=2e-3)  # I - K cancels
+
+
+@quiet
+def test_starts_that_some_of_the_data_compared_lead_to_the_same_maximum(monkeypatch):
+    X, y = made_up(40, 7, 8)
+    asked = []
+    evaluate = Serial.evaluate
+
+    def counted(self, request, tick, some=None):
+        asked.append(some)
+        return evaluate(self, request, tick, some)
+
+    monkeypatch.setattr(Serial, "evaluate", counted)
+    model = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
+    assert any(some is not None and len(some) == 8 for some in asked)
+    asked.clear()
+    monkeypatch.setattr(posterior, "ENOUGH_SHARDS", 10**9)
+    whole = ConditionalDPP(10.0, similarity="mixture").fit(X, y)
+    assert all(some is None for some in asked)
+    assert model.starts_.max() == pytest.approx(whole.starts_.max(), abs=1e-5)
+    np.testing.assert_allclose(model.theta_, whole.theta_, atol=2e-3)
+    np.testing.assert_allclose(model.similarity_.w, whole.similarity_.w, atol=2e-3)
+
+
+def test_some_shards_give_an_estimate_of_the_sum():
+    X, y = made_up(5, 5, 9)
+    prepare = partial(Part.of, evaluator=make_evaluator("numpy"), similarity=Fixed(0.3))
+    request = Request(LogLinear(THETA), Fixed(0.3))
+    each = [log_likelihood(THETA, a, b, rho=0.3).value for a, b in zip(X, y, strict=True)]
+    for backend in ("serial", "processes"):
+        with make_backend(backend, 2, Shard(X, y, np.ones(5)), prepare) as engine:
+            assert engine.n_shards == 5
+            found = [engine.evaluate(request, lambda *_: None, some).value for some in (None, [1, 4], [0])]
+        assert found == pytest.approx([sum(each), 2.5 * (each[1] + each[4]), 5 * each[0]])
 
 
 @pytest.mark.parametrize("kind", ["mixture", "scaled", "projected"])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._cached import cached_property
+from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import (
     Features,
     FloatArray,
@@ -189,7 +189,14 @@ class ItemSet(Frozen):
         return shared_columns(self.phi)
 
     def part_blocks(self, subset: IntArray) -> FloatArray:
-        """The cosines of a subset in all parts: (parts, k, k)."""
+        """The cosines of a subset in all parts: (parts, k, k). The latest are kept: those of the target."""
+        return self._blocks.get(subset.tobytes(), lambda: self._part_blocks(subset))
+
+    @cached_property
+    def _blocks(self) -> Latest[FloatArray]:
+        return Latest()
+
+    def _part_blocks(self, subset: IntArray) -> FloatArray:
         if "packed_cosines" in vars(self):
             high, low = np.maximum.outer(subset, subset), np.minimum.outer(subset, subset)
             return np.asarray(self.packed_cosines[:, low * self.n - low * (low + 1) // 2 + high])

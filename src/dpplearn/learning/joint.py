@@ -2,15 +2,16 @@
 
 For a fixed S the problem is concave in theta, and it is not so jointly. L-BFGS climbs, in coordinates in which the
 Hessian at the start is I as far as it is known: of both where S is linear in weights (a mixture), else of theta. Newton
-steps within a region of trust end it; where that is not exact it is of differences of gradients.
-Only one start is climbed in full. Another that has a straight way to its maximum, on which the posterior rises all
-along, leads to the same; the rest are climbed too.
+steps within a region of trust end it, with a Hessian that gradients keep up to date; the last one is exact, or of
+differences of gradients where the kind has none.
+All starts are climbed about to the top on some of the data, and what they found there on all. Of two that lead to the
+same, by a straight way on which the posterior rises all along, only one is climbed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +27,9 @@ from dpplearn.learning.solvers import FLAT, Optimum, largest, newton, unit_diago
 FARTHEST = 2.0  # how far the first step may go: a logit by 2, a weight theta by two standard errors
 SAME = 0.1  # log-posteriors of two starts that differ by less have found the same
 MANY = 200  # parameters of a similarity beyond which differences take too long: no joint standard errors
-CLOSE = 0.01  # a gain in the log-posterior that moves no parameter by more than a tenth of its standard error
-ENOUGH = 0.02  # a gain in the log-posterior below which Newton steps take over
+CLOSE = 1e-3  # a gain in the log-posterior that moves no parameter by more than 0.05 of its standard error
+ENOUGH = 0.005  # a gain in the log-posterior below which Newton steps take over
+ROUGH = 0.3  # and one below which some of the data have no more to say
 DIFFERENCE = 1e-4  # step of central differences of gradients, in units in which parameters are about 1
 
 
@@ -124,68 +126,113 @@ class Problem:
 Report = Callable[[int, FloatArray, Point], None]
 
 
-def climb(
-    problem: Problem,
-    x: FloatArray,
-    *,
-    tol: float,
-    max_iter: int,
-    report: Report,
-    n_iter: int = 0,
-    beat: float = -np.inf,
-) -> Ascent:
-    """From one start to a maximum; a start that will not `beat` the best so far is left half-way."""
-    found = descend(problem, x, tol, max_iter, report, n_iter, beat)
-    if found.point.value < beat + SAME:
-        return found
-    return polish(problem, found, tol, max_iter, report)
+class Start(NamedTuple):
+    """Where to climb from, and about the Hessian there if it is known."""
+
+    x: FloatArray
+    H: FloatArray | None = None
+
+
+def climb_all(
+    problem: Problem, starts: Sequence[Start], climb: Callable[..., Ascent], maxima: list[Ascent]
+) -> list[Ascent]:
+    """Where each start leads; the maxima that are found join those that are known."""
+    reached = []
+    for start in starts:
+        led = leads_to(problem, start.x, maxima)
+        if led is None:
+            led = climb(problem, start, beat=max((to.point.value for to in maxima), default=-np.inf))
+            if led.point.hessian is None:  # left half-way
+                led = leads_to(problem, led.x, maxima) or led
+            else:
+                maxima.append(led)
+        reached.append(led)
+    return reached
 
 
 def leads_to(problem: Problem, x: FloatArray, maxima: Sequence[Ascent]) -> Ascent | None:
     """A maximum to which the posterior rises all along the straight way from x, as far as three steps show."""
     for to in maxima:
-        if to.point.hessian is not None:
-            values = [problem.at(x + t * (to.x - x), 1, similarity=False).value for t in (0.0, 1 / 3, 2 / 3)]
-            if (np.diff([*values, to.point.value]) > 0).all():
-                return to
+        if to.point.hessian is None:
+            continue
+        before = -np.inf
+        for t in (0.0, 1 / 3, 2 / 3, 1.0):
+            here = problem.at(x + t * (to.x - x), 1, similarity=False).value if t < 1 else to.point.value
+            if not here > before:
+                break
+            before = here
+        else:
+            return to
     return None
 
 
+def climb(
+    problem: Problem,
+    start: Start,
+    *,
+    tol: float,
+    max_iter: int,
+    report: Report = lambda *_: None,
+    n_iter: int = 0,
+    beat: float = -np.inf,
+    rough: bool = False,
+) -> Ascent:
+    """From one start to a maximum, or about there; one that will not `beat` the best so far is left half-way."""
+    found = descend(problem, start, tol, max_iter, report, n_iter, beat, ROUGH if rough else ENOUGH)
+    if rough and problem.similarity.bends:
+        return replace(found, point=problem.at(found.x, 2))
+    if rough or found.point.value < beat + SAME:
+        return found
+    return polish(problem, found, tol, max_iter, report)
+
+
 def polish(problem: Problem, start: Ascent, tol: float, max_iter: int, report: Report) -> Ascent:
-    """Newton steps within a region of trust, with one Hessian until it foretells no longer what a step gains."""
+    """Newton steps within a region of trust, with a Hessian that is changed by what gradients say of it (SR1).
+
+    The one that is returned was exact where a step gained no more than `CLOSE`.
+    """
     x, point, n_iter = start.x, problem.at(start.x, 2), start.n_iter
-    H, fresh, near, reach = problem.hessian(x, point), True, False, FARTHEST
+    H, fresh, reach = problem.hessian(x, point), True, FARTHEST
     if H is None:
         return Ascent(x, point, n_iter, largest(point.gradient) <= tol)
+    exact, near, unit = H, False, problem.unit_of(H)  # near: exact is that of the maximum
     while True:
-        size = largest(point.gradient)
-        unit = problem.unit_of(H)
-        step = within(H, point.gradient, unit, reach)
+        size, step = largest(point.gradient), within(H, point.gradient, unit, reach)
         gain = float(point.gradient @ step + step @ H @ step / 2)
-        near = gain <= CLOSE if fresh else near  # so close the Hessian is that of the maximum
+        near = near or (fresh and gain <= CLOSE)
         # along a weight that goes to 0 the gradient is slow to, and says nothing: what a step would gain decides
-        done = size <= tol or ((fresh or near) and gain <= tol)
+        done = near and (size <= tol or gain <= tol)
         if done or n_iter >= max_iter:
-            return Ascent(x, point._replace(hessian=H), n_iter, done)
+            return Ascent(x, point._replace(hessian=exact), n_iter, done)
+        if not fresh and not near and gain <= CLOSE:
+            point, fresh = problem.at(x, 2), True
+            found = problem.hessian(x, point)
+            assert found is not None
+            H, exact, unit = found, found, problem.unit_of(found)
+            continue
         trial, noise = problem.at(x + step, 1), 64 * EPS * (1 + abs(point.value))
         rise, length = trial.value - point.value, float(np.linalg.norm(step * unit))
-        if rise >= 1e-3 * gain or (abs(rise) <= noise and largest(trial.gradient) < size):
+        better = rise >= 1e-3 * gain or (abs(rise) <= noise and largest(trial.gradient) < size)
+        if not better and (gain <= noise or length < 1e-10):  # no float on the way is better
+            return Ascent(x, point._replace(hessian=exact), n_iter, gain <= noise)
+        change = trial.gradient - point.gradient
+        if better:
             x, point, n_iter = x + step, trial, n_iter + 1
             report(n_iter, x, point)
             reach = max(reach, 2.5 * length) if rise > 0.75 * gain else reach
-            fresh = abs(rise - gain) > 0.2 * gain + noise
-            if not fresh or largest(point.gradient) <= tol:
-                fresh = False
-                continue
-        elif fresh:
+        else:
             reach = 0.25 * length
-            if gain <= noise or reach < 1e-10:  # no float on the way is better
-                return Ascent(x, point._replace(hessian=H), n_iter, gain <= noise)
-            continue
-        point, fresh = problem.at(x, 2), True
-        found = problem.hessian(x, point)
-        assert found is not None
-        H = found
+        if np.isfinite(trial.value) and (better or not fresh):
+            H, fresh = secant(H, step, change, unit), False
+
+
+def secant(H: FloatArray, step: FloatArray, change: FloatArray, unit: FloatArray) -> FloatArray:
+    """H after the symmetric change of rank one with which it says how the gradient changed along a step."""
+    left = change - H @ step
+    along = float(left @ step)
+    if abs(along) <= 1e-8 * float(np.linalg.norm(left / unit) * np.linalg.norm(step * unit)):
+        return H
+    return np.asarray(H + np.outer(left, left) / along)
 
 
 def within(H: FloatArray, g: FloatArray, unit: FloatArray, reach: float) -> FloatArray:
@@ -209,24 +256,32 @@ def within(H: FloatArray, g: FloatArray, unit: FloatArray, reach: float) -> Floa
 
 
 def descend(
-    problem: Problem, x: FloatArray, tol: float, max_iter: int, report: Report, n_iter: int, beat: float
+    problem: Problem,
+    start: Start,
+    tol: float,
+    max_iter: int,
+    report: Report,
+    n_iter: int,
+    beat: float,
+    enough: float,
 ) -> Ascent:
     """L-BFGS on the negative, in coordinates in which the Hessian at the start is I as far as it is known.
 
     It ends where Newton steps can take over, or where its last gains are too small to beat the best so far.
     """
-    m = problem.m
-    start = problem.at(x, 2, similarity=problem.similarity.bends)
-    assert start.hessian is not None
-    known = len(start.hessian)
-    lam, U = linalg.eigh(-start.hessian, check_finite=False)
+    m, (x, H) = problem.m, start
+    if H is None:
+        H = problem.at(x, 2, similarity=problem.similarity.bends).hessian
+    assert H is not None
+    known = len(H)
+    lam, U = linalg.eigh(-H, check_finite=False)
     # logits are of size 1: along directions in which the posterior hardly bends, no step is larger
     least = 1.0 if known > m else 1e-6 * max(float(lam[-1]), 1e-300)
     root = np.eye(x.size)
     root[:known, :known] = U / np.sqrt(np.maximum(np.abs(lam), least))
     few = x.size - m <= MANY
     points: dict[bytes, Point] = {}
-    worst, values = abs(start.value), [-np.inf]
+    worst, values = 0.0, [-np.inf]
 
     def full(u: FloatArray) -> FloatArray:
         return x + root @ u
@@ -247,7 +302,7 @@ def descend(
         values.append(here.value)
         report(n_iter + len(values) - 1, full(u), here)
         gains = np.diff(values[-3:])
-        if few and len(values) > 3 and gains.max() < ENOUGH:
+        if few and len(values) > 3 and gains.max() < enough:
             raise StopIteration
         if len(values) > 4 and values[-1] + 5 * gains.max() < beat:
             raise StopIteration
@@ -283,6 +338,7 @@ class Outcome(NamedTuple):
     starts: FloatArray  # log-posteriors at their ends
     covariance: FloatArray | None  # of the quality's parameters, where all are determined
     at_bound: list[str]
+    log_likelihood: float = np.nan
 
 
 def outcome(problem: Problem, ascents: Sequence[Ascent]) -> Outcome:
@@ -312,4 +368,4 @@ def outcome(problem: Problem, ascents: Sequence[Ascent]) -> Outcome:
     terms = point.terms._replace(value=point.value, gradient=point.gradient)
     optimum = Optimum(best.x[:m], terms, np.zeros(m), max(a.n_iter for a in ascents), best.converged)
     values = np.array([a.point.value for a in ascents])
-    return Outcome(optimum, std, S.with_errors(errors), values, covariance, at_bound)
+    return Outcome(optimum, std, S.with_errors(errors), values, covariance, at_bound, point.terms.value)

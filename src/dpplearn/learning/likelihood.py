@@ -28,7 +28,7 @@ from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import Inverse, Normalizer, Operand, normalize
 from dpplearn.learning.quality import MAX_ETA, LogLinear, Quality, check_eta
 from dpplearn.learning.similarity.fixed import Fixed
-from dpplearn.learning.similarity.learned import Learned, bend_simplex, simplex_jacobian
+from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.sized import normalize_sized
 
@@ -223,7 +223,7 @@ class Example:
     def _bends(
         self, outer: FloatArray, bends: tuple[FloatArray, FloatArray], J: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Derivatives in the similarity's parameters, where S is linear in weights and these are their logits.
+        """Derivatives in the similarity's parameters, where S is linear in weights.
 
         d^2 log det S_Y = -<S_Y^-1 C_a, C_b S_Y^-1>, and `bends` has how the normalizer and the marginals change.
         """
@@ -235,9 +235,8 @@ class Example:
             inner = similarity.linear(self.items, X, self.Y)
             assert inner is not None
             slopes, second = slopes + inner.slopes, second + X.curvature(inner.directions, np.zeros(self.Y.size))[0]
-        w = np.array(list(similarity.weights.values()))
-        J_w = simplex_jacobian(w)
-        return J_w @ slopes, bend_simplex(w, slopes, second), -(J.T @ moved) @ J_w
+        J_w = similarity.weights_jacobian()
+        return J_w.T @ slopes, similarity.bend(slopes, second), -(J.T @ moved) @ J_w
 
     @property
     def nbytes(self) -> int:

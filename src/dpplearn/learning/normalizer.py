@@ -51,7 +51,8 @@ class Operand:
 
     def __init__(self, items: Items, similarity: Similarity) -> None:
         self.items, self.similarity, self.own = items, similarity, similarity.own
-        self.keep = not (sparse.issparse(items.phi) or isinstance(similarity, Learned))  # that changes each time
+        rare = any(sparse.issparse(part.phi) for part in items.parts)
+        self.keep = not (rare or isinstance(similarity, Learned))  # that changes each time
         self._kept: FloatArray | None = None
 
     def matrix(self) -> FloatArray:
@@ -115,18 +116,19 @@ class OfDeterminant(Derivative):
                     else:
                         second[a, b] = Z[mine, ends[b] : ends[b + 1]].sum()
         else:  # I, 11^T, and matrices
-            G, parts = np.asfortranarray(self.dense()), directions[2:]
-            g = G.sum(axis=1)
-            left, right = np.empty((len(parts), n, n)), np.empty((len(parts), n, n))  # C_a G, and G C_a
-            diagonal[:, 0], diagonal[:, 1] = self.squares(), g**2
-            for a, way in enumerate(parts):
-                right[a] = blas.dsymm(1.0, way.triangle(n), G, side=1, lower=1)
-                left[a] = right[a].T
-                diagonal[:, a + 2] = np.einsum("ij,ij->i", right[a], G)
-            second[:, 0] = diagonal.sum(axis=0)  # <G, C_a G>
+            G = np.asfortranarray(self.dense())
+            g, diagonal[:, 0] = G.sum(axis=1), self.squares()
+            diagonal[:, 1] = g**2
             second[1, 1] = g.sum() ** 2
-            second[2:, 1] = right.sum(axis=1) @ g  # 1^T G C_a G 1
-            second[2:, 2:] = left.reshape(len(parts), n * n) @ right.reshape(len(parts), n * n).T
+            flat: list[FloatArray] = []  # (G C_b)^T of those before, entry by entry
+            for a, way in enumerate(directions[2:], start=2):
+                P = blas.dsymm(1.0, way.triangle(n), G, side=1, lower=1)  # G C_a
+                diagonal[:, a] = np.einsum("ij,ij->i", P, G)
+                second[a, 1] = g @ P.sum(axis=0)  # 1^T G C_a G 1
+                flat.append(P.T.ravel())
+                turned = P.ravel()
+                second[a, 2 : a + 1] = [turned @ one for one in flat]  # <G C_a, C_b G>
+            second[:, 0] = diagonal.sum(axis=0)  # <G, C_a G>
         second = np.tril(second) + np.tril(second, -1).T
         with np.errstate(over="ignore", invalid="ignore"):
             ratio = np.where(diagonal > 0, diagonal * np.exp(-eta)[:, None], 0.0)

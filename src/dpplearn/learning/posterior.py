@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,17 +16,28 @@ from dpplearn.learning.backends import Backend, make_backend
 from dpplearn.learning.diagnosis import check_possible, is_settled, warn_about_bounds, warn_about_starts
 from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
-from dpplearn.learning.joint import Ascent, Outcome, Point, Problem, climb, covariance_of, leads_to, outcome
+from dpplearn.learning.joint import (
+    Ascent,
+    Outcome,
+    Point,
+    Problem,
+    Start,
+    climb,
+    climb_all,
+    covariance_of,
+    outcome,
+)
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.profile import Known, Profile, maximize_profile
 from dpplearn.learning.profile import Point as Done
 from dpplearn.learning.quality import LogLinear, Quality
-from dpplearn.learning.similarity import Fixed, Learned, Projected, Similarity
+from dpplearn.learning.similarity import Fixed, Learned, Mixture, Projected, Similarity
 from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors
 from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
 
+SHARE, ENOUGH_SHARDS = 4, 24  # starts are compared on one shard in four, where there are so many
 FAR = 50.0  # a start with log-qualities beyond this is compared with 0
 SOLVERS = {"newton": newton, "lbfgs": lbfgs}
 
@@ -199,15 +210,22 @@ def maximize_posterior(
             settings.given_size,
             survey.scale,
         )
-        found = climb_all(problem, theta, where, done, known, settings, state, progress)
+        rough = None
+        if engine.n_shards >= ENOUGH_SHARDS:
+            some = np.linspace(0, engine.n_shards - 1, engine.n_shards // SHARE).round().astype(np.int64).tolist()
+            rough = replace(  # the prior counts as much more: of few data a weight is not to be 0
+                problem,
+                evaluate=lambda request: engine.evaluate(request, progress.tick, some),
+                strength=problem.strength * engine.n_shards / len(some),
+            )
+        found = climb_learned(problem, rough, theta, where, done, known, settings, state, progress)
         progress.clear()
         warn_about_starts(found)
-        value = problem.at(np.concatenate([found.optimum.theta, found.similarity.parameters]), 1).terms.value
         return Fitted(
             quality.with_parameters(found.optimum.theta),
             found.std,
             found.similarity,
-            value,
+            found.log_likelihood,
             largest(found.optimum.terms.gradient),
             found.optimum.n_iter,
             is_settled(found.optimum, found.std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
@@ -251,8 +269,9 @@ def maximize_posterior(
     )
 
 
-def climb_all(
+def climb_learned(
     problem: Problem,
+    rough: Problem | None,
     theta: FloatArray,
     where: FloatArray | None,
     n_iter: int,
@@ -261,49 +280,51 @@ def climb_all(
     state: Checkpoint,
     progress: Progress,
 ) -> Outcome:
-    """The best start to its maximum, and of the others those that do not lead there; what a checkpoint has is kept."""
-    m, S = problem.m, problem.similarity
-    starts = S.starts()
+    """From all starts on some of the data, as far as these can tell, and from where they led on all data.
+
+    What a checkpoint has is kept.
+    """
+    m, S, tol = problem.m, problem.similarity, settings.tol
+    vectors = S.starts()
     rng = np.random.default_rng(1)
-    starts += [starts[0] + rng.standard_normal(starts[0].size) for _ in range(settings.n_starts - len(starts))]
-    starts = starts[: 1 if settings.warm else settings.n_starts]
+    vectors += [vectors[0] + rng.standard_normal(vectors[0].size) for _ in range(settings.n_starts - len(vectors))]
+    first = problem if rough is None or settings.warm else rough
+    starts: list[Start] = []
+    for vector in vectors[: 1 if settings.warm else settings.n_starts]:  # with a theta that is about right for it
+        starts.append(Start(first.along_theta(np.concatenate([theta, vector]), 0.1, 1 + 2 * (not starts))))
+        theta = starts[-1].x[:m]
+    if len(starts) > 1:  # the best first
+        starts.sort(key=lambda start: -first.at(start.x, 1, similarity=False).value)
+    ends = list(range(len(starts)))  # which of the starts that follow each of them is
+    if first is not problem:
+        climb_some = partial(climb, tol=tol, max_iter=settings.max_iter, rough=True)
+        reached = climb_all(first, starts, climb_some, [])
+        found = sorted(set(reached), key=lambda led: -led.point.value)
+        starts, ends = [Start(led.x, led.point.hessian) for led in found], [found.index(led) for led in reached]
 
     def report(n_iter: int, x: FloatArray, point: Point) -> None:
         progress.finish(n_iter, point.terms.value, largest(point.gradient))
         state.save(x[:m], S.with_parameters(x[m:]), n_iter, point.terms.value, known)
 
-    ascents = []  # maxima
+    def climb_here(problem: Problem, start: Start, beat: float) -> Ascent:
+        nonlocal n_iter
+        last = settings.max_iter + n_iter
+        led = climb(problem, start, tol=tol, max_iter=last, report=report, n_iter=n_iter, beat=beat)
+        n_iter = led.n_iter
+        if led.point.hessian is not None or not S.bends:
+            known[tuple(led.x[m:].tolist())] = Done(led.x[:m], led.point.value, led.point.gradient[m:], led.converged)
+            state.save(led.x[:m], S.with_parameters(led.x[m:]), n_iter, led.point.terms.value, known)
+        return led
+
+    maxima = []
     for w, done in known.items():
         x = np.concatenate([done.parameters, np.array(w)])
         point = problem.at(x, 2)
-        ascents.append(Ascent(x, point._replace(hessian=problem.hessian(x, point)), n_iter, done.converged))
-    points: list[FloatArray] = []
-    for vector in starts:  # each with weights theta that are about right for it
-        points.append(problem.along_theta(np.concatenate([theta, vector]), 0.1, 1 + 2 * (not points)))
-        theta = points[-1][:m]
+        maxima.append(Ascent(x, point._replace(hessian=problem.hessian(x, point)), n_iter, done.converged))
     if where is not None and tuple(where.tolist()) not in known:  # the climb that was interrupted
-        points[0] = np.concatenate([theta, where])
-    elif len(points) > 1 and not ascents:  # the best first
-        points.sort(key=lambda x: -problem.at(x, 1, similarity=False).value)
-    reached = []
-    for x in points:
-        led = leads_to(problem, x, ascents)
-        if led is None:
-            best = max((ascent.point.value for ascent in ascents), default=-np.inf)
-            last = settings.max_iter + n_iter
-            found = climb(problem, x, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, beat=best)
-            n_iter = found.n_iter
-            led = leads_to(problem, found.x, ascents) if found.point.hessian is None else None
-            if led is not None:
-                reached.append(led)
-                continue
-            led = found
-            ascents.append(led)
-            end = tuple(led.x[m:].tolist())
-            known[end] = Done(led.x[:m], led.point.value, led.point.gradient[m:], led.converged)
-            state.save(led.x[:m], S.with_parameters(led.x[m:]), n_iter, led.point.terms.value, known)
-        reached.append(led)
-    return outcome(problem, reached)
+        starts[0] = Start(np.concatenate([theta, where]))
+    reached = climb_all(problem, starts, climb_here, maxima)
+    return outcome(problem, [reached[k] for k in ends])
 
 
 def penalized(terms: Terms, theta: FloatArray, precision: FloatArray) -> Terms:
@@ -327,4 +348,5 @@ def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, sett
         "learned": [settings.similarity.space[j].name for j in settings.free],
         **({"tol": settings.tol} if settings.free else {}),  # of every similarity that is done
         **({"given_size": True} if settings.given_size else {}),
+        **({"coordinates": "odds"} if isinstance(settings.similarity, Mixture) else {}),  # they were logits before
     }

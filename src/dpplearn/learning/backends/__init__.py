@@ -35,12 +35,12 @@ class Request(Protocol[Answer]):
 
 
 class Backend(ABC):
-    """Where the shards are. `run` asks all of them and returns their answers in shard order."""
+    """Where the shards are. `run` asks all of them, or some, and returns their answers in shard order."""
 
     n_shards: int
 
     @abstractmethod
-    def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]: ...
+    def run(self, request: Request[Any] | None, tick: Tick, some: Sequence[int] | None = None) -> list[Any]: ...
 
     def close(self) -> None:  # noqa: B027  (nothing to end where no process was started)
         """End what was started."""
@@ -75,9 +75,13 @@ class Backend(ABC):
         moment = np.sum(moments, axis=0) if moments else None
         return Survey(start, m, names, impossible, scale, weight, parts, moment, encoding, columns, sizes)
 
-    def evaluate(self, request: Request[Answer], tick: Tick) -> Answer:
-        """The sum over all instances, added in shard order so that it does not depend on who was first."""
-        return request.total((1.0, terms) for terms in self.run(request, tick))
+    def evaluate(self, request: Request[Answer], tick: Tick, some: Sequence[int] | None = None) -> Answer:
+        """The sum over all instances, added in shard order so that it does not depend on who was first.
+
+        With `some` shards, an estimate of it from these alone.
+        """
+        each = 1.0 if some is None else self.n_shards / len(some)
+        return request.total((each, terms) for terms in self.run(request, tick, some))
 
 
 class Serial(Backend):
@@ -87,11 +91,12 @@ class Serial(Backend):
         self.n_shards, self.prepare = len(sources), prepare
         self.parts = [source if isinstance(source, str) else prepare(source) for source in sources]
 
-    def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
+    def run(self, request: Request[Any] | None, tick: Tick, some: Sequence[int] | None = None) -> list[Any]:
         answers = []
-        for k, part in enumerate(self.parts, start=1):
+        parts = self.parts if some is None else [self.parts[k] for k in some]
+        for k, part in enumerate(parts, start=1):
             answers.append(answer(part, request, self.prepare))
-            tick(k, self.n_shards)
+            tick(k, len(parts))
         return answers
 
 

@@ -51,13 +51,14 @@ class Dask(Backend):
         files = sum(os.path.getsize(source) for source in sources if isinstance(source, str) and os.path.exists(source))
         return files <= KEPT * max(len(self.client.nthreads()), 1)
 
-    def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
+    def run(self, request: Request[Any] | None, tick: Tick, some: Sequence[int] | None = None) -> list[Any]:
+        parts = self.parts if some is None else [self.parts[k] for k in some]
         with quiet():
-            futures = self.client.map(ask, self.parts, request=request, prepare=self.prepare, pure=False)
+            futures = self.client.map(ask, parts, request=request, prepare=self.prepare, pure=False)
         answers = []
         for k, future in enumerate(futures, start=1):
             answers.append(future.result())
-            tick(k, self.n_shards)
+            tick(k, len(parts))
         return answers
 
     def close(self) -> None:

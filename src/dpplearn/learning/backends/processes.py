@@ -43,14 +43,15 @@ class Processes(Backend):
 
     def _give(self, w: int, share: Sequence[int]) -> None:
         with suppress(OSError):  # it is seen to be lost when it is asked
-            self.workers[w][0].send(([(k, self.sources[k]) for k in share], self.prepare))
+            self.workers[w][0].send(({k: self.sources[k] for k in share}, self.prepare))
 
-    def run(self, request: Request[Any] | None, tick: Tick) -> list[Any]:
+    def run(self, request: Request[Any] | None, tick: Tick, some: Sequence[int] | None = None) -> list[Any]:
         answers: dict[int, Any] = {}
         losses = 0
+        wanted = range(self.n_shards) if some is None else some
         for w in range(len(self.workers)):
-            self._ask(w, request)
-        while len(answers) < self.n_shards:
+            self._ask(w, request, wanted)
+        while len(answers) < len(wanted):
             number = {pipe: w for w, (pipe, _) in enumerate(self.workers)}
             for pipe in wait(list(number)):
                 w = number[pipe]
@@ -60,25 +61,24 @@ class Processes(Backend):
                     losses += 1
                     if losses > LOSSES:
                         raise lost(self.workers[w][1]) from None
-                    self._replace(w, [k for k in self.shares[w] if k not in answers])
-                    self._ask(w, request)
+                    self._replace(w)
+                    self._ask(w, request, [k for k in wanted if k not in answers])
                     continue
                 if isinstance(found, Exception):
                     raise found
                 answers[k] = found
-                tick(len(answers), self.n_shards)
-        return [answers[k] for k in range(self.n_shards)]
+                tick(len(answers), len(wanted))
+        return [answers[k] for k in wanted]
 
-    def _ask(self, w: int, request: Request[Any] | None) -> None:
+    def _ask(self, w: int, request: Request[Any] | None, wanted: Sequence[int]) -> None:
         with suppress(OSError):
-            self.workers[w][0].send((request,))
+            self.workers[w][0].send((request, [k for k in self.shares[w] if k in wanted]))
 
-    def _replace(self, w: int, first: Sequence[int]) -> None:
-        """Another process in place of one that is gone, which answers first what that one still owed."""
+    def _replace(self, w: int) -> None:
+        """Another process in place of one that is gone; it is asked what that one still owed."""
         pipe, process = self.workers[w]
         pipe.close()
         process.join(1.0)
-        self.shares[w] = [*first, *(k for k in self.shares[w] if k not in set(first))]
         self.workers[w] = self._start()
         self._give(w, self.shares[w])
 
@@ -102,11 +102,11 @@ def serve(pipe: Any) -> None:
         sources, prepare = pipe.recv()
         parts: dict[int, Any] = {}
         while True:
-            (request,) = pipe.recv()
-            for k, source in sources:
+            request, wanted = pipe.recv()
+            for k in wanted:
                 try:
                     if k not in parts:
-                        parts[k] = source if isinstance(source, str) else prepare(source)
+                        parts[k] = sources[k] if isinstance(sources[k], str) else prepare(sources[k])
                     found = answer(parts[k], request, prepare)
                 except Exception as error:  # the parent raises it
                     found = error

@@ -89,8 +89,12 @@ class Learned(Similarity):
         return type(self).linear is not Learned.linear
 
     def linear(self, items: Items, G: Derivative, subset: IntArray | None = None) -> Linear | None:  # noqa: ARG002
-        """Slopes and directions dS/dw of the weights, if S is linear in them and the parameters are their logits."""
+        """Slopes and directions dS/dw of the weights, if S is linear in them."""
         return None
+
+    def bend(self, g: FloatArray, H: FloatArray) -> FloatArray:
+        """The Hessian in the parameters, from gradient and Hessian in the weights, where S is linear in these."""
+        raise NotImplementedError(f"{type(self).__name__} is not linear in its weights.")
 
     def with_errors(self, errors: FloatArray) -> Self:
         """The same with standard errors."""

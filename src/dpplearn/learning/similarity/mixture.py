@@ -7,32 +7,37 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
+from scipy.special import expit
 
+from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import to_dense
-from dpplearn._loops.packed import unpack
+from dpplearn._loops.packed import pack, unpack
 from dpplearn._notebook import short_repr
 from dpplearn.learning.parts import RESERVED, Shape
 from dpplearn.learning.similarity.learned import (
     Learned,
     Linear,
     LogPrior,
+    bend_simplex,
     check_weights,
     dirichlet,
-    logits,
     part_space,
-    pull_simplex,
     simplex_jacobian,
     softmax,
 )
 from dpplearn.learning.similarity.record import Derivative, Direction, Items, Parameter
+
+ALL = RESERVED.index("all")
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture(Learned):
     """S = w_own I + w_all 11^T + sum of w_m C_m, with w >= 0 and sum 1; C_m the cosines of the m-th part.
 
-    The prior on w is Dirichlet(1 + strength): weak, and enough to keep every weight above 0.
+    The prior on w is Dirichlet(1 + strength): weak, and enough to keep every weight above 0. The parameters are the
+    log-odds of w_all, and logits of the shares of the others in what it leaves: how many items are expected depends on
+    the first and on theta, and hardly on the shares, so that the posterior has no curved ridges.
 
     Examples
     --------
@@ -69,10 +74,20 @@ class Mixture(Learned):
 
     @property
     def parameters(self) -> FloatArray:
-        return logits(self.w)
+        return self._parameters
+
+    @cached_property
+    def _parameters(self) -> FloatArray:
+        found = np.log(self.w)
+        rest = np.arange(found.size) != ALL
+        found[rest] -= found[rest].mean()
+        found[ALL] -= np.log(self.w[rest].sum())
+        return found
 
     def with_parameters(self, vector: FloatArray) -> Self:
-        return replace(self, w=np.maximum(softmax(vector), 1e-300), errors=np.empty(0))
+        odds, rest = float(expit(vector[ALL])), softmax(np.delete(vector, ALL))
+        w = np.insert(rest * float(expit(-vector[ALL])), ALL, odds)
+        return replace(self, w=np.maximum(w, 1e-300), errors=np.empty(0))
 
     def bound(self, parts: Sequence[Shape]) -> Self:
         names = tuple(part.name for part in parts)
@@ -87,14 +102,47 @@ class Mixture(Learned):
     def starts(self) -> list[FloatArray]:
         n = self.w.size
         # The same weights; nearly constant, where the likelihood of sizes draws it; mostly particular to the items.
-        heavy = [np.where(np.arange(n) == j, 0.8, 0.2 / (n - 1)) for j in (1, 0)]
-        return [self.parameters, *(logits(w) for w in heavy)]
+        heavy = [np.where(np.arange(n) == j, 0.8, 0.2 / (n - 1)) for j in (ALL, 0)]
+        return [self.parameters, *(replace(self, w=w).parameters for w in heavy)]
+
+    def _split(self) -> tuple[float, float, FloatArray]:
+        """The weight of 11^T, what it leaves, and the shares of the rest in that."""
+        rest = np.delete(self.w, ALL)
+        left = float(rest.sum())
+        return float(self.w[ALL]), left, rest / left
 
     def log_prior(self, strength: float) -> LogPrior:
-        return dirichlet(self.w, strength)
+        w, left, share = self._split()
+        inner, n = dirichlet(share, strength), self.w.size
+        value = inner.value + strength * float(np.log(w) + (n - 1) * np.log(left))
+        gradient = np.insert(inner.gradient, ALL, strength * (left - (n - 1) * w))
+        hessian = self._inside(inner.hessian)
+        hessian[ALL, ALL] = -strength * n * w * left
+        return LogPrior(value, gradient, hessian)
 
     def weights_jacobian(self) -> FloatArray:
-        return simplex_jacobian(self.w)
+        return self._jacobian
+
+    @cached_property
+    def _jacobian(self) -> FloatArray:
+        w, left, share = self._split()
+        J = self._inside(left * simplex_jacobian(share))
+        J[:, ALL] = np.insert(-w * left * share, ALL, w * left)
+        return J
+
+    def _inside(self, block: FloatArray) -> FloatArray:
+        """A matrix with this block for all parameters but the odds."""
+        return np.insert(np.insert(block, ALL, 0.0, axis=0), ALL, 0.0, axis=1)
+
+    def bend(self, g: FloatArray, H: FloatArray) -> FloatArray:
+        w, left, share = self._split()
+        J, rest = self.weights_jacobian(), np.delete(g, ALL)
+        mean = float(share @ rest)
+        inner = left * bend_simplex(share, rest, np.zeros((rest.size, rest.size)))
+        own = self._inside(inner)
+        corner = w * left * (1 - 2 * w) * (g[ALL] - mean)
+        own[ALL] = own[:, ALL] = np.insert(-w * left * share * (rest - mean), ALL, corner)
+        return np.asarray(J.T @ H @ J + own)
 
     def places(self, items: Items) -> list[int]:
         """Where the item set has each part."""
@@ -141,6 +189,8 @@ class Mixture(Learned):
     def linear(self, items: Items, G: Derivative, subset: IntArray | None = None) -> Linear:
         n, order, packed = items.n if subset is None else subset.size, self.places(items), G.packed()
         constant = np.ones((n, 1))
+        if packed is None and items.phi is None:  # a G that is known by rows, of very large qualities
+            packed = np.asarray(pack(G.times(np.eye(n)), np.ones(n)))
         whole = float(G.quadratics(constant)[0] if packed is None else packed.sum())
         first, ways = [G.trace(), whole], [Direction(), Direction(rows=constant)]
         if packed is None:
@@ -158,7 +208,7 @@ class Mixture(Learned):
         return Linear(np.array([*first, *sums[order]]), ways)
 
     def pull_back(self, items: Items, G: Derivative, subset: IntArray | None = None) -> FloatArray:
-        return pull_simplex(self.w, self.linear(items, G, subset).slopes)
+        return np.asarray(self.weights_jacobian().T @ self.linear(items, G, subset).slopes)
 
 
 def part_ends(items: Items) -> IntArray:
