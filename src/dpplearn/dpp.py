@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_square, read_only, row_lengths
+from dpplearn._checks import FloatArray, IntArray, Items, check_quality, check_square, one_of, read_only, row_lengths
 from dpplearn._linalg import (
     SMALL,
     Factor,
     Spectrum,
     check_kernel,
     check_psd,
+    check_similarity,
     eigh_psd,
     factor_kernel,
     logdet,
@@ -26,7 +27,6 @@ from dpplearn._linalg import (
 )
 from dpplearn._precision import WIDE, rounding, singular
 from dpplearn.determinantal import SURE, Determinantal, odds
-from dpplearn.kernels import from_quality
 from dpplearn.operand import Dense
 from dpplearn.process import check_remaining, frozen, impossible
 
@@ -119,8 +119,13 @@ class DPP(Determinantal):
         array([[4., 1.],
                [1., 1.]])
         """
-        L = from_quality(q, S, similarity=similarity)
-        return cls._of(L, None, np.arange(len(L)), unsure=len(L) > SMALL)
+        S = check_similarity(one_of(S=S, similarity=similarity))
+        return cls._of_quality(check_quality(q, len(S)), S)
+
+    @classmethod
+    def _of_quality(cls, q: FloatArray, S: FloatArray) -> Self:
+        """The same from a quality and a similarity that were checked before."""
+        return cls._of(q[:, None] * S * q, None, np.arange(len(S)), unsure=len(S) > SMALL)
 
     @property
     def n(self) -> int:

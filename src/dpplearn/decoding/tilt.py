@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
+from dpplearn._inverse import inverse_of_factor
 from dpplearn._linalg import safe_log
 from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.greedy import greedy_auto
@@ -127,7 +128,7 @@ def by_newton(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: floa
         C, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)
         if info != 0:
             return None
-        inverse, _ = lapack.dpotri(C, lower=1, overwrite_c=1)
+        inverse = inverse_of_factor(C)
         p = np.maximum(1.0 - inverse.diagonal(), 0.0)
         squares = np.square(inverse)
         squares.T.flat[:: n + 1] = p**2

@@ -24,6 +24,7 @@ from scipy import linalg, sparse
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
+from dpplearn._inverse import inverse_of_factor, invert_lower
 from dpplearn._linalg import reduced_rows, reduced_similarity, stacked_qr
 from dpplearn._loops.packed import mirrored, pack
 from dpplearn._precision import MIN_PIVOT, WIDE
@@ -258,9 +259,9 @@ def primal(eta: FloatArray, S: FloatArray, own: float, J: FloatArray | None, wit
         return None
     log_z = float(2 * (np.log(pivots).sum() + log_d.sum()))
     if J is None and not with_G:
-        T, _ = lapack.dtrtri(C, lower=1, overwrite_c=1)
+        T = invert_lower(C)
         return Normalizer(log_z, np.maximum(1.0 - np.einsum("ij,ij->j", T, T) * g, 0.0), None, None)
-    inverse, _ = lapack.dpotri(C, lower=1, overwrite_c=1)  # the lower triangle of M^-1
+    inverse = inverse_of_factor(C)  # the lower triangle of M^-1
     out = inverse.diagonal() * g  # P(i not in Y) = (A^-1)_ii
     k = np.maximum(1.0 - out, 0.0)
     G = Inverse(inverse, r, float(k.sum())) if with_G else None

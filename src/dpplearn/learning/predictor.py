@@ -101,7 +101,10 @@ class ConditionalPredictor:
         rows = self.similarity_.rows(x) if rank is not None and rank < x.n and self.similarity_.own == 0 else None
         if rows is not None:
             return LowRankDPP.from_quality(q, rows)
-        return DPP.from_quality(q, self.similarity_.matrix(x))
+        S = self.similarity_.matrix(x)
+        if x.similarity is not None and isinstance(self.similarity_, Fixed):
+            return DPP._of_quality(q, S)  # the item set has checked it, and a constant and a nugget keep it right
+        return DPP.from_quality(q, S)
 
     def marginals(self, x: ItemSet, k: int | None = None) -> FloatArray:
         """P(i in Y | X) = K_ii of every item; with `given_size`, given that k are chosen, by default the instance's."""
