@@ -125,7 +125,9 @@ class DPP(Determinantal):
     @classmethod
     def _of_quality(cls, q: FloatArray, S: FloatArray) -> Self:
         """The same from a quality and a similarity that were checked before."""
-        return cls._of(q[:, None] * S * q, None, np.arange(len(S)), unsure=len(S) > SMALL)
+        L = q[:, None] * S
+        L *= q
+        return cls._of(L, None, np.arange(len(S)), unsure=len(S) > SMALL)
 
     @property
     def n(self) -> int:

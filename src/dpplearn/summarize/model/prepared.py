@@ -135,8 +135,8 @@ class Prepared:
     def _find_allowed(self, pinned: IntArray, excluded: IntArray) -> Mask:
         excluded = self.excluded(pinned, excluded)
         others = np.setdiff1d(np.arange(self.n), [*pinned, *excluded])
-        allowed = np.zeros(self.n, np.bool_)
-        allowed[[*pinned, *self.read.considered([*pinned, *others]).values()]] = True
+        allowed, order = np.zeros(self.n, np.bool_), [*pinned, *others]
+        allowed[[*pinned, *self.read.considered(order).values()] if self.read.repeats else order] = True
         allowed[excluded] = False
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")

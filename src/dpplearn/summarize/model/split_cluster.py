@@ -35,6 +35,7 @@ class SplitCluster:
     words: tuple[Words, ...]
     set_aside: tuple[SetAside, ...] = field(repr=False)  # pieces of the documents that are no candidates
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
+    _when: Latest[IntArray] = field(default_factory=Latest, init=False, repr=False)
     _leans: dict[int, bool] = field(default_factory=dict, init=False, repr=False)
     _matched: Latest[list[list[str]]] = field(default_factory=Latest, init=False, repr=False)
 
@@ -57,6 +58,13 @@ class SplitCluster:
     def said(self) -> tuple[str, ...]:
         """The words of each sentence in one order: equal for sentences of which a set can hold only one."""
         return tuple(" ".join(sorted(one)) for one in self.words)
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether two sentences may have the same words: sums of squares tell nearly all others, without sorting."""
+        (numbers, ends, _), _ = self.numbered
+        sums = np.diff(np.append(0, np.cumsum(numbers * numbers))[ends])
+        return np.unique(sums).size < len(self)
 
     @cached_property
     def leaning(self) -> npt.NDArray[np.bool_]:

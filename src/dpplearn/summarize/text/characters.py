@@ -54,4 +54,4 @@ def without_surrogates(text: str) -> str:
 
 def has_word(text: str, start: int, end: int) -> bool:
     """Whether text[start:end] holds a letter or a digit."""
-    return _WORD.search(text, start, end) is not None
+    return (start < end and text[start].isalnum()) or _WORD.search(text, start, end) is not None

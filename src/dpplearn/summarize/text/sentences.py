@@ -82,7 +82,7 @@ def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Pi
         start = block.start
         for end in _ends(text, block):
             start = _skip_space(text, start, end)
-            stop = start + len(text[start:end].rstrip())
+            stop = start + len(text[start:end].rstrip()) if text[end - 1].isspace() else end
             if has_word(text, start, stop):
                 yield Piece(start, stop, block, section)
             start = end
@@ -91,6 +91,8 @@ def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Pi
 
 
 def _skip_space(text: str, start: int, stop: int) -> int:
+    if not text[start : start + 1].isspace():
+        return start
     match = _SPACE.match(text, start, stop)
     return match.end() if match else start
 

@@ -28,7 +28,7 @@ LONGEST = 600  # characters that are looked at, half of them at either end
 _LABEL = re.compile(
     r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?\s+(?=[A-Z])"
     r"|\(?[a-z]\)\s+|\[[0-9:., /-]{4,24}\]\s*"
-    r"|[A-Z][\w .]{0,24}:\s+(?=\S+\s+\S+\s)"
+    r"|[A-Z][\w .]{0,24}+:\s+(?=\S+\s+\S+\s)"
 )
 _CAPTION = re.compile(
     r"(?:fig(?:ure)?|tab(?:le)?|box|chart|plate|map|algorithm|listing)\b\.? ?[0-9A-Z]{1,4}(?:\.[0-9]+)?\s*[:.|–—-]"
@@ -36,7 +36,7 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_APART = bytes(code if chr(code).isalpha() else 32 for code in range(128)) + 128 * b" "
+_APART = bytes(ord(chr(code).lower()) if chr(code).isalpha() else 32 for code in range(128)) + 128 * b" "
 _SIGNS = re.compile(r"[|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+]|\.{4,}|--+>?|;\s*$")
 _ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+")
 _DIGIT = re.compile(r"[0-9]")
@@ -53,11 +53,11 @@ _FINITE = re.compile(  # endings of finite verbs that few other words have
     r"|[a-zěščřžýáíéúůť]{3,}(?:al|ala|ali|il|ila|ili|ěl|ěla|uje|ují|ily|aly)|[a-zçğıöşü]{2,}(?:dı|di|du|dü|tı|ti|tu|tü|yor|acak|ecek))$"
 )
 _TERMS = re.compile(  # what a paper is filed under
-    r"(?:key\s?words?(?: and phrases)?|index terms|mots[- ]clés|schl(?:üssel|ag)wörter|palabras clave|palavras-chave|"
-    r"parole chiave|klíčová slova|ключевые слова)\s?[:.—–-]",
+    r"(?=[kimspк])(?:key\s?words?(?: and phrases)?|index terms|mots[- ]clés|schl(?:üssel|ag)wörter|palabras clave|"
+    r"palavras-chave|parole chiave|klíčová slova|ключевые слова)\s?[:.—–-]",
     re.IGNORECASE,
 )
-_ANSWER = re.compile(r"(?:yes|no|yeah|nope|ja|nein|oui|non|sí|sì|sim)[,.!]\s", re.IGNORECASE)
+_ANSWER = re.compile(r"(?=[ynjos])(?:yes|no|yeah|nope|ja|nein|oui|non|sí|sì|sim)[,.!]\s", re.IGNORECASE)
 _EAST_END = re.compile(  # how Japanese, Korean and Chinese sentences end
     r"(?:[たるだすんかよねうくい]|です|ます|ました|[다요까죠네해])[。.！!？?…」』）)\"'”]*$|[了吗呢吧的到过着][。.！!？?…]*$"
 )
@@ -149,8 +149,19 @@ def _by_part(name: str) -> dict[bytes, list[str]]:
     return found
 
 
-def _ascii_parts(lower: str) -> list[bytes]:
-    return lower.encode("utf-8", "replace").translate(_APART).split()
+def _ascii_parts(text: str) -> list[bytes]:
+    """Its runs of ASCII letters, in lower case."""
+    return text.encode("utf-8", "replace").translate(_APART).split()
+
+
+def _count_without(signs: re.Pattern[str], text: str) -> int:
+    """How many characters are left without these; of ASCII told at once."""
+    return len(text.encode().translate(None, _ascii_of(signs))) if text.isascii() else len(signs.sub("", text))
+
+
+@cache
+def _ascii_of(signs: re.Pattern[str]) -> bytes:
+    return bytes(code for code in range(128) if signs.match(chr(code)))
 
 
 def features(text: str) -> dict[str, float]:
@@ -159,7 +170,7 @@ def features(text: str) -> dict[str, float]:
         text = text[: LONGEST // 2] + " " + text[-LONGEST // 2 :]
     label = _LABEL.match(text)
     body = text[label.end() :] if label else text
-    plain = _ADDRESS.sub("", body)
+    plain = _ADDRESS.sub("", body) if "@" in body or "http" in body or "www." in body else body
     lower = plain.lower().replace("’", "'")
     words = _WORD.findall(lower)
     n, closed = count_words(body), is_closed(body)
@@ -245,8 +256,8 @@ def features(text: str) -> dict[str, float]:
         "ends with an abbreviation": n <= 4 and last == "." and bool(words) and words[-1] in NUMBERED,
         "furniture": _is_furniture(text),
         "signs, many": signs / seen > 0.1,
-        "few letters": len(_NO_WORD.sub("", plain)) / seen < 0.8,
-        "hardly a letter": len(_NO_LETTER.sub("", plain)) / seen < 0.6,
+        "few letters": _count_without(_NO_WORD, plain) / seen < 0.8,
+        "hardly a letter": _count_without(_NO_LETTER, plain) / seen < 0.6,
         "brackets around": body[:1] in "([<" and last in ")]>",
     }
     return {name: float(value) for name, value in out.items() if value}
@@ -254,10 +265,11 @@ def features(text: str) -> dict[str, float]:
 
 def _is_furniture(text: str) -> bool:
     """Whether it has words that pages and programs say of themselves, be it in the label before it."""
-    lower, phrases = text.lower(), _by_part("furniture")
-    parts = phrases.keys() & _ascii_parts(lower)
-    if not parts and lower.isascii():
+    phrases = _by_part("furniture")
+    if text.isascii() and phrases.keys().isdisjoint(_ascii_parts(text)):
         return False  # of most, told by one look
+    lower = text.lower()
+    parts = phrases.keys() & _ascii_parts(lower)
     if not any(phrase in lower for part in (b"", *parts) for phrase in phrases[part]):
         return False
     return not _heads("furniture").isdisjoint(_WORD.findall(lower)) and bool(_phrases("furniture").search(lower))

@@ -114,6 +114,8 @@ def costs(texts: Sequence[str], unit: Unit) -> FloatArray:
     if unit in ("bytes", "tokens"):
         share = 1.0 if unit == "bytes" else 0.25
         return np.array([share * (len(text.encode()) + 1) for text in texts], np.float64)
+    if unit == "words":
+        return np.maximum(np.array([*map(count_words, texts)], np.float64), 1e-9)
     return np.array([max(length(text, unit), 1e-9) for text in texts], np.float64)
 
 

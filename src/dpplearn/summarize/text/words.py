@@ -34,7 +34,7 @@ _WORD = re.compile(
 )
 _THOUSANDS = re.compile(r",(?<=[0-9],)(?=[0-9]{3}(?![0-9]))")
 _INSIDE = re.compile(r"[.,'](?=[^\W_])")  # what a word may have in it, besides letters and figures
-_ASCII_APART = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
+_ASCII_APART = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 _DROPPED = re.compile(f"[{INVISIBLE}\u200c\u200d]")
 
 
@@ -56,11 +56,15 @@ def words(text: str) -> list[str]:
     pattern = _ASCII_WORD
     if text.isascii():
         if _INSIDE.search(text) is None and text.isprintable():  # most texts: words are what stands between
-            return text.lower().encode().translate(_ASCII_APART).decode().split()
+            return text.encode().translate(_ASCII_APART).decode().split()
     else:
         text, pattern = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'"), _WORD
     if not text.isprintable():
         text = _DROPPED.sub("", text)
     text = text.lower()
-    found: list[str] = pattern.findall(_THOUSANDS.sub("", text.replace("_", " ")))
-    return [word.removesuffix("'s").removesuffix(".") for word in found] if "'s" in text else found
+    if "," in text:
+        text = _THOUSANDS.sub("", text)
+    found: list[str] = pattern.findall(text.replace("_", " "))
+    if "'s" not in text:
+        return found
+    return [word[:-2].removesuffix(".") if "'" in word and word.endswith("'s") else word for word in found]
