@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, check_int
+from dpplearn._checks import FloatArray, IntArray, check_int, check_quality
 from dpplearn._run.blas import blas_threads
 from dpplearn.decoding import Selection, registry
 from dpplearn.decoding.fewer import told_if_fewer
@@ -103,7 +103,8 @@ class ConditionalPredictor:
             return LowRankDPP.from_quality(q, rows)
         S = self.similarity_.matrix(x)
         if x.similarity is not None and isinstance(self.similarity_, Fixed):
-            return DPP._of_quality(q, S)  # the item set has checked it, and a constant and a nugget keep it right
+            # the item set has checked it, and a constant and a nugget keep it right
+            return DPP._of_quality(check_quality(q, x.n), S)
         return DPP.from_quality(q, S)
 
     def marginals(self, x: ItemSet, k: int | None = None) -> FloatArray:
