@@ -32,6 +32,7 @@ FIT = click.Command(
         ("model must be fitted, only must", "model must be fitted, only must"),
         ("Raise max_per_group, or rank.", "Raise --max-per-group, or rank."),
         ("the field 'max_per_group' is missing", "the field 'max_per_group' is missing"),
+        ("max_per_group.csv is empty. Raise max_per_group.", "max_per_group.csv is empty. Raise --max-per-group."),
         ("pass nonkeep_all=False", "pass --keep-all"),
         ("low_rank=3 and ranks=4", "low_rank=3 and ranks=4"),
     ],

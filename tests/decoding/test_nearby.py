@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from dpplearn import DPP, diversify
+from dpplearn._loops import nearby as loops
 from dpplearn.decoding import greedy_map, nearby, neighbours
 
 
@@ -36,11 +37,13 @@ def plain(L, k, first=(), allowed=None):
     return Y, gains
 
 
-@pytest.fixture
-def all_asked(monkeypatch):
-    """Conditional variances given all that is chosen, and small blocks."""
+@pytest.fixture(params=[False, True], ids=["", "swept"])
+def all_asked(monkeypatch, request):
+    """Conditional variances given all that is chosen, and small blocks; with sweeps of a part of the heap, or none."""
     monkeypatch.setattr(nearby, "NEAREST", 40)
     monkeypatch.setattr(nearby, "FIRST", 3)
+    monkeypatch.setattr(nearby, "SWEEP", 3 if request.param else 10**9)
+    monkeypatch.setattr(nearby, "SWEPT", 7)
 
 
 @pytest.mark.usefixtures("all_asked")
@@ -121,6 +124,22 @@ def test_limits_and_ends(rng):
     assert again.nearest.items.tolist() == found.nearest.items.tolist()
 
 
+def test_a_sweep_waits_for_the_heap(rng, monkeypatch):
+    """Items that are included come first, and nothing is on the heap before all of them are chosen."""
+    monkeypatch.setattr(nearby, "SWEEP", 3)
+    swept = []
+    sweep = nearby.Nearby.sweep
+    monkeypatch.setattr(
+        nearby.Nearby, "sweep", lambda self, run: swept.append(int(run.at[nearby.TAKEN])) or sweep(self, run)
+    )
+    E, s = problem(rng)
+    found = diversify(E, s, k=30, kernel="rbf", include=range(20))
+    assert swept
+    assert min(swept) >= 20
+    monkeypatch.setattr(nearby, "SWEEP", 10**9)
+    np.testing.assert_array_equal(found.subset, diversify(E, s, k=30, kernel="rbf", include=range(20)).subset)
+
+
 def test_a_row_of_zeros_is_near_none(rng):
     """Neither as a candidate nor once it is chosen."""
     E, s = problem(rng)
@@ -136,13 +155,15 @@ def test_an_index_finds_what_products_find(earlier, rng, monkeypatch):
     pytest.importorskip("faiss")
     monkeypatch.setattr(neighbours, "MANY", 20)
     monkeypatch.setattr(neighbours, "GROWS", 8)
-    asked = []
-    grow = neighbours.Neighbours.grow
-    monkeypatch.setattr(neighbours.Neighbours, "grow", lambda self: grow(self) or asked.append(self.index.ntotal))
+    held, found = [], []
+    grow, keep = neighbours.Neighbours.grow, loops.keep_nearest
+    monkeypatch.setattr(neighbours.Neighbours, "grow", lambda self: grow(self) or held.append(self.index.ntotal))
+    monkeypatch.setattr(loops, "keep_nearest", lambda *a: found.append(a[3].size) or keep(*a))
     E, s = problem(rng, n=600, d=8)
     call = {"k": 200, "kernel": "rbf"} | ({"given": rng.standard_normal((earlier, 8))} if earlier else {})
     one, two = (diversify(E, s, index=index, **call) for index in (True, False))
-    assert asked[-1] > 150 + earlier  # chosen items that it holds
+    assert held[-1] > 150 + earlier  # chosen items that it holds
+    assert max(found) > 0  # it was searched
     np.testing.assert_array_equal(one.subset, two.subset)
     np.testing.assert_allclose(one.gains, two.gains, atol=1e-5)
     assert [x.parameters["neighbours"] for x in (one, two)] == ["index", "exact"]

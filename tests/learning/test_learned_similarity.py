@@ -7,16 +7,17 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import rosen, rosen_der, rosen_hess
 from scipy.stats import binom
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
-from dpplearn.learning import ConditionalDPPCV, load_shard, posterior, save_shard
+from dpplearn.learning import ConditionalDPPCV, joint, load_shard, posterior, save_shard
 from dpplearn.learning.backends import Serial, make_backend
 from dpplearn.learning.diagnosis import warn_about_starts
 from dpplearn.learning.evaluators import Part, make_evaluator
-from dpplearn.learning.joint import Outcome
 from dpplearn.learning.likelihood import Request, log_likelihood
 from dpplearn.learning.normalizer import Complement
+from dpplearn.learning.outcome import Outcome
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed, Mixture, Projected, Scaled
 from dpplearn.learning.training_set import Shard
@@ -405,3 +406,25 @@ def test_parts_in_equal_shares_are_the_fixed_similarity():
     a, b = ItemSet(F, phi=A).cosines(), ItemSet(F, phi=B).cosines()
     np.testing.assert_allclose(ItemSet(F, phi={"a": A, "b": B}).cosines(), (a + b) / 2, atol=1e-12)
     np.testing.assert_allclose(ItemSet(F, phi={"a": A}, similarity={"b": b}).cosines(), (a + b) / 2, atol=1e-12)
+
+
+def test_a_step_that_was_cut_short_does_not_pass_for_one_near_the_maximum():
+    """A curved ridge (Rosenbrock's), on which steps fail: the Hessian that is returned is not of the way to the top."""
+    asked = []
+
+    class Ridge:
+        m, unit_of = 0, joint.Problem.unit_of
+
+        def at(self, x, order=2):
+            asked.extend([-0.01 * rosen(x)] if order == 2 else [])
+            hessian = -0.01 * rosen_hess(x) if order == 2 else None
+            return joint.Point(-0.01 * rosen(x), -0.01 * rosen_der(x), hessian, None)
+
+        def hessian(self, _, point):
+            return point.hessian
+
+    x = np.array([-1.2, 1.0])
+    led = joint.polish(Ridge(), joint.Ascent(x, Ridge().at(x), 0, False), 1e-8, 500, lambda *_: None)
+    assert led.converged
+    np.testing.assert_allclose(led.x, 1.0, atol=0.01)
+    assert asked[-1] > -2 * joint.CLOSE

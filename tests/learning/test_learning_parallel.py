@@ -1,5 +1,6 @@
 """Processes, a Dask cluster that loses a worker, shards in files, checkpoints: always the serial result."""
 
+import itertools
 import json
 import os
 import re
@@ -28,6 +29,7 @@ from dpplearn.learning.evaluators import Part, make_evaluator
 from dpplearn.learning.likelihood import Request
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed
+from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.storage.shards import add_features, save_without_features
 from dpplearn.learning.training_set import Shard
 from installed import HERE
@@ -406,3 +408,32 @@ def test_parts_know_their_size(evaluator, data):
     X, y = data
     part = prepare(evaluator)(Shard(X, y, np.ones(len(X))))
     assert sys.getsizeof(part) > sum(x.features.nbytes for x in X)
+
+
+@pytest.mark.parametrize(("ended", "saves"), [(0, 16), (1, 5)])
+@pytest.mark.filterwarnings("ignore:.*starts end in a lower maximum", "ignore:The learned similarity is at")
+def test_a_climb_that_was_interrupted_goes_on_with_its_weights_and_beside_the_maxima_known(
+    ended, saves, tmp_path, monkeypatch
+):
+    """Of several maxima, which is found depends on where a climb is: on theta too, and on the starts before it."""
+    rng, X, y = np.random.default_rng(1), [], []
+    for _ in range(6):
+        F, *parts = (rng.standard_normal((7, d)) for d in (2, 2, 3, 1))
+        X.append(ItemSet(F, phi=dict(zip("abc", parts, strict=True))))
+        y.append(np.sort(rng.choice(7, int(rng.integers(1, 5)), replace=False)))
+    path, save, count = tmp_path / "c.json", Checkpoint.save, itertools.count(1)
+    whole = ConditionalDPP(similarity="projected", n_starts=3).fit(X, y)
+    assert np.ptp(whole.starts_) > 1.0
+
+    def stop(self, *state):
+        save(self, *state)
+        if len(state[-1]) == ended and next(count) == saves:  # so many since as many climbs had ended
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Checkpoint, "save", stop)
+    with pytest.raises(KeyboardInterrupt, match="holds the weights so far"):
+        ConditionalDPP(similarity="projected", n_starts=3, checkpoint=path).fit(X, y)
+    assert len(json.loads(path.read_text())["profile"]) == ended
+    resumed = ConditionalDPP(similarity="projected", n_starts=3, checkpoint=path).fit(X, y)
+    np.testing.assert_allclose(resumed.starts_, whole.starts_, atol=1e-4)
+    np.testing.assert_allclose(resumed.theta_, whole.theta_, atol=1e-2)

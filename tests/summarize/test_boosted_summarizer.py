@@ -70,7 +70,7 @@ def test_on_the_command_line(trained, tmp_path):
     assert done.exit_code == 0, done.output
     assert "values of trees" in done.stderr
     refused = CliRunner().invoke(main, ["train", str(tmp_path / "c.jsonl"), *options, "--tune"])
-    assert "tune=True chooses the variance of weights" in refused.stderr
+    assert "--tune chooses the variance of weights" in refused.stderr
 
 
 def record(cluster):

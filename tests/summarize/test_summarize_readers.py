@@ -3,7 +3,9 @@
 import gzip
 import json
 import re
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
 
 import pytest
@@ -17,6 +19,7 @@ from dpplearn.summarize.corpora import documents, reading
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES
 from dpplearn.summarize.corpora.documents import FileKind, parse_document
 from dpplearn.summarize.corpora.reading import Reader
+from dpplearn.summarize.corpora.source import Source, say_of_file
 
 SNOW = {
     "id": "snow",
@@ -302,3 +305,29 @@ def test_a_new_kind_of_files_is_one_entry(tmp_path, monkeypatch):
     assert found.stdout == "The river rose.\nBoats sank.\n"
     told = parse_document(text.encode(), "notes.txt", "notes.txt")  # by how it begins
     assert [sentence.text for sentence in Cluster(told).sentences()] == ["The river rose.", "Boats sank."]
+
+
+def test_threads_that_read_at_once_hear_their_own_files_and_leave_warnings_alone(tmp_path):
+    """One begins before the other and ends before it: what was there before is there afterwards."""
+    before, sources = (warnings.showwarning, list(warnings.filters)), [Source(tmp_path), Source(tmp_path)]
+    step = threading.Barrier(2, timeout=10)
+
+    def read(number):
+        if number == 1:
+            step.wait()  # the first has begun
+        with sources[number].listening():
+            if number == 0:
+                step.wait()
+            step.wait()  # both have
+            say_of_file(f"file {number}")
+            if number == 1:
+                step.wait()  # the first has ended
+        if number == 0:
+            step.wait()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(read, range(2)))
+    assert [source.said for source in sources] == [["file 0"], ["file 1"]]
+    assert (warnings.showwarning, list(warnings.filters)) == before
+    with pytest.warns(SkippedWarning, match="file 2"):
+        say_of_file("file 2")

@@ -41,7 +41,7 @@ def with_options(message: str, command: click.Command | None) -> str:
             message = re.sub(rf"\bnon{name}=False\b", said, message)
         message = re.sub(rf"(?<![\w.?&/-]){name}{_VALUE}", with_value, message)
         if "_" in name:
-            message = re.sub(rf"(?<![\w.?&/'\"-]){name}(?![\w='\"])", said, message)
+            message = re.sub(rf"(?<![\w.?&/'\"-]){name}(?![\w='\"]|\.\w)", said, message)  # name.csv is a file
         message = re.sub(rf"(^|\. ){name}(?= (?:{_SUBJECT})\b)", rf"\g<1>{said}", message)
     return message
 

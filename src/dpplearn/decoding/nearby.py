@@ -148,7 +148,7 @@ class Nearby:
             block = run.block[: run.at[BLOCK]]
             self.update(block, run.g)
             lazy.put_back(features, wanted, quota, run, alive)
-            if taken - swept >= SWEEP:
+            if taken - swept >= SWEEP and run.at[HEAP] >= 0:  # there is none while items that are included come first
                 swept = taken
                 self.sweep(run)
                 lazy.put(features, wanted, quota, run, alive, run.idx[:0], True)

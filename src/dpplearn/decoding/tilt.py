@@ -19,7 +19,7 @@ from dpplearn.lowrank import LowRankDPP
 REACH = 0.95  # of what all items cost that may be drawn, at most asked for
 TRIES = 8  # Newton steps, of which two or three are enough
 LARGEST = 1e6  # of e^s L_ii, beyond which eigenvectors are the better way
-NEAR = 1e-4  # of s, from where a parabola says what K_ii is, to rounding
+NEAR = 1e-4  # of s, from where a parabola says what K_ii is, to 1e-9
 MOST = 500.0  # e^s stays a float
 MARGIN = float(np.log(2))  # of a tilted gain above 1
 

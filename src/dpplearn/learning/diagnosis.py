@@ -10,7 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dpplearn._checks import FloatArray
 from dpplearn.learning.evaluators import Survey
-from dpplearn.learning.joint import SAME, Outcome
+from dpplearn.learning.joint import SAME
+from dpplearn.learning.outcome import Outcome
 from dpplearn.learning.profile import Profile
 from dpplearn.learning.solvers import RUNAWAY, Optimum, largest
 

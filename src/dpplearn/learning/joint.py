@@ -1,16 +1,14 @@
-"""Quality and similarity together: the posterior over both, climbed from several starts, with joint standard errors.
+"""Quality and similarity together: the posterior over both, climbed from a start.
 
 For a fixed S the problem is concave in theta, and it is not so jointly. L-BFGS climbs, in coordinates in which the
 Hessian at the start is I as far as it is known: of both where S is linear in weights (a mixture), else of theta. Newton
 steps within a region of trust end it, with a Hessian that gradients keep up to date; the last one is exact, or of
 differences of gradients where the kind has none.
-All starts are climbed about to the top on some of the data, and what they found there on all. Of two that lead to the
-same, by a straight way on which the posterior rises all along, only one is climbed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -22,7 +20,7 @@ from dpplearn._precision import EPS
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.quality import Quality
 from dpplearn.learning.similarity.learned import Learned
-from dpplearn.learning.solvers import FLAT, Optimum, largest, newton, unit_diagonal
+from dpplearn.learning.solvers import FLAT, largest, newton
 
 FARTHEST = 2.0  # how far the first step may go: a logit by 2, a weight theta by two standard errors
 SAME = 0.1  # log-posteriors of two starts that differ by less have found the same
@@ -133,39 +131,6 @@ class Start(NamedTuple):
     H: FloatArray | None = None
 
 
-def climb_all(
-    problem: Problem, starts: Sequence[Start], climb: Callable[..., Ascent], maxima: list[Ascent]
-) -> list[Ascent]:
-    """Where each start leads; the maxima that are found join those that are known."""
-    reached = []
-    for start in starts:
-        led = leads_to(problem, start.x, maxima)
-        if led is None:
-            led = climb(problem, start, beat=max((to.point.value for to in maxima), default=-np.inf))
-            if led.point.hessian is None:  # left half-way
-                led = leads_to(problem, led.x, maxima) or led
-            else:
-                maxima.append(led)
-        reached.append(led)
-    return reached
-
-
-def leads_to(problem: Problem, x: FloatArray, maxima: Sequence[Ascent]) -> Ascent | None:
-    """A maximum to which the posterior rises all along the straight way from x, as far as three steps show."""
-    for to in maxima:
-        if to.point.hessian is None:
-            continue
-        before = -np.inf
-        for t in (0.0, 1 / 3, 2 / 3, 1.0):
-            here = problem.at(x + t * (to.x - x), 1, similarity=False).value if t < 1 else to.point.value
-            if not here > before:
-                break
-            before = here
-        else:
-            return to
-    return None
-
-
 def climb(
     problem: Problem,
     start: Start,
@@ -199,9 +164,11 @@ def polish(problem: Problem, start: Ascent, tol: float, max_iter: int, report: R
     while True:
         size, step = largest(point.gradient), within(H, point.gradient, unit, reach)
         gain = float(point.gradient @ step + step @ H @ step / 2)
-        near = near or (fresh and gain <= CLOSE)
+        length = float(np.linalg.norm(step * unit))
+        short = reach < FARTHEST and length > 0.99 * reach  # cut after others failed: it gains little anywhere
+        near = near or (fresh and gain <= CLOSE and not short)
         # along a weight that goes to 0 the gradient is slow to, and says nothing: what a step would gain decides
-        done = near and (size <= tol or gain <= tol)
+        done = near and (size <= tol or (gain <= tol and not short))
         if done or n_iter >= max_iter:
             return Ascent(x, point._replace(hessian=exact), n_iter, done)
         if not fresh and not near and gain <= CLOSE:
@@ -211,7 +178,7 @@ def polish(problem: Problem, start: Ascent, tol: float, max_iter: int, report: R
             H, exact, unit = found, found, problem.unit_of(found)
             continue
         trial, noise = problem.at(x + step, 1), 64 * EPS * (1 + abs(point.value))
-        rise, length = trial.value - point.value, float(np.linalg.norm(step * unit))
+        rise = trial.value - point.value
         better = rise >= 1e-3 * gain or (abs(rise) <= noise and largest(trial.gradient) < size)
         if not better and (gain <= noise or length < 1e-10):  # no float on the way is better
             return Ascent(x, point._replace(hessian=exact), n_iter, gain <= noise)
@@ -317,55 +284,3 @@ def descend(
     u = optimize.minimize(loss, np.zeros(x.size), jac=True, method="L-BFGS-B", callback=callback, options=options).x
     point = points.get(u.tobytes()) or problem.at(full(u), 1)
     return Ascent(full(u), point, n_iter + len(values) - 1, largest(point.gradient) <= tol)
-
-
-def covariance_of(H: FloatArray) -> tuple[FloatArray, np.ndarray]:
-    """(-H)^-1 without the directions in which H is flat, and which entries of x these directions leave undetermined."""
-    scale, A = unit_diagonal(-H)
-    lam, U = linalg.eigh(A, check_finite=False)
-    flat = lam <= FLAT * lam.size
-    inverse = (U[:, ~flat] / lam[~flat]) @ U[:, ~flat].T
-    undetermined = ((U[:, flat] ** 2).sum(axis=1) > 1e-6) | (scale == 0)
-    return np.asarray(inverse * scale[:, None] * scale), undetermined
-
-
-class Outcome(NamedTuple):
-    """The best of all starts: quality, similarity with its standard errors, and what each start reached."""
-
-    optimum: Optimum  # of the quality
-    std: FloatArray
-    similarity: Learned
-    starts: FloatArray  # log-posteriors at their ends
-    covariance: FloatArray | None  # of the quality's parameters, where all are determined
-    at_bound: list[str]
-    log_likelihood: float = np.nan
-
-
-def outcome(problem: Problem, ascents: Sequence[Ascent]) -> Outcome:
-    """What the ascents of all starts amount to."""
-    # one that was left half-way is no better by SAME, and has no Hessian
-    m, best = problem.m, max(ascents, key=lambda a: a.point.value - (SAME if a.point.hessian is None else 0.0))
-    S, point = problem.similarity.with_parameters(best.x[m:]), best.point
-    weights = np.array(list(S.weights.values()))
-    covariance = None
-    std, errors, at_bound = np.full(m, np.nan), np.full(weights.size, np.nan), []
-    if point.hessian is not None:
-        cov, undetermined = covariance_of(point.hessian)
-        with np.errstate(divide="ignore"):
-            most = 1 / np.sqrt(problem.precision)
-        std = np.where(undetermined[:m], np.inf, np.sqrt(np.maximum(cov.diagonal()[:m], 0.0)))
-        std = np.minimum(std, most)  # the prior's at most
-        covariance = None if undetermined[:m].any() else cov[:m, :m]
-        jacobian = S.weights_jacobian()
-        errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", jacobian, cov[m:, m:], jacobian), 0.0))
-        # A weight far below its share, of whose logarithm only the prior knows more than nothing, is at 0.
-        low = (weights < 0.25 / weights.size) & (errors > weights / np.sqrt(2.5 * problem.strength))
-        errors[low] = np.nan
-        at_bound = [name for name, at in zip(S.weights, low.tolist(), strict=True) if at]
-    elif point.terms.hessian is not None:
-        cov, undetermined = covariance_of(point.terms.hessian - np.diag(problem.precision))
-        std = np.where(undetermined, np.inf, np.sqrt(cov.diagonal()))
-    terms = point.terms._replace(value=point.value, gradient=point.gradient)
-    optimum = Optimum(best.x[:m], terms, np.zeros(m), max(a.n_iter for a in ascents), best.converged)
-    values = np.array([a.point.value for a in ascents])
-    return Outcome(optimum, std, S.with_errors(errors), values, covariance, at_bound, point.terms.value)

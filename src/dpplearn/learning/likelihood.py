@@ -159,8 +159,10 @@ class Example:
             return nothing  # no float holds this quality: a step that came here is turned back
         J = quality.jacobian(self.items) if order == 2 else None
         k, before = self.Y.size if given_size else None, None if self.twin is None else self.twin.known
-        if self.twin is not None and before is not None and before[0] is request and before[1] == k:
-            common, self.twin.known = before[2], None
+        if self.twin is not None:
+            self.twin.known = None  # of use to this one alone
+        if before is not None and before[0] is request and before[1] == k:
+            common = before[2]
         else:
             common = self._common(request, eta, J, k)
         if self.followed:

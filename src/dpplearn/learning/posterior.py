@@ -16,24 +16,15 @@ from dpplearn.learning.backends import Backend, make_backend
 from dpplearn.learning.diagnosis import check_possible, is_settled, warn_about_bounds, warn_about_starts
 from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
-from dpplearn.learning.joint import (
-    Ascent,
-    Outcome,
-    Point,
-    Problem,
-    Start,
-    climb,
-    climb_all,
-    covariance_of,
-    outcome,
-)
+from dpplearn.learning.joint import Problem
 from dpplearn.learning.likelihood import Request, Terms
+from dpplearn.learning.outcome import covariance_of
 from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.profile import Known, Profile, maximize_profile
-from dpplearn.learning.profile import Point as Done
 from dpplearn.learning.quality import LogLinear, Quality
 from dpplearn.learning.similarity import Fixed, Learned, Mixture, Projected, Similarity
 from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors
+from dpplearn.learning.starts import Interrupted, climb_learned
 from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
 
@@ -170,9 +161,10 @@ def maximize_posterior(
         if survey.moment is not None and isinstance(similarity, Projected) and not settings.warm:
             similarity = similarity.centred(survey.moment)
     state = Checkpoint(checkpoint, problem_of(survey, names, precision, settings))
-    where: FloatArray | None = None  # of the similarity's parameters, in a fit that goes on
+    first, interrupted = theta, None
     if (saved := state.load(similarity)) is not None:
         theta, done, known, where = saved
+        interrupted = Interrupted(np.concatenate([theta, where]), first=not known)
         known = {w: point for w, point in known.items() if point.converged}  # with more iterations, others may
     progress.iteration = done
 
@@ -218,7 +210,7 @@ def maximize_posterior(
                 evaluate=lambda request: engine.evaluate(request, progress.tick, some),
                 strength=problem.strength * engine.n_shards / len(some),
             )
-        found = climb_learned(problem, rough, theta, where, done, known, settings, state, progress)
+        found = climb_learned(problem, rough, first, interrupted, done, known, settings, state, progress)
         progress.clear()
         warn_about_starts(found)
         return Fitted(
@@ -267,64 +259,6 @@ def maximize_posterior(
         encoding=survey.encoding,
         covariance=None if undetermined.any() or not linear else covariance,
     )
-
-
-def climb_learned(
-    problem: Problem,
-    rough: Problem | None,
-    theta: FloatArray,
-    where: FloatArray | None,
-    n_iter: int,
-    known: Known,
-    settings: Settings,
-    state: Checkpoint,
-    progress: Progress,
-) -> Outcome:
-    """From all starts on some of the data, as far as these can tell, and from where they led on all data.
-
-    What a checkpoint has is kept.
-    """
-    m, S, tol = problem.m, problem.similarity, settings.tol
-    vectors = S.starts()
-    rng = np.random.default_rng(1)
-    vectors += [vectors[0] + rng.standard_normal(vectors[0].size) for _ in range(settings.n_starts - len(vectors))]
-    first = problem if rough is None or settings.warm else rough
-    starts: list[Start] = []
-    for vector in vectors[: 1 if settings.warm else settings.n_starts]:  # with a theta that is about right for it
-        starts.append(Start(first.along_theta(np.concatenate([theta, vector]), 0.1, 1 + 2 * (not starts))))
-        theta = starts[-1].x[:m]
-    if len(starts) > 1:  # the best first
-        starts.sort(key=lambda start: -first.at(start.x, 1, similarity=False).value)
-    ends = list(range(len(starts)))  # which of the starts that follow each of them is
-    if first is not problem:
-        climb_some = partial(climb, tol=tol, max_iter=settings.max_iter, rough=True)
-        reached = climb_all(first, starts, climb_some, [])
-        found = sorted(set(reached), key=lambda led: -led.point.value)
-        starts, ends = [Start(led.x, led.point.hessian) for led in found], [found.index(led) for led in reached]
-
-    def report(n_iter: int, x: FloatArray, point: Point) -> None:
-        progress.finish(n_iter, point.terms.value, largest(point.gradient))
-        state.save(x[:m], S.with_parameters(x[m:]), n_iter, point.terms.value, known)
-
-    def climb_here(problem: Problem, start: Start, beat: float) -> Ascent:
-        nonlocal n_iter
-        last = settings.max_iter + n_iter
-        led = climb(problem, start, tol=tol, max_iter=last, report=report, n_iter=n_iter, beat=beat)
-        n_iter = led.n_iter
-        if led.point.hessian is not None or not S.bends:
-            known[tuple(led.x[m:].tolist())] = Done(led.x[:m], led.point.value, led.point.gradient[m:], led.converged)
-            state.save(led.x[:m], S.with_parameters(led.x[m:]), n_iter, led.point.terms.value, known)
-        return led
-
-    maxima = []
-    for w, done in known.items():
-        x = np.concatenate([done.parameters, np.array(w)])
-        point = problem.at(x, 2)
-        maxima.append(Ascent(x, point._replace(hessian=problem.hessian(x, point)), n_iter, done.converged))
-    if where is not None and tuple(where.tolist()) not in known:  # the climb that was interrupted
-        starts[0] = Start(np.concatenate([theta, where]))
-    reached = climb_all(problem, starts, climb_here, maxima)
-    return outcome(problem, [reached[k] for k in ends])
 
 
 def penalized(terms: Terms, theta: FloatArray, precision: FloatArray) -> Terms:

@@ -37,7 +37,7 @@ class Mixture(Learned):
 
     The prior on w is Dirichlet(1 + strength): weak, and enough to keep every weight above 0. The parameters are the
     log-odds of w_all, and logits of the shares of the others in what it leaves: how many items are expected depends on
-    the first and on theta, and hardly on the shares, so that the posterior has no curved ridges.
+    the first and on theta, and hardly on the shares: no curved ridge of the posterior comes from that.
 
     Examples
     --------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.corpora.formats.limits import LIMITS, Limits
 from dpplearn.summarize.corpora.sgml import OPENING, is_sgml, parse_sgml
-from dpplearn.summarize.corpora.source import SkippedWarning, Source
+from dpplearn.summarize.corpora.source import Source, say_of_file
 from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.lines import is_date, is_title
 from dpplearn.summarize.text.markdown import is_markdown, read_markdown
@@ -91,8 +90,7 @@ def parse_misnamed_file(file: DocumentFile) -> list[Document]:
         found = plain_document(file.name, file.text())
     except ValueError as error:
         raise ValueError(f"{error} It is called like a {kind} file, but does not begin like one.") from None
-    said = f"{file.place} is called like a {kind} file, but does not begin like one: it was read as plain text."
-    warnings.warn(said, SkippedWarning, stacklevel=2)
+    say_of_file(f"{file.place} is called like a {kind} file, but does not begin like one: it was read as plain text.")
     return [found]
 
 

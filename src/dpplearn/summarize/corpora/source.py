@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +15,29 @@ from dpplearn.summarize.text.characters import has_word
 
 class SkippedWarning(UserWarning):
     """Files or parts of a corpus were not read, hold nothing to read, or are not what their names say."""
+
+
+_HEARD: ContextVar[list[str] | None] = ContextVar("_HEARD", default=None)
+
+
+@contextmanager
+def heard() -> Iterator[list[str]]:
+    """What readers say of files meanwhile, in this thread alone: `warnings.catch_warnings` would be of all threads."""
+    said: list[str] = []
+    token = _HEARD.set(said)
+    try:
+        yield said
+    finally:
+        _HEARD.reset(token)
+
+
+def say_of_file(said: str) -> None:
+    """To who listens, or else as a `SkippedWarning`."""
+    listener = _HEARD.get()
+    if listener is None:
+        warnings.warn(said, SkippedWarning, stacklevel=3)
+    else:
+        listener.append(said)
 
 
 @dataclass(frozen=True)
@@ -46,14 +70,9 @@ class Source:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Note what readers say of files, wherever this is done; who asked for the corpus says it, once."""
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always", SkippedWarning)
+        with heard() as said:
             yield
-        for one in heard:
-            if issubclass(one.category, SkippedWarning):
-                self.said.append(str(one.message))
-            else:
-                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno, source=one.source)
+        self.said.extend(said)
 
     def fresh(self) -> Source:
         """The same place, with nothing passed over yet."""

@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 from dpplearn._run.apart import LostError, Refused, call
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.limits import Limits
-from dpplearn.summarize.corpora.source import SkippedWarning
+from dpplearn.summarize.corpora.source import heard, say_of_file
 from dpplearn.summarize.text.blocks import Block
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Apart:
                 "not: it is damaged, or made to be slow. Save it anew, or as text."
             ) from None
         for said in found["skipped"]:
-            warnings.warn(said, SkippedWarning, stacklevel=2)
+            say_of_file(said)
         return [as_document(*one) for one in found["documents"]]
 
 
@@ -64,8 +64,8 @@ def parse(data: bytes, function: str, name: str, place: str, encoding: str | Non
     module, _, attribute = function.partition(":")
     read = getattr(import_module(module), attribute)
     try:
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
+        with heard() as said, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what libraries find strange
             documents: list[Document] = read(DocumentFile(data, name, place, encoding, Limits(**limits)))
     except (ValueError, OSError):
         raise
@@ -77,4 +77,4 @@ def parse(data: bytes, function: str, name: str, place: str, encoding: str | Non
         why = type(error).__name__
         raise ValueError(f"{place} cannot be read: it is damaged ({why}). Save it anew, or as text.") from None
     lists = [[one.id, one.text, one.title, one.date, one.blocks] for one in documents]
-    return {"documents": lists, "skipped": [str(one.message) for one in said if one.category is SkippedWarning]}
+    return {"documents": lists, "skipped": said}

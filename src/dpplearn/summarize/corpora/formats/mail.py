@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from email import message_from_bytes, policy
@@ -15,7 +14,7 @@ from dpplearn._io.encoding import check_charset
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.summarize.corpora.formats.pages import page_blocks
 from dpplearn.summarize.corpora.formats.replies import own_html, own_text
-from dpplearn.summarize.corpora.source import SkippedWarning
+from dpplearn.summarize.corpora.source import say_of_file
 from dpplearn.summarize.text.blocks import BlockText
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def read_message(data: bytes, name: str, place: object) -> Document:
         raise ValueError(f"{place} cannot be read: its parts are nested too deep. Save its text.") from None
     if attached:
         count = f"{attached} attachment{'s' if attached > 1 else ''}"
-        warnings.warn(f"{place}: {count} of the e-mail not read. Save and give them too.", SkippedWarning, stacklevel=2)
+        say_of_file(f"{place}: {count} of the e-mail not read. Save and give them too.")
     title, date = header(message, "subject"), sent(message)
     title = _REPLY.sub("", title, count=1) if title and _REPLY.match(title) else title
     if body and body[0].get_content_subtype() == "html":

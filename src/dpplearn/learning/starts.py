@@ -1,0 +1,125 @@
+"""Several starts: climbed about to the top on some of the data, and from where they led on all.
+
+Of two that lead to the same, by a straight way on which the posterior rises all along, only one is climbed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpplearn._checks import FloatArray
+from dpplearn._run.progress import Progress
+from dpplearn.learning.joint import Ascent, Point, Problem, Start, climb
+from dpplearn.learning.outcome import Outcome, outcome
+from dpplearn.learning.profile import Known
+from dpplearn.learning.profile import Point as Done
+from dpplearn.learning.solvers import largest
+from dpplearn.learning.storage.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    from dpplearn.learning.posterior import Settings
+
+
+class Interrupted(NamedTuple):
+    """Where a climb was that was interrupted, and whether it was the first: then it began at the best start."""
+
+    x: FloatArray
+    first: bool
+
+
+def climb_learned(
+    problem: Problem,
+    rough: Problem | None,
+    theta: FloatArray,
+    interrupted: Interrupted | None,
+    n_iter: int,
+    known: Known,
+    settings: Settings,
+    state: Checkpoint,
+    progress: Progress,
+) -> Outcome:
+    """From all starts on some of the data, as far as these can tell, and from where they led on all data.
+
+    What a checkpoint has is kept: maxima that are known, and where a climb was interrupted.
+    """
+    m, S, tol = problem.m, problem.similarity, settings.tol
+    vectors = S.starts()
+    rng = np.random.default_rng(1)
+    vectors += [vectors[0] + rng.standard_normal(vectors[0].size) for _ in range(settings.n_starts - len(vectors))]
+    first = problem if rough is None or settings.warm else rough
+    starts: list[Start] = []
+    for vector in vectors[: 1 if settings.warm else settings.n_starts]:  # with a theta that is about right for it
+        starts.append(Start(first.along_theta(np.concatenate([theta, vector]), 0.1, 1 + 2 * (not starts))))
+        theta = starts[-1].x[:m]
+    if len(starts) > 1:  # the best first
+        starts.sort(key=lambda start: -first.at(start.x, 1, similarity=False).value)
+    ends = list(range(len(starts)))  # which of the starts that follow each of them is
+    if first is not problem:
+        climb_some = partial(climb, tol=tol, max_iter=settings.max_iter, rough=True)
+        reached = climb_all(first, starts, climb_some, [])
+        found = sorted(dict.fromkeys(reached), key=lambda led: -led.point.value)
+        starts, ends = [Start(led.x, led.point.hessian) for led in found], [found.index(led) for led in reached]
+
+    def report(n_iter: int, x: FloatArray, point: Point) -> None:
+        progress.finish(n_iter, point.terms.value, largest(point.gradient))
+        state.save(x[:m], S.with_parameters(x[m:]), n_iter, point.terms.value, known)
+
+    def climb_here(problem: Problem, start: Start, beat: float) -> Ascent:
+        nonlocal n_iter
+        last = settings.max_iter + n_iter
+        led = climb(problem, start, tol=tol, max_iter=last, report=report, n_iter=n_iter, beat=beat)
+        n_iter = led.n_iter
+        if led.point.hessian is not None or not S.bends:
+            known[tuple(led.x[m:].tolist())] = Done(led.x[:m], led.point.value, led.point.gradient[m:], led.converged)
+            state.save(led.x[:m], S.with_parameters(led.x[m:]), n_iter, led.point.terms.value, known)
+        return led
+
+    maxima = []
+    for w, done in known.items():
+        x = np.concatenate([done.parameters, np.array(w)])
+        point = problem.at(x, 2)
+        maxima.append(Ascent(x, point._replace(hessian=problem.hessian(x, point)), n_iter, done.converged))
+    ended = [S.with_parameters(to.x[m:]).parameters for to in maxima]
+    if interrupted is not None and not any(np.allclose(interrupted.x[m:], end) for end in ended):
+        more = not interrupted.first  # which of the later starts it was of is not known: all of them are asked, too
+        starts = [Start(interrupted.x), *starts[0 if more else 1 :]]
+        ends = [k + more for k in ends]
+    reached = climb_all(problem, starts, climb_here, maxima)
+    return outcome(problem, [reached[k] for k in ends], maxima)
+
+
+def climb_all(
+    problem: Problem, starts: Sequence[Start], climb: Callable[..., Ascent], maxima: list[Ascent]
+) -> list[Ascent]:
+    """Where each start leads; the maxima that are found join those that are known."""
+    reached = []
+    for start in starts:
+        led = leads_to(problem, start.x, maxima)
+        if led is None:
+            led = climb(problem, start, beat=max((to.point.value for to in maxima), default=-np.inf))
+            if led.point.hessian is None:  # left half-way
+                led = leads_to(problem, led.x, maxima) or led
+            else:
+                maxima.append(led)
+        reached.append(led)
+    return reached
+
+
+def leads_to(problem: Problem, x: FloatArray, maxima: Sequence[Ascent]) -> Ascent | None:
+    """A maximum to which the posterior rises all along the straight way from x, as far as three steps show."""
+    for to in maxima:
+        if to.point.hessian is None:
+            continue
+        before = -np.inf
+        for t in (0.0, 1 / 3, 2 / 3, 1.0):
+            here = problem.at(x + t * (to.x - x), 1, similarity=False).value if t < 1 else to.point.value
+            if not here > before:
+                break
+            before = here
+        else:
+            return to
+    return None
