@@ -138,7 +138,8 @@ def test_files_left_out_are_named_once(tmp_path):
         assert f" and 1 file without text ({tmp_path / 'a/blank.txt'})." in str(one.message)
         assert one.filename == __file__  # the line of the caller, not of the library
     with pytest.warns(SkippedWarning, match=r"^Left out 1 file without text \(.*blank\.txt\)\.$"):
-        Cluster.from_files([tmp_path / "a/en.txt", tmp_path / "a/blank.txt"])
+        kept = Cluster.from_files([tmp_path / "a/blank.txt", tmp_path / "a/en.txt"])
+    assert [document.id for document in kept.documents] == ["en.txt"]
     Cluster.from_files(tmp_path / "a/blank.txt")  # alone: an error where it is used
 
 

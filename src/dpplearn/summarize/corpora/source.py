@@ -114,11 +114,13 @@ class Source:
         known = set(read)
         self.other.extend(entry for entry in files if entry not in known)
 
-    def add_empty(self, documents: list[tuple[Path, Document]]) -> None:
-        """Note the files whose documents have no word, unless all are so, which is an error where they are used."""
+    def worded(self, documents: list[tuple[Path, Document]]) -> list[tuple[Path, Document]]:
+        """Without the files whose documents have no word, which are noted; all, where that is an error later."""
         worded = {path for path, document in documents if has_word(document.text, 0, len(document.text))}
-        if worded:
-            self.empty.extend(dict.fromkeys(path for path, _ in documents if path not in worded))
+        if not worded:
+            return documents
+        self.empty.extend(dict.fromkeys(path for path, _ in documents if path not in worded))
+        return [(path, document) for path, document in documents if path in worded]
 
     def check_some(self, any_read: bool) -> None:
         """Raise what is wrong with files given one by one, all of it, where none could be read."""
