@@ -57,6 +57,10 @@ def test_model_files_name_their_encoder_and_loading_needs_it(mixture, tmp_path):
         Summarizer.load(path, encoder=Small())
 
 
+def sentence(_):
+    raise TypeError("There is no such dtype.")
+
+
 def raising(texts):
     raise RuntimeError(f"no memory for {len(texts)}")
 
@@ -82,6 +86,7 @@ BAD = {
     "strings": (lambda texts: [["a", "b"]] * len(texts), "real numbers"),
     "several lengths": (lambda texts: [[1.0] * (1 + i % 2) for i in range(len(texts))], "no array"),
     "fails": (raising, "RuntimeError: no memory for"),
+    "fails with a sentence": (sentence, r"no such dtype\. Try it"),
     "a generator": (lambda texts: ([1.0, 2.0] for _ in texts), "found generator"),
     "nothing": (lambda _: None, "found NoneType"),
     "a dict": (lambda texts: {text: [1.0] for text in texts}, "found dict"),

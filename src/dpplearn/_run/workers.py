@@ -80,9 +80,8 @@ class Processes(Workers):
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
         self.pool: ProcessPoolExecutor | None = None
-        self.compiling: Any = multiprocessing.get_context("spawn").RawValue(
-            "b", 0
-        )  # set by a worker; no lock to die with
+        # set by a worker that compiles; without a lock, which a worker that is killed would keep
+        self.compiling: Any = multiprocessing.get_context("spawn").RawValue("b", 0)
 
     def each(
         self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None

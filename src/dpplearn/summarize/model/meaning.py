@@ -97,7 +97,7 @@ def encode(encoder: Any, texts: Sequence[str]) -> Features:
     except Exception as error:  # whatever a stranger's code raises
         raise ValueError(
             f"The encoder failed on {len(texts)} texts, the first of them {texts[0]!r:.60}: "
-            f"{type(error).__name__}: {error}. Try it on a list of a few texts by itself."
+            f"{type(error).__name__}: {str(error).rstrip('.')}. Try it on a list of a few texts by itself."
         ) from error
     if found is None or isinstance(found, GeneratorType | dict | str):
         raise ValueError(f"{wanted}; found {type(found).__name__}. Return an array, or a list of lists.")
