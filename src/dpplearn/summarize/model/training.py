@@ -20,7 +20,6 @@ from dpplearn._loops.jit import compiled_always
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
-from dpplearn.learning.diagnosis import ADVICE
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear
@@ -129,6 +128,8 @@ def train(
         if work is not None and fixed and weighted:  # one that goes on is the same to the bit
             options["checkpoint"] = folder.path / "theta.json"
         prior = variance * features.priors if weighted else variance  # trees have one for all leaves
+        from dpplearn.learning.diagnosis import ADVICE  # with scikit-learn, which no summary needs
+
         said = ADVICE.set('The best of them is kept. Learn from more clusters, or with similarity="fixed".')
         try:
             with blas_threads(0), compiled_always():
