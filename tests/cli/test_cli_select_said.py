@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from dpplearn import diversify
 from dpplearn.cli import main
+from dpplearn.cli.embedded import embed, tfidf
 
 
 def run(*args):
@@ -51,3 +52,28 @@ def test_samples_are_drawn_smaller_where_none_is_small_enough(tmp_path):
     found = run(tmp_path / "items.npy", "-k", 3, "--method", "sampled", "--json")
     assert len(json.loads(found.stdout)["selected"]) == 3
     assert "tilt" not in found.stderr
+
+
+TEXTS = ["red apple pie", "green apple tart", "a blue sea", "the deep blue sea", "old stone wall", "!"]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "local"])
+def test_texts_are_made_dense_for_kernels_of_distances(kernel, tmp_path):
+    file = tmp_path / "items.jsonl"
+    file.write_text("".join(json.dumps({"text": text, "score": 1}) + "\n" for text in TEXTS[:5] * 30))
+    for options in ((), ("--dimensions", 300), ("--dimensions", 3)):
+        found = run(file, "-k", 4, "--kernel", kernel, *options)
+        assert found.exit_code == 0, found.output
+        assert len(set(found.stdout.splitlines())) == 4
+    many = [f"{a}{b} {a} {b}" for a in "abcdefghijkl" for b in "nopqrstuvwxyz"]  # more than 100 words, and texts
+    file.write_text("".join(json.dumps({"text": text, "score": 1}) + "\n" for text in many))
+    assert "--dimensions" in run(file, "-k", 4, "--kernel", kernel).stderr
+    assert "--dimensions" not in run(file, "-k", 4, "--kernel", kernel, "--dimensions", 20).stderr
+
+
+@pytest.mark.parametrize("texts", [TEXTS, TEXTS * 4])
+def test_more_dimensions_than_there_are_change_no_cosine(texts):
+    dense, words = embed(texts, None, 300), tfidf(texts)
+    assert isinstance(dense, np.ndarray)
+    np.testing.assert_allclose(dense @ dense.T, (words @ words.T).toarray(), atol=1e-12)
+    assert not dense[5].any()

@@ -206,7 +206,8 @@ def command(
                 raise ValueError(f"{found.name}: {error}") from None
     else:
         made = encoder is not None or dimensions is not None  # of texts, though the file may have embeddings
-        vectors = read_vectors(found, embedding, text, made, lambda texts: embed(texts, encoder, dimensions))
+        dense = kernel != "linear"
+        vectors = read_vectors(found, embedding, text, made, lambda texts: embed(texts, encoder, dimensions, dense))
         if scores is None:
             scores = read_scores(found, score)
         chosen = diversify(vectors, scores, cost=costs, method=method, **options, **limits)
