@@ -1,6 +1,8 @@
 """What `dpplearn select` says of sets that are smaller than asked for, and of encoders that are none."""
 
+import importlib
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -77,3 +79,21 @@ def test_more_dimensions_than_there_are_change_no_cosine(texts):
     assert isinstance(dense, np.ndarray)
     np.testing.assert_allclose(dense @ dense.T, (words @ words.T).toarray(), atol=1e-12)
     assert not dense[5].any()
+
+
+def test_an_encoder_in_the_current_folder_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    file, folder = tmp_path / "items.jsonl", tmp_path / "here"
+    file.write_text('{"text": "a", "score": 1}\n{"text": "bb", "score": 2}\n')
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    refused = run(file, "-k", 1, "--encoder", "encoder_of_mine:lengths")
+    assert refused.exit_code == 1
+    assert str(folder) in refused.stderr
+    (folder / "encoder_of_mine.py").write_text("def lengths(texts):\n    return [[len(x), 1.0] for x in texts]\n")
+    (folder / "json.py").write_text("raise AssertionError('this is not the one that others mean')\n")
+    (folder / "half_of_mine.py").write_text("def lengths(texts:\n")
+    importlib.invalidate_caches()
+    assert run(file, "-k", 1, "--encoder", "encoder_of_mine:lengths").exit_code == 0
+    assert "cannot be imported" in run(file, "-k", 1, "--encoder", "half_of_mine:lengths").stderr
+    assert "found the class" in run(file, "-k", 1, "--encoder", "json:JSONEncoder").stderr
