@@ -97,3 +97,37 @@ def test_an_encoder_in_the_current_folder_is_found(tmp_path, monkeypatch):
     assert run(file, "-k", 1, "--encoder", "encoder_of_mine:lengths").exit_code == 0
     assert "cannot be imported" in run(file, "-k", 1, "--encoder", "half_of_mine:lengths").stderr
     assert "found the class" in run(file, "-k", 1, "--encoder", "json:JSONEncoder").stderr
+
+
+def test_an_empty_group_is_an_error_in_every_format(tmp_path):
+    records = [{"src": s, "score": 1, "embedding": [k, 1]} for k, s in enumerate(("x", "y", ""))]
+    (tmp_path / "a.csv").write_text("src,score,embedding\nx,1,1 2\ny,1,2 1\n,1,3 1\n")
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(r | {"src": r["src"] or None}) + "\n" for r in records))
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    np.savez(tmp_path / "a.npz", src=[1.0, 2.0, np.nan], score=np.ones(3), embedding=np.eye(3))
+    places = {"a.csv": "line 4", "a.jsonl": "line 3", "b.jsonl": "line 3", "a.npz": "row 2 (from 0)"}
+    try:
+        import pyarrow
+        from pyarrow import parquet
+
+        columns = {"src": ["x", "y", None], "score": [1, 1, 1], "embedding": [[1.0, 2.0], [2.0, 1.0], [3.0, 1.0]]}
+        parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
+        places["a.parquet"] = "row 2 (from 0)"
+    except ImportError:
+        pass
+    for name, place in places.items():
+        found = run(tmp_path / name, "-k", 2, "--group", "src", "--max-per-group", 1)
+        assert found.exit_code == 1
+        assert f"{name}, {place}: the field 'src' is empty" in found.stderr
+    assert "(x)" in run(tmp_path / "a.csv", "-k", 3, "--title", "src", "--explain").stderr  # a title may be empty
+
+
+def test_costs_without_a_budget_and_reports_nowhere_are_told(tmp_path):
+    file = tmp_path / "items.jsonl"
+    file.write_text("".join(json.dumps({"score": k, "embedding": [k, 1], "n": 1 + k}) + "\n" for k in range(4)))
+    assert "No --budget: --cost limits nothing." in run(file, "-k", 2, "--cost", "n").stderr
+    assert "--budget" not in run(file, "--cost", "n", "--budget", 4).stderr
+    found = run(file, "-k", 2, "--report", file / "why")
+    assert found.exit_code == 1
+    assert f"Cannot make the folder {file / 'why'}" in found.stderr
+    assert found.stdout == ""

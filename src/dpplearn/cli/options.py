@@ -101,7 +101,9 @@ COMPRESS = click.option(
     "--compress", is_flag=True, help="Shorter forms of sentences, with spans dropped, may be chosen, too."
 )
 ENCODER = click.option(
-    "--encoder", metavar="MODULE:OBJECT", help="Makes vectors of a list of texts, itself or by .encode; of a module installed, or in this folder."
+    "--encoder",
+    metavar="MODULE:OBJECT",
+    help="Makes vectors of a list of texts, itself or by .encode; of a module installed, or in the current folder.",
 )
 SKIP_BAD = click.option(
     "--skip-bad",
