@@ -1,6 +1,8 @@
 """Corpora of many clusters: clusters a second of each stage on a core, what a second process gains, memory by size.
 
 `python -m benchmarks.corpora [--quick] [--only NAME ...]`: parts that are not asked for keep the figures they have.
+With `--only before`, an earlier commit does the same work as this tree (`--commit`, of a clone that has it), on made-up
+clusters or on those of a corpus in one language (`--corpus FILE LANGUAGE`).
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from time import perf_counter, process_time
@@ -19,7 +21,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from benchmarks.summarization import made_up_cluster
-from benchmarks.timing import RESULTS, write
+from benchmarks.timing import RESULTS, compared, write
 from dpplearn._run.workers import open_workers
 from dpplearn.learning.evaluators import Part, make_evaluator
 from dpplearn.learning.likelihood import Request
@@ -123,6 +125,60 @@ def two_processes(n: int, folder: Path, repeats: int) -> list[float]:
     return ratios
 
 
+BEFORE = """
+import json, sys, time, warnings
+from dpplearn.summarize import Cluster, Document, Summarizer
+warnings.simplefilter("ignore")
+records = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+model = Summarizer.load()
+
+def fresh():
+    return [Cluster([Document(d["id"], d["text"]) for d in r["documents"]], r["references"], id=r["id"])
+            for r in records]
+
+def summaries(clusters):
+    for one in clusters:
+        model.summarize(one, 100, "words")
+
+def fit(clusters):
+    Summarizer(budget=100, unit="words").fit(clusters)
+
+for work in (summaries, fit):
+    best = float("inf")
+    for _ in range(4):
+        clusters = fresh()
+        start = time.process_time()
+        work(clusters)
+        best = min(best, time.process_time() - start)
+    print(best / len(records))
+"""
+
+
+def against(commit: str, path: Path, folder: Path, repeats: int, what: str) -> list[dict]:
+    """This tree and that of a commit, alternating: seconds of the processor for a cluster, the best of four rounds."""
+    root = Path(__file__).parent.parent
+    there = folder / commit
+    if not there.exists():
+        there.mkdir()
+        packed = subprocess.run(["git", "archive", commit, "src"], cwd=root, check=True, capture_output=True).stdout
+        subprocess.run(["tar", "-x"], cwd=there, input=packed, check=True)
+    taken: dict[Path, list[list[float]]] = {root: [], there: []}
+    for _ in range(repeats):
+        for tree, times in taken.items():
+            own = {"PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(folder / f"numba-{tree.name}")}
+            environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "DPPLEARN_COMPILE": "always"} | own
+            command = [sys.executable, "-c", BEFORE, str(path)]
+            said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+            times.append([float(line) for line in said.split()])
+    names = "read, features and consensus", "a fit, for each cluster"
+    pairs = list(zip(taken[root], taken[there], strict=True))
+    return [
+        {"case": f"{name}: {what}", "peer": f"commit {commit}", "target": 3.0,
+         **compared([(ours[j], theirs[j]) for ours, theirs in pairs])}
+        for j, name in enumerate(names)
+    ]  # fmt: skip
+
+
 def small_cluster(k: int, texts: list[str]) -> Cluster:
     """Sentences of a pool, other ones in each cluster."""
     rng = np.random.default_rng(k)
@@ -148,13 +204,29 @@ def memory_of(n: int, folder: Path) -> tuple[float, float, float]:
     return used.ru_maxrss * 1024 / 1e9, perf_counter() - start, used.ru_utime + used.ru_stime
 
 
-def run(quick: bool, only: list[str]) -> dict:
+def clusters_of(corpus: Path, language: str, path: Path) -> tuple[Path, str]:
+    """Clusters of about 250 sentences: each topic of a language with the first six documents of the next."""
+    with corpus.open(encoding="utf-8") as file:
+        topics = [one for one in map(json.loads, file) if one.get("lang") == language]
+    with path.open("w", encoding="utf-8") as file:
+        for one, other in zip(topics[::2], topics[1::2], strict=False):
+            file.write(json.dumps(one | {"documents": [*one["documents"], *other["documents"][:6]]}) + "\n")
+    return path, f"{len(topics) // 2} clusters of two topics each of {corpus.stem}, {language}"
+
+
+def run(quick: bool, only: list[str], commit: str = "", corpus: Sequence[str] | None = None) -> dict:
     known = RESULTS / "corpora.json"
     before = json.loads(known.read_text(encoding="utf-8")) if known.exists() else {}
     tables = {table["title"]: table for table in before.get("tables", [])}
-    figures = before.get("figures", [])
+    figures, rows_before = before.get("figures", []), before.get("rows", [])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        if "before" in only:
+            made_up = write_corpus(folder / "250.jsonl", (made_up_cluster(seed, 250) for seed in range(8)))
+            rows_before = against(commit, made_up, folder, 1 if quick else 3, "8 made-up clusters of 250 sentences")
+            if corpus:
+                path, what = clusters_of(Path(corpus[0]), corpus[1], folder / "real.jsonl")
+                rows_before += against(commit, path, folder, 1 if quick else 3, what)
         if "rates" in only:
             rows = [[f"{n} sentences", *stage_rates(6 if quick else 24, n, folder).values()] for n in SENTENCES]
             title = "Clusters a second and core"
@@ -173,7 +245,7 @@ def run(quick: bool, only: list[str]) -> dict:
             title = "Memory of `dpplearn train` by the number of clusters"
             tables[title] = {"title": title, "columns": ["clusters", "GB", "seconds", "processor's"], "rows": rows}
     return {
-        "name": "corpora", "title": "Corpora", "rows": [], "figures": figures, "tables": list(tables.values()),
+        "name": "corpora", "title": "Corpora", "rows": rows_before, "figures": figures, "tables": list(tables.values()),
         "notes": NOTES,
     }  # fmt: skip
 
@@ -182,5 +254,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="+", default=["rates", "processes", "memory"])
+    parser.add_argument("--commit", default="062b231", help="the one that `before` compares with")
+    parser.add_argument(
+        "--corpus", nargs=2, metavar=("FILE", "LANGUAGE"), help="clusters for `before`, beside made-up ones"
+    )
     given = parser.parse_args()
-    print(write(run(given.quick, given.only)))
+    print(write(run(given.quick, given.only, given.commit, given.corpus)))
