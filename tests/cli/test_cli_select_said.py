@@ -122,7 +122,7 @@ def test_an_empty_group_is_an_error_in_every_format(tmp_path):
     assert "(x)" in run(tmp_path / "a.csv", "-k", 3, "--title", "src", "--explain").stderr  # a title may be empty
 
 
-def test_costs_without_a_budget_and_reports_nowhere_are_told(tmp_path):
+def test_costs_without_a_budget_and_reports_nowhere_are_told(tmp_path, monkeypatch):
     file = tmp_path / "items.jsonl"
     file.write_text("".join(json.dumps({"score": k, "embedding": [k, 1], "n": 1 + k}) + "\n" for k in range(4)))
     assert "No --budget: --cost limits nothing." in run(file, "-k", 2, "--cost", "n").stderr
@@ -131,3 +131,8 @@ def test_costs_without_a_budget_and_reports_nowhere_are_told(tmp_path):
     assert found.exit_code == 1
     assert f"Cannot make the folder {file / 'why'}" in found.stderr
     assert found.stdout == ""
+    monkeypatch.delitem(sys.modules, "dpplearn.plots.coverage", raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # as where it is not installed
+    found = run(file, "-k", 2, "--report", tmp_path / "why")
+    assert (found.exit_code, found.stdout) == (1, "")
+    assert "pip install 'dpplearn[plots]'" in found.stderr

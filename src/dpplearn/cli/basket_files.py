@@ -58,8 +58,8 @@ def check_not_long(path: Path, rows: list[list[str]]) -> None:
     Plain is a first line of names: as many cells as all others have, none of which occurs again, over a column of whole
     numbers, or over many rows of columns that have no value in common, one of which repeats its own. Without such a
     line, two columns of which the first repeats its values in a row, and shares none with the second, may be one; it is
-    plain where there are many rows, with numbers in the first and none in the second. A row in
-    SHORT, or a single one, may lack a cell, where the rest is plain.
+    plain where there are many rows, with numbers in the first and none in the second. One row in SHORT,
+    and in any table a single one, may lack a cell where the rest is plain.
     """
     head = rows[0] if rows else []
     below = [row for row in rows[1:] if len(row) >= len(head)]

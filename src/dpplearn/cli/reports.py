@@ -29,7 +29,10 @@ def check_report(folder: Path | None) -> None:
         raise ValueError(f"Cannot make the folder {folder}: {error.strerror}. Give another --report.") from None
     if not os.access(folder, os.W_OK):
         raise ValueError(f"Cannot write in the folder {folder}. Give another --report.")
-    import_plots("dpplearn.plots.coverage")
+    try:
+        import_plots("dpplearn.plots.coverage")
+    except ImportError as error:
+        raise ValueError(f"--report draws a picture. {error}.") from None
 
 
 def write_report(
