@@ -50,7 +50,7 @@ def of_sets():
     L, rows = np.eye(40) + 0.1, rng.standard_normal((60, 5))
     dpp = DPP(L)
     yield from (dpp, KDPP(dpp, 3), LowRankDPP(rows), NonsymmetricDPP.from_kernel(L), dpp.sample(90, rng=0))
-    yield from (ImplicitDPP(L), Estimate(1.23456789, 0.1))
+    yield from (ImplicitDPP(L), Estimate(1.23456789, 0.1), Estimate(1 / 3))
     chosen = diversify(rows, rng.random(60), k=30)
     yield from (chosen, chosen.kept[0], chosen.skipped[0], chosen.candidates, chosen.limits)
     options = {"k": 3}
@@ -110,4 +110,5 @@ def test_reprs_are_short_and_say_what_it_is(examples):
         text = repr(one)
         assert len(text) <= 300, (len(text), type(one).__name__, text)
         assert " at 0x" not in text
+        assert "np.float64" not in text
         assert type(one).__name__.lower() in text.lower() or isinstance(one, float)

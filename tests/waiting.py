@@ -2,6 +2,8 @@
 
 import time
 
+from dpplearn._run.notice import notice
+
 
 def until(condition, seconds=60):
     """The first value of the condition that is true."""
@@ -10,3 +12,9 @@ def until(condition, seconds=60):
         assert time.monotonic() < end
         time.sleep(0.01)
     return found
+
+
+def compiles(task):
+    """A task in a worker that has to wait for a compiler."""
+    notice.announce()
+    return task

@@ -13,6 +13,8 @@ class Estimate(float):
     (3.5, 0.1)
     >>> x
     2.5 ± 0.1
+    >>> Estimate(1 / 3)
+    0.333333
     >>> Estimate(float("nan"), float("nan"))
     nan (not estimated)
     """
@@ -30,4 +32,5 @@ class Estimate(float):
     def __repr__(self) -> str:
         if self != self:
             return "nan (not estimated)"
-        return f"{float(self):.6g} ± {self.standard_error:.2g}" if self.standard_error else f"{float(self)!r}"
+        error = f" ± {self.standard_error:.2g}" if self.standard_error else ""
+        return f"{float(self):.6g}{error}"

@@ -46,17 +46,20 @@ def test_errors_are_lines_and_tell_in_the_exit_code(corpus, tmp_path):
     lines = corpus.read_text().splitlines()
     lines[3], lines[66] = "{", json.dumps({"id": "c5", "documents": ["It rained."]})
     lines[4] = json.dumps({"id": "empty", "documents": ["--"]})
+    lines[7] = json.dumps({"id": 7})
     corpus.write_text("\n".join(lines))
     out = tmp_path / "out.jsonl"
     done = run("batch", corpus, "--out", out, "--decoder", "greedy", "--explain", "--jobs", 1)
     assert done.exit_code == 1
-    assert "Wrote 67 summaries of 70 clusters" in done.stderr
-    assert "3 failed" in done.stderr
+    assert "Wrote 66 summaries of 70 clusters" in done.stderr
+    assert "4 failed" in done.stderr
     found = read(out)
     assert len(found) == 70
-    assert [k for k, line in enumerate(found) if "error" in line] == [3, 4, 66]
+    assert [k for k, line in enumerate(found) if "error" in line] == [3, 4, 7, 66]
     assert "line 4 must be a JSON object" in found[3]["error"]
     assert found[4]["id"] == "empty"
+    assert found[7]["id"] == "7"
+    assert found[7]["error"].endswith('field "documents": must be a list with a document, but is missing.')
     assert "already the id of line 6" in found[66]["error"]
     assert found[0]["explanation"]["chosen"]
 

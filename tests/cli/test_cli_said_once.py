@@ -2,6 +2,14 @@
 
 import subprocess
 import sys
+from importlib import import_module
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from dpplearn._run.notice import notice
+from dpplearn.cli import COMMANDS, main
 
 
 def test_what_readers_say_of_files_is_said_once_whoever_reads(tmp_path):
@@ -33,3 +41,13 @@ def in_a_process(*command):
     done = subprocess.run([sys.executable, "-c", code, *map(str, command)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_says_once_that_it_compiles(name, monkeypatch):
+    def work():
+        notice.announce()
+        notice.announce()
+
+    monkeypatch.setattr(import_module(f"dpplearn.cli.{name}"), "command", click.Command(name, callback=work))
+    assert CliRunner().invoke(main, [name]).stderr.count("First run on this machine") == 1

@@ -53,6 +53,20 @@ def test_a_stopped_command_sweeps_under_its_lock(tmp_path, monkeypatch):
     assert swept
 
 
+def test_other_work_is_told_by_what_differs(tmp_path):
+    was = {"options": {"budget": 30, "unit": "words"}, "corpus": ["a.jsonl", 10], "explain": False}
+    now = {**was, "options": {"budget": 31, "unit": "words"}}
+    with pytest.raises(KeyboardInterrupt), WorkFolder(tmp_path / "work", was):
+        raise KeyboardInterrupt
+    with pytest.raises(ValueError, match=r"begun otherwise: budget: 30 there, 31 now\. To go on"):
+        WorkFolder(tmp_path / "work", now).__enter__()
+    with (
+        pytest.warns(UserWarning, match=r"otherwise \(budget: 30 there, 31 now\): it is begun anew"),
+        WorkFolder(tmp_path / "work", now, anew=True),
+    ):
+        pass
+
+
 def test_a_stop_says_what_is_kept(tmp_path):
     with pytest.raises(KeyboardInterrupt, match="work keeps what is done"), WorkFolder(tmp_path / "work", {}):
         raise KeyboardInterrupt

@@ -245,7 +245,7 @@ def test_on_top_of_a_learned_similarity():
 
 
 @pytest.mark.parametrize("given_size", [False, True])
-@pytest.mark.filterwarnings("ignore:.*starts end", "ignore:The learned similarity is at the lower bound")
+@pytest.mark.filterwarnings("ignore:.*starts end", "ignore:The learned similarity")
 def test_on_top_of_a_mixture(given_size):
     X, y = table(25)
     options = {"similarity": "mixture", "n_starts": 1, "given_size": given_size}

@@ -1,11 +1,13 @@
-"""Work on many pieces: what a cluster forgot is given to it again."""
+"""Work on many pieces: what a cluster forgot is given to it again, and what workers compile is said."""
 
 import warnings
 from operator import add
 
 import pytest
 
-from dpplearn._run.workers import Cluster
+from dpplearn._run.notice import say_when_compiling
+from dpplearn._run.workers import Cluster, open_workers
+from waiting import compiles
 
 
 def test_a_scheduler_that_is_restarted_is_told_again_what_tasks_share():
@@ -20,3 +22,10 @@ def test_a_scheduler_that_is_restarted_is_told_again_what_tasks_share():
                     client.restart()
                 answers[task] = answer
     assert answers == {task: task + 10 for task in range(6)}
+
+
+def test_what_workers_compile_is_said_once_and_by_who_started_them():
+    said = []
+    with say_when_compiling(lambda: said.append("here")), open_workers("processes", 2) as workers:
+        assert sorted(answer for _, answer in workers.each(compiles, range(3))) == [0, 1, 2]
+    assert said == ["here"]

@@ -1,6 +1,7 @@
 """Why sentences are chosen: ideas against the average sentence, with their errors; and what the set is like."""
 
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -152,6 +153,17 @@ def test_what_the_set_covers_and_leaves_out(bundled):
     assert data["covers"]["words"] == told.covers.words
     assert {"covers", "leaves_out", "alikeness", "sureness"} <= set(data)
     assert all(words in str(found) for _, words in told.lines())
+
+
+def test_of_few_sentences_no_share_is_told(bundled):
+    """One that is 0 % or 100 % by a word or two."""
+    texts = ["Two boats sank.", "The council met. It rained. Nobody was hurt."]
+    told = bundled.summarize([*texts, "The school closed."], 1, "sentences").explain().as_a_set
+    assert re.search("of 3 documents, and .*% of what", told.covers.words)
+    told = bundled.summarize(texts, 1, "sentences").explain().as_a_set
+    assert told.covers.words == "1 of 2 documents"
+    alone = bundled.summarize(texts[1], 1, "sentences").explain().as_a_set
+    assert "covers" not in dict(alone.lines())
 
 
 def test_how_sure_a_choice_is(summary):

@@ -5,8 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy import sparse
 
+from dpplearn.cli import main
+from dpplearn.learning import posterior
+from dpplearn.learning.diagnosis import warn_about_starts
 from dpplearn.learning.parts import unit_rows
 from dpplearn.learning.similarity import SIMILARITIES
 from dpplearn.summarize import Cluster, Document, SentenceFeatures, Summarizer
@@ -41,6 +45,21 @@ def test_every_kind_trains_decodes_explains_and_is_saved(kind, tmp_path, monkeyp
     assert all(-1.0 <= x.similarity <= 1.0 + 1e-9 for x in reasons.left_out)
     assert sum(reasons.chosen[0].contributions.values()) == pytest.approx(2 * np.log(reasons.chosen[0].quality))
     assert kind in str(model.model_.summary())
+
+
+def test_what_is_said_of_starts_can_be_done_with_a_summarizer(monkeypatch, tmp_path):
+    def disagree(found):
+        warn_about_starts(found._replace(starts=np.array([0.0, -3.0])))
+
+    monkeypatch.setattr(posterior, "warn_about_starts", disagree)
+    with pytest.warns(UserWarning, match='1 of 2 starts .* similarity="fixed"') as said:
+        model = fitted(similarity="mixture")
+    assert not any("n_starts" in str(one.message) for one in said)
+    near = [name for name, error in model.model_.similarity_.std.items() if np.isnan(error)]
+    assert near
+    model.save(tmp_path / "m.json")
+    for shown in (str(model.model_.summary()), CliRunner().invoke(main, ["info", str(tmp_path / "m.json")]).stdout):
+        assert f"no standard error: {', '.join(near)}, so near 0" in shown
 
 
 @pytest.mark.parametrize("decoder", ["consensus", "greedy", "sampled", "typical", "local", "exact"])

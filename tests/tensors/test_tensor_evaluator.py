@@ -48,7 +48,7 @@ def assert_close(one, two):
     np.testing.assert_allclose([two.rho_, two.nugget_], [one.rho_, one.nugget_], atol=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore:The learned similarity is at the lower bound")
+@pytest.mark.filterwarnings("ignore:The learned similarity")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     "options",

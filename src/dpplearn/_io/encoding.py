@@ -185,7 +185,7 @@ def decode(data: bytes, file: Path | str, encoding: str) -> str:
         start = getattr(error, "start", 0)
         raise ValueError(
             f"{file} is not valid {encoding}: byte {start} (0x{data[start]:02x}) cannot be read. "
-            "Name the encoding it is in, such as --encoding latin-1."
+            'Name the encoding it is in, such as encoding="latin-1".'
         ) from error
 
 
@@ -224,7 +224,7 @@ def to_text(data: bytes, path: Path | str, encoding: str | None = None, fallback
     if encoding is None and b"\0" in data:
         raise ValueError(
             f"{path} must be a text file, but is binary: byte {data.index(0)} is 0. "
-            "For UTF-16 without a byte order mark, pass --encoding utf-16-le or utf-16-be."
+            'For UTF-16 without a byte order mark, pass encoding="utf-16-le" or encoding="utf-16-be".'
         )
     try:
         text = decode(data, path, encoding or "utf-8")

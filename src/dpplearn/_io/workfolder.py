@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -72,18 +72,17 @@ class WorkFolder:
             found = {}
         if found == self.identity:
             return
-        names = sorted(n for n in {*found, *self.identity} if found.get(n) != self.identity.get(n))
+        other = "; ".join(differences(found, self.identity))
         if self.anew:
-            warnings.warn(f"{self.path} holds work with another {' and '.join(names)}: it is begun anew.", stacklevel=5)
+            warnings.warn(f"{self.path} holds work that was begun otherwise ({other}): it is begun anew.", stacklevel=5)
             for entry in self.path.iterdir():
                 if entry.is_dir():
                     shutil.rmtree(entry)
                 elif entry.name != LOCK:
                     entry.unlink()
             return
-        said = ", ".join(f"{n} (there {found.get(n)!r:.60}, now {self.identity.get(n)!r:.60})" for n in names)
         raise ValueError(
-            f"{self.path} holds work that was begun otherwise: {said}. To go on with it, ask for the same; to begin "
+            f"{self.path} holds work that was begun otherwise: {other}. To go on with it, ask for the same; to begin "
             "anew, remove that folder, or give another."
         )
 
@@ -148,6 +147,26 @@ class WorkFolder:
     def known(self, stage: str, ending: str) -> list[Path]:
         """The results of a stage that are there."""
         return sorted((self.path / stage).glob(f"[0-9]*{ending}"))
+
+
+def differences(there: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """What differs between two settings, by name, with the values where they are short.
+
+    Examples
+    --------
+    >>> list(differences({"corpus": ["a.txt", 10], "options": {"k": 3, "n": 1}}, {"options": {"k": 4, "n": 1}}))
+    ['another corpus', 'k: 3 there, 4 now']
+    """
+    for name in sorted({*there, *now}):
+        one, two = there.get(name), now.get(name)
+        if one == two:
+            continue
+        if isinstance(one, dict) and isinstance(two, dict):
+            yield from differences(one, two)
+        elif isinstance(one, list | dict) or isinstance(two, list | dict) or len(f"{one!r}{two!r}") > 120:
+            yield f"another {name}"
+        else:
+            yield f"{name}: {'none' if one is None else one} there, {'none' if two is None else two} now"
 
 
 def said(error: OSError) -> str:

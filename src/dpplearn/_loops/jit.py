@@ -7,11 +7,9 @@ kept on disk. All others are compiled when first called.
 """
 
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from inspect import signature
@@ -25,6 +23,8 @@ import numpy as np
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
+
+from dpplearn._run.notice import notice
 
 FEW = 1_000_000  # steps that Python does in about half a second
 PATIENCE = 1.0  # seconds of a loop in Python, after which it is compiled: that takes one to five
@@ -71,44 +71,13 @@ class Loop(CPUDispatcher):
                 self.spent += thread_time() - start
 
 
-def tell() -> None:
-    """Say, on a terminal, why nothing happens for some seconds."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        print("dpplearn compiles loops that it needs now; they are kept on disk.", file=sys.stderr, flush=True)
-
-
 class Here(local):
     """What holds for a thread."""
 
     always = os.environ.get(ALWAYS) == "always"  # compile, whatever the steps are
 
 
-@dataclass
-class Notice:
-    """What is said when the first loop is compiled."""
-
-    tell: Callable[[], None] = tell
-    said: bool = False
-
-    def announce(self) -> None:
-        """Say, once, that loops are compiled."""
-        if not self.said:
-            self.said = True
-            self.tell()
-
-
-here, notice = Here(), Notice()
-
-
-@contextmanager
-def say_when_compiling(callback: Callable[[], None]) -> Iterator[None]:
-    """Call back, once, if a loop has to be compiled in this block."""
-    before = notice.tell, notice.said
-    notice.tell, notice.said = callback, False
-    try:
-        yield
-    finally:
-        notice.tell, notice.said = before
+here = Here()
 
 
 @contextmanager

@@ -18,9 +18,11 @@ from typing import Any, TypeVar
 from dpplearn._checks import check_choice, check_jobs
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.cluster import cluster_client, import_distributed
+from dpplearn._run.notice import notice
 from dpplearn._run.signals import LOSSES, deaf_children, end_with_parent, lost_worker
 
 BACKENDS = ("serial", "processes", "dask")
+HEARD = 0.5  # seconds within which workers are heard to compile
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
@@ -66,12 +68,21 @@ def from_file(path: str) -> Any:
         return pickle.load(file)
 
 
+def begin(compiling: Any) -> None:
+    """In a worker: end with the parent, and leave it to the parent to say that loops are compiled."""
+    end_with_parent()
+    notice.tell = partial(setattr, compiling, "value", 1)
+
+
 class Processes(Workers):
     """Processes of this machine; where one is lost, what they were at is begun again by others."""
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
         self.pool: ProcessPoolExecutor | None = None
+        self.compiling: Any = multiprocessing.get_context("spawn").RawValue(
+            "b", 0
+        )  # set by a worker; no lock to die with
 
     def each(
         self, work: Callable[..., Answer], tasks: Iterable[Task], given: Any = None
@@ -85,7 +96,10 @@ class Processes(Workers):
                 broken = not self._fill(call, waiting, left, again)
                 if not waiting and not again:
                     return
-                done = wait(waiting, return_when=FIRST_COMPLETED).done if waiting else set()
+                patience = None if notice.said else HEARD
+                done = wait(waiting, patience, FIRST_COMPLETED).done if waiting else set()
+                if self.compiling.value:
+                    notice.announce()
                 for future in done:
                     task = waiting.pop(future)
                     try:
@@ -132,7 +146,9 @@ class Processes(Workers):
         """Give every process a task and one to come; False if a process is gone."""
         if self.pool is None:
             context = multiprocessing.get_context("spawn")
-            self.pool = ProcessPoolExecutor(self.jobs, mp_context=context, initializer=end_with_parent)
+            self.pool = ProcessPoolExecutor(
+                self.jobs, mp_context=context, initializer=begin, initargs=(self.compiling,)
+            )
         while len(waiting) < 2 * self.jobs:
             if not again:
                 found = next(left, self)  # `self` is no task

@@ -52,7 +52,7 @@ class LazyGroup(click.Group):
         return name, command and import_module(f"dpplearn.cli.{name}").command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        with plain_errors(ctx), plain_warnings(ctx):
+        with plain_errors(ctx), plain_warnings(ctx), first_run_notice():
             return super().invoke(ctx)
 
 
@@ -156,7 +156,7 @@ def plain_warnings(ctx: click.Context | None = None) -> Iterator[None]:
 @contextmanager
 def first_run_notice() -> Iterator[None]:
     """Say on standard error that loops are being compiled, where that is what takes the time."""
-    from dpplearn._loops.jit import say_when_compiling
+    from dpplearn._run.notice import say_when_compiling
 
     note = "First run on this machine: compiling loops that this command needs; they are kept on disk."
     with say_when_compiling(lambda: say(note)):

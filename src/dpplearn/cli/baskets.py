@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import check_out, first_run_notice, print_json, say, stoppable, visible
+from dpplearn.cli import check_out, print_json, say, stoppable, visible
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import AS_JSON, ENCODING, FILE, PATH, Number, WholeNumber, several
 
@@ -65,7 +65,7 @@ def fit(
     check_out(out)
     options: dict[str, Any] = {"max_iter": max_iter, "random_state": seed, "n_jobs": jobs, "checkpoint": checkpoint}
     baskets = read(file, columns, encoding)
-    with first_run_notice(), bars() as show:
+    with bars() as show:
         model = KernelDPP(rank, not symmetric, "cv" if alpha is None else alpha, solver, verbose=show, **options)
         model.fit(baskets)
     model.save(out)
@@ -97,14 +97,13 @@ def recommend(
 
     fitted = KernelDPP.load(model)
     basket, out = as_called(fitted, items), as_called(fitted, exclude)
-    with first_run_notice():
-        if complete:
-            found: list[Any] = [{"item": item} for item in fitted.complete(basket, k, out)]
-        else:
-            found = [one._asdict() for one in fitted.recommend(basket, k, out)]
-        if explain:
-            for one in found:
-                one["why"] = [pull._asdict() | {"words": pull.words} for pull in fitted.why(one["item"], basket)]
+    if complete:
+        found: list[Any] = [{"item": item} for item in fitted.complete(basket, k, out)]
+    else:
+        found = [one._asdict() for one in fitted.recommend(basket, k, out)]
+    if explain:
+        for one in found:
+            one["why"] = [pull._asdict() | {"words": pull.words} for pull in fitted.why(one["item"], basket)]
     if as_json:
         print_json({"basket": basket, "next": found})
         return
@@ -136,9 +135,8 @@ def evaluate(
     from dpplearn.learning.kernel import KernelDPP
 
     fitted, baskets = KernelDPP.load(model), read(file, columns, encoding)
-    with first_run_notice():
-        found = completion(fitted, baskets, hold, rng=seed)
-        score = fitted.score(Baskets.read(baskets, fitted.items_, unseen="drop"))
+    found = completion(fitted, baskets, hold, rng=seed)
+    score = fitted.score(Baskets.read(baskets, fitted.items_, unseen="drop"))
     if as_json:
         print_json({"hold": hold, "log_likelihood": score, **asdict(found)})
         return

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import check_out, first_run_notice, say
+from dpplearn.cli import check_out, say
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import (
     BACKEND,
@@ -64,23 +64,22 @@ def command(
     from dpplearn.summarize.corpora.reading import open_corpus
     from dpplearn.summarize.summarizer import Summarizer
 
-    with first_run_notice():
-        check_out(out)
-        Summarizer.load(model, encoder=named_encoder(encoder))  # what is wrong with it is told before any work
-        options["unit"] = "words" if unit is None and options["budget"] is not None else unit
-        clusters = open_corpus(corpus, encoding, skip_bad=True, split=split, language=language)
-        own = work is None and (out.is_file() or not out.exists())  # no device
-        work = out.with_name(f"{out.name}.work") if own else work
-        given: dict[str, Any] = {
-            "model": model,
-            "encoder": encoder,
-            "explain": explain,
-            "work": work,
-            "anew": own,
-            "n_jobs": jobs,
-        }
-        with bars() as show, scheduler_client(scheduler, backend) as where:
-            found = summarize_corpus(clusters, out, backend=where, verbose=show, **given, **options)
+    check_out(out)
+    Summarizer.load(model, encoder=named_encoder(encoder))  # what is wrong with it is told before any work
+    options["unit"] = "words" if unit is None and options["budget"] is not None else unit
+    clusters = open_corpus(corpus, encoding, skip_bad=True, split=split, language=language)
+    own = work is None and (out.is_file() or not out.exists())  # no device
+    work = out.with_name(f"{out.name}.work") if own else work
+    given: dict[str, Any] = {
+        "model": model,
+        "encoder": encoder,
+        "explain": explain,
+        "work": work,
+        "anew": own,
+        "n_jobs": jobs,
+    }
+    with bars() as show, scheduler_client(scheduler, backend) as where:
+        found = summarize_corpus(clusters, out, backend=where, verbose=show, **given, **options)
     total = found.done + len(found.failed)
     if not found.failed:
         say(f"Wrote {found.done} summaries to {out}.")

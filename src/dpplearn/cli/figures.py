@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from dpplearn.cli import first_run_notice, stoppable, usage_errors
+from dpplearn.cli import stoppable, usage_errors
 from dpplearn.cli.options import WholeNumber
 from dpplearn.plots import import_plots
 from dpplearn.plots.figures import FIGURES, FORMATS, NUMBERS, figure_names
@@ -44,7 +44,7 @@ def command(
         raise click.ClickException(str(error)) from error
     written: list[Path] = []
     try:
-        with stoppable("Stopped. Figures already written are complete."), first_run_notice():
+        with stoppable("Stopped. Figures already written are complete."):
             folder = saving.check_folder(out)
             with bars() as show, import_plots("dpplearn.plots.style").look(look):
                 for done, name in enumerate(asked):

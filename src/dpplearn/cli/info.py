@@ -8,7 +8,7 @@ import click
 from dpplearn._io.jsonfile import read_format
 from dpplearn.cli import visible
 from dpplearn.cli.options import FILE
-from dpplearn.learning.summary import Summary, kernel_summary, quality_table, similarity_table
+from dpplearn.learning.summary import Summary, blanks, kernel_summary, quality_table, similarity_table
 
 
 @click.command(name="info")
@@ -36,6 +36,8 @@ def summarizer(model: Path | None) -> Summary:
         "language": found.language_ or "english",
         **{name.replace("_", " "): shown(value) for name, value in found.training_.items()},
     }
+    if found.similarity != "fixed":
+        facts |= blanks(similarity)
     learned = () if found.similarity == "fixed" else (similarity_table(similarity),)
     return Summary("Summarizer", facts, (quality_table(found.model_), *learned))
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from dpplearn.cli import first_run_notice, say, stoppable
+from dpplearn.cli import say, stoppable
 from dpplearn.cli.options import ENCODER, MODEL, WholeNumber, named_encoder
 
 
@@ -72,7 +72,7 @@ def command(
         if not (is_loopback(host) or token):
             say(f"Warning: whoever reaches {host} may use the server. --token would ask who it is.")
         app = create_app(Settings(**given))
-        with first_run_notice(), stoppable("Ended before it was ready."):
+        with stoppable("Ended before it was ready."):
             said = f"Ready at {url} (Ctrl-C ends it)."
             serve(app, listener, ready=lambda: say(said), browser=url if open_browser else None)
         say("Ended.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpplearn.cli import check_out, first_run_notice, print_json, say
+from dpplearn.cli import check_out, print_json, say
 from dpplearn.cli.options import ENCODER, ENCODING, FILE, MODEL, named_encoder, summary_options
 
 if TYPE_CHECKING:
@@ -50,21 +50,20 @@ def command(
     """
     from dpplearn.summarize.summarizer import Summarizer
 
-    with first_run_notice():
-        check_out(html, "--html")
-        cluster = read(files, encoding)
-        summarizer = Summarizer.load(model, encoder=named_encoder(encoder))
-        kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress}
-        unit = "words" if unit is None and budget is not None else unit
-        kept |= {"about": about, "order": order, "with_context": with_context}
-        summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity, **kept)
-        if html is not None:
-            from dpplearn._io.atomic import replace_file
-            from dpplearn.summarize.explain.report import html_report
+    check_out(html, "--html")
+    cluster = read(files, encoding)
+    summarizer = Summarizer.load(model, encoder=named_encoder(encoder))
+    kept: dict[str, Any] = {"min_words": min_words, "keep_all": keep_all, "compress": compress}
+    unit = "words" if unit is None and budget is not None else unit
+    kept |= {"about": about, "order": order, "with_context": with_context}
+    summary = summarizer.summarize(cluster, budget, unit, decoder=decoder, diversity=diversity, **kept)
+    if html is not None:
+        from dpplearn._io.atomic import replace_file
+        from dpplearn.summarize.explain.report import html_report
 
-            with replace_file(html, "w") as file:
-                file.write(html_report(summary))
-            say(f"Wrote {html}.")
+        with replace_file(html, "w") as file:
+            file.write(html_report(summary))
+        say(f"Wrote {html}.")
     if summary.note:
         say(summary.note)
     if as_json:

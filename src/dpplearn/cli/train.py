@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from dpplearn.cli import check_out, first_run_notice, say
+from dpplearn.cli import check_out, say
 from dpplearn.cli.bars import bars
 from dpplearn.cli.options import (
     BACKEND,
@@ -61,19 +61,18 @@ def command(
     from dpplearn.summarize.corpora.reading import open_corpus
     from dpplearn.summarize.summarizer import Summarizer
 
-    with first_run_notice():
-        check_out(out)
-        make_evaluator(evaluator)  # an unknown name is told before any work
-        summarizer = Summarizer(language=language, encoder=named_encoder(encoder), **settings)
-        clusters = open_corpus(
-            corpus, encoding, skip_bad, language=summarizer.settings.language if language else None, usable=skip_bad
-        )
-        own = work is None and (out.is_file() or not out.exists())  # no device
-        work = out.with_name(f"{out.name}.work") if own else work
-        with bars() as show, scheduler_client(scheduler, backend) as where:
-            options: dict[str, Any] = {"tune": tune, "n_jobs": jobs, "backend": where, "evaluator": evaluator}
-            summarizer.fit(clusters, verbose=show, work=work, anew=own, **options)
-        summarizer.save(out)
+    check_out(out)
+    make_evaluator(evaluator)  # an unknown name is told before any work
+    summarizer = Summarizer(language=language, encoder=named_encoder(encoder), **settings)
+    clusters = open_corpus(
+        corpus, encoding, skip_bad, language=summarizer.settings.language if language else None, usable=skip_bad
+    )
+    own = work is None and (out.is_file() or not out.exists())  # no device
+    work = out.with_name(f"{out.name}.work") if own else work
+    with bars() as show, scheduler_client(scheduler, backend) as where:
+        options: dict[str, Any] = {"tune": tune, "n_jobs": jobs, "backend": where, "evaluator": evaluator}
+        summarizer.fit(clusters, verbose=show, work=work, anew=own, **options)
+    summarizer.save(out)
     done = summarizer.training_
     say(f"Read {done['clusters']} clusters from {corpus}.")
     what = "values of trees" if summarizer.quality == "boosted" else "weights"

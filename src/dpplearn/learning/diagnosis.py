@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextvars import ContextVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -25,6 +26,10 @@ CURE = (
     "What is particular to each item makes every target possible: fit with nugget=0.01, say, with learn_nugget=True, "
     'or with similarity="mixture", which learn how much of it there is.'
 )
+
+
+# where starts disagree; who fits for others says what these can do
+ADVICE = ContextVar("ADVICE", default="Look at starts_; try a larger n_starts, or a stronger similarity_prior.")
 
 
 def check_possible(survey: Survey, on_impossible: str) -> None:
@@ -67,15 +72,14 @@ def warn_about_starts(found: Outcome) -> None:
             f" and {len(found.at_bound) - 5} more" if len(found.at_bound) > 5 else ""
         )
         say(
-            f"The learned similarity is at the lower bound 0 in the weights of {named}: the targets ask for none of "
-            "these, and their standard errors are not known."
+            f"The learned similarity has weights so near 0 that the data do not tell them from 0: {named}. The targets "
+            "ask for none of these, and their standard errors are not known."
         )
     gap = found.starts.max() - found.starts
     if (gap > SAME).any():
         say(
             f"{int((gap > SAME).sum())} of {gap.size} starts end in a lower maximum, or were left on their way to "
-            f"one, by up to {gap.max():.3g} in the log-posterior: there may be a better one. Look at starts_; try "
-            "a larger n_starts, or a stronger similarity_prior."
+            f"one, by up to {gap.max():.3g} in the log-posterior: there may be a better one. {ADVICE.get()}"
         )
 
 

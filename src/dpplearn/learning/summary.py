@@ -87,6 +87,7 @@ def conditional_summary(model: Any) -> Summary:
         "prior variance": "none" if prior is None else f"{prior:g}" if np.ndim(prior) == 0 else "one for each weight",
         "log-likelihood": f"{model.log_likelihood_:.6g}" if np.isfinite(model.log_likelihood_) else "not known",
         "iterations": f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}",
+        **blanks(model.similarity_),
     }
     if model.quality_.kind == Boosted.kind:
         facts["iterations"] = f"{model.quality_.n_trees} trees"
@@ -111,6 +112,23 @@ def similarity_table(similarity: Any) -> Table:
     wide = 3 if std else 2  # z says little of a weight that cannot be negative
     columns = ("weight", "standard error")[: wide - 1]
     return Table("similarity", columns, tuple((row[0], row[1].lstrip("+"), *row[2:])[:wide] for row in rows))
+
+
+def blanks(similarity: Any) -> dict[str, str]:
+    """Why some weights of a similarity have no standard error where others have one.
+
+    Examples
+    --------
+    >>> from dpplearn.learning.similarity import Mixture
+    >>> blanks(Mixture(("a",), [0.5, 0.49, 0.01]).with_errors(np.array([0.1, 0.1, math.nan])))
+    {'no standard error': 'a, so near 0 that the data do not tell it from 0'}
+    """
+    std = getattr(similarity, "std", None) or {}
+    names = [name for name, error in std.items() if math.isnan(error)]
+    if not names or len(names) == len(std):
+        return {}
+    them = "it" if len(names) == 1 else "them"
+    return {"no standard error": f"{', '.join(names)}, so near 0 that the data do not tell {them} from 0"}
 
 
 def kernel_summary(model: Any, most: int = 20) -> Summary:

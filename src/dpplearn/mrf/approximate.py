@@ -129,7 +129,7 @@ def approximate(
     <Approximation of 3 items by gibbs: log Z not estimated>
     """
     if not isinstance(mrf, PairwiseMRF):
-        raise TypeError(f"mrf must be a PairwiseMRF, found a {type(mrf).__name__}. Use PairwiseMRF(w, W).")
+        raise TypeError(f"mrf must be a PairwiseMRF, found {type(mrf).__name__}. Use PairwiseMRF(w, W).")
     check_choice(family, "family", FAMILIES)
     generator = check_rng(rng)
     chains, sweeps = check_int(chains, "chains", low=2), check_int(sweeps, "sweeps", low=1)

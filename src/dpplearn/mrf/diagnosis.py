@@ -54,6 +54,10 @@ class Diagnosis:
     missed: float
     effective: float
 
+    def __repr__(self) -> str:
+        said = (f"{n}={x:.4g}" if isinstance(x, float) else f"{n}={x!r}" for n, x in vars(self).items())
+        return f"Diagnosis({', '.join(said)})"
+
 
 def diagnose(
     mrf: PairwiseMRF,

@@ -55,7 +55,7 @@ def triangle_inequality(S: ArrayLike | DPP | LowRankDPP) -> TriangleCheck:
     True
     """
     if isinstance(S, SetDistribution) and not isinstance(S, DPP | LowRankDPP):
-        raise TypeError(f"S must be a matrix or a DPP, found a {type(S).__name__}. Use transitivity for other models.")
+        raise TypeError(f"S must be a matrix or a DPP, found {type(S).__name__}. Use transitivity for other models.")
     A = check_square(S.L if isinstance(S, DPP | LowRankDPP) else S, "S")
     d = A.diagonal()
     if d.min() <= 0.0:

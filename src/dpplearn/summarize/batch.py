@@ -84,8 +84,8 @@ def summarize_corpus(
                     for one in made:
                         file.write(as_line(finished(json.loads(one), census, failed)))
             for said in notes.bad:  # by a reader without pieces
-                file.write(as_line({"id": None, "error": said}))
-                failed.append(("", said))
+                file.write(as_line({"id": said.id, "error": said}))
+                failed.append((said.id or "", said))
         if not census.kept and not failed:
             corpus.check(census, notes)
     return Outcome(census.kept, failed)
@@ -144,7 +144,7 @@ def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any
         new = [*notes.left[left:], *notes.bad[bad:]]  # the cluster before, and what follows it
         left, bad = len(notes.left), len(notes.bad)
         for said in new:
-            yield {"path": str(notes.path), "line": None, "id": None, "error": said}
+            yield {"path": str(notes.path), "line": None, "id": getattr(said, "id", None), "error": said}
 
     for entry in piece.entries(notes):
         yield from unread()

@@ -13,7 +13,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import to_dense
 from dpplearn._loops.packed import pack, unpack
-from dpplearn._notebook import short_repr
+from dpplearn._notebook import brief
 from dpplearn.learning.parts import RESERVED, Shape
 from dpplearn.learning.similarity.learned import (
     Learned,
@@ -43,9 +43,9 @@ class Mixture(Learned):
     --------
     >>> Mixture(("text",), np.array([0.2, 0.3, 0.5])).weights
     {'own': 0.2, 'all': 0.3, 'text': 0.5}
+    >>> Mixture(), Mixture(("text",), np.array([0.2, 0.3, 0.5]))
+    (Mixture(), Mixture(weights={'own': 0.2, 'all': 0.3, 'text': 0.5}))
     """
-
-    __repr__ = short_repr
 
     kind = "mixture"
 
@@ -59,6 +59,10 @@ class Mixture(Learned):
         object.__setattr__(self, "names", tuple(self.names))
         object.__setattr__(self, "w", w)
         object.__setattr__(self, "errors", np.asarray(self.errors, np.float64))
+
+    def __repr__(self) -> str:
+        """Without parts and errors, it is one to be learned: there are no weights to show."""
+        return f"Mixture(weights={brief(self.weights)})" if self.names or self.errors.size else "Mixture()"
 
     @property
     def space(self) -> tuple[Parameter, ...]:

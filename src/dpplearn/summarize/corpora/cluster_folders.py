@@ -70,8 +70,7 @@ def read_folder(folder: Path, source: Source) -> Cluster | None:
     if not documents:
         return None
     source.add_others(there, paths)
-    source.add_empty(documents)
-    return Cluster(unique_ids(documents), read_references(folder, source), folder.resolve().name)
+    return Cluster(unique_ids(source.worded(documents)), read_references(folder, source), folder.resolve().name)
 
 
 def read_references(folder: Path, source: Source) -> list[str]:

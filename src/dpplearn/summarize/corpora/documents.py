@@ -215,7 +215,7 @@ def read_files(paths: str | PathLike[str] | Iterable[str | PathLike[str]], encod
         with source.tolerate(), source.listening():
             documents += [(path, document) for document in read_document(path, encoding)]
     source.check_some(bool(documents))
-    source.add_empty(documents)
+    documents = source.worded(documents)
     source.warn(suffixes(), stacklevel=3)  # where Cluster.from_files was called
     return unique_ids(documents)
 

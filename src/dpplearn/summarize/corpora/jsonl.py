@@ -14,7 +14,7 @@ from dpplearn._io.encoding import MAX_BYTES, MAX_LINE, Line, breaks_at_bytes, is
 from dpplearn._io.jsonlines import parse_object
 from dpplearn.summarize.corpora.cluster import Cluster, Document
 from dpplearn.summarize.corpora.pieces import LARGEST, Cut, Entry, sizes
-from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.corpora.source import BadClusterError, Source
 
 BLOCK = 2**23  # bytes that are searched for ends of lines at a time
 SUFFIXES = (".jsonl", ".ndjson")  # of files that are nothing else
@@ -105,10 +105,19 @@ def entries_of(lines: Iterable[Line], first: int, source: Source) -> Iterator[En
 
 
 def cluster_of(record: dict[str, Any], where: str) -> Cluster:
-    """The cluster in a record, whose place messages name."""
+    """The cluster in a record, whose place messages name; an error knows its id."""
+    try:
+        return checked(record, where)
+    except ValueError as error:
+        name = record.get("id")
+        raise BadClusterError(str(error), str(name) if isinstance(name, str | int) else None) from None
+
+
+def checked(record: dict[str, Any], where: str) -> Cluster:
+    """The cluster in a record, every field as it must be."""
     given = record.get("documents")
     if not isinstance(given, list) or not given:
-        raise ValueError(f'{where}, field "documents": must be a list with a document, found {describe(given)}.')
+        raise ValueError(f'{where}, field "documents": must be a list with a document, {found(record, "documents")}.')
     documents = [_document(item, i, f"documents[{i}]", where) for i, item in enumerate(given)]
     seen: set[str] = set()
     for i, document in enumerate(documents):
@@ -133,6 +142,19 @@ def cluster_of(record: dict[str, Any], where: str) -> Cluster:
         split=_text(record, "split", "split", where, optional=True),
         reference_ids=labels,
     )
+
+
+def found(record: dict[str, Any], key: str) -> str:
+    """What is there instead of what a field must be, as the end of a sentence.
+
+    Examples
+    --------
+    >>> [found({"id": 1.5, "text": None}, key) for key in ("id", "text", "date")]
+    ['found 1.5 (float)', 'but is null', 'but is missing']
+    """
+    if key not in record:
+        return "but is missing"
+    return "but is null" if record[key] is None else f"found {describe(record[key])}"
 
 
 def _document(item: Any, index: int, field: str, where: str) -> Document:
@@ -162,12 +184,12 @@ def _reference(item: Any, field: str, where: str) -> str:
 def _identifier(record: dict[str, Any], field: str, where: str) -> str:
     value = record.get("id")
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise ValueError(f'{where}, field "{field}": must be a string or a number, found {describe(value)}.')
+        raise ValueError(f'{where}, field "{field}": must be a string or a number, {found(record, "id")}.')
     return str(value)
 
 
 def _text(record: dict[str, Any], key: str, field: str, where: str, optional: bool = False) -> str | None:
     value = record.get(key)
     if not isinstance(value, str) and not (optional and value is None):
-        raise ValueError(f'{where}, field "{field}": must be a string, found {describe(value)}.')
+        raise ValueError(f'{where}, field "{field}": must be a string, {found(record, key)}.')
     return value

@@ -31,6 +31,20 @@ def heard() -> Iterator[list[str]]:
         _HEARD.reset(token)
 
 
+class BadClusterError(ValueError):
+    """What is wrong with a cluster whose id is known, or None."""
+
+    def __init__(self, said: str, name: str | None = None) -> None:  # out of a pickle, one without an id first
+        super().__init__(said)
+        self.id = name
+
+
+class Bad(str):
+    """What is wrong with a part that was skipped, and its id where that is known."""
+
+    id: str | None = None
+
+
 def say_of_file(said: str) -> None:
     """To who listens, or else as a `SkippedWarning`."""
     listener = _HEARD.get()
@@ -51,7 +65,7 @@ class Source:
     singles: int = 64  # pieces at its beginning that have one cluster each
     other: list[Path] = field(default_factory=list)  # files of kinds that are not read
     empty: list[Path] = field(default_factory=list)  # files without a word
-    bad: list[str] = field(default_factory=list)  # what is wrong with parts that were skipped
+    bad: list[Bad] = field(default_factory=list)  # what is wrong with parts that were skipped
     left: list[str] = field(default_factory=list)  # clusters that were read and are of no use, and why
     said: list[str] = field(default_factory=list)  # what readers of single files said of them
 
@@ -65,7 +79,8 @@ class Source:
             if not self.skip_bad:
                 kind = ValueError if isinstance(error, ValueError) else OSError
                 raise kind(said) if before else error from None
-            self.bad.append(said)
+            self.bad.append(Bad(said))
+            self.bad[-1].id = getattr(error, "id", None)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -89,7 +104,7 @@ class Source:
         """Note what was passed over elsewhere."""
         self.other.extend(map(Path, passed["other"]))
         self.empty.extend(map(Path, passed["empty"]))
-        self.bad.extend(passed["bad"])
+        self.bad.extend(map(Bad, passed["bad"]))
         self.left.extend(passed["left"])
         self.said.extend(passed.get("said", ()))  # work folders of older versions have none
 
@@ -99,11 +114,13 @@ class Source:
         known = set(read)
         self.other.extend(entry for entry in files if entry not in known)
 
-    def add_empty(self, documents: list[tuple[Path, Document]]) -> None:
-        """Note the files whose documents have no word, unless all are so, which is an error where they are used."""
+    def worded(self, documents: list[tuple[Path, Document]]) -> list[tuple[Path, Document]]:
+        """Without the files whose documents have no word, which are noted; all, where that is an error later."""
         worded = {path for path, document in documents if has_word(document.text, 0, len(document.text))}
-        if worded:
-            self.empty.extend(dict.fromkeys(path for path, _ in documents if path not in worded))
+        if not worded:
+            return documents
+        self.empty.extend(dict.fromkeys(path for path, _ in documents if path not in worded))
+        return [(path, document) for path, document in documents if path in worded]
 
     def check_some(self, any_read: bool) -> None:
         """Raise what is wrong with files given one by one, all of it, where none could be read."""

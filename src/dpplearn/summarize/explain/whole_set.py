@@ -16,6 +16,7 @@ from dpplearn.summarize.explain.topics import Topic, Vocabulary, quoted
 SURE, FAIRLY = 0.6, 0.3  # of a summary that its like has, from which on the choice is sure, and fairly so
 SAME = 0.5  # a cosine from which on two sentences say much of the same
 NAMED = 3  # documents that are named
+FEW = 5  # sentences: of fewer, a share of what they speak of is all or nothing
 
 
 @dataclass(frozen=True)
@@ -81,11 +82,12 @@ class WholeSet:
         return {name: None if one is None else asdict(one) for name, one in vars(self).items()}
 
 
-def covers(sentences: Sequence[Sentence], names: Sequence[str], share: float) -> Covers:
-    """The documents that sentences are from, and a share of the words."""
+def covers(sentences: Sequence[Sentence], names: Sequence[str], share: float, n: int) -> Covers:
+    """The documents that sentences are from, and a share of the words, told where the cluster has not few sentences."""
     found = tuple(sorted({one.document for one in sentences}))
-    of_all = f"{len(found)} of {len(names)} documents, and " if len(names) > 1 else ""
-    return Covers(found, len(names), share, f"{of_all}{share:.0%} of what the sentences speak of")
+    parts = [f"{len(found)} of {len(names)} documents"] if len(names) > 1 else []
+    parts += [f"{share:.0%} of what the sentences speak of"] if n >= FEW else []
+    return Covers(found, len(names), share, ", and ".join(parts))
 
 
 def leaves_out(covered: Covers, topics: tuple[Topic, ...], names: Sequence[str]) -> LeavesOut:
@@ -125,6 +127,6 @@ def whole_set(
     chance: FloatArray | None, cost: FloatArray, free: IntArray,
 ) -> WholeSet:  # fmt: skip
     """All of it, of the sentences Y of a cluster, of which `free` were to choose."""
-    covered = covers([sentences[i] for i in Y], names, vocabulary.covered(Y))
+    covered = covers([sentences[i] for i in Y], names, vocabulary.covered(Y), len(sentences))
     sure = None if chance is None else sureness(chance, cost, free)
     return WholeSet(covered, leaves_out(covered, vocabulary.missing(Y), names), alikeness(C, Y), sure)

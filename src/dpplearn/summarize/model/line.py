@@ -18,7 +18,7 @@ from dpplearn.learning.storage.shards import load_shard
 from dpplearn.summarize.corpora.passing import Pass
 from dpplearn.summarize.corpora.pieces import Piece
 from dpplearn.summarize.corpora.reading import Census, Corpus
-from dpplearn.summarize.corpora.source import Source
+from dpplearn.summarize.corpora.source import Bad, Source
 from dpplearn.summarize.model.features import SentenceFeatures
 from dpplearn.summarize.model.quantiles import Counts, Question, edges_of
 from dpplearn.summarize.model.settings import SummarizerSettings
@@ -185,7 +185,7 @@ class Line:
                 said["language"].add(str(language))
             notes.add(record["passed"])
         notes.add(read_record(self.folder.file("counted", "parent", ".json")))
-        notes.bad.extend(bad)
+        notes.bad.extend(map(Bad, bad))
         counted = documents if self.settings.sentence_features().counts_words else 0
         write_record(self.folder.path / "idf.json", {"documents": counted, "counts": dict(sorted(counts.items()))})
         found = {"clusters": clusters, "documents": documents, "languages": sorted(languages), "without": without}

@@ -20,6 +20,7 @@ from dpplearn._loops.jit import compiled_always
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
+from dpplearn.learning.diagnosis import ADVICE
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear
@@ -128,8 +129,12 @@ def train(
         if work is not None and fixed and weighted:  # one that goes on is the same to the bit
             options["checkpoint"] = folder.path / "theta.json"
         prior = variance * features.priors if weighted else variance  # trees have one for all leaves
-        with blas_threads(0), compiled_always():
-            model = ConditionalDPP(prior, **options).fit(*instances(prepared))
+        said = ADVICE.set('The best of them is kept. Learn from more clusters, or with similarity="fixed".')
+        try:
+            with blas_threads(0), compiled_always():
+                model = ConditionalDPP(prior, **options).fit(*instances(prepared))
+        finally:
+            ADVICE.reset(said)
         # what is kept travels, and holds no client and no stream
         model.set_params(n_jobs=1, backend=None, evaluator="numpy", verbose=False, checkpoint=None)
     training = {
