@@ -116,6 +116,34 @@ def test_a_long_table_read_as_baskets_is_refused(text, tmp_path):
     )  # as the message says: without the first line they are baskets
 
 
+@pytest.mark.parametrize("gap", ["201,\n", ",bib\n", "\n"])
+def test_a_long_table_with_a_gap_is_refused_too(gap, tmp_path):
+    rows = "".join(f"{200 + k // 2},{('bib', 'cot')[k % 2]}\n" for k in range(30))
+    for text in (f"order,what\n{rows[:28]}{gap}{rows[28:]}", f"order,what\n5,a\n{gap}5,b\n", f"{rows}{gap}"):
+        (tmp_path / "long.csv").write_text(text)
+        with pytest.raises(ValueError, match="--long"):
+            read_baskets(tmp_path / "long.csv")
+    many = "".join(f"{k},{k + 1}\n{k}\n" for k in range(30))  # half of them of one item: baskets
+    (tmp_path / "baskets.csv").write_text(f"order,what\n{many}")
+    assert len(read_baskets(tmp_path / "baskets.csv")) == 61
+    (tmp_path / "baskets.csv").write_text("wine,cheese\ntea,milk\ntea,sugar\nbread\n")  # no warning either
+    assert len(read_baskets(tmp_path / "baskets.csv")) == 4
+
+
+@pytest.mark.parametrize(("row", "column"), [("7,", "what"), (",bib", "order")])
+def test_a_row_without_an_item_or_a_basket_is_an_error_that_names_it(row, column, tmp_path):
+    for name, mark in (("long.csv", ","), ("long.tsv", "\t")):
+        (tmp_path / name).write_text(f"order,what\n5,bib\n{row}\n5,cot\n".replace(",", mark))
+        found = run("fit", tmp_path / name, "--out", tmp_path / "m.json", "--long", "order", "what")
+        assert found.exit_code == 1
+        assert f"{name}: Column {column!r} has no value in row 1 (from 0; 1 such row in all)" in found.stderr
+    for missing in (None, "", float("nan")):
+        table = {"order": [5, 7, 5], "what": ["bib", "cot", "bib"]}
+        table[column] = [table[column][0], missing, table[column][2]]
+        with pytest.raises(ValueError, match=f"Column '{column}' has no value in row 1"):
+            KernelDPP.from_long(table, basket="order", item="what")
+
+
 def read_quietly(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

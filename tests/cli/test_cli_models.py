@@ -115,7 +115,7 @@ def test_reasons_and_similarities_are_the_model_s(model, tmp_path):
     for one in (*record["selected"], *record["skipped"]):
         assert one["similarity"] == pytest.approx(S[one["item"], one["nearest"]], abs=1e-6)
     mean = (S.sum() - x.n) / (x.n * (x.n - 1))
-    assert f"the model learned: {mean:.2f} on average" in found.stderr
+    assert f"Similarities are those of the model: {mean:.2f} on average" in found.stderr
     note = re.search(
         r"Note: line (\d+) and line (\d+) were both kept, .* with --diversity (\S+) only one", found.stderr
     )

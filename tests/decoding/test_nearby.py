@@ -117,6 +117,8 @@ def test_limits_and_ends(rng):
     few = diversify(E, s, k="auto", share=0.3, kernel="rbf")
     assert "less than 0.3" in few.reason
     assert few.shares.min() > 0.3
+    every = diversify(np.eye(20), np.zeros(20), k="auto", kernel="local", bandwidth=0.1)
+    assert (len(every), every.reason) == (20, "every candidate is chosen; a larger share than 0.01 takes fewer")
     assert len(diversify(E, s, k=500, kernel="rbf")) == 120
     with pytest.raises(RuntimeError, match="approximate"):
         _ = found.log_prob

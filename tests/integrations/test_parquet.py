@@ -22,7 +22,7 @@ def test_parquet(tmp_path):
     parquet.write_table(pa.table(table | {"score": [3.0, None, 2.8]}), path)
     result = CliRunner().invoke(main, ["select", str(path), "-k", "2"])
     assert result.exit_code == 1
-    assert f"{path}, row 1 (from 0): the field 'score' is missing" in result.stderr
+    assert f"{path}, row 1 (from 0): the field 'score' is empty" in result.stderr
     path.write_bytes(b"PAR1 cut")
     assert "not a Parquet file" in CliRunner().invoke(main, ["select", str(path), "-k", "2"]).stderr
 

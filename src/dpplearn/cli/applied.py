@@ -53,7 +53,7 @@ class Applied(NamedTuple):
 
     @property
     def usual(self) -> float:
-        """The mean similarity of two different items, as the model learned it."""
+        """The mean similarity of two different items under the model, which may have learned it."""
         assert self.chosen.candidates is not None
         rows, n = self.chosen.candidates.rows, self.items.n
         return float((rows.sum(axis=0) ** 2).sum() - (rows**2).sum()) / max(n * (n - 1), 1)

@@ -8,14 +8,17 @@ from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dpplearn._io.encoding import read_lines
 from dpplearn._io.jsonlines import parse_json
 from dpplearn.cli.formats import read_items
 from dpplearn.cli.parquet import need_pyarrow
-from dpplearn.learning.baskets.counted import Baskets
+from dpplearn.learning.baskets.counted import Baskets, check_present
 
 SEPARATORS = ("\t", ",", ";")
 PLAIN = 20  # rows of texts that tell a table: fewer baskets may look like one by chance
+SHORT = 10  # rows of a table for each that may lack a cell
 LISTS = ("items", "basket", "baskets", "products")  # what a column of whole baskets may be called
 
 
@@ -55,19 +58,24 @@ def check_not_long(path: Path, rows: list[list[str]]) -> None:
     Plain is a first line of names: as many cells as all others have, none of which occurs again, over a column of whole
     numbers, or over many rows of columns that have no value in common, one of which repeats its own. Without such a
     line, two columns of which the first repeats its values in a row, and shares none with the second, may be one; it is
-    plain where there are many rows, with numbers in the first and none in the second.
+    plain where there are many rows, with numbers in the first and none in the second. One row in SHORT,
+    and in any table a single one, may lack a cell where the rest is plain.
     """
-    head, below = (rows[0], rows[1:]) if rows else ([], [])
-    if len(below) < 2 or len(head) < 2 or any(len(row) != len(head) for row in below):
+    head = rows[0] if rows else []
+    below = [row for row in rows[1:] if len(row) >= len(head)]
+    short = len(rows) - 1 - len(below)
+    few = short <= max(1, len(below) // SHORT)
+    if len(below) < 2 or len(head) < 2 or not few or any(len(row) != len(head) for row in below):
         return
     columns, names = [[*column] for column in zip(*below, strict=True)], ", ".join(head)
-    once = not {*head} & {cell for row in below for cell in row}
+    once = not {*head} & {cell for row in rows[1:] for cell in row}
     figures = any(is_figure(column) and not is_figure([name]) for name, column in zip(head, columns, strict=True))
     if once and (figures or (len(below) >= PLAIN and apart(columns))):
         raise ValueError(
             f"{path} is a table with the columns {names}, not a basket a line. For a row for each item give --long "
             f"BASKET ITEM, such as --long {head[0]!r} {head[1]!r}. If each line is a basket, leave the first line out."
         )
+    rows = [head, *below]
     columns = [[*column] for column in zip(*rows, strict=True)]
     runs = len({*columns[0]}) == sum(1 for _ in groupby(columns[0]))
     bare = not once and len(head) == 2 and apart(columns) and runs
@@ -75,7 +83,7 @@ def check_not_long(path: Path, rows: list[list[str]]) -> None:
     first = "" if once else 'give it a first line of names, such as "basket,item", and '
     if bare and len(rows) >= PLAIN and is_figure(columns[0]) and not any(is_figure([item]) for item in columns[1]):
         raise ValueError(f"{path} is {what}: {first}give --long BASKET ITEM.")
-    if once or bare:
+    if (once or bare) and not short:
         warnings.warn(
             f"{path} looks like {what}, and each of its lines is read as a basket. If it has a row for each item, "
             f"{first}give --long BASKET ITEM.",
@@ -113,9 +121,11 @@ def from_table(path: Path, columns: tuple[str, str], encoding: str) -> list[list
     missing = [name for name in columns if name not in table]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}; it has {', '.join(map(str, table)) or 'none'}.")
-    gone = [k for k, item in enumerate(table[columns[1]]) if item is None]
-    if gone:
-        raise ValueError(f"{path} has no {columns[1]!r} in row {gone[0]} (from 0; {len(gone)} such rows).")
+    for name in columns:
+        try:
+            check_present(np.array(table[name], object), name)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
     if table[columns[1]] and not isinstance(table[columns[1]][0], int):
         table[columns[1]] = as_numbers([[str(item) for item in table[columns[1]]]])[0]
     found = Baskets.from_long(table, basket=columns[0], item=columns[1])

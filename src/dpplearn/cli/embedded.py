@@ -6,11 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from dpplearn._checks import FloatArray
+from dpplearn.cli import say
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import named_encoder
 
 EMBEDDINGS, TEXTS = ("embedding", "embeddings"), ("text", "texts")
+DIMENSIONS = 100  # of texts where rows must be dense
 
 
 def field(items: Items, given: str | None, usual: tuple[str, ...]) -> str | None:
@@ -37,18 +41,38 @@ def read_vectors(
     return of_texts(items.texts(name))
 
 
-def embed(texts: list[str], encoder: str | None, dimensions: int | None) -> Any:
-    """Texts by an encoder of the user's, or by tf-idf, of which an SVD keeps as many dimensions as are asked for."""
+def embed(texts: list[str], encoder: str | None, dimensions: int | None, dense: bool = False) -> Any:
+    """Texts by an encoder of the user's, or by tf-idf, of which an SVD keeps as many dimensions as are asked for.
+
+    Where rows must be dense, sparse ones are reduced without being asked to be.
+    """
     if encoder is not None:
         from dpplearn.summarize.model.meaning import encode
 
-        return encode(named_encoder(encoder), texts)
-    rows = tfidf(texts)
-    if dimensions is None or dimensions >= min(rows.shape):
+        rows: Any = encode(named_encoder(encoder), texts)
+    else:
+        rows = tfidf(texts)
+    if not sparse.issparse(rows) or (not dense and (encoder is not None or dimensions is None)):
         return rows
-    from sklearn.decomposition import TruncatedSVD
+    if dimensions is None and min(rows.shape) > DIMENSIONS:
+        say(f"Texts are compared by {DIMENSIONS} numbers each, an SVD of their words: --dimensions D takes others.")
+    return reduced(rows, dimensions or DIMENSIONS)
 
-    return TruncatedSVD(dimensions, random_state=0).fit_transform(rows)
+
+def reduced(rows: Any, dimensions: int) -> FloatArray:
+    """Dense rows of at most so many dimensions; where there are no more, with the same products."""
+    n, words = rows.shape
+    if dimensions < min(n, words):
+        from sklearn.decomposition import TruncatedSVD
+
+        found = TruncatedSVD(dimensions, random_state=0).fit_transform(rows)
+    elif words <= n:
+        found = rows.toarray()
+    else:
+        lam, V = np.linalg.eigh((rows @ rows.T).toarray())  # X X^T = V lam V^T: n columns are enough
+        found = V * np.sqrt(np.maximum(lam, 0.0))
+    found[np.asarray(abs(rows).sum(axis=1)).ravel() == 0.0] = 0.0  # rounding is no direction
+    return np.asarray(found, np.float64)
 
 
 def tfidf(texts: list[str]) -> Any:

@@ -35,6 +35,13 @@ def not_finite(place: str, name: str, row: np.ndarray) -> str:
     return f"{place}: the field {name!r} must hold finite numbers, but number {bad[0]} of it is {row[bad[0]]}{more}."
 
 
+def absent(place: str, name: str, fields: Sequence[str]) -> str:
+    """There is no such field, or nothing in it."""
+    if name in fields:
+        return f"{place}: the field {name!r} is empty. Fill it, or leave out what has none."
+    return f"{place}: the field {name!r} is missing. Fields found: {', '.join(fields) or 'none'}."
+
+
 @dataclass(frozen=True, eq=False)
 class Items:
     """Records in the order of the file, and where each was found."""
@@ -54,8 +61,7 @@ class Items:
         """The field of every record, with its place."""
         for record, place in zip(self.records, self.places, strict=True):
             if record.get(name) is None:
-                found = ", ".join(record) or "none"
-                raise ValueError(f"{place}: the field {name!r} is missing. Fields found: {found}.")
+                raise ValueError(absent(place, name, list(record)))
             yield record[name], place
 
     def numbers(self, name: str) -> FloatArray:
@@ -94,6 +100,14 @@ class Items:
         return np.column_stack([self.numbers(name) for name in names])
 
     def groups(self, name: str) -> list[str]:
+        """The group of every record, as text; an empty one would be a group of items that have none."""
+        found = list(self.column(name))
+        for value, place in found:
+            if str(value) == "" or (isinstance(value, float) and value != value):
+                raise ValueError(absent(place, name, [name]))
+        return [str(value) for value, _ in found]
+
+    def labels(self, name: str) -> list[str]:
         """A label from every record, as text."""
         return [str(value) for value, _ in self.column(name)]
 

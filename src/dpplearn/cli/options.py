@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import reduce, wraps
@@ -99,7 +101,9 @@ COMPRESS = click.option(
     "--compress", is_flag=True, help="Shorter forms of sentences, with spans dropped, may be chosen, too."
 )
 ENCODER = click.option(
-    "--encoder", metavar="MODULE:OBJECT", help="Makes vectors of a list of texts, itself or by .encode."
+    "--encoder",
+    metavar="MODULE:OBJECT",
+    help="Makes vectors of a list of texts, itself or by .encode; of a module installed, or in the current folder.",
 )
 SKIP_BAD = click.option(
     "--skip-bad",
@@ -117,15 +121,25 @@ UNIT = click.Choice(["bytes", "words", "sentences", "tokens"])
 
 
 def named_encoder(name: str | None) -> Any:
-    """The encoder that --encoder names, imported; None where it is not given."""
+    """The encoder that --encoder names, imported; None where it is not given.
+
+    The current folder is looked in after what is installed, so that no file there stands in for a module that others
+    mean. It stays in the path: workers get the path of who started them, and look the encoder up again.
+    """
     if name is None:
         return None
     from dpplearn.summarize.model.meaning import check_encoder
 
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.append(here)
     try:
         return check_encoder(resolve_name(name))
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"--encoder {name} cannot be imported: {error}. Give module:object.") from None
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
+        raise ValueError(
+            f"--encoder {name} cannot be imported: {error}. Give module:object; modules are looked for among those "
+            f"installed, and in the current folder, {here}."
+        ) from None
     except TypeError as error:
         raise ValueError(f"--encoder {name}: {error}") from None
 

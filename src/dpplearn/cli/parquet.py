@@ -11,7 +11,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.arrow import as_columns, join, piece_rows
-from dpplearn.cli.items import Items, not_finite
+from dpplearn.cli.items import Items, absent, not_finite
 
 BATCH = 65536  # rows of an embedding that are read at a time
 
@@ -66,8 +66,7 @@ class ParquetItems(Items):
             row = int(np.flatnonzero(np.asarray(table.column(0).is_null()))[0])
         else:
             row = 0
-        found = ", ".join(self.fields) or "none"
-        raise ValueError(f"{self.places[row]}: the field {name!r} is missing. Fields found: {found}.")
+        raise ValueError(absent(self.places[row], name, self.fields))
 
     def read(self, names: list[str]) -> Any:
         """Some columns, as a table."""

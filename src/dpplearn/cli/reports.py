@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,26 @@ CHOSEN = ("rank", "item", "place", "score", "gain", "share", "nearest", "similar
 LEFT_OUT = ("item", "place", "score", "covered_by", "similarity")
 
 
+def check_report(folder: Path | None) -> None:
+    """Files can be written in the folder, which is made, and the picture drawn: said before the work, not after it."""
+    if folder is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"Cannot make the folder {folder}: {error.strerror}. Give another --report.") from None
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"Cannot write in the folder {folder}. Give another --report.")
+    try:
+        import_plots("dpplearn.plots.coverage")
+    except ImportError as error:
+        raise ValueError(f"--report draws a picture. {error}.") from None
+
+
 def write_report(
     folder: Path, items: Items, chosen: DiverseSelection, scores: Any, groups: Sequence[str] | None = None
 ) -> list[Path]:
-    """chosen.csv, left-out.csv (the nearest to a chosen item first) and selection.svg in a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """chosen.csv, left-out.csv (the nearest to a chosen item first) and selection.svg in a folder that is there."""
     covered, similarity = chosen.nearest
     gains, shares = chosen.gains.tolist(), chosen.shares.tolist()
     kept = (

@@ -22,7 +22,7 @@ from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODER, DecoderName, Size, WholeNumber
 from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.cli.parts import parts_of
-from dpplearn.cli.reports import write_report
+from dpplearn.cli.reports import check_report, write_report
 from dpplearn.decoding.asked import Asked, Each, check_asked
 from dpplearn.decoding.diversify import DiverseSelection, Kept, Skipped, diversify
 from dpplearn.decoding.nearby import KERNELS
@@ -177,6 +177,9 @@ def command(
     with usage_errors():
         wanted = None if out is None else format_to_write(out, as_json)
     check_out(out)
+    check_report(report)
+    if cost is not None and budget is None:
+        say("No --budget: --cost limits nothing.")
     found = read_items(items, encoding, given)
     if not found.records and str(items) != "-":
         raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
@@ -206,7 +209,8 @@ def command(
                 raise ValueError(f"{found.name}: {error}") from None
     else:
         made = encoder is not None or dimensions is not None  # of texts, though the file may have embeddings
-        vectors = read_vectors(found, embedding, text, made, lambda texts: embed(texts, encoder, dimensions))
+        dense = kernel != "linear"
+        vectors = read_vectors(found, embedding, text, made, lambda texts: embed(texts, encoder, dimensions, dense))
         if scores is None:
             scores = read_scores(found, score)
         chosen = diversify(vectors, scores, cost=costs, method=method, **options, **limits)
@@ -271,7 +275,7 @@ def labels(items: Items, id_: str | None, title: str | None) -> Sequence[str]:
     """How an item is called in reasons: its place, with its id and title where they are asked for."""
     parts = [] if id_ is None else [items.unique(id_)]
     if title is not None:
-        parts.append(items.groups(title))
+        parts.append(items.labels(title))
     if not parts:
         return items.places
     shown = zip(items.places, *parts, strict=True)
@@ -282,7 +286,7 @@ def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None)
     """What each item that was kept is most like, what to do where two are alike, and why the others were skipped."""
     usual = 0.0 if applied is None else applied.usual
     if applied is not None:
-        yield f"Similarities are those that the model learned: {usual:.2f} on average between two of these items."
+        yield f"Similarities are those of the model: {usual:.2f} on average between two of these items."
     for kept in chosen.kept:
         alike = "" if kept.nearest < 0 else "; like none of the others kept"
         if kept.similarity >= 0.005:  # 0.01, as it is printed

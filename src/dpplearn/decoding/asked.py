@@ -14,7 +14,7 @@ from dpplearn.decoding.diversity import check_diversity
 from dpplearn.decoding.embeddings import WIDEST
 from dpplearn.decoding.fewer import told_if_fewer
 from dpplearn.decoding.given import Earlier, prior, read_earlier, read_given
-from dpplearn.decoding.greedy import as_selection, greedy_auto
+from dpplearn.decoding.greedy import EVERY, as_selection, greedy_auto
 from dpplearn.decoding.groups import Bound, Groups, read_groups
 from dpplearn.decoding.lazy import Prior
 from dpplearn.decoding.limits import Limits, check_limits, check_share
@@ -227,6 +227,8 @@ def greedy(candidates: Candidates, limits: Limits, share: float | None, fallible
     reason = found.reason
     if share is not None and run.end == NO_GAIN:
         reason = f"every other candidate would add less than {share:g} of what the first added"
+    elif share is not None and reason == EVERY:
+        reason += f"; a larger share than {share:g} takes fewer"
     if short:
         reason += f"; min_per_group is not met for {short[0]!r}, whose items add nothing"
     return Selection.of(found, reason) if reason is not found.reason else found, candidates

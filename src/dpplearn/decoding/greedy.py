@@ -34,6 +34,7 @@ from dpplearn.decoding.two_sided import greedy_two_sided
 from dpplearn.operand import Dense, Operand, Rows, TwoSided
 
 ON_DEVICE = "dpplearn.torch.selecting:greedy_map"  # for tensors; imported with the first of them
+EVERY = "every candidate is chosen"
 
 
 def greedy_map(
@@ -274,4 +275,4 @@ def describe(limits: Limits, run: Run) -> str:
             f"every other candidate has gain 0, being a linear combination of the {run.items.size} chosen: "
             "the kernel's rank is reached"
         )
-    return "every candidate is chosen"
+    return EVERY

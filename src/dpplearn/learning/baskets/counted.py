@@ -16,6 +16,7 @@ from scipy import sparse
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_array, check_choice, check_int, count_of
 from dpplearn.learning.baskets.likelihood import BasketShard
+from dpplearn.learning.columns import is_missing
 from dpplearn.learning.table import column, group_rows
 from dpplearn.subsets import Subsets
 
@@ -92,14 +93,18 @@ class Baskets:
     def from_long(cls, table: Any, *, basket: str, item: str) -> Baskets:
         """From a table with a row for each item of each basket: a data frame, or a mapping of columns.
 
+        A row without an item, or without a basket, is an error that names it.
+
         Examples
         --------
         >>> Baskets.from_long({"order": [7, 7, 8], "what": ["bib", "cot", "bib"]}, basket="order", item="what")
         <2 baskets of 2 items>
         """
         labels = column(table, basket)
-        rows_of = group_rows(labels, basket)[1]
         names = column(table, item, labels.size)
+        for name, values in ((basket, labels), (item, names)):
+            check_present(values, name)
+        rows_of = group_rows(labels, basket)[1]
         return cls.read([names[rows].tolist() for rows in rows_of])
 
     def __len__(self) -> int:
@@ -207,6 +212,17 @@ def split_baskets(
         )
     mixed = [rows[t] for t in np.random.default_rng(seed).permutation(len(rows))]
     return mixed[n_test + n_validation :], mixed[n_test : n_test + n_validation], mixed[:n_test]
+
+
+def check_present(values: np.ndarray, name: str) -> None:
+    """A long table has a basket and an item in every row."""
+    absent = [] if values.dtype.kind in "iu" else [row for row, x in enumerate(values.tolist()) if is_missing(x)]
+    if absent:
+        many = count_of(len(absent), "such row", "such rows")
+        raise ValueError(
+            f"Column {name!r} has no value in row {absent[0]} (from 0; {many} in all). Leave these rows out, or fill "
+            "them in."
+        )
 
 
 def warn_repeated(baskets: Baskets) -> None:
