@@ -88,6 +88,7 @@ def train(
     """Learn features and weights from clusters with references; with `tune`, rho and the prior variance too."""
     from dpplearn import __version__
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
+    from dpplearn.learning.diagnosis import ADVICE
 
     fixed = settings.similarity == Fixed.kind
     if tune and settings.quality != LogLinear.kind:
@@ -128,8 +129,6 @@ def train(
         if work is not None and fixed and weighted:  # one that goes on is the same to the bit
             options["checkpoint"] = folder.path / "theta.json"
         prior = variance * features.priors if weighted else variance  # trees have one for all leaves
-        from dpplearn.learning.diagnosis import ADVICE  # with scikit-learn, which no summary needs
-
         said = ADVICE.set('The best of them is kept. Learn from more clusters, or with similarity="fixed".')
         try:
             with blas_threads(0), compiled_always():
