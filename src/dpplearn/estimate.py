@@ -32,5 +32,6 @@ class Estimate(float):
     def __repr__(self) -> str:
         if self != self:
             return "nan (not estimated)"
-        error = f" ± {self.standard_error:.2g}" if self.standard_error else ""
-        return f"{float(self):.6g}{error}"
+        if not self.standard_error:
+            return repr(float(f"{float(self):.6g}"))
+        return f"{float(self):.6g} ± {self.standard_error:.2g}"

@@ -11,6 +11,7 @@ import numba
 import pytest
 
 from dpplearn._loops import jit
+from dpplearn._run.notice import Notice
 
 # What people first try, and what ties: equal items, whole numbers, more items than dimensions, groups, short types.
 ANSWERS = """
@@ -214,7 +215,7 @@ def test_compiling_is_said_once_and_on_a_terminal_only(loop, monkeypatch, termin
     said = io.StringIO()
     said.isatty = lambda: terminal
     monkeypatch.setattr(sys, "stderr", said)
-    monkeypatch.setattr(jit, "notice", jit.Notice())
+    monkeypatch.setattr(jit, "notice", Notice())
     with jit.compiled_always():
         loop(2.0)
         loop(2)

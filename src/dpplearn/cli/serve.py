@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from dpplearn._run.notice import say_when_compiling
 from dpplearn.cli import say, stoppable
 from dpplearn.cli.options import ENCODER, MODEL, WholeNumber, named_encoder
 
@@ -72,7 +73,7 @@ def command(
         if not (is_loopback(host) or token):
             say(f"Warning: whoever reaches {host} may use the server. --token would ask who it is.")
         app = create_app(Settings(**given))
-        with stoppable("Ended before it was ready."):
+        with say_when_compiling(lambda: None), stoppable("Ended before it was ready."):  # which nobody waits for
             said = f"Ready at {url} (Ctrl-C ends it)."
             serve(app, listener, ready=lambda: say(said), browser=url if open_browser else None)
         say("Ended.")
