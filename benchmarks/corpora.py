@@ -232,7 +232,7 @@ def run(quick: bool, only: list[str], commit: str = "", corpus: Sequence[str] | 
             title = "Clusters a second and core"
             tables[title] = {"title": title, "columns": ["cluster of", *STAGES], "rows": rows}
         if "processes" in only:
-            ratios = two_processes(24 if quick else 96, folder, 1 if quick else 3)
+            ratios = two_processes(24 if quick else 300, folder, 1 if quick else 3)
             case = "summaries by consensus: time of one process over that of two, alternating, median"
             figures = [{"case": case, "value": float(np.median(ratios)), "unit": "times", "target": "at least 1.8"}]
         if "memory" in only:
