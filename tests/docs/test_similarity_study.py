@@ -52,7 +52,7 @@ def test_a_small_run_of_made_up_data(study, monkeypatch):
 
 def test_agreement_counts_items_found(study):
     class Known:
-        def decode(self, x, k):  # noqa: ARG002
+        def decode(self, x, k):  # noqa: ARG002  # the model's signature
             return type("Found", (), {"subset": np.arange(k)})
 
     sets = [np.array([0, 3]), np.array([1, 2, 0]), np.empty(0, int)]

@@ -71,5 +71,5 @@ def test_a_stop_says_what_is_kept(tmp_path):
     with pytest.raises(KeyboardInterrupt, match="work keeps what is done"), WorkFolder(tmp_path / "work", {}):
         raise KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt, match="Nothing is kept: with work=FOLDER"), WorkFolder(None, {}) as folder:
-        raise KeyboardInterrupt("/tmp/state.json holds the weights so far")  # it is gone with the folder
+        raise KeyboardInterrupt("state.json holds the weights so far")  # it is gone with the folder
     assert not folder.path.exists()

@@ -192,17 +192,17 @@ def test_an_out_of_memory_error_halves_the_batch(data, monkeypatch):
 
 
 def test_batches_are_sized_from_what_is_free(monkeypatch):
-    monkeypatch.setattr(memory, "free_bytes", lambda device: 1000)  # noqa: ARG005
+    monkeypatch.setattr(memory, "free_bytes", lambda _: 1000)
     ranges = memory.in_batches(11, 100, torch.device("cpu"), lambda low, high: (low, high))
     assert ranges == [(0, 5), (5, 10), (10, 11)]
-    monkeypatch.setattr(memory, "free_bytes", lambda device: 0)  # noqa: ARG005
+    monkeypatch.setattr(memory, "free_bytes", lambda _: 0)
     assert len(memory.in_batches(3, 100, torch.device("cpu"), lambda low, high: (low, high))) == 3
 
 
 def test_instances_that_do_not_stay_on_the_device(data, monkeypatch):
     shard, request = Shard(*data, np.ones(len(data[0]))), Request(LogLinear(np.array(THETA)), Fixed(0.1))
     want = make_evaluator("torch").prepare(shard, Fixed(0.1)).evaluate(request)
-    monkeypatch.setattr(evaluator.Bucket, "keep", lambda self, device: None)  # noqa: ARG005
+    monkeypatch.setattr(evaluator.Bucket, "keep", lambda *_: None)
     monkeypatch.setattr(evaluator, "STAGE", 8 * 100)
     found = make_evaluator("torch").prepare(shard, Fixed(0.1)).evaluate(request)
     np.testing.assert_allclose(found.hessian, want.hessian, atol=1e-12)

@@ -127,7 +127,7 @@ def _csv_items(reader: Any, name: str, kind: str) -> Items:
     return Items(name, kind, found, places, names)
 
 
-def write_csv(items: Items, subset: IntArray, records: Records, delimiter: str = ",") -> bytes:  # noqa: ARG001
+def write_csv(items: Items, subset: IntArray, records: Records, delimiter: str = ",") -> bytes:  # noqa: ARG001  # the table's signature
     names = items.names if items.names is not None else names_of(records)
     out = io.StringIO()
     rows = ([cell(record.get(name)) for name in names] for record in records)

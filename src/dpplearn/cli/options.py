@@ -64,7 +64,7 @@ class DecoderName(click.ParamType):  # type: ignore[type-arg]  # as above: older
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002  # click's signature
         """What `dpplearn completion` offers."""
         return [CompletionItem(name) for name in DECODERS if name.startswith(incomplete)]
 

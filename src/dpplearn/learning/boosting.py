@@ -66,7 +66,7 @@ def boost(
     growth: Growth,
     settings: Boosting,
     say: Report,
-    warn: Callable[[str], None] = lambda message: None,  # noqa: ARG005
+    warn: Callable[[str], None] = lambda _: None,
 ) -> Boosted:
     """The start with trees: as many as settings say, or fewer where held-out instances gain nothing from more."""
     best, groups = settings.n_trees, columns.groups

@@ -37,7 +37,7 @@ class Part(NamedTuple):
     @property
     def n(self) -> int:
         """Number of items."""
-        return len(self.matrix) if self.matrix is not None else int(self.phi.shape[0])  # type: ignore[union-attr]
+        return len(self.matrix) if self.matrix is not None else int(self.phi.shape[0])  # type: ignore[union-attr]  # one of the two is there
 
     @property
     def width(self) -> int | None:

@@ -187,7 +187,7 @@ class Spectral(Derivative):
     def trace(self) -> float:
         return float(self.r**2 @ (np.square(self.spectrum.V) @ self.spectrum.without))
 
-    def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002
+    def curvature(self, directions: Sequence[Direction], eta: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: ARG002  # the signature of Normalizer
         """With A_a = V^T diag(r) C_a diag(r) V, and e' without two eigenvalues i != j, all over e_k:
 
         d^2 log e_k    sum of e'_{k-2} (A_ii B_jj - A_ij B_ij)  -  (d_a log e_k) (d_b log e_k)

@@ -59,7 +59,7 @@ class DPPDistribution(Distribution):
             self._validate_sample(value)
         return log_prob(self.L, value.bool(), symmetric=self.symmetric)
 
-    def sample(self, sample_shape: Any = torch.Size(), generator: torch.Generator | None = None) -> Tensor:  # noqa: B008
+    def sample(self, sample_shape: Any = torch.Size(), generator: torch.Generator | None = None) -> Tensor:  # noqa: B008  # torch's signature; it is immutable
         """Exact draws, of shape (*sample_shape, *batch_shape, n)."""
         return sample(self.L, sample_shape, symmetric=self.symmetric, generator=generator)
 

@@ -110,7 +110,7 @@ class OnDevice:
     @cached_property
     def log_prob(self) -> float:
         """log P(subset) under the model as it was given."""
-        return float(self.log_prob_of(host(self.sorted_subset)))  # type: ignore[attr-defined]
+        return float(self.log_prob_of(host(self.sorted_subset)))  # type: ignore[attr-defined]  # set where one is made
 
     def __len__(self) -> int:
         return len(self.subset)

@@ -11,7 +11,7 @@ httpx = pytest.importorskip("httpx")
 uvicorn = pytest.importorskip("uvicorn")
 
 from dpplearn.web import Settings, create_app  # noqa: E402  # after the check that the extra is there
-from dpplearn.web.server import configured  # noqa: E402
+from dpplearn.web.server import configured  # noqa: E402  # as above
 
 
 @contextmanager

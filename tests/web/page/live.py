@@ -76,7 +76,7 @@ class Live:
                 await started(sockets)
                 ready.set()
 
-            self._server.startup = startup  # type: ignore[method-assign]
+            self._server.startup = startup
             await self._server.serve()
 
         self._thread = threading.Thread(target=lambda: asyncio.run(serve()))
@@ -105,8 +105,8 @@ class Live:
             for one in taken:
                 one.result(20)
 
-    def in_loop(self, work: Callable[[], object]):  # type: ignore[no-untyped-def]
-        return asyncio.run_coroutine_threadsafe(work(), self.loop)  # type: ignore[arg-type]
+    def in_loop(self, work: Callable[[], object]):
+        return asyncio.run_coroutine_threadsafe(work(), self.loop)
 
 
 @contextmanager

@@ -100,7 +100,10 @@ def test_a_question_an_order_and_context(example: Seen) -> None:
     example.find("#budget").fill("60")
     example.settle()
     before = example.summary()
-    asks = lambda request: request.url.endswith("/select") and request.post_data_json.get("about")  # noqa: E731
+
+    def asks(request):
+        return request.url.endswith("/select") and request.post_data_json.get("about")
+
     with example.page.expect_request(asks):  # once typing has ended
         example.find("#about").fill("What would a new spillway cost?")
     example.settle()

@@ -14,7 +14,7 @@ from pdf_files import pdf_article, pdf_scan
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_a_text_in_another_language_is_noted_on_the_page(look, tmp_path, width: int) -> None:  # type: ignore[no-untyped-def]
+def test_a_text_in_another_language_is_noted_on_the_page(look, tmp_path, width: int) -> None:
     Summarizer(budget=60, unit="words").fit([Cluster.example()]).save(tmp_path / "mine.json")
     sentence = "Der Fluss ist in der Nacht über die Ufer getreten, und die Stadt wurde nicht mit dem Zug erreicht. "
     with serving(Settings(model=tmp_path / "mine.json")) as live:

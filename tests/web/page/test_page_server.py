@@ -43,7 +43,7 @@ def test_an_older_answer_never_replaces_a_newer_one(example: Seen) -> None:
     assert held[0].request.failure  # given up
 
 
-def test_the_server_away_and_back(look) -> None:  # type: ignore[no-untyped-def]
+def test_the_server_away_and_back(look) -> None:
     with serving(Settings(workers=1)) as live:
         seen, other = look(live).load_example(), look(live)
         before = seen.summary()
@@ -67,7 +67,7 @@ def test_the_server_away_and_back(look) -> None:  # type: ignore[no-untyped-def]
         other.settle()
 
 
-def test_busy_servers_are_waited_for_limits_named_models_offered(look, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_busy_servers_are_waited_for_limits_named_models_offered(look, tmp_path) -> None:
     own = tmp_path / "mine.json"
     Summarizer.load().save(own)
     with serving(

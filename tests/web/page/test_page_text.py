@@ -54,7 +54,7 @@ def test_an_override_is_visible_and_stays_in_its_sentence(seen: Seen) -> None:
     name, remove = seen.find("#drafts .draft-name"), seen.find("#drafts button")
     assert name.locator(".control-character").inner_text() == "RLO"
     assert RLO not in name.inner_text()
-    assert name.bounding_box()["x"] < remove.bounding_box()["x"]  # type: ignore[index]
+    assert name.bounding_box()["x"] < remove.bounding_box()["x"]
     seen.find("#submit").click()
     seen.settle()
     first = seen.find(".s").first

@@ -42,7 +42,7 @@ class Backend(ABC):
     @abstractmethod
     def run(self, request: Request[Any] | None, tick: Tick, some: Sequence[int] | None = None) -> list[Any]: ...
 
-    def close(self) -> None:  # noqa: B027  (nothing to end where no process was started)
+    def close(self) -> None:  # noqa: B027  # nothing to end where no process was started
         """End what was started."""
 
     def __enter__(self) -> Self:

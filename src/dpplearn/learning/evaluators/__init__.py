@@ -126,7 +126,7 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
     if isinstance(similarity, Learned):
         parts = shared_shapes([tuple(part.shape for part in items.parts) for items in shard.item_sets])
         if similarity.bound(parts).needs_moment:
-            moment = np.sum([to_dense(items.phi.T @ items.phi) for items in shard.item_sets], axis=0)  # type: ignore[union-attr]
+            moment = np.sum([to_dense(items.phi.T @ items.phi) for items in shard.item_sets], axis=0)  # type: ignore[union-attr]  # phi is there
     return Survey(len(shard), scale.size, names, impossible, scale, weight, parts, moment, encoding)
 
 

@@ -88,7 +88,7 @@ class Learned(Similarity):
         """Whether `linear` answers: second derivatives are exact."""
         return type(self).linear is not Learned.linear
 
-    def linear(self, items: Items, G: Derivative, subset: IntArray | None = None) -> Linear | None:  # noqa: ARG002
+    def linear(self, items: Items, G: Derivative, subset: IntArray | None = None) -> Linear | None:  # noqa: ARG002  # for kinds that are linear
         """Slopes and directions dS/dw of the weights, if S is linear in them."""
         return None
 
@@ -103,7 +103,7 @@ class Learned(Similarity):
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]  # every kind is a dataclass
         return all(np.array_equal(getattr(self, a), getattr(other, a), equal_nan=a == "errors") for a in names)
 
     def __hash__(self) -> int:

@@ -169,7 +169,7 @@ class Experiment:
             for topic in topics_of(self.train.clusters):
                 rest = self.train.only(partial(is_apart, topic=topic))
                 models[f"{decoder} {topic}"] = partial(learn, rest.corpus)
-                held_out = self.train.only(lambda one, topic=topic: not is_apart(one, topic))  # type: ignore[misc]
+                held_out = self.train.only(lambda one, topic=topic: not is_apart(one, topic))  # type: ignore[misc]  # mypy infers no type of a lambda's default
                 tasks.append(Task(f"{decoder} {topic}", held_out, systems))
         return models, tasks
 
