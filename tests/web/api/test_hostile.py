@@ -46,6 +46,7 @@ def slowest_health(client, during):
 # What is long is refused before anything is made of it
 
 
+@pytest.mark.flaky(reruns=2)
 @pytest.mark.parametrize("path", [CLUSTERS, SUMMARIZE])
 def test_health_answers_while_two_million_zeros_are_refused(client, is_problem, path):
     slowest, answer = slowest_health(client, lambda: client.post(path, content=ZEROS, headers=JSON))
@@ -258,6 +259,7 @@ def test_answers_that_nobody_reads_take_bounded_memory_and_time(serving, is_prob
     assert not caplog.records
 
 
+@pytest.mark.flaky(reruns=2)
 def test_a_slow_reader_is_waited_for(serving):
     with serving(Settings(write_seconds=3.0)) as client:
         text = "Rain fell. " + "x" * 400_000
@@ -272,6 +274,7 @@ def test_a_slow_reader_is_waited_for(serving):
         assert body == whole
 
 
+@pytest.mark.flaky(reruns=2)
 def test_connections_that_say_nothing_or_too_little_are_closed(serving):
     with serving(Settings(idle_seconds=3.0)) as client, contextlib.ExitStack() as held:
         path = asked(HEALTH)
@@ -297,6 +300,7 @@ def test_a_new_connection_takes_the_place_of_the_longest_idle(serving):
         assert b" 200 " in idle[-1].recv(65_536)
 
 
+@pytest.mark.flaky(reruns=2)
 def test_out_of_descriptors_the_log_stays_short():
     serve = "from dpplearn.cli import main; main()"
     command = f'ulimit -n 256; exec {sys.executable} -c "{serve}" serve --port 0'

@@ -78,6 +78,7 @@ def test_choices_are_taken_back(example: Seen) -> None:
     assert example.summary() == before
 
 
+@pytest.mark.flaky(reruns=2)
 def test_a_question_asked_during_a_refused_one_is_asked_at_once(example: Seen) -> None:
     example.expected = {422}
     refused = {"title": "No", "status": 422, "detail": "Give it more room."}
