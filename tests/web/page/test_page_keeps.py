@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from live import Seen
 import pytest
+from live import Seen
 from playwright.sync_api import Route, expect
 
 SELECT = re.compile("/select$")
