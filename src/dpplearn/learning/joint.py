@@ -1,9 +1,13 @@
 """Quality and similarity together: the posterior over both, climbed from a start.
 
-For a fixed S the problem is concave in theta, and it is not so jointly. L-BFGS climbs, in coordinates in which the
-Hessian at the start is I as far as it is known: of both where S is linear in weights (a mixture), else of theta. Newton
-steps within a region of trust end it, with a Hessian that gradients keep up to date; the last one is exact, or of
-differences of gradients where the kind has none.
+For a fixed S the problem is concave in theta, and it is not so jointly. Of L = diag(q) (w_all 11^T + R) diag(q) the
+data know q^2 R well and w_all little, so that where some c has F c = 1 the posterior is a ridge along which q^2 grows
+as R, 1 - w_all of S, falls. So the coordinates are theta + c log(1 - w_all), which is constant along the ridge, and
+the similarity's parameters.
+
+L-BFGS climbs, in units in which the Hessian at the start is I as far as it is known: of both where S is linear in
+weights (a mixture), else of theta. Newton steps within a region of trust end it, with a Hessian that gradients keep up
+to date; the last one is exact, or of differences of gradients where the kind has none.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ DIFFERENCE = 1e-4  # step of central differences of gradients, in units in which
 
 
 class Point(NamedTuple):
-    """The log-posterior at x = (theta, parameters of the similarity)."""
+    """The log-posterior at x = (theta + c log(1 - w_all), parameters of the similarity)."""
 
     value: float
     gradient: FloatArray
@@ -61,10 +65,27 @@ class Problem:
     strength: float  # of the similarity's prior
     given_size: bool
     scale: FloatArray  # largest |f_ij| of each feature
+    constant: FloatArray  # c with F c = 1, or 0 where there is none
 
     @property
     def m(self) -> int:
         return self.precision.size
+
+    def join(self, theta: FloatArray, parameters: FloatArray) -> FloatArray:
+        """x at a theta and parameters of the similarity."""
+        level = self.similarity.with_parameters(parameters).level()
+        return np.concatenate([theta + self.constant * level.value, parameters])
+
+    def split(self, x: FloatArray) -> tuple[FloatArray, Learned]:
+        """theta and the similarity at x."""
+        S = self.similarity.with_parameters(x[self.m :])
+        return x[: self.m] - self.constant * S.level().value, S
+
+    def jacobian(self, x: FloatArray) -> FloatArray:
+        """d (theta, parameters) / dx."""
+        T = np.eye(x.size)
+        T[: self.m, self.m :] -= np.outer(self.constant, self.split(x)[1].level().gradient)
+        return T
 
     def unit_of(self, H: FloatArray) -> FloatArray:
         """What multiplies x so that changes of 1 matter about the same: of theta by its Hessian, logits as they are."""
@@ -73,7 +94,7 @@ class Problem:
 
     def at(self, x: FloatArray, order: int = 2, similarity: bool = True) -> Point:
         """Value and derivatives; without the similarity's where they are not asked for."""
-        theta, S = x[: self.m], self.similarity.with_parameters(x[self.m :])
+        theta, S = self.split(x)
         terms = self.evaluate(Request(self.quality.with_parameters(theta), S, order, similarity, self.given_size))
         prior = S.log_prior(self.strength)
         value = terms.value - float(self.precision @ theta**2) / 2 + prior.value
@@ -82,12 +103,13 @@ class Problem:
             hessian = None if terms.hessian is None else terms.hessian - np.diag(self.precision)
             return Point(value, gradient, hessian, terms)
         assert terms.similarity_gradient is not None
-        gradient = np.concatenate([gradient, terms.similarity_gradient + prior.gradient])
+        T, along = self.jacobian(x), float(self.constant @ gradient)
+        gradient = T.T @ np.concatenate([gradient, terms.similarity_gradient + prior.gradient])
         if terms.hessian is not None and terms.similarity_hessian is not None:
             own = terms.hessian - np.diag(self.precision)
-            bent, cross = terms.similarity_hessian + prior.hessian, terms.cross
+            bent, cross = terms.similarity_hessian + prior.hessian - along * S.level().hessian, terms.cross
             assert cross is not None
-            hessian = np.block([[own, cross], [cross.T, bent]])
+            hessian = T.T @ np.block([[own, cross], [cross.T, bent]]) @ T
         return Point(value, gradient, hessian, terms)
 
     def along_theta(self, x: FloatArray, tol: float, max_iter: int) -> FloatArray:

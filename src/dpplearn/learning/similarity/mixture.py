@@ -16,9 +16,10 @@ from dpplearn._loops.packed import pack, unpack
 from dpplearn._notebook import brief
 from dpplearn.learning.parts import RESERVED, Shape
 from dpplearn.learning.similarity.learned import (
+    ALL,
     Learned,
     Linear,
-    LogPrior,
+    Function,
     bend_simplex,
     check_weights,
     dirichlet,
@@ -27,8 +28,6 @@ from dpplearn.learning.similarity.learned import (
     softmax,
 )
 from dpplearn.learning.similarity.record import Derivative, Direction, Items, Parameter
-
-ALL = RESERVED.index("all")
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +114,14 @@ class Mixture(Learned):
         left = float(rest.sum())
         return float(self.w[ALL]), left, rest / left
 
-    def log_prior(self, strength: float) -> LogPrior:
+    def log_prior(self, strength: float) -> Function:
         w, left, share = self._split()
         inner, n = dirichlet(share, strength), self.w.size
         value = inner.value + strength * float(np.log(w) + (n - 1) * np.log(left))
         gradient = np.insert(inner.gradient, ALL, strength * (left - (n - 1) * w))
         hessian = self._inside(inner.hessian)
         hessian[ALL, ALL] = -strength * n * w * left
-        return LogPrior(value, gradient, hessian)
+        return Function(value, gradient, hessian)
 
     def weights_jacobian(self) -> FloatArray:
         return self._jacobian
