@@ -29,7 +29,7 @@ from dpplearn.learning.solvers import FLAT, largest, newton
 FARTHEST = 2.0  # how far the first step may go: a logit by 2, a weight theta by two standard errors
 SAME = 0.1  # log-posteriors of two starts that differ by less have found the same
 MANY = 200  # parameters of a similarity beyond which differences take too long: no joint standard errors
-CLOSE = 1e-3  # a gain in the log-posterior that moves no parameter by more than 0.05 of its standard error
+CLOSE = 4e-3  # a gain in the log-posterior that moves no parameter by more than 0.09 of its standard error
 ENOUGH = 0.005  # a gain in the log-posterior below which Newton steps take over
 ROUGH = 0.3  # and one below which some of the data have no more to say
 DIFFERENCE = 1e-4  # step of central differences of gradients, in units in which parameters are about 1
@@ -52,6 +52,14 @@ class Ascent:
     point: Point
     n_iter: int
     converged: bool
+
+
+class Start(NamedTuple):
+    """Where to climb from, and what is known there: about the Hessian, and the log-posterior."""
+
+    x: FloatArray
+    H: FloatArray | None = None
+    value: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +120,7 @@ class Problem:
             hessian = T.T @ np.block([[own, cross], [cross.T, bent]]) @ T
         return Point(value, gradient, hessian, terms)
 
-    def along_theta(self, x: FloatArray, tol: float, max_iter: int) -> FloatArray:
+    def along_theta(self, x: FloatArray, tol: float, max_iter: int) -> Start:
         """x with a better theta for its similarity, by a few Newton steps."""
 
         def objective(theta: FloatArray, order: int) -> Terms:
@@ -120,7 +128,7 @@ class Problem:
             return Terms(point.value, point.gradient, point.hessian)
 
         best = newton(objective, x[: self.m], tol=tol, max_iter=max_iter, report=lambda *_: None, scale=self.scale)
-        return np.concatenate([best.theta, x[self.m :]])
+        return Start(np.concatenate([best.theta, x[self.m :]]), value=best.terms.value)
 
     def hessian(self, x: FloatArray, point: Point) -> FloatArray | None:
         """Exact where the kind can say, else by central differences of gradients; None where these are too many."""
@@ -144,13 +152,6 @@ class Problem:
 
 
 Report = Callable[[int, FloatArray, Point], None]
-
-
-class Start(NamedTuple):
-    """Where to climb from, and about the Hessian there if it is known."""
-
-    x: FloatArray
-    H: FloatArray | None = None
 
 
 def climb(
@@ -258,7 +259,7 @@ def descend(
 
     It ends where Newton steps can take over, or where its last gains are too small to beat the best so far.
     """
-    m, (x, H) = problem.m, start
+    m, (x, H, _) = problem.m, start
     if H is None:
         H = problem.at(x, 2, similarity=problem.similarity.bends).hessian
     assert H is not None
@@ -269,7 +270,11 @@ def descend(
     root = np.eye(x.size)
     root[:known, :known] = U / np.sqrt(np.maximum(np.abs(lam), least))
     few = x.size - m <= MANY
-    points: dict[bytes, Point] = {}
+    begin = np.zeros(x.size)
+    points = {begin.tobytes(): problem.at(x, 1)}
+    # the first step of L-BFGS-B has length 1: in these units it is that of a Newton step, if that is not too long
+    length = float(np.linalg.norm(root.T @ points[begin.tobytes()].gradient))
+    root *= np.clip(length, 1.0, FARTHEST) if np.isfinite(length) else 1.0
     worst, values = 0.0, [-np.inf]
 
     def full(u: FloatArray) -> FloatArray:
@@ -277,7 +282,7 @@ def descend(
 
     def loss(u: FloatArray) -> tuple[float, FloatArray]:
         nonlocal worst
-        here = problem.at(full(u), 1)
+        here = points.get(u.tobytes()) or problem.at(full(u), 1)
         if not np.isfinite(here.value):
             return worst + 1e3 * (1 + float(u @ u)), 2e3 * u
         worst = max(worst, -here.value)
@@ -303,6 +308,6 @@ def descend(
         "ftol": 0.0,
         "maxcor": 30,
     }
-    u = optimize.minimize(loss, np.zeros(x.size), jac=True, method="L-BFGS-B", callback=callback, options=options).x
+    u = optimize.minimize(loss, begin, jac=True, method="L-BFGS-B", callback=callback, options=options).x
     point = points.get(u.tobytes()) or problem.at(full(u), 1)
     return Ascent(full(u), point, n_iter + len(values) - 1, largest(point.gradient) <= tol)

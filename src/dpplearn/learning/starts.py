@@ -55,9 +55,8 @@ def climb_learned(
     starts: list[Start] = []
     for vector in vectors[: 1 if settings.warm else settings.n_starts]:  # with a theta that is about right for it
         x = np.concatenate([starts[-1].x[:m], vector]) if starts else first.join(theta, vector)
-        starts.append(Start(first.along_theta(x, 0.1, 1 + 2 * (not starts))))
-    if len(starts) > 1:  # the best first
-        starts.sort(key=lambda start: -first.at(start.x, 1, similarity=False).value)
+        starts.append(first.along_theta(x, 0.1, 1 + 2 * (not starts)))
+    starts.sort(key=lambda start: -(start.value or 0.0))  # the best first
     ends = list(range(len(starts)))  # which of the starts that follow each of them is
     if first is not problem:
         climb_some = partial(climb, tol=tol, max_iter=settings.max_iter, rough=True)
@@ -100,24 +99,26 @@ def climb_all(
     """Where each start leads; the maxima that are found join those that are known."""
     reached = []
     for start in starts:
-        led = leads_to(problem, start.x, maxima)
+        led = leads_to(problem, start.x, maxima, start.value)
         if led is None:
             led = climb(problem, start, beat=max((to.point.value for to in maxima), default=-np.inf))
             if led.point.hessian is None:  # left half-way
-                led = leads_to(problem, led.x, maxima) or led
+                led = leads_to(problem, led.x, maxima, led.point.value) or led
             else:
                 maxima.append(led)
         reached.append(led)
     return reached
 
 
-def leads_to(problem: Problem, x: FloatArray, maxima: Sequence[Ascent]) -> Ascent | None:
+def leads_to(problem: Problem, x: FloatArray, maxima: Sequence[Ascent], value: float | None = None) -> Ascent | None:
     """A maximum to which the posterior rises all along the straight way from x, as far as three steps show."""
     for to in maxima:
         if to.point.hessian is None:
             continue
-        before = -np.inf
-        for t in (0.0, 1 / 3, 2 / 3, 1.0):
+        if value is None:
+            value = problem.at(x, 1, similarity=False).value
+        before = value
+        for t in (1 / 3, 2 / 3, 1.0):
             here = problem.at(x + t * (to.x - x), 1, similarity=False).value if t < 1 else to.point.value
             if not here > before:
                 break

@@ -12,8 +12,8 @@ from dpplearn._checks import FloatArray, IntArray, check_int
 from dpplearn._notebook import short_repr
 from dpplearn.learning.parts import Shape
 from dpplearn.learning.similarity.learned import (
-    Learned,
     Function,
+    Learned,
     check_weights,
     dirichlet,
     logits,

@@ -13,8 +13,8 @@ from dpplearn._linalg import to_dense
 from dpplearn._notebook import short_repr
 from dpplearn.learning.parts import Shape
 from dpplearn.learning.similarity.learned import (
-    Learned,
     Function,
+    Learned,
     check_weights,
     dirichlet,
     logits,
