@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from live import Seen
+import pytest
 from playwright.sync_api import Route, expect
 
 SELECT = re.compile("/select$")
