@@ -68,8 +68,10 @@ class Clusters(Generic[T]):
         return secrets.token_urlsafe(18)
 
     def put(self, name: str, value: T, nbytes: int) -> None:
-        """Keep a value; others make room for it."""
+        """Keep a value, in place of one of the same name; others make room for it."""
         with self._current() as held:
+            if name in held:
+                self._drop(name)
             while held and (self.nbytes + nbytes > self.max_bytes or len(held) >= self.most):
                 self._drop()
                 self.evicted += 1
