@@ -283,8 +283,11 @@ def test_one_that_takes_the_place_of_another_is_counted_once():
         store.put("a", f"A{size}", size)
     assert (store.get("a"), store.get("b")) == ("A40", "B")
     assert (len(store), store.nbytes, store.evicted) == (2, 50, 0)
+    store.put("a", "A50", 50, instead_of="A30")  # that was replaced meanwhile
+    assert store.get("a") == "A40"
     assert store.remove("a")
-    assert store.nbytes == 10
+    store.put("a", "A50", 50, instead_of="A40")  # deleted meanwhile: it does not come back
+    assert (store.get("a"), store.nbytes) == (None, 10)
 
 
 def test_no_more_are_kept_than_the_number_allowed():
