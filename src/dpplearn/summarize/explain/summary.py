@@ -132,7 +132,7 @@ class Summary:
         likely, pinned = None, set(self.pinned.tolist())
         if self.decision.decoder == "consensus" and self.worth.chance is not None:
             likely = likely_words(self.ready, self.worth.chance, self.pinned)
-        because = Because(self.ready, Y, vocabulary, likely)
+        because = Because(self.ready, Y, vocabulary, likely, self.decision.diversity)
         chosen = [
             Chosen(read.sentences[i], i, float(q[i]), float(p[i]), contributions(self.names, terms[k]), i in pinned,
                    (ASKED,) if i in pinned else because.reasons(i), because.alone(i))
