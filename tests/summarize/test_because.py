@@ -13,7 +13,7 @@ from dpplearn.learning.relative import LEAST, Reason, strongest
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.because import Because, likely_words
 from dpplearn.summarize.explain.ideas import IDEAS, feature_of, ideas_of
-from dpplearn.summarize.explain.topics import Vocabulary
+from dpplearn.summarize.explain.topics import Vocabulary, quoted
 from dpplearn.summarize.model.quality_features import FEATURES
 from dpplearn.summarize.model.split_cluster import split_cluster
 from made_up import made_up
@@ -84,6 +84,21 @@ def test_what_opens_its_document_is_not_later_than_anything(bundled):
                 assert x.sentence.position > 1 or "later in its document" not in x.reason
                 assert x.sentence.position <= chosen or "where it stands" not in x.reason
     assert told
+
+
+def test_sentences_with_hardly_a_word_in_common_are_covered_by_all_their_words(bundled):
+    """One word in two sentences is no measure: a summary without it would cover nothing of ten."""
+    cluster = Cluster([
+        Document("a", "Farmers fear losing their orchards. Ministers promised compensation. Trains reach the harbour."),
+        Document("b", "Tickets remain subsidized. Local companies build stations. Orchards need water in summer."),
+    ])  # fmt: skip
+    found = bundled.summarize(cluster, 2, "sentences", include=[1, 3]).explain().as_a_set
+    assert 0.1 < found.covers.share < 0.9
+
+
+def test_quotes_stay_beside_a_word_that_is_written_from_right_to_left():
+    assert quoted(["dam", "cost"]) == "“dam”, “cost”"
+    assert quoted(["سد", "dam"]) == "“سد”\u200e, “dam”"
 
 
 def test_what_did_not_count_is_no_reason(bundled):

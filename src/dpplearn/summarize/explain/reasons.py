@@ -182,7 +182,7 @@ SET_ASIDE = {
     "courtesy": "a greeting, thanks, or an offer",
     "announces": "only announces what follows",
     "too-short": "too short",
-    "repeated": "again, as in a paragraph of {}",
+    "repeated": "repeated from {}",
     "boilerplate": "in most documents",
 }
 
