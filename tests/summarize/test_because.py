@@ -101,6 +101,17 @@ def test_quotes_stay_beside_a_word_that_is_written_from_right_to_left():
     assert quoted(["سد", "dam"]) == "“سد”\u200e, “dam”"
 
 
+def test_where_nothing_was_to_choose_nobody_says_how_sure_that_is(bundled):
+    """All that may be in is in: a share below 1 would be that of the draws, which are never of everything."""
+    n = bundled.prepare(Cluster.example()).n
+    for options in ({"budget": "100%"}, {"exclude": [*range(1, n)], "budget": 60}):
+        found = bundled.summarize(Cluster.example(), unit="words", **options).explain()
+        assert {x.code for x in found.left_out} <= {"excluded"}
+        assert found.as_a_set.sureness is None
+    alone = bundled.summarize(Cluster.from_texts(["A storm hit the coast."])).explain().as_a_set
+    assert alone.sureness is None
+
+
 def test_what_did_not_count_is_no_reason(bundled):
     """At diversity 0 nobody asks what others say already, at 1 nobody asks how good a sentence is."""
     learned = {idea.name for idea in IDEAS}

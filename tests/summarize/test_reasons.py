@@ -60,10 +60,10 @@ def test_why_a_sentence_was_left_out(bundled):
     texts = [storm, again, near, long, other]
     first, found = reasons_of(bundled, texts, 11, include=[0])
     assert first.subset.tolist() == [0]
-    assert found[again] == "has the words of 1, sentence 1"
+    assert found[again] == "has the words of document 1, sentence 1"
     assert found[long].startswith("longer than the whole summary may be: 104 of 11 words")
     assert found[other].startswith("weaker than the chosen ones: ")
-    assert found[near] == "said already by 1, sentence 1: “bridge”, “closed”, “river”"
+    assert found[near] == "said already by document 1, sentence 1: “bridge”, “closed”, “river”"
     _, found = reasons_of(bundled, texts, 11, include=[4], exclude=[0])
     assert found[storm] == "you left it out"
     assert found[again].startswith("weaker than the chosen ones")  # at 20 words it is not worth having

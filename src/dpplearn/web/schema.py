@@ -212,9 +212,7 @@ class Piece(BaseModel):
     start: int
     end: int
     kind: str = Field(description="What its block is: paragraph, item, quotation, heading, caption, row, code, ...")
-    code: str = Field(
-        description="kind, no-sentence, courtesy, announces, too-short, repeated or boilerplate."
-    )
+    code: str = Field(description="kind, no-sentence, courtesy, announces, too-short, repeated or boilerplate.")
     reason: str = Field(description="The same in a few words.")
 
 

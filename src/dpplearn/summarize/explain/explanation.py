@@ -189,7 +189,7 @@ class Explanation:
             listed = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
             lines.append(f"No candidates, unless asked for with keep_all (--keep-all): {listed}")
         for one in self.some_set_aside(FEW):
-            lines.append(f"  {self.documents[one.document]}: {short(one.text, 60)} ({one.reason})")
+            lines.append(f"  {called(self.documents[one.document])}: {short(one.text, 60)} ({one.reason})")
         return "\n".join([*lines, self.first_choice] if self.passed else lines)
 
     def __repr__(self) -> str:
@@ -210,7 +210,23 @@ class Explanation:
 
     def where(self, sentence: Sentence) -> str:
         """The sentence's document and its place there."""
-        return f"{self.documents[sentence.document]}, sentence {sentence.position}"
+        return standing(self.documents[sentence.document], sentence)
+
+
+def called(document: str) -> str:
+    """What words call a document, from its id: one that has only a number is "document 2".
+
+    Examples
+    --------
+    >>> called("2"), called("report.txt")
+    ('document 2', 'report.txt')
+    """
+    return f"document {document}" if document.isdigit() else document
+
+
+def standing(document: str, sentence: Sentence) -> str:
+    """Where a sentence stands, in words, from the id of its document."""
+    return f"{called(document)}, sentence {sentence.position}"
 
 
 def missed_first(set_aside: tuple[NoCandidate, ...], most: int | None = LISTED) -> tuple[NoCandidate, ...]:

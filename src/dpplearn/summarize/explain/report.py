@@ -8,6 +8,7 @@ from string import Template
 
 from dpplearn._checks import count_of
 from dpplearn.summarize.corpora.cluster import Document, Sentence
+from dpplearn.summarize.explain.explanation import called
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.text.units import measured
 
@@ -16,7 +17,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     """A page that needs nothing else: no script, nothing loaded from elsewhere; printed, it is the summary and why."""
     read, explanation = summary.read, summary.explain()
     documents = read.cluster.documents
-    names = [escape(document.title or document.id) for document in documents]
+    names = [escape(document.title or called(document.id)) for document in documents]
     number = {sentence: k for k, sentence in enumerate(summary.sentences, 1)}
     marks = {x.sentence: mark("again", f"≈{number[read.sentences[x.by[0]]]}") for x in explanation.redundant()}
     marks |= {sentence: mark("in", str(k), f' id="s{k}"') for sentence, k in number.items()}
@@ -32,7 +33,7 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
         for x in explanation.best_left_out()
     ]
     sources = [
-        f'<article class="source"><header><h3 dir="auto">{names[i]}</h3>{called(document)}</header>'
+        f'<article class="source"><header><h3 dir="auto">{names[i]}</h3>{by_id(document)}</header>'
         f'<div class="body" dir="auto">{marked(document.text, i, marks)}</div></article>'
         for i, document in enumerate(documents)
     ]
@@ -54,9 +55,9 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     )
 
 
-def called(document: Document) -> str:
+def by_id(document: Document) -> str:
     """What the reasons call a document that has a title; else nothing."""
-    return f'<p class="source-count"><bdi>{escape(document.id)}</bdi></p>' if document.title else ""
+    return f'<p class="source-count"><bdi>{escape(called(document.id))}</bdi></p>' if document.title else ""
 
 
 def packaged(name: str) -> str:
