@@ -133,10 +133,17 @@ function setTab(d) {
     button.setAttribute("aria-selected", String(i === d));
     button.tabIndex = i === d ? 0 : -1;
   });
+  if (view === "tabs" && tabButtons.length) bringTab(tabButtons[d]);
   if (view === "tabs" && documentOf(roving.current) !== d) {
     const first = reading.find((id) => documentOf(id) === d);
     if (first !== undefined) roving.rove(first);
   }
+}
+
+/** Scroll the row of tabs, and nothing else, to where a tab is seen. */
+function bringTab(button) {
+  const [one, row] = [button.getBoundingClientRect(), tabs.getBoundingClientRect()];
+  if (one.left < row.left || one.right > row.right) tabs.scrollLeft += one.left - row.left;
 }
 
 const documentOf = (id) => (state.cluster.sentences[id] ?? pieceOf(id)).document;
