@@ -149,7 +149,7 @@ class Summary:
             like = read.sentences[j], float(C[i, j]), shared, share
             others.append(LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), *like, *why.of(i, share)))
         documents = tuple(document.id for document in read.cluster.documents)
-        others_allowed = np.setdiff1d(rest, self.excluded).size  # where there are none, nothing was to choose
+        others_allowed = read.passed or np.setdiff1d(rest, self.excluded).size  # of none, nothing was to choose
         free, cost = np.setdiff1d(Y, self.pinned)[: None if others_allowed else 0], read.costs(self.unit)
         names = tuple(map(called, documents))
         together = whole_set(read.sentences, Y, C, vocabulary, names, self.worth.chance, cost, free)
