@@ -94,20 +94,20 @@ def tables(figures):
 def written(page, made):
     """The page with these tables in their places."""
     for name, text in made.items():
-        pattern = rf"(<!-- study:{re.escape(name)} -->\n).*?(\n<!-- /study -->)"
+        pattern = rf"(<!-- study:{re.escape(name)} -->\n).*?(<!-- /study -->)"
         page, count = re.subn(
-            pattern, lambda found, text=text: f"{found[1]}\n{text}\n{found[2]}", page, flags=re.DOTALL
+            pattern, lambda found, text=text: f"{found[1]}\n{text}\n\n{found[2]}", page, flags=re.DOTALL
         )
         if count != 1:
             raise SystemExit(f"{PAGE} must have one place for the table {name!r}, and has {count}.")
     return page
 
 
-def main():
-    made = tables(json.loads(FIGURES.read_text(encoding="utf-8")))
-    made["coverage"] = covered(json.loads(COVERAGE.read_text(encoding="utf-8")))
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
+def found():
+    """All tables of what is stored."""
+    figures, intervals = (json.loads(path.read_text(encoding="utf-8")) for path in (FIGURES, COVERAGE))
+    return tables(figures) | {"coverage": covered(intervals)}
 
 
 if __name__ == "__main__":
-    main()
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), found()), encoding="utf-8")
