@@ -70,12 +70,12 @@ def markdown(head, left, rows):
 
 def covered(result):
     """Shares in percent, with their standard errors, a column for each scale."""
-    rows = result["tables"][0]["rows"]
-    scales = list(dict.fromkeys(row[2] for row in rows))
-    cells = {}
-    for kind, what, _, sets, _, _, share, error in rows:
-        cells.setdefault((kind, what), [kind, what, str(sets)]).append(f"{100 * share:.1f} ± {100 * error:.1f}")
-    return markdown(["kind", "likelihood", "data sets", *scales], 3, list(cells.values()))
+    rows, cells = result["tables"][0]["rows"], {}
+    for kind, what, instances, _, sets, _, _, share, error in rows:
+        line = cells.setdefault((kind, what, instances), [kind, what, str(instances), str(sets)])
+        line.append(f"{100 * share:.1f} ± {100 * error:.1f}")
+    scales = list(dict.fromkeys(row[3] for row in rows))
+    return markdown(["kind", "likelihood", "instances", "data sets", *scales], 4, list(cells.values()))
 
 
 def tables(figures):
