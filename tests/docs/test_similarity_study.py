@@ -1,7 +1,6 @@
 """The measures of scripts/similarity_study.py by their definition, its rows and tables, which the page quotes."""
 
 import importlib.util
-import json
 from pathlib import Path
 
 import numpy as np
@@ -25,19 +24,6 @@ def study():
 @pytest.fixture(scope="module")
 def page():
     return script("similarity_page")
-
-
-def test_the_page_has_the_tables_of_what_was_found(page):
-    there = page.PAGE.read_text(encoding="utf-8")
-    assert page.written(there, page.found()) == there
-
-
-def test_the_figures_are_of_one_commit_and_every_row_is_there(study):
-    figures = json.loads(study.OUT.read_text(encoding="utf-8"))
-    assert "dirty" not in figures.pop("commit")
-    for which, rows in study.asked(Path()).items():
-        said = [{name: row[name] for name in known} for row, (known, _) in zip(figures[which], rows, strict=True)]
-        assert said == [known for known, _ in rows], which
 
 
 def test_differences_are_paired(page):
