@@ -39,10 +39,10 @@ class Case(NamedTuple):
 
 CASES = [
     Case("mixture", False, 200, 150),
-    Case("mixture", False, 100, 600),
+    Case("mixture", False, 60, 600),
     Case("mixture", True, 200, 150),
     Case("scaled", False, 100, 150),
-    Case("projected", False, 50, 150),
+    Case("projected", False, 40, 150),
 ]
 
 

@@ -198,7 +198,7 @@ def learned_options(kind: str) -> dict[str, Any]:
     """For `ConditionalDPP`, of a similarity that is learned: exactly and from several starts where that is cheap.
 
     Of hundreds of columns, L-BFGS takes long over digits that no summary shows. A map of thousands of numbers is held
-    closer to the principal components: with the prior of other data, ten topics lose three nats a held-out extract.
+    closer to the principal components: with the prior of other data, held-out extracts of ten topics lose 2 to 3 nats.
     """
     exact = {} if kind == Mixture.kind else {"n_starts": 1, "tol": 1e-2}
     closer = {"similarity_prior": 0.3} if kind == Projected.kind else {}
