@@ -42,7 +42,7 @@ CASES = [
     Case("mixture", False, 60, 600),
     Case("mixture", True, 200, 150),
     Case("scaled", False, 100, 150),
-    Case("projected", False, 40, 150),
+    Case("projected", False, 30, 150),
 ]
 
 
@@ -130,7 +130,7 @@ def run(quick: bool = False, work: Path | None = None, cases: list[Case] = CASES
             one = case._replace(sets=2, instances=30) if quick else case
             name = f"{one.kind}-{'sized' if one.given_size else 'set'}-{one.instances}.json"
             rows += coverage(one, kept((work or Path(temporary)) / name, one))
-    title = f"How often what 95 % should hold holds the truth: sets of {N} items, weights between 0.05 and 0.5"
+    title = f"How often what should hold the truth in 95 % of cases does: sets of {N} items"
     return {
         "name": "coverage",
         "title": "Intervals of learned weights",
