@@ -1,6 +1,7 @@
 """The measures of scripts/similarity_study.py by their definition, its rows and tables, which the page quotes."""
 
 import importlib.util
+import json
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,19 @@ def study():
 @pytest.fixture(scope="module")
 def page():
     return script("similarity_page")
+
+
+def test_the_page_has_the_tables_of_what_was_found(page):
+    there = page.PAGE.read_text(encoding="utf-8")
+    assert page.written(there, page.found()) == there
+
+
+def test_the_figures_are_of_one_commit_and_every_row_is_there(study):
+    figures = json.loads(study.OUT.read_text(encoding="utf-8"))
+    assert "dirty" not in figures.pop("commit")
+    for which, rows in study.asked(Path()).items():
+        said = [{name: row[name] for name in known} for row, (known, _) in zip(figures[which], rows, strict=True)]
+        assert said == [known for known, _ in rows], which
 
 
 def test_differences_are_paired(page):
@@ -74,3 +88,16 @@ def test_agreement_counts_items_found(study):
 
     sets = [np.array([0, 3]), np.array([1, 2, 0]), np.empty(0, int)]
     assert study.agreement(Known(), [None] * 3, sets) == 75.0  # one of two, three of three
+
+
+def test_coverage_counts_intervals_that_hold_the_truth(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks.coverage import THETA, Case, coverage, truth
+
+    w = np.array(list(truth("scaled").weights.values()))
+    at = [w.tolist(), [0.01] * 6, THETA.tolist(), [0.1] * 3, [-10.0, -10.1]]
+    off = [(w + 0.03 * np.eye(6)[0]).tolist(), [0.01] * 5 + [np.nan], (THETA + 0.3 * np.eye(3)[0]).tolist(), [0.1] * 3]
+    rows = {row[3]: row[4:] for row in coverage(Case("scaled", False, 2, 150), [at, [*off, [-10.0, -40.0]]])}
+    assert rows["weight"][:4] == [2, 11, 1, 10 / 11]
+    assert rows["theta"][:4] == [2, 6, 0, 5 / 6]
+    assert rows["all, by likelihood ratio"][3] == 0.5
