@@ -73,7 +73,7 @@ def check_asked(asked: Asked) -> Asked:
     if asked.auto and asked.k != "auto":
         raise ValueError(f'k must be a whole number or "auto", found {asked.k!r}.')
     strength = float(asked.scale)
-    if not (np.isfinite(strength) and strength >= 0.0):
+    if not 0.0 <= strength < np.inf:
         raise ValueError(f"scale must be a number that is not negative, found {asked.scale!r}.")
     if asked.nugget is not None:
         check_nugget(asked.nugget)
@@ -89,7 +89,7 @@ def qualities(z: FloatArray, asked: Asked) -> FloatArray:
     """q_i = sqrt(2) exp(min(1/2, 1 - d) scale z_i), in place of the standardized scores."""
     z *= factor_of(z, float(asked.scale), asked.diversity)
     q = np.exp(z, out=z)
-    q *= np.sqrt(2.0)
+    q *= 2.0**0.5
     return q
 
 

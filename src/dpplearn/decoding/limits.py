@@ -63,8 +63,9 @@ class Limits:
     def alive(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """1 for each candidate."""
         alive = np.ones(self.cost.size, np.uint8)
-        alive[self.include] = 0
-        alive[self.exclude] = 0
+        for items in (self.include, self.exclude):
+            if items.size:
+                alive[items] = 0
         return alive
 
     @cached_property
@@ -130,7 +131,7 @@ def check_limits(
     A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
-    if not fits(costs[A].sum(), limit):
+    if A.size and not fits(costs[A].sum(), limit):
         raise ValueError(
             f"include must fit the budget, but its items cost {costs[A].sum():g} and the budget is {limit:g}. "
             "Raise the budget or include less."
