@@ -93,7 +93,7 @@ class Limits:
     def may_cost(self, low: float, high: float) -> bool:
         """Whether whole costs of some items add up to what is from low to high; yes, where they are not whole or large.
 
-        The sums of all sets are the bits of one number: a further item leaves them, and sets them as far on as it costs.
+        The sums of all sets are the bits of one number: a further item leaves them, and sets them its cost further on.
         """
         whole = np.rint(self.cost)
         base = self.total(self.include)
