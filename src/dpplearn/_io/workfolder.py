@@ -14,7 +14,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from dpplearn._io.atomic import FLEETING, replace_file
-from dpplearn._io.encoding import NotWhole
+from dpplearn._io.encoding import NotWholeError
 from dpplearn._io.jsonfile import plain
 
 HEAD, LOCK = "work.json", ".lock"
@@ -112,7 +112,7 @@ class WorkFolder:
         return lock.exists() and os.path.samestat(os.fstat(self._held.fileno()), lock.stat())
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if self.given is None or kind is None or isinstance(error, NotWhole):
+        if self.given is None or kind is None or isinstance(error, NotWholeError):
             self._remove()
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(
