@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._loops.records import DEPENDENT, NO_GAIN
 from dpplearn.decoding.candidates import Candidates, Directed, as_unit, check_nugget
 from dpplearn.decoding.diversity import check_diversity
@@ -138,7 +138,13 @@ def choose(directed: Directed, asked: Asked, each: Each, given: Any = None) -> D
     else:
         call = {"k": size, "include": each.include, "exclude": exclude, "diversity": knob}
         found = decoder(asked.method)(candidates, each.cost, asked.budget, **call, **asked.options)
-        found = found if size is None else told_if_fewer(found, limits, asked.method)
+        if size is not None:
+
+            def further(Y: IntArray) -> int:
+                from_it = replace(limits, include=np.sort(Y))
+                return len(greedy(candidates, from_it, None, asked.nugget is None and d >= 0.5)[0])
+
+            found = told_if_fewer(found, limits, asked.method, further)
     return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
 
 
