@@ -8,7 +8,6 @@ import pytest
 
 from dpplearn._loops import jit
 
-
 GONE = pickle.dumps(numba.__version__) + b"cdpplearn._loops.spectral\nTables\n."  # where the record was once
 
 

@@ -10,9 +10,10 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, check_vector
 from dpplearn._io.arrow import arrow_rows, is_arrow
-from dpplearn._precision import EPS
+from dpplearn._precision import EPS, EPS32
 from dpplearn.decoding.candidates import not_finite, read_features, some
 
+EPSILON = {"d": EPS, "f": EPS32}  # of what scores usually are
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 
 
@@ -56,7 +57,7 @@ def read_scores(scores: Any, n: int) -> FloatArray:
     bad = not_finite(values)
     if bad.size:
         raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
-    return standardize(values, EPS if s.dtype.char == "d" else float(np.finfo(s.dtype).eps))
+    return standardize(values, EPSILON.get(s.dtype.char) or float(np.finfo(s.dtype).eps))
 
 
 def check_whole(rows: Any) -> None:
