@@ -250,9 +250,8 @@ def read_features(phi: Any, name: str = "phi", start: int = 0) -> tuple[Features
         rows = np.ascontiguousarray(rows)
     if 0 in rows.shape:
         raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
-    if (rows if isinstance(rows, np.ndarray) else rows.data).nbytes <= COPIED:
-        rows = rows.copy()
-    lengths = np.sqrt(square_lengths(rows))
+    rows, squares = copied(rows) if is_small(rows) else (rows, square_lengths(rows))
+    lengths = np.sqrt(squares)
     bad = not_finite(lengths)
     if bad.size:
         which = f"row {start + bad[0]} is" if bad.size == 1 else f"rows {some(start + bad)} are"
@@ -293,7 +292,7 @@ def square_lengths(rows: Features) -> FloatArray:
         return np.asarray(sparse.csr_array((squares, rows.indices, rows.indptr), rows.shape).sum(axis=1)).ravel()
     out = np.empty(rows.shape[0])
     blocks = -(-rows.size // 4_000_000)
-    row_squares = loop_of_squares()
+    row_squares = loops().row_squares
     if blocks <= 1:
         row_squares(view(single(rows)), out)
         return out
@@ -303,12 +302,26 @@ def square_lengths(rows: Features) -> FloatArray:
     return out
 
 
-@cache
-def loop_of_squares() -> Any:
-    """The compiled loop, imported with the first rows."""
-    from dpplearn._loops.greedy import row_squares
+def is_small(rows: Features) -> bool:
+    """Whether features are copied, and not read in place."""
+    return bool((rows if isinstance(rows, np.ndarray) else rows.data).nbytes <= COPIED)
 
-    return row_squares
+
+def copied(rows: Features) -> tuple[Features, FloatArray]:
+    """A copy, and the squared lengths of its rows."""
+    if not isinstance(rows, np.ndarray) or rows.dtype.char == "e":
+        return (same := rows.copy()), square_lengths(same)
+    copy, squares = np.empty(rows.shape, rows.dtype), np.empty(rows.shape[0])
+    loops().copy_rows(view(rows), copy, squares)
+    return copy, squares
+
+
+@cache
+def loops() -> Any:
+    """The compiled loops, imported with the first rows."""
+    from dpplearn._loops import greedy
+
+    return greedy
 
 
 def single(rows: Features) -> Features:
