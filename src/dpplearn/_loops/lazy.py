@@ -351,13 +351,13 @@ def choose_few(features, wanted, alive, d):
     All that a run writes on is made here: to hand over its arrays takes longer than to choose ten items of a hundred.
     """
     n, k = alive.size, min(wanted.k, alive.size)
-    none, nothing, line, matrix = np.empty(0, np.int64), np.empty(0), np.empty(n), np.empty((0, 0))
+    none, nothing, matrix, b, v = np.empty(0, np.int64), np.empty(0), np.empty((0, 0)), np.empty(d), np.empty(d)
     U, at, spent = np.empty((min(k, d), d)), np.zeros(DISTINCT + 1, np.int64), np.zeros(CHEAPEST + 1)
     at[HEAP] = at[DISTINCT] = -1
     spent[CHEAPEST] = np.inf
     quota, seen = Quota(none, none, none, nothing, none, none), Seen(matrix, matrix, none, nothing, 0.0)
     done, idx, items, gains = np.zeros(n, np.int32), np.empty(n, np.int32), np.empty(k, np.int64), np.empty(k)
-    work = np.empty(d), np.empty(d)
-    run = Lazy(features.diag.copy(), done, line, idx, nothing, items, gains, U, U, matrix, *work, none, at, spent)
+    g, key = features.diag.copy(), np.empty(n)
+    run = Lazy(g, done, key, idx, nothing, items, gains, U, U, matrix, b, v, none, at, spent)
     end = choose(features, wanted, quota, seen, run, alive, True)
     return Run(items[: at[TAKEN]], gains[: at[TAKEN]], end, 0)
