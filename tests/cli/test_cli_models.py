@@ -138,6 +138,47 @@ def test_where_all_items_are_alike_no_two_are_a_pair(tmp_path):
     assert "(0.96)" in found
 
 
+def chosen_by(model, path, *more):
+    found = run("select", "--model", model, path, "--json", *more)
+    assert found.exit_code == 0, found.output
+    return [one["item"] for one in json.loads(found.stdout)["selected"]]
+
+
+def test_select_with_a_model_within_limits_of_groups(model, tmp_path):
+    path = write(tmp_path / "new.csv", NEW, "csv")
+    plain = chosen_by(model, path, "-k", 6)
+    for diversity in (0.2, 0.5, 0.8):  # a limit that nobody reaches changes nothing
+        asked = ("-k", 6, "--diversity", diversity)
+        unlimited = chosen_by(model, path, *asked, "--group", "genre", "--max-per-group", 99)
+        assert unlimited == chosen_by(model, path, *asked)
+    genres = [NEW["genre"][i] for i in plain]
+    assert max(map(genres.count, genres)) > 1
+    one_each = ("--group", "genre", "--max-per-group", 1)
+    limited = [NEW["genre"][i] for i in chosen_by(model, path, "-k", 6, *one_each)]
+    assert max(map(limited.count, limited)) == 1
+    assert chosen_by(model, path, "-k", 6, "--group", "genre") == plain
+    assert "--method greedy" in run("select", "--model", model, path, *one_each, "--method", "exact").stderr
+    assert "--group FIELD" in run("select", "--model", model, path, "--max-per-group", 1).stderr
+    assert "leave --model out" in run("select", "--model", model, path, "--nugget", 0.1).stderr
+
+
+def test_select_with_a_model_writes_a_report(model, tmp_path):
+    path = write(tmp_path / "new.csv", NEW, "csv")
+    found = run("select", "--model", model, path, "-k", 4, "--report", tmp_path / "report", "--group", "genre")
+    assert found.exit_code == 0, found.output
+    with (tmp_path / "report" / "chosen.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["item"]) for row in rows] == chosen_by(model, path, "-k", 4)
+    fitted = ConditionalDPP.load(model)
+    [items] = ItemSet.from_long(NEW, group="playlist", encoding=fitted.encoding_)
+    for row in rows:  # what the model says of an item by itself, and how alike it finds two
+        i = int(row["item"])
+        assert float(row["score"]) == pytest.approx(2 * fitted.quality_.log_q(items)[i], rel=1e-5)
+        S = fitted.similarity_.matrix(items)[i, int(row["nearest"])]
+        assert float(row["similarity"]) == pytest.approx(S, rel=1e-5)
+    assert (tmp_path / "report" / "selection.svg").stat().st_size > 1000
+
+
 def test_select_with_a_model_says_what_is_wrong(model, tmp_path):
     path = write(tmp_path / "new.csv", {**NEW, "tempo": ["fast", *NEW["tempo"][1:]]}, "csv")
     refused = run("select", "--model", model, path)

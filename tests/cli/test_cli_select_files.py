@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from dpplearn import diversify
 from dpplearn.cli import main
+from dpplearn.cli.embedded import embed
 
 
 def run(*args, stdin=None):
@@ -113,6 +114,13 @@ def test_texts_by_an_encoder_and_by_an_svd(tmp_path, monkeypatch):
     assert [json.loads(line)["text"] for line in result.stdout.splitlines()] == expected
     assert "cannot be imported" in run(path, "-k", 2, "--encoder", "made_up_encoder:none").stderr
     assert len(run(path, "-k", 4, "--dimensions", 2).stdout.splitlines()) == 4
+    one = embed(texts, "made_up_encoder:lengths", 1)
+    truth = np.linalg.svd([[len(t), 1.0] for t in texts])
+    assert one.shape == (5, 1)
+    np.testing.assert_allclose(np.abs(one[:, 0]), np.abs(truth.U[:, 0]) * truth.S[0])
+    assert embed(texts, "made_up_encoder:lengths", 7).shape == (5, 2)
+    alone = run(path, "-k", 2, "--encoder", "made_up_encoder:lengths", "--dimensions", 1, "--nugget", 0)
+    assert "1 of 5 items" in alone.stderr  # in one direction, a second adds nothing
     sys.modules.pop("made_up_encoder", None)
 
 

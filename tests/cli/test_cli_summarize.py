@@ -159,7 +159,10 @@ def test_train_info_and_use(tmp_path):
     assert nothing.exit_code == 1
     assert "nothing to learn" in nothing.stderr
     assert "it is a folder" in run("summarize", EXAMPLE, "--html", tmp_path).stderr
-    assert run("info").exit_code == 0
+    bundled = run("info")
+    assert bundled.exit_code == 0
+    assert "{" not in bundled.stdout
+    assert "corpus of news: 70 clusters, summaries of 250 words, weight 30" in bundled.stdout
 
 
 def test_a_new_sentence_feature_is_one_entry(tmp_path, monkeypatch):

@@ -13,7 +13,10 @@ from scipy import sparse
 
 from brute_decoding import algorithm_2, feasible, kernel, log_minor, random_problem
 from dpplearn import DPP, LowRankDPP
+from dpplearn._loops.lazy import NEAR
 from dpplearn.decoding import Selection, greedy_map
+from dpplearn.decoding.candidates import read_model
+from dpplearn.decoding.lazy import as_features, begin
 
 FORMS = {
     "kernel": lambda q, phi: DPP(kernel(q, phi)),
@@ -55,9 +58,12 @@ def test_gains_add_up(form):
 
 @pytest.mark.parametrize("spread", [0.0, 0.05, 0.3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_lazy_front_and_full_passes_agree_with_the_kernel(spread, dtype, rng):
-    """N large enough for the lazy queue, its refreshes and the growth of its arrays."""
-    phi = rng.standard_normal((1500, 40)).astype(dtype)
+@pytest.mark.parametrize("d", [40, 700])
+def test_lazy_front_and_full_passes_agree_with_the_kernel(spread, dtype, d, rng):
+    """N large enough for the lazy queue and, with rows past what a cache holds, its refreshes."""
+    assert (1500 * d > NEAR) == (d == 700)
+    turned = np.linalg.qr(rng.standard_normal((d, 40)))[0]  # 40 directions, in whatever space
+    phi = (rng.standard_normal((1500, 40)) @ turned.T).astype(dtype)
     q = np.exp(spread * rng.standard_normal(1500))
     unit = phi.astype(float) / np.linalg.norm(phi.astype(float), axis=1, keepdims=True)
     cost = rng.integers(1, 4, 1500)
@@ -97,10 +103,31 @@ def test_importing_brings_nothing_heavy():
 
 
 def test_float32_features_are_not_copied(rng):
-    from dpplearn.decoding.candidates import read_model
-
     phi = rng.standard_normal((5000, 80)).astype(np.float32)
     assert read_model((np.ones(5000), phi)).operand.rows is phi
+
+
+@pytest.mark.parametrize("form", ["features", "sparse", "float32", "float16"])
+def test_few_items_without_a_budget_are_chosen_as_with_one_that_takes_all(form, rng):
+    """One way makes in the loop what a run writes on, the other takes it along; equal choices, and directions that
+    are orthogonal however many there are."""
+    for n, d, k in ((40, 30, 25), (12, 40, 12), (60, 9, 20)):
+        q, phi = rng.random(n) + 0.5, rng.normal(size=(n, d))
+        model = (q, phi.astype(np.float16)) if form == "float16" else FORMS[form](q, phi)
+        few, all_limits = greedy_map(model, k=k, include=[3]), greedy_map(model, budget=10.0 * n, k=k, include=[3])
+        assert few.subset.tolist() == all_limits.subset.tolist()
+        assert len(few) == min(k, d)
+        np.testing.assert_array_equal(few.gains, all_limits.gains)
+        kind = np.float16 if form == "float16" else np.float32 if form == "float32" else float
+        L = kernel(q, phi.astype(kind).astype(float) / np.linalg.norm(phi.astype(kind).astype(float), axis=1)[:, None])
+        assert few.gains.sum() == pytest.approx(log_minor(L, few.sorted_subset), abs=1e-8)
+
+
+def test_few_short_rows_are_read_as_they_are_and_multiplied_in_float64(rng):
+    operand = read_model((np.ones(20), rng.normal(size=(20, 5)).astype(np.float32))).operand
+    features = as_features(operand, 4, dual=False)
+    assert np.shares_memory(features.rows, operand.rows)
+    assert begin(features, 5, 4, False, None).short.dtype == np.float64
 
 
 def test_auto_takes_the_short_items_where_all_gains_are_losses():

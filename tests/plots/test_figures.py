@@ -326,7 +326,7 @@ def test_out_must_be_a_folder_that_can_be_written(tmp_path, monkeypatch):
     monkeypatch.setattr(saving, "draw", never)
     file = tmp_path / "file"
     file.write_text("")
-    for out, message in ((file, "it is a file. Give a folder as --out"), (file / "below", "Not a directory")):
+    for out, message in ((file, "it is a file. Give a folder"), (file / "below", "Not a directory")):
         result = invoke("--out", out)
         assert result.exit_code == 1
         assert result.stderr.startswith(f"Error: Cannot write figures to {out}: ")
@@ -334,9 +334,7 @@ def test_out_must_be_a_folder_that_can_be_written(tmp_path, monkeypatch):
     assert file.read_text() == ""
     result = invoke("--out", "")
     assert result.exit_code == 1
-    assert result.stderr == (
-        "Error: The folder for the figures must have a name, found an empty one. Give a folder as --out.\n"
-    )
+    assert result.stderr == ("Error: The folder for the figures must have a name, found an empty one. Give a folder.\n")
 
 
 def test_interrupted(tmp_path, monkeypatch):

@@ -286,6 +286,26 @@ def test_lines_tell_the_time_left(capsys):
     assert said[10].endswith("min left")
 
 
+def test_the_end_of_long_work_says_what_took_longest(capsys):
+    lines = Lines(lambda: 0.0)
+    lines.took("quick", 0.1)
+    lines.end()
+    assert capsys.readouterr().err == ""
+    for what, seconds in (("slow", 50.0), ("slower", 61.0), ("slow", 9.0)):
+        lines.took(what, seconds)
+    lines.end()
+    assert capsys.readouterr().err == "Of 120 s, most went to slower 61 s, slow 59 s.\n"
+
+
+def test_evaluate_says_which_system_took_long(corpus, tmp_path, monkeypatch):
+    few = tmp_path / "few.jsonl"
+    few.write_text("".join(corpus.read_text().splitlines(keepends=True)[:3]))
+    ask = ["evaluate", str(few), "--systems", "begin,dpp-consensus"]
+    assert "most went to" not in CliRunner().invoke(main, ask).stderr
+    monkeypatch.setattr("dpplearn.cli.bars.LONG", 0.0)
+    assert "most went to dpp-consensus" in CliRunner().invoke(main, ask).stderr
+
+
 def deadly(_):
     os.kill(os.getpid(), signal.SIGKILL)
 

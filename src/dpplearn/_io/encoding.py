@@ -48,6 +48,10 @@ _CHARSETS = re.compile(
 GZIP, ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  # how packed files begin
 
 
+class NotWholeError(ValueError):
+    """A packed file ends early, or is damaged. It is to be another one: what was made of its beginning is of no use."""
+
+
 AGAIN = "Fetch or pack it again, or leave it out: what it lacks is not known."
 
 
@@ -63,7 +67,7 @@ def unpacked(file: Any, name: Path | str) -> Iterator[Any]:
     try:
         yield gzip.GzipFile(fileobj=buffered) if head[:2] == GZIP else buffered
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{name} must be a whole gzip file, but cannot be unpacked: {error}. {AGAIN}") from error
+        raise NotWholeError(f"{name} must be a whole gzip file, but cannot be unpacked: {error}. {AGAIN}") from error
 
 
 @contextmanager
@@ -84,7 +88,9 @@ def zstandard_stream(file: Any, name: Path | str) -> Iterator[BufferedReader]:
     try:
         yield BufferedReader(stream)
     except (broken, OSError, EOFError) as error:
-        raise ValueError(f"{name} must be a whole Zstandard file, but cannot be unpacked: {error}. {AGAIN}") from error
+        raise NotWholeError(
+            f"{name} must be a whole Zstandard file, but cannot be unpacked: {error}. {AGAIN}"
+        ) from error
 
 
 def is_packed(path: Path) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from dpplearn._io.atomic import FLEETING, replace_file
+from dpplearn._io.encoding import NotWholeError
 from dpplearn._io.jsonfile import plain
 
 HEAD, LOCK = "work.json", ".lock"
@@ -25,7 +26,8 @@ class WorkFolder:
     Parameters
     ----------
     path : Path or None
-        Made if it does not exist, kept where the work is stopped, and removed when it is done. None is a temporary one.
+        Made if it does not exist, kept where the work is stopped, and removed when it is done, or where what it was
+        made of has to be another file. None is a temporary one.
     identity : mapping
         What the files depend on. A folder with those of other work is refused,
     anew : bool
@@ -110,7 +112,7 @@ class WorkFolder:
         return lock.exists() and os.path.samestat(os.fstat(self._held.fileno()), lock.stat())
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if self.given is None or kind is None:
+        if self.given is None or kind is None or isinstance(error, NotWholeError):
             self._remove()
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(

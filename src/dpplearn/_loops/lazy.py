@@ -45,10 +45,16 @@ from dpplearn._loops.records import (
     WAITING,
     WAITS,
     WORK,
+    Lazy,
+    Quota,
+    Run,
+    Seen,
 )
 from dpplearn._loops.repeats import locate, note, repeats
 from dpplearn._loops.rows import fill_row, odd_squares, project, squares
 from dpplearn._precision import TIE
+
+NEAR = 1_000_000  # entries of rows up to which they are read from a cache, in any order as quickly
 
 
 @jit
@@ -65,7 +71,7 @@ def is_dense(features):
 
 def steps_of_rows(features, run, n, directions):
     """Products of n rows with directions; short sums are compiled, for they depend on the order of their terms."""
-    if features.data.dtype != np.float64:
+    if run.short.dtype != np.float64:
         return np.inf
     d = run.b.size if features.indptr.size == 0 else 1 + features.indices.size / features.diag.size
     return n * d * directions
@@ -170,7 +176,8 @@ def front(features, wanted, quota, run, alive, alone):
     """The best candidate, taken off the heap; -1 where there is none, or minus the code of what Python is to do first.
 
     When the front has cost a good part of what a pass over all would (an eighth, in directions since the last one,
-    because items one by one are slower), a pass refreshes all gains, and the front is short again.
+    because items one by one are slower), a pass refreshes all gains, and the front is short again. Of rows in a cache
+    they are not, and the front alone never asks for more products than a pass would.
     """
     g, done, key, idx, at, block = run.g, run.done, run.key, run.idx, run.at, run.block
     own, diag, cost, weight = features.own, features.diag, wanted.cost, wanted.weight
@@ -179,10 +186,10 @@ def front(features, wanted, quota, run, alive, alone):
     n, known, dual, grouped = alive.size, at[KNOWN], run.P.size > 0, quota.group.size > 0
     most, left = reach(run), wanted.room - run.spent[SPENT] - run.spent[PLEDGED]
     rows, scale, short, dense = features.rows, features.scale, run.short, is_dense(features)
-    ring = short.shape[0] // 2 if dual else known + 1
+    ring, far = short.shape[0] // 2 if dual else known + 1, dual or n * run.b.size > NEAR
     while True:
         since = known - at[LAST]
-        if at[HEAP] < 0 or (at[WORK] > (n // 8) * (since + 1) and (not dual or since < most)):
+        if at[HEAP] < 0 or (far and at[WORK] > (n // 8) * (since + 1) and (not dual or since < most)):
             if not alone:
                 return -REFRESH
             refresh(features, run, alive, 0, n)
@@ -222,9 +229,9 @@ def learn(run, gain):
     """The direction v / sqrt(gain)."""
     v, t, short, P, U = run.v, run.at[KNOWN], run.short, run.P, run.U
     root = 1.0 / np.sqrt(gain)
-    for c in range(v.size):
-        v[c] *= root
     if P.size > 0:
+        for c in range(v.size):
+            v[c] *= root
         ring = short.shape[0] // 2
         place = t % ring
         for c in range(v.size):
@@ -234,7 +241,7 @@ def learn(run, gain):
                 P[c, e] -= x * v[e]
     else:
         for c in range(v.size):
-            U[t, c] = short[t, c] = v[c]
+            U[t, c] = short[t, c] = root * v[c]
     run.at[KNOWN] += 1
 
 
@@ -328,3 +335,29 @@ def choose(features, wanted, quota, seen, run, alive, alone):
             count_in_group(wanted, quota, run, j)
         run.done[j] = CHOSEN
     return ended(wanted, quota, run, alive)
+
+
+def steps_of_few(features, wanted, alive, d):
+    """As `steps_of_choosing`, of up to k items of few rows."""
+    n, k = alive.size, min(wanted.k, alive.size)
+    each = d if features.indptr.size == 0 else 1 + features.indices.size / n
+    return n * each * max(k / 2, 1.0) + 2 * k * k * d + 20 * n
+
+
+@jit(steps=steps_of_few)
+def choose_few(features, wanted, alive, d):
+    """Choose k items of few rows, with room for all directions, where nothing but the size is limited.
+
+    All that a run writes on is made here: to hand over its arrays takes longer than to choose ten items of a hundred.
+    """
+    n, k = alive.size, min(wanted.k, alive.size)
+    none, nothing, matrix, b, v = np.empty(0, np.int64), np.empty(0), np.empty((0, 0)), np.empty(d), np.empty(d)
+    U, at, spent = np.empty((min(k, d), d)), np.zeros(DISTINCT + 1, np.int64), np.zeros(CHEAPEST + 1)
+    at[HEAP] = at[DISTINCT] = -1
+    spent[CHEAPEST] = np.inf
+    quota, seen = Quota(none, none, none, nothing, none, none), Seen(matrix, matrix, none, nothing, 0.0)
+    done, idx, items, gains = np.zeros(n, np.int32), np.empty(n, np.int32), np.empty(k, np.int64), np.empty(k)
+    g, key = features.diag.copy(), np.empty(n)
+    run = Lazy(g, done, key, idx, nothing, items, gains, U, U, matrix, b, v, none, at, spent)
+    end = choose(features, wanted, quota, seen, run, alive, True)
+    return Run(items[: at[TAKEN]], gains[: at[TAKEN]], end, 0)

@@ -45,7 +45,7 @@ class FeatureRows(NamedTuple):
     half: Array  # what each of the 65536 float16 is, where rows are such; else empty
     indptr: Array
     indices: Array
-    data: Array
+    data: Array  # empty beside dense rows; then of the type in which products with them are
     scale: Array  # (n,)
     diag: Array  # (n,) L_ii
     own: Array  # (n,) the part of L_ii that is in no other item's row

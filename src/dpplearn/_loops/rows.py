@@ -26,7 +26,7 @@ def fill_row(features, i, out):
 
 @jit
 def squares(rows, i, U, low, high):
-    """Sum of <rows_i, u_s>^2 over the directions low ... high-1, which are in the type of the rows."""
+    """Sum of <rows_i, u_s>^2 over the directions low ... high-1; products are in the type of the directions."""
     total, s = 0.0, low
     while s + 4 <= high:  # four at a time: a row is read once, and its products stay in registers
         x0 = x1 = x2 = x3 = U.dtype.type(0.0)
@@ -75,11 +75,22 @@ def take_away(v, s, u):
 @jit
 def orthogonalize(v, U, t):
     """Take from v its parts along U[:t]; returns the squared length of what is left."""
-    left, again = dot(v, v), True
+    left, again = dot(v, v), t > 0
     while again:
-        before = left
-        for s in range(t):
+        before, s = left, 0
+        while s + 4 <= t:  # four at a time, being orthonormal: v is read and written once for all
+            x0 = x1 = x2 = x3 = 0.0
+            for c in range(v.size):
+                x0 += U[s, c] * v[c]
+                x1 += U[s + 1, c] * v[c]
+                x2 += U[s + 2, c] * v[c]
+                x3 += U[s + 3, c] * v[c]
+            for c in range(v.size):
+                v[c] -= x0 * U[s, c] + x1 * U[s + 1, c] + x2 * U[s + 2, c] + x3 * U[s + 3, c]
+            s += 4
+        while s < t:
             take_away(v, dot(U[s], v), U[s])
+            s += 1
         left = dot(v, v)
         again = 0.0 < left < AGAIN * before  # digits were lost: once more (Kahan)
     return left
@@ -92,7 +103,8 @@ def project(b, v, P, U, t, shared):
         for c in range(b.size):
             v[c] = dot(P[c], b)
         return dot(b, v)
-    v[:] = b
+    for c in range(b.size):
+        v[c] = b[c]
     if shared:
         return orthogonalize(v, U, t)
     for s in range(t):

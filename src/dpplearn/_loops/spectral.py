@@ -8,7 +8,7 @@ import numpy as np
 
 from dpplearn._loops.jit import jit
 from dpplearn._loops.random import below, exponential, uniform
-from dpplearn._loops.records import NEVER, Tables, Work  # noqa: F401  # caches on disk of earlier versions name Tables here
+from dpplearn._loops.records import NEVER, Work
 from dpplearn._precision import AGAIN
 
 ALIKE = 1e-9  # of a share: what eigenvectors of close eigenvalues are known to, and less than samples can show

@@ -55,6 +55,9 @@ class Progress:
         elif self.verbose:
             print(self.last, file=self.stream, flush=True)
 
+    def took(self, what: str, seconds: float) -> None:
+        """A part of the work took so long; what shows progress may say at the end which took longest."""
+
     def clear(self) -> None:
         """Leave the last iteration on the screen, and nothing half-drawn."""
         if self.moving:

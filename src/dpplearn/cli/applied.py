@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import FloatArray, IntArray, row_lengths
 from dpplearn.cli.items import Items
-from dpplearn.decoding.candidates import Directed
+from dpplearn.decoding.asked import check_groups, greedy
+from dpplearn.decoding.candidates import Candidates, Directed
 from dpplearn.decoding.diversify import DiverseSelection
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.selection import Selection
@@ -30,6 +32,7 @@ class Applied(NamedTuple):
     contributions: FloatArray
     relative: Relative
     again: Callable[[float], Selection]  # the choice at another diversity
+    scores: FloatArray  # log q^2: what the model says of each item by itself
 
     @property
     def names(self) -> list[str]:
@@ -73,9 +76,18 @@ class Applied(NamedTuple):
 
 
 def apply_model(
-    path: Path, items: Items, embedding: str | None, costs: FloatArray | None, method: str, **options: Any
+    path: Path,
+    items: Items,
+    embedding: str | None,
+    costs: FloatArray | None,
+    method: str,
+    per_group: Mapping[str, Any] = {},  # read only
+    **options: Any,
 ) -> Applied:
-    """Choose by the model in a file: numbers and categories are read as they were in training."""
+    """Choose by the model in a file: numbers and categories are read as they were in training.
+
+    `per_group` has the groups of `diversify` and their limits, which the greedy choice keeps.
+    """
     from dpplearn.learning import ConditionalDPP
 
     model = ConditionalDPP.load(path)
@@ -86,18 +98,28 @@ def apply_model(
     else:
         x = by_table(items, model.encoding_, costs)
 
+    rows, log_q = model.similarity_.rows(x), model.quality_.log_q(x)
+    assert rows is not None  # these item sets have features
+    q, limits = np.exp(log_q), check_limits(x.n, costs, options.get("budget"), options.get("k"), (), ())
+    groups, most, least = (per_group.get(name) for name in ("groups", "max_per_group", "min_per_group"))
+    limited = most is not None or least is not None
+    if limited:
+        if method != "greedy":
+            raise ValueError(f"Limits of groups are for --method greedy, found {method}.")
+        limits = replace(limits, groups=check_groups(groups, most, least, limits))
+
     def choose(diversity: float) -> Selection:
-        return model.decode(x, decoder=method, **options | {"diversity": diversity})
+        if not limited:
+            return model.decode(x, decoder=method, **options | {"diversity": diversity})
+        lengths, own = row_lengths(rows), float(model.similarity_.own)
+        return greedy(Candidates(Directed(rows, lengths, q), diversity, nugget=own), limits, None, False)[0]
 
     found = choose(options["diversity"])
-    rows, q = model.similarity_.rows(x), np.exp(model.quality_.log_q(x))
-    assert rows is not None  # these item sets have features
-    limits = check_limits(x.n, costs, options.get("budget"), options.get("k"), (), ())
     directed = Directed(rows, np.ones(x.n), q)  # rows rows^T is what S says of two items: not their cosine
     chosen = DiverseSelection.of(found, found.reason, options["diversity"], {"method": method}, limits, directed)
     names = list(model.quality_.names)
     fields = fields_of(names, [] if model.encoding_ is None else [one.name for one in model.encoding_.features])
-    return Applied(chosen, x, model.quality_.contributions(x), Relative(model, x, fields), choose)
+    return Applied(chosen, x, model.quality_.contributions(x), Relative(model, x, fields), choose, 2.0 * log_q)
 
 
 def fields_of(names: list[str], fields: list[str]) -> dict[str, IntArray]:

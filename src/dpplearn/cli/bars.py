@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = "Learning weights"
 EVERY = 60.0  # seconds between lines
+LONG = 10.0  # seconds from which the end says what they went to
 
 
 class Bars(Progress):
@@ -49,11 +51,15 @@ class Bars(Progress):
 
 
 class Lines(Progress):
-    """A line now and then, for a file that keeps what long work says; nothing for work that is done in a minute."""
+    """A line now and then, for a file that keeps what long work says, and at its end what took longest.
+
+    Nothing for work that is done in a minute, but for its end where that comes after ten seconds.
+    """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(False)
         self.clock, self.told, self.what, self.began = clock, clock(), "", (0, 0.0)
+        self.seconds = Counter[str]()
 
     def stage(self, what: str, done: int, total: int) -> None:
         now = self.clock()
@@ -72,6 +78,16 @@ class Lines(Progress):
         if self.clock() - self.told >= EVERY:
             self.told = self.clock()
             say(f"{WEIGHTS}: {iteration} iterations done, log-likelihood {log_likelihood:.6g}")
+
+    def took(self, what: str, seconds: float) -> None:
+        self.seconds[what] += seconds  # type: ignore[assignment]  # Counter adds any number
+
+    def end(self) -> None:
+        """Say which parts took longest, where they took long."""
+        total = sum(self.seconds.values())
+        if total >= LONG:
+            most = [f"{what} {some:.0f} s" for what, some in self.seconds.most_common(3) if some >= total / 20]
+            say(f"Of {total:.0f} s, most went to {', '.join(most)}.")
 
     def clear(self) -> None:
         self.iteration = 0
@@ -94,7 +110,8 @@ def time_left(seconds: float) -> str:
 def bars() -> Iterator[Progress]:
     """What shows how far the work is, with the time left: bars on a terminal, else a line a minute."""
     if not sys.stderr.isatty():
-        yield Lines()
+        yield (lines := Lines())
+        lines.end()
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray
+from dpplearn._linalg import to_dense
 from dpplearn.cli import say
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import named_encoder
@@ -42,7 +43,7 @@ def read_vectors(
 
 
 def embed(texts: list[str], encoder: str | None, dimensions: int | None, dense: bool = False) -> Any:
-    """Texts by an encoder of the user's, or by tf-idf, of which an SVD keeps as many dimensions as are asked for.
+    """Texts by an encoder of the user's, or by tf-idf; an SVD keeps as many dimensions as are asked for.
 
     Where rows must be dense, sparse ones are reduced without being asked to be.
     """
@@ -52,7 +53,7 @@ def embed(texts: list[str], encoder: str | None, dimensions: int | None, dense: 
         rows: Any = encode(named_encoder(encoder), texts)
     else:
         rows = tfidf(texts)
-    if not sparse.issparse(rows) or (not dense and (encoder is not None or dimensions is None)):
+    if dimensions is None and not (dense and sparse.issparse(rows)):
         return rows
     if dimensions is None and min(rows.shape) > DIMENSIONS:
         say(f"Texts are compared by {DIMENSIONS} numbers each, an SVD of their words: --dimensions D takes others.")
@@ -67,9 +68,9 @@ def reduced(rows: Any, dimensions: int) -> FloatArray:
 
         found = TruncatedSVD(dimensions, random_state=0).fit_transform(rows)
     elif words <= n:
-        found = rows.toarray()
+        found = np.array(to_dense(rows), np.float64)
     else:
-        lam, V = np.linalg.eigh((rows @ rows.T).toarray())  # X X^T = V lam V^T: n columns are enough
+        lam, V = np.linalg.eigh(to_dense(rows @ rows.T))  # X X^T = V lam V^T: n columns are enough
         found = V * np.sqrt(np.maximum(lam, 0.0))
     found[np.asarray(abs(rows).sum(axis=1)).ravel() == 0.0] = 0.0  # rounding is no direction
     return np.asarray(found, np.float64)

@@ -1,5 +1,6 @@
 """dpplearn info: what a model file holds."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,8 @@ def summarizer(model: Path | None) -> Summary:
         **({"rho": f"{found.rho_:g}"} if found.similarity == "fixed" else {"similarity": found.similarity}),
         **({} if meaning is None else {"encoder": f"{meaning.name}, {meaning.width} numbers for a text"}),
         "language": found.language_ or "english",
-        **{name.replace("_", " "): shown(value) for name, value in found.training_.items()},
+        **{name.replace("_", " "): shown(x) for name, x in found.training_.items() if not isinstance(x, dict)},
+        **{f"corpus of {name}": in_words(one) for name, one in corpora_of(found.training_)},
     }
     if found.similarity != "fixed":
         facts |= blanks(similarity)
@@ -66,3 +68,24 @@ READERS: dict[str, Any] = {
 def shown(value: object) -> str:
     """A number in six digits, anything else as it is."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def corpora_of(training: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The corpora that a model was trained on, where there are several."""
+    several = training.get("corpora")
+    return [] if not isinstance(several, dict) else [(name, x) for name, x in several.items() if isinstance(x, dict)]
+
+
+def in_words(corpus: Mapping[str, Any]) -> str:
+    """What a model file says of a corpus that it was trained on, one of several.
+
+    Examples
+    --------
+    >>> in_words({"clusters": 70, "weight": 30.0, "budget": 250, "unit": "words", "source": "MultiLing 2011"})
+    '70 clusters, summaries of 250 words, weight 30; MultiLing 2011'
+    """
+    known = {"clusters": "{} clusters", "budget": f"summaries of {{}} {corpus.get('unit', '')}".rstrip()}
+    parts = [text.format(shown(corpus[name])) for name, text in known.items() if name in corpus]
+    others = [name for name in corpus if name not in (*known, "unit", "source")]
+    parts += [f"{name.replace('_', ' ')} {shown(corpus[name])}" for name in others]
+    return ", ".join(parts) + (f"; {corpus['source']}" if "source" in corpus else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ import numpy as np
 from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli import check_out, say, usage_errors
-from dpplearn.cli.applied import Applied, apply_model
+from dpplearn.cli.applied import apply_model
 from dpplearn.cli.bars import bars
 from dpplearn.cli.embedded import EMBEDDINGS, embed, field, read_vectors
+from dpplearn.cli.explained import as_record, explanation, labels
 from dpplearn.cli.formats import FORMATS, format_of, read_items, write_items
 from dpplearn.cli.items import Items
 from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODER, DecoderName, Size, WholeNumber
@@ -24,13 +24,12 @@ from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.cli.parts import parts_of
 from dpplearn.cli.reports import check_report, write_report
 from dpplearn.decoding.asked import Asked, Each, check_asked
-from dpplearn.decoding.diversify import DiverseSelection, Kept, Skipped, diversify
+from dpplearn.decoding.diversify import diversify
 from dpplearn.decoding.nearby import KERNELS
 from dpplearn.decoding.registry import DECODERS
 from dpplearn.decoding.rounds import in_rounds
 
 SCORES = ("score", "scores")
-ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 
 
 @click.command(name="select")
@@ -51,7 +50,7 @@ ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 )
 @click.option("--text", metavar="FIELD", help="Text, compared by tf-idf.  [default: text, if there are no embeddings]")
 @ENCODER
-@click.option("--dimensions", type=WholeNumber(1), metavar="D", help="Reduce tf-idf to so many numbers, by an SVD.")
+@click.option("--dimensions", type=WholeNumber(1), metavar="D", help="Reduce what texts are made into, by an SVD.")
 @click.option("--cost", metavar="FIELD", help="What an item takes of the budget.")
 @click.option("--budget", type=float, metavar="N", help="Largest total cost.")
 @click.option(
@@ -157,8 +156,8 @@ def command(
     """
     if model is not None and (score is not None or text is not None):
         raise click.UsageError("--model says what counts: leave --score and --text out.")
-    others = {"--group": group, "--nugget": nugget, "--report": report, "--bandwidth": bandwidth}
     if model is not None:
+        others = {"--nugget": nugget, "--bandwidth": bandwidth, "--encoder": encoder, "--dimensions": dimensions}
         given_too = [name for name, value in others.items() if value is not None]
         given_too += ["--kernel"] * (kernel != "linear") + ["--backend dask"] * (backend == "dask")
         given_too += ["-k auto"] * (k == "auto")
@@ -187,20 +186,19 @@ def command(
     costs = None if cost is None else read_costs(found, cost)
     options: dict[str, Any] = {"k": k, "budget": budget, "diversity": diversity}
     options |= {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
-    limits: dict[str, Any] = {"nugget": nugget, "max_per_group": max_per_group, "min_per_group": min_per_group}
-    limits |= {"share": share, "kernel": kernel, "bandwidth": bandwidth}
-    if group is not None:
-        limits["groups"] = found.groups(group)
+    groups = None if group is None else found.groups(group)
+    per_group: dict[str, Any] = {"groups": groups, "max_per_group": max_per_group, "min_per_group": min_per_group}
+    limits: dict[str, Any] = {"nugget": nugget, "share": share, "kernel": kernel, "bandwidth": bandwidth, **per_group}
     applied = None
     scores = None if model is not None else read_scores(found, score)
     if model is not None and found.records:
-        applied = apply_model(model, found, embedding, costs, method, **options)
+        applied = apply_model(model, found, embedding, costs, method, per_group, **options)
         if method == "sampled" and not len(applied.chosen):  # no sample was small enough: draw smaller ones
-            applied = apply_model(model, found, embedding, costs, method, tilt=True, **options)
-        chosen = applied.chosen
+            applied = apply_model(model, found, embedding, costs, method, per_group, tilt=True, **options)
+        chosen, scores = applied.chosen, applied.scores
     elif backend == "dask":
         parts, columns = parts_of(items, found, field(found, embedding, EMBEDDINGS) or EMBEDDINGS[0])
-        each = Each(costs, groups=limits.pop("groups", None))
+        each = Each(costs, groups=limits.pop("groups"))
         asked = check_asked(Asked(k, budget, diversity, method, 1.0, options={}, **limits))
         with bars() as show:
             try:
@@ -229,7 +227,7 @@ def command(
             file.write(output)
     say(f"{len(chosen)} of {len(found.records)} items: {chosen.reason}.")
     if report is not None:
-        files = write_report(report, found, chosen, scores, None if group is None else found.groups(group))
+        files = write_report(report, found, chosen, scores, groups)
         say(f"Wrote {', '.join(file.name for file in files)} in {report}.")
     if explain and not as_json:
         said = list(explanation(replace(found, places=names), chosen, applied))
@@ -269,85 +267,3 @@ def read_costs(items: Items, name: str) -> FloatArray:
         if x <= 0:
             raise ValueError(f"{place}: the field {name!r} must be positive, found {x:g}.")
     return costs
-
-
-def labels(items: Items, id_: str | None, title: str | None) -> Sequence[str]:
-    """How an item is called in reasons: its place, with its id and title where they are asked for."""
-    parts = [] if id_ is None else [items.unique(id_)]
-    if title is not None:
-        parts.append(items.labels(title))
-    if not parts:
-        return items.places
-    shown = zip(items.places, *parts, strict=True)
-    return [f"{place} ({', '.join(' '.join(part.split())[:60] for part in more)})" for place, *more in shown]
-
-
-def explanation(items: Items, chosen: DiverseSelection, applied: Applied | None) -> Iterator[str]:
-    """What each item that was kept is most like, what to do where two are alike, and why the others were skipped."""
-    usual = 0.0 if applied is None else applied.usual
-    if applied is not None:
-        yield f"Similarities are those of the model: {usual:.2f} on average between two of these items."
-    for kept in chosen.kept:
-        alike = "" if kept.nearest < 0 else "; like none of the others kept"
-        if kept.similarity >= 0.005:  # 0.01, as it is printed
-            alike = f"; of the others kept, most like {place(items, kept.nearest)} ({kept.similarity:.2f})"
-        why = chosen.why(kept.item) if applied is None else ", ".join(x.words for x in applied.because(kept.item))
-        yield f"{items.places[kept.item]}: kept{f' for {why}' if why else ''}{alike}."
-    closest = max(chosen.kept, key=lambda kept: kept.similarity, default=None)
-    much = usual + ALIKE * (1.0 - usual)  # where all items are alike, two of them are no more so
-    if closest is not None and closest.similarity >= much and chosen.skipped and chosen.diversity < 1.0:
-        yield (
-            f"Note: {place(items, closest.item)} and {place(items, closest.nearest)} were both kept, though "
-            f"{closest.similarity:.2f} similar: {advice(chosen, closest, applied)}."
-        )
-    for skipped in chosen.skipped:
-        yield f"{items.places[skipped.item]}: {describe(items, skipped)}."
-
-
-def advice(chosen: DiverseSelection, closest: Kept, applied: Applied | None) -> str:
-    """What --diversity does for two items that are alike; with a model, what it would do is looked at."""
-    if applied is None:
-        return f"a --diversity above {chosen.diversity:g} makes that count for more"
-    enough = applied.apart((closest.item, closest.nearest))
-    if enough is None:
-        return "they would be with any --diversity: what the model learned makes the others worth less beside them"
-    return f"with --diversity {enough:g} only one of them would be"
-
-
-def place(items: Items, item: int) -> str:
-    """Where an item was found, without the name of the file."""
-    return items.places[item].removeprefix(f"{items.name}, ")
-
-
-def describe(items: Items, skipped: Skipped) -> str:
-    """The reason, with the place of the nearest item instead of its number."""
-    if skipped.nearest < 0:
-        return skipped.reason
-    return skipped.reason.replace(f"item {skipped.nearest}", place(items, skipped.nearest))
-
-
-def as_record(items: Items, chosen: DiverseSelection, explain: bool, applied: Applied | None) -> dict[str, Any]:
-    selected: list[dict[str, Any]] = [
-        {"item": int(i), "place": items.places[i], "gain": float(g) if np.isfinite(g) else None}
-        for i, g in zip(chosen.subset, chosen.gains, strict=True)
-    ]
-    record: dict[str, Any] = {"selected": selected, "cost": chosen.cost, "reason": chosen.reason}
-    if explain:
-        for one, kept in zip(selected, chosen.kept, strict=True):
-            one |= likeness(kept) | {"why": chosen.why(kept.item)}
-            if applied is not None:
-                because = applied.because(kept.item)
-                one |= {"contributions": applied.reasons(kept.item), "reasons": [vars(reason) for reason in because]}
-                one["why"] = ", ".join(reason.words for reason in because)
-        record["skipped"] = [
-            {"item": skipped.item, "place": items.places[skipped.item]}
-            | likeness(skipped)
-            | {"reason": describe(items, skipped)}
-            for skipped in chosen.skipped
-        ]
-    return record
-
-
-def likeness(item: Kept | Skipped) -> dict[str, Any]:
-    """The nearest item that was kept, if there is one, and how similar the two are."""
-    return {"nearest": item.nearest if item.nearest >= 0 else None, "similarity": item.similarity}

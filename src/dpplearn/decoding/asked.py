@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn._loops.records import DEPENDENT, NO_GAIN
 from dpplearn.decoding.candidates import Candidates, Directed, as_unit, check_nugget
 from dpplearn.decoding.diversity import check_diversity
@@ -73,7 +73,7 @@ def check_asked(asked: Asked) -> Asked:
     if asked.auto and asked.k != "auto":
         raise ValueError(f'k must be a whole number or "auto", found {asked.k!r}.')
     strength = float(asked.scale)
-    if not (np.isfinite(strength) and strength >= 0.0):
+    if not 0.0 <= strength < np.inf:
         raise ValueError(f"scale must be a number that is not negative, found {asked.scale!r}.")
     if asked.nugget is not None:
         check_nugget(asked.nugget)
@@ -89,7 +89,7 @@ def qualities(z: FloatArray, asked: Asked) -> FloatArray:
     """q_i = sqrt(2) exp(min(1/2, 1 - d) scale z_i), in place of the standardized scores."""
     z *= factor_of(z, float(asked.scale), asked.diversity)
     q = np.exp(z, out=z)
-    q *= np.sqrt(2.0)
+    q *= 2.0**0.5
     return q
 
 
@@ -138,7 +138,13 @@ def choose(directed: Directed, asked: Asked, each: Each, given: Any = None) -> D
     else:
         call = {"k": size, "include": each.include, "exclude": exclude, "diversity": knob}
         found = decoder(asked.method)(candidates, each.cost, asked.budget, **call, **asked.options)
-        found = found if size is None else told_if_fewer(found, limits, asked.method)
+        if size is not None:
+
+            def further(Y: IntArray) -> int:
+                from_it = replace(limits, include=np.sort(Y))
+                return len(greedy(candidates, from_it, None, asked.nugget is None and d >= 0.5)[0])
+
+            found = told_if_fewer(found, limits, asked.method, further)
     return DiverseSelection.of(found, found.reason, d, parameters, limits, directed)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -25,6 +26,7 @@ from dpplearn.operand import Dense, Operand, Rows, TwoSided
 
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
 SMALLEST = 1e-8  # nugget
+NONE = np.empty(0, np.int64)
 COPIED = 2**20  # bytes of features up to which a copy is made; larger ones are read in place
 
 
@@ -52,10 +54,10 @@ class Directed(NamedTuple):
         if tilt:
             diag, power = np.exp(tilt) * diag, np.exp(tilt / 2) * power
         own = (1.0 - b) * diag
-        if lengths.min() > 0.0:
-            inverse = np.sqrt(b) / lengths
+        if np.count_nonzero(lengths) == lengths.size:
+            inverse = b**0.5 / lengths
         else:
-            inverse = np.divide(np.sqrt(b), lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
+            inverse = np.divide(b**0.5, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
             own = np.where(lengths > 0.0, own, diag)
         return Rows(self.rows, power * inverse, diag, own)
 
@@ -243,19 +245,24 @@ def read_features(phi: Any, name: str = "phi", start: int = 0) -> tuple[Features
             rows.sum_duplicates()
     else:
         rows = np.asarray(phi)
-        if rows.dtype not in (np.float16, np.float32, np.float64) or rows.ndim != 2:
+        if rows.dtype.char not in "efd" or rows.ndim != 2:  # float16, float32, float64
             rows = check_array(phi, name, 2)
         rows = np.ascontiguousarray(rows)
     if 0 in rows.shape:
         raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
-    if (rows.data if sparse.issparse(rows) else rows).nbytes <= COPIED:
-        rows = rows.copy()
-    lengths = np.sqrt(square_lengths(rows))
-    if not lengths.max() < np.inf:  # NaN is not
-        bad = start + np.flatnonzero(~np.isfinite(lengths))
-        which = f"row {bad[0]} is" if bad.size == 1 else f"rows {some(bad)} are"
+    rows, squares = copied(rows) if is_small(rows) else (rows, square_lengths(rows))
+    lengths = np.sqrt(squares)
+    bad = not_finite(lengths)
+    if bad.size:
+        which = f"row {start + bad[0]} is" if bad.size == 1 else f"rows {some(start + bad)} are"
         raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not.")
     return rows, lengths
+
+
+def not_finite(x: FloatArray) -> IntArray:
+    """Where numbers are infinite, or none."""
+    finite = np.isfinite(x)
+    return NONE if np.count_nonzero(finite) == x.size else np.flatnonzero(~finite)
 
 
 def some(rows: IntArray, most: int = 8) -> str:
@@ -280,13 +287,12 @@ def read_rows(q: ArrayLike, phi: Any) -> Directed:
 
 def square_lengths(rows: Features) -> FloatArray:
     """|rows_i|^2 in float64, on all cores where there is enough to do."""
-    from dpplearn._loops.greedy import row_squares
-
-    if sparse.issparse(rows):
+    if not isinstance(rows, np.ndarray):
         squares = rows.data.astype(np.float64) ** 2
         return np.asarray(sparse.csr_array((squares, rows.indices, rows.indptr), rows.shape).sum(axis=1)).ravel()
     out = np.empty(rows.shape[0])
     blocks = -(-rows.size // 4_000_000)
+    row_squares = loops().row_squares
     if blocks <= 1:
         row_squares(view(single(rows)), out)
         return out
@@ -296,9 +302,31 @@ def square_lengths(rows: Features) -> FloatArray:
     return out
 
 
+def is_small(rows: Features) -> bool:
+    """Whether features are copied, and not read in place."""
+    return bool((rows if isinstance(rows, np.ndarray) else rows.data).nbytes <= COPIED)
+
+
+def copied(rows: Features) -> tuple[Features, FloatArray]:
+    """A copy, and the squared lengths of its rows."""
+    if not isinstance(rows, np.ndarray) or rows.dtype.char == "e":
+        return (same := rows.copy()), square_lengths(same)
+    copy, squares = np.empty(rows.shape, rows.dtype), np.empty(rows.shape[0])
+    loops().copy_rows(view(rows), copy, squares)
+    return copy, squares
+
+
+@cache
+def loops() -> Any:
+    """The compiled loops, imported with the first rows."""
+    from dpplearn._loops import greedy
+
+    return greedy
+
+
 def single(rows: Features) -> Features:
     """float16 as float32, which products and loops know."""
-    return rows.astype(np.float32) if rows.dtype == np.float16 else rows
+    return rows.astype(np.float32) if rows.dtype.char == "e" else rows
 
 
 def as_unit(rows: Any, lengths: FloatArray) -> np.ndarray:

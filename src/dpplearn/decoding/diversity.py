@@ -21,7 +21,7 @@ from dpplearn._checks import FloatArray
 
 def check_diversity(diversity: Any) -> float:
     """A number in [0, 1]."""
-    number = isinstance(diversity, Real) and not isinstance(diversity, bool)
+    number = type(diversity) is float or (isinstance(diversity, Real) and not isinstance(diversity, bool))
     if not (number and 0.0 <= diversity <= 1.0):
         raise ValueError(
             f"diversity must be a number from 0 (quality alone) to 1 (similarity alone), found {diversity!r}."

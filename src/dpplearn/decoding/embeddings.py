@@ -10,8 +10,10 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, check_vector
 from dpplearn._io.arrow import arrow_rows, is_arrow
-from dpplearn.decoding.candidates import read_features, some
+from dpplearn._precision import EPS, EPS32
+from dpplearn.decoding.candidates import not_finite, read_features, some
 
+EPSILON = {"d": EPS, "f": EPS32}  # of what scores usually are
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 
 
@@ -21,7 +23,7 @@ def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, Floa
     if type(embeddings) is not np.ndarray or type(scores) is not np.ndarray:
         embeddings = as_plain(embeddings, scores)
     n = embeddings.shape[0] if embeddings.ndim else -1
-    if np.shape(scores) == (0,) and n == 0:
+    if n == 0 and np.shape(scores) == (0,):
         return embeddings, np.empty(0), np.empty(0)
     if embeddings.ndim != 2 and n != 0:
         raise ValueError(f"embeddings must have one row for each item, found shape {embeddings.shape}.")
@@ -49,11 +51,13 @@ def read_scores(scores: Any, n: int) -> FloatArray:
         raise ValueError(
             f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
         )
-    if s.dtype.kind == "f" and not np.isfinite(s).all():
-        bad = np.flatnonzero(~np.isfinite(s))
+    if s.dtype.kind != "f" or s.ndim != 1:
+        return standardize(check_vector(scores, "scores", n), EPS)
+    values = s.astype(np.float64)
+    bad = not_finite(values)
+    if bad.size:
         raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
-    values = s.astype(np.float64) if s.dtype.kind == "f" and s.ndim == 1 else check_vector(scores, "scores", n)
-    return standardize(values, np.finfo(s.dtype if s.dtype.kind == "f" else np.float64).eps)
+    return standardize(values, EPSILON.get(s.dtype.char) or float(np.finfo(s.dtype).eps))
 
 
 def check_whole(rows: Any) -> None:

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_jobs, view
 from dpplearn._linalg import to_dense
@@ -43,10 +42,11 @@ ROOM = 2**22  # entries of directions that are made room for at the start
 RECENT = 64  # directions kept beside P: to make up for as many costs less than P, one item at a time
 CANDIDATES = 1024  # items evaluated by P at once
 CHUNK = 256  # and by one thread: the same blocks whatever the number of threads, and so the same rounding
-FEW = 1_000_000  # entries of rows up to which all are read as float64
+FEW = 1_000_000  # entries of rows up to which products with them are float64
 AXES = 8  # along which rows are told apart: chance lets two pass for the same along all about never
 SAME = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 8 * EPS32, np.dtype(np.float16): 2.0**-9}  # along an axis
-NO_ITEMS, NO_HALVES, NO_TIES = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0)
+DOUBLE = np.dtype(np.float64)
+NO_ITEMS, NO_HALVES, NO_TIES, NO_MATRIX = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0), np.empty((0, 0))
 
 
 class Prior(NamedTuple):
@@ -79,6 +79,10 @@ def greedy_rows(
     k = min(wanted.k, n)
     dual = prior is not None or (k > d and bool((operand.own > 0.0).any()))
     features = as_features(operand, k, dual)
+    grouped = quota is not NO_QUOTA or wanted.group.size > 0
+    if n * d <= FEW and equal and wanted.room == np.inf and not (dual or grouped or distinct):
+        few: Run = loop.choose_few(features, wanted, alive, d)
+        return few
     run = begin(features, d, k, dual, prior)
     if not equal:
         run = run._replace(tie=-wanted.cost)
@@ -98,7 +102,8 @@ def greedy_rows(
                 evaluate(features, operand, run, run.block[: run.at[BLOCK]], workers)
                 loop.put_back(features, wanted, quota, run, alive)
             elif code == GROW:
-                run = run._replace(U=doubled(run.U, d), short=doubled(run.short, d))
+                U = doubled(run.U, d)
+                run = run._replace(U=U, short=U if run.short is run.U else doubled(run.short, d))
             else:
                 t, first = run.at[TAKEN], run.at[DISTINCT]
                 return Run(run.items[:t], run.gains[:t], code, 0 if first < 0 else int(t - first))
@@ -136,7 +141,8 @@ def begin(features: FeatureRows, d: int, k: int, dual: bool, prior: Prior | None
         U, short = np.empty((0, d)), np.zeros((2 * RECENT, d))
         P = np.eye(d) if prior is None else prior.P.copy()
     else:
-        U, short, P = np.empty((room, d)), np.empty((room, d), features.data.dtype), np.empty((0, 0))
+        U, P = np.empty((room, d)), NO_MATRIX
+        short = U if features.data.dtype == DOUBLE else np.empty((room, d), features.data.dtype)
     # what was given is in no direction: P has to be asked
     done = np.zeros(n, np.int32) if prior is None else np.full(n, -RECENT - 1, np.int32)
     at = np.zeros(DISTINCT + 1, np.int64)
@@ -168,19 +174,20 @@ def axes(d: int) -> FloatArray:
 def as_features(operand: Rows, k: int, dual: bool) -> FeatureRows:
     """Rows as the loop reads them: csr arrays beside no dense rows, or the other way.
 
-    Few of a short type are read as float64: then no choice hangs on the order in which a short sum was taken.
+    Products with few rows of a short type are float64: no choice then hangs on the order of the terms of a short sum.
     """
     rows, kind = operand.rows, operand.rows.dtype
-    noise = row_rounding(np.dtype(np.float64) if dual else kind, rows.shape[1], k)
+    noise = row_rounding(DOUBLE if dual else kind, rows.shape[1], k)
     if rows.shape[0] * rows.shape[1] <= FEW:
-        rows = rows.astype(np.float64, copy=False)
-        kind = rows.dtype
+        if kind.char == "e" or not isinstance(rows, np.ndarray):  # others are read as they are
+            rows = rows.astype(DOUBLE, copy=False)
+        kind = DOUBLE
     dense, indptr, indices, half = rows, NO_ITEMS, NO_ITEMS, NO_HALVES
-    if kind == np.float16:  # no loop knows the type: its bits are looked up
+    if kind.char == "e":  # no loop knows the type: its bits are looked up
         kind, dense = NO_HALVES.dtype, rows.view(np.uint16)
         half = np.arange(2**16, dtype=np.uint16).view(np.float16).astype(kind)
     data = np.empty(0, kind)
-    if sparse.issparse(rows):
+    if not isinstance(rows, np.ndarray):
         dense, data = np.empty((0, 0), kind), rows.data
         indptr, indices = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
     return FeatureRows(view(dense), half, indptr, indices, view(data), operand.scale, operand.diag, operand.own, noise)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -15,6 +16,8 @@ from dpplearn._notebook import short_repr
 from dpplearn.decoding.groups import Groups
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
+
+LONG = 100_000  # of a budget of whole costs, up to which the sums of all sets are listed
 
 NO_GROUP = np.empty(0, np.int64)
 
@@ -63,8 +66,9 @@ class Limits:
     def alive(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """1 for each candidate."""
         alive = np.ones(self.cost.size, np.uint8)
-        alive[self.include] = 0
-        alive[self.exclude] = 0
+        for items in (self.include, self.exclude):
+            if items.size:
+                alive[items] = 0
         return alive
 
     @cached_property
@@ -85,6 +89,21 @@ class Limits:
     def fits(self, subset: IntArray) -> bool:
         """Whether a set is within the budget and the size, and no two of its items exclude each other."""
         return subset.size <= self.k and bool(fits(self.cost[subset].sum(), self.budget)) and not self.clash(subset)
+
+    def may_cost(self, low: float, high: float) -> bool:
+        """Whether whole costs of some items add up to what is from low to high; yes, where they are not whole or large.
+
+        The sums of all sets are the bits of one number: a further item leaves them, and sets them its cost further on.
+        """
+        whole = np.rint(self.cost)
+        base = self.total(self.include)
+        least, most = math.ceil(at_least(low) - base), math.floor(min(roomy(high), float(whole.sum())) - base)
+        if most > LONG or (whole != self.cost).any():
+            return True
+        sums, mask = 1, (1 << max(most + 1, 0)) - 1
+        for cost in whole[(self.alive == 1) & (whole <= most)].astype(int).tolist():
+            sums |= sums << cost & mask
+        return (sums & mask) >> max(least, 0) != 0
 
     @property
     def group(self) -> IntArray:
@@ -130,7 +149,7 @@ def check_limits(
     A, B = check_subset(include, n, "include"), check_subset(exclude, n, "exclude")
     if A.size and B.size:
         check_disjoint(A, B, n)
-    if not fits(costs[A].sum(), limit):
+    if A.size and not fits(costs[A].sum(), limit):
         raise ValueError(
             f"include must fit the budget, but its items cost {costs[A].sum():g} and the budget is {limit:g}. "
             "Raise the budget or include less."

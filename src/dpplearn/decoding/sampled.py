@@ -24,7 +24,7 @@ from dpplearn.lowrank import LowRankDPP
 from dpplearn.process import remaining
 from dpplearn.sampling.spectral import block_starts, make_tables, sample_spectral, settled, stream_states
 
-PILOT = 20_000  # samples that tell the usual number of items
+PILOT = 20_000  # samples that tell the usual number of items, or what is near where none is right
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,12 +128,15 @@ def best_sample(
     target = top_cost if low == 0.0 else (low + max(top_cost, low)) / 2
     if not limits.alive.any():
         return only_include(candidates, limits, low, "include and exclude name every item", 0, 0)
+    possible = low == 0.0 or limits.may_cost(low, high)
+    if not possible:
+        n_samples = min(n_samples, PILOT)  # enough to say what is near
     source = Source.of(candidates, limits, target if tilt else None, fill_tilt(candidates, limits))
     usual = source.usual_size(min(n_samples, PILOT), low, high, limits.k, generator, jobs) if typical else None
     sizes = (0, limits.k) if usual is None else (usual, usual)
     found = source.best(n_samples, low, high, sizes, m, generator, jobs)
     if not found.sets:
-        reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt)
+        reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt, possible)
         if found.feasible:
             reason = f"{found.feasible} of {n_samples} samples were feasible, but all have probability 0 to rounding"
         return only_include(candidates, limits, low, reason, n_samples, found.feasible)
@@ -180,12 +183,17 @@ def check_window(limits: Limits, min_cost: float | None, max_cost: float | None)
     return low, high
 
 
-def nothing_fits(limits: Limits, low: float, high: float, n_samples: int, nearest: float, tilt: bool) -> str:
+def nothing_fits(
+    limits: Limits, low: float, high: float, n_samples: int, nearest: float, tilt: bool, possible: bool
+) -> str:
+    """Why no sample counts, and what to change."""
     everything = float(limits.cost.sum() - limits.total(limits.exclude))
     seen = f"the nearest cost {nearest:g}" if np.isfinite(nearest) else f"all had more than {limits.k} items"
     message = f"none of {n_samples} samples cost between {low:g} and {high:g}; {seen}. "
     if everything < low:
         return message + f"All candidates together cost {everything:g}: lower min_cost"
+    if not possible:
+        return message + "No set of them costs that: widen the window"
     advice = "widen the window" if tilt else "pass tilt=True to draw sets of the right cost, or widen the window"
     return message + advice[0].upper() + advice[1:]
 

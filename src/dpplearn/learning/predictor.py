@@ -164,9 +164,16 @@ class ConditionalPredictor:
         found = choose(dpp, cost=x.cost, budget=budget, **options)
         if options.get("k") is None or not isinstance(decoder, str):
             return found
-        fixed = options.get("include", ()), options.get("exclude", ()), options.get("exclusive")
-        limits = check_limits(x.n, x.cost, budget, options["k"], *fixed)
-        return told_if_fewer(found, limits, registry.normal_name(decoder))
+        fixed: dict[str, Any] = {
+            name: options.get(name, usual) for name, usual in (("exclude", ()), ("exclusive", None))
+        }
+        limits = check_limits(x.n, x.cost, budget, options["k"], options.get("include", ()), **fixed)
+
+        def further(Y: IntArray) -> int:
+            knob = options.get("diversity", 0.5)
+            return len(greedy_map(dpp, x.cost, budget, k=options["k"], include=Y, diversity=knob, **fixed))
+
+        return told_if_fewer(found, limits, registry.normal_name(decoder), further)
 
     def predict(
         self,

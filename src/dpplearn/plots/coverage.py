@@ -34,7 +34,7 @@ def draw_coverage(chosen: DiverseSelection, groups: Sequence[str] | None = None)
     similarity = np.sort(chosen.nearest.similarity[rest])
     if similarity.size:
         axes[1].plot(similarity, 1.0 - np.arange(similarity.size) / similarity.size, color=BLUE)
-    axes[1].set(xlabel="cosine with the nearest chosen", ylabel="left out, at least so near", title="Coverage")
+    axes[1].set(xlabel="similarity to the nearest chosen", ylabel="left out, at least so near", title="Coverage")
     axes[1].set_ylim(0.0, 1.05)
     if groups is not None:
         names, numbers, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)

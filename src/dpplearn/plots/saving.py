@@ -105,14 +105,14 @@ def darkened(rgb: FloatArray) -> FloatArray:
 def check_folder(folder: str | os.PathLike[str]) -> Path:
     """Make a folder if need be, and try whether files can be written there."""
     if not os.fspath(folder):  # Path("") is the current folder
-        raise ValueError("The folder for the figures must have a name, found an empty one. Give a folder as --out.")
+        raise ValueError("The folder for the figures must have a name, found an empty one. Give a folder.")
     path = Path(folder)
     if path.exists() and not path.is_dir():
-        raise NotADirectoryError(f"Cannot write figures to {path}: it is a file. Give a folder as --out.")
+        raise NotADirectoryError(f"Cannot write figures to {path}: it is a file. Give a folder.")
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        raise OSError(f"Cannot write figures to {path}: {error.strerror}. Give another folder as --out.") from error
+        raise OSError(f"Cannot write figures to {path}: {error.strerror}. Give another folder.") from error
     return path

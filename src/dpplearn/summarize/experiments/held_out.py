@@ -225,7 +225,7 @@ def topics_of(clusters: Sequence[Scored]) -> list[str]:
     found = list(dict.fromkeys(map(topic_of, clusters)))
     if len(found) < 2:
         raise ValueError(
-            f"--leave-one-out trains on the other topics and needs two, but all clusters are on {found[0]!r} "
+            f"Leaving one topic out trains on the others and needs two, but all clusters are on {found[0]!r} "
             "(the id before its first dot)."
         )
     return found

@@ -32,7 +32,7 @@ def read_peers(
         Whether a cluster without a summary is worth a word, and none at all an error.
     """
     if not path.exists():
-        raise FileNotFoundError(f"{path} does not exist. Give a folder of summaries or a JSON Lines file as --peers.")
+        raise FileNotFoundError(f"{path} does not exist. Give a folder of summaries or a JSON Lines file.")
     given = read_folder(path, encoding) if path.is_dir() else read_candidates(path, encoding)
     names = {name.lower(): name for name in ids}
     found: dict[str, dict[str, str]] = {}

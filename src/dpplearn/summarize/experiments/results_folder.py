@@ -53,13 +53,13 @@ class ResultsFolder:
         if path is None:
             return
         if path.exists() and not path.is_dir():
-            raise ValueError(f"{path} must be a folder for the results, but is a file. Give another --out.")
+            raise ValueError(f"{path} must be a folder for the results, but is a file. Give another.")
         path.mkdir(parents=True, exist_ok=True)
         log = path / PROGRESS
         if log.exists():
             self._read(log)
         elif (path / RESULTS).exists():
-            raise ValueError(f"{path} holds {RESULTS} but not how it came about. Give an empty folder as --out.")
+            raise ValueError(f"{path} holds {RESULTS} but not how it came about. Give an empty folder.")
         else:
             self._append([{"settings": self.settings}])
 
@@ -72,12 +72,12 @@ class ResultsFolder:
             found = dict(records[0]["settings"]) if records else self.settings
             self.done = {(r["id"], r["system"]): r["summary"] for r in records[1:]}
         except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{log} cannot be read ({error}). Give an empty folder as --out.") from None
+            raise ValueError(f"{log} cannot be read ({error}). Give an empty folder.") from None
         if found != self.settings:
             names = sorted(n for n in {*found, *self.settings} if found.get(n) != self.settings.get(n))
             said = ", ".join(f"{n} (there {found.get(n)!r:.60}, now {self.settings.get(n)!r:.60})" for n in names)
             raise ValueError(
-                f"{log.parent} holds results of other settings: {said}. Give another --out, or remove that folder."
+                f"{log.parent} holds results of other settings: {said}. Give another folder, or remove that one."
             )
         if kept != whole or not records:
             with replace_file(log, "wb") as file:

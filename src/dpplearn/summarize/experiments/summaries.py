@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing import parent_process
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from dpplearn._run.progress import Progress, as_progress
@@ -34,15 +36,26 @@ class Given(NamedTuple):
     unit: Unit
 
 
-def summarize_pieces(work: Work, given: Given) -> dict[str, dict[str, str]]:
-    """Summaries by cluster and system; models that are still a recipe are trained here first."""
-    models, found = models_of(work.key, given), dict[str, dict[str, str]]()
+class Made(NamedTuple):
+    """Summaries by cluster and system, and the seconds that each system took."""
+
+    summaries: dict[str, dict[str, str]]
+    seconds: Counter[str]
+
+
+def summarize_pieces(work: Work, given: Given) -> Made:
+    """Models that are still a recipe are trained here first."""
+    models, found = models_of(work.key, given), Made({}, Counter())
     for piece, asked in work.pieces:
         for place, cluster in enumerate(piece.clusters()):
             if place in asked:
                 name, systems = asked[place]
                 read = models.summarizer.features_.read(cluster)
-                found[name] = {system: summary_of(system, models, read, given.budget, given.unit) for system in systems}
+                mine = found.summaries[name] = dict[str, str]()
+                for system in systems:
+                    start = perf_counter()
+                    mine[system] = summary_of(system, models, read, given.budget, given.unit)
+                    found.seconds[system] += perf_counter() - start  # type: ignore[assignment]  # Counter adds any
     return found
 
 
@@ -105,9 +118,11 @@ def make_summaries(
     show.stage("Summarizing", done, total)
     try:
         for _, found in workers.each(summarize_pieces, left(), Given(models, budget, unit)):
-            for name, summaries in found.items():
+            for name, summaries in found.summaries.items():
                 folder.add(name, summaries)
-            done += len(found)
+            for system, seconds in found.seconds.items():
+                show.took(system, seconds)
+            done += len(found.summaries)
             show.stage("Summarizing", done, total)
     except OSError as error:
         kept = "" if folder.path is None else f" {folder.path} keeps what is done: run the same command again to go on."

@@ -54,8 +54,8 @@ class Models(NamedTuple):
         """The logistic regression, which a system needs."""
         if self.logistic is None:
             raise ValueError(
-                f"There are no weights for {system}: model files hold those of the summarizer alone. Name the corpus "
-                "to learn them from with --train, or leave lr-mmr and lr-dpp out of --systems."
+                f"There are no weights for {system}: model files hold those of the summarizer alone. Learn them from "
+                "a corpus (train=CORPUS), or leave lr-mmr and lr-dpp out of the systems."
             )
         return self.logistic
 
