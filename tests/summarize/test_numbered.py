@@ -53,7 +53,7 @@ def test_firsts_as_unique(size, most):
 def test_repeats_are_told_by_sums():
     text = "Rain fell on Oslo at night. At night on Oslo fell rain. The river rose by a metre."
     twice = split_cluster(Cluster.from_texts([text]))
-    assert twice.repeats
-    assert len(twice.considered(range(3))) == 2
+    assert twice.twins == [0, 0, 2]
+    assert twice.considered([1, 2, 0]) == {0: 1, 2: 2}
     once = split_cluster(Cluster.from_texts(["Rain fell on Oslo at night. The river rose by a metre."]))
-    assert not once.repeats
+    assert once.twins == [0, 1]

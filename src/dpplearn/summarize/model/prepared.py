@@ -136,7 +136,7 @@ class Prepared:
         excluded = self.excluded(pinned, excluded)
         others = np.setdiff1d(np.arange(self.n), [*pinned, *excluded])
         allowed, order = np.zeros(self.n, np.bool_), [*pinned, *others]
-        allowed[[*pinned, *self.read.considered(order).values()] if self.read.repeats else order] = True
+        allowed[[*pinned, *self.read.considered(order).values()]] = True
         allowed[excluded] = False
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")

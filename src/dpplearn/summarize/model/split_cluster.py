@@ -14,7 +14,7 @@ from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
-from dpplearn.summarize.model.numbered import Numbered
+from dpplearn.summarize.model.numbered import Numbered, firsts
 from dpplearn.summarize.text.leaning import leaning_language, leans
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
@@ -60,11 +60,17 @@ class SplitCluster:
         return tuple(" ".join(sorted(one)) for one in self.words)
 
     @cached_property
-    def repeats(self) -> bool:
-        """Whether two sentences may have the same words: sums of squares tell nearly all others, without sorting."""
+    def twins(self) -> list[int]:
+        """The first sentence that has the words of each: itself, of nearly all.
+
+        Sums of squares tell nearly all others apart, so that few are sorted.
+        """
         (numbers, ends, _), _ = self.numbered
-        sums = np.diff(np.append(0, np.cumsum(numbers * numbers))[ends])
-        return np.unique(sums).size < len(self)
+        _, kind = firsts(np.diff(np.append(0, np.cumsum(numbers * numbers))[ends]))
+        found, first = list(range(len(self))), dict[bytes, int]()
+        for i in np.flatnonzero(np.bincount(kind)[kind] > 1).tolist():
+            found[i] = first.setdefault(np.sort(numbers[ends[i] : ends[i + 1]]).tobytes(), i)
+        return found
 
     @cached_property
     def leaning(self) -> npt.NDArray[np.bool_]:
@@ -99,11 +105,11 @@ class SplitCluster:
         found[found] = [self.leans(i) for i in np.flatnonzero(found).tolist()]
         return found
 
-    def considered(self, order: Iterable[int]) -> dict[str, int]:
-        """Of sentences with the same words, the first in this order, by what is said."""
-        found: dict[str, int] = {}
+    def considered(self, order: Iterable[int]) -> dict[int, int]:
+        """Of sentences with the same words, the first in this order, by their twin."""
+        twins, found = self.twins, dict[int, int]()
         for i in order:
-            found.setdefault(self.said[i], i)
+            found.setdefault(twins[i], i)
         return found
 
     @cached_property
