@@ -21,7 +21,7 @@ def check(found, texts, columns):
     assert found.size == len(words)
     want = [[Counter(text)[word] for word in words] for text in texts]
     np.testing.assert_array_equal(found.counts().toarray()[:, : len(words)], np.array(want).reshape(len(texts), -1))
-    assert found.texts_with().tolist() == [sum(word in text for text in texts) for word in words]
+    assert found.in_several().tolist() == [sum(word in text for text in texts) > 1 for word in words]
     group = np.arange(len(texts)) // 2
     with_word = [{g for g, text in zip(group, texts, strict=True) if word in text} for word in words]
     assert found.groups_with(group).tolist() == [len(some) for some in with_word]

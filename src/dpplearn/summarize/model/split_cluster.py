@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import compress, pairwise
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,10 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
 from dpplearn.summarize.model.numbered import Numbered, firsts
+from dpplearn.summarize.model.tokens import ByWord, numbered_matches, numbered_words
 from dpplearn.summarize.text.leaning import leaning_language, leans
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
-from dpplearn.summarize.text.words import words
 
 Words = tuple[str, ...]
 
@@ -32,7 +33,6 @@ class SplitCluster:
 
     cluster: Cluster
     sentences: tuple[Sentence, ...]
-    words: tuple[Words, ...]
     set_aside: tuple[SetAside, ...] = field(repr=False)  # pieces of the documents that are no candidates
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
     _when: Latest[IntArray] = field(default_factory=Latest, init=False, repr=False)
@@ -50,9 +50,16 @@ class SplitCluster:
         return [sentence.text for sentence in self.sentences]
 
     @cached_property
-    def numbered(self) -> tuple[Numbered, dict[str, int]]:
+    def numbered(self) -> tuple[Numbered, ByWord]:
         """The words of the sentences as numbers, and the number of each word."""
-        return Numbered.of(self.words)
+        return numbered_words(self.texts)
+
+    @cached_property
+    def words(self) -> tuple[Words, ...]:
+        """The words of each sentence."""
+        (numbers, ends, _), columns = self.numbered
+        said = tuple(map(columns.spelling.words.__getitem__, numbers.tolist()))
+        return tuple(said[start:end] for start, end in pairwise(ends.tolist()))
 
     @cached_property
     def said(self) -> tuple[str, ...]:
@@ -127,6 +134,11 @@ class SplitCluster:
         """The words by which each sentence is compared with other texts."""
         return self._matched.get(language, lambda: [match_words(text, language) for text in self.texts])
 
+    def matched_without(self, out: npt.NDArray[np.bool_], language: str | None) -> Numbered:
+        """The same as numbers, and no words of some that nobody asks for."""
+        texts = zip(self.texts, out.tolist(), strict=True)
+        return numbered_matches(["" if gone else text for text, gone in texts], language)
+
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""
         return self._costs.get(unit, lambda: costs(self.texts, unit))
@@ -182,17 +194,12 @@ def split_cluster(
 
 
 def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool) -> SplitCluster:
-    same: dict[str, str] = {}  # each word is kept once, however often it occurs
     candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
-    split = candidates.sentences
-    found = [(sentence, _kept_once(words(sentence.text), same)) for sentence in split]
-    found = [(sentence, tokens) for sentence, tokens in found if tokens]
-    if not found:
+    found = SplitCluster(cluster, candidates.sentences, candidates.set_aside)
+    has_words = np.diff(found.numbered[0].ends) > 0
+    if not has_words.any():
         name = f" {cluster.id}" if cluster.id else ""
         raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
-    sentences, tokens = zip(*found, strict=True)
-    return SplitCluster(cluster, sentences, tokens, candidates.set_aside)
-
-
-def _kept_once(found: list[str], same: dict[str, str]) -> Words:
-    return tuple(map(same.setdefault, found, found))
+    if has_words.all():
+        return found
+    return SplitCluster(cluster, tuple(compress(found.sentences, has_words.tolist())), candidates.set_aside)
