@@ -152,11 +152,11 @@ def look_at_pieces(codes, starts, ends, listed, heads, long, wordy, longest):
 
 
 @exact(steps=lambda codes: 4 * codes.size)
-def letter_keys(codes, starts, ends):
-    """For each piece a number that is the same for the same letters and figures; -1 where these are not all ASCII."""
+def letter_keys(codes, starts, ends, most):
+    """For each piece a number of its first letters and figures, so many; -1 where these are not all ASCII."""
     keys = np.empty(starts.size, np.int64)
     for i in range(starts.size):
-        one, other = np.int64(2166136261), np.int64(5381)
+        one, other, left = np.int64(2166136261), np.int64(5381), most
         for a in range(starts[i], ends[i]):
             c = np.int64(codes[a])
             if c > 127 and not 0x2000 <= c <= 0x206F:  # which are quotes, dashes and spaces
@@ -166,5 +166,8 @@ def letter_keys(codes, starts, ends):
                 c = c | 32
                 one = ((one ^ c) * 16777619) & 0xFFFFFFFF
                 other = ((other + c) * 1000003) & 0x7FFFFFFF
+                left -= 1
+                if left == 0:
+                    break
         keys[i] = -1 if one < 0 else (one << 31) ^ other
     return keys

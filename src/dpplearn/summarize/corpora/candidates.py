@@ -211,7 +211,7 @@ def _pieces(document: Document, splitter: Splitter | None) -> Iterator[Piece]:
             dated = True
             start += dateline_end(text[start : piece.end])
             piece = piece._replace(start=start)
-        if has_word(text, start, piece.end):
+        if text[start : start + 1].isalnum() or has_word(text, start, piece.end):
             yield piece
 
 

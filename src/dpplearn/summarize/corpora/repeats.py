@@ -7,13 +7,17 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 
+import numpy as np
+
+from dpplearn._checks import IntArray
 from dpplearn.summarize.corpora.document import Document
-from dpplearn.summarize.text.glance import Span, codes_of
+from dpplearn.summarize.text.glance import codes_of
 from dpplearn.summarize.text.sentences import Piece
 
 _WORD = re.compile(r"[^\W_]+")
 _SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 _HEAD = 20  # letters by which texts in other scripts are told apart
+_FIRST = 60  # letters that are compared before words are
 _LEAST = 30  # letters and spaces of a paragraph, below which two writers may well have written the same
 _WHOSE = 80  # characters before a quotation that say whose it is
 _SAME = 3  # the fewest rows of words that tell one
@@ -34,30 +38,29 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
     dict from piece number to (code, number of the first document)
     """
     found = _quoted(documents, pieces)
-    if len(documents) < 2:
+    if len(documents) < 2 or not pieces:
         return found
-    blocks = [(document, piece.block.start, piece.block.end) for document, piece in pieces]
+    spans = np.array([(document, *piece[:2], *piece.block[:2]) for document, piece in pieces], np.int64)
     first_of: dict[str, int] = {}
-    for number, key in _shared(documents, blocks).items():
-        first = first_of.setdefault(key, blocks[number][0])
-        if first != blocks[number][0] and len(key) >= _LEAST:
+    for number, key in _shared(documents, spans[:, [0, 3, 4]]).items():
+        first = first_of.setdefault(key, pieces[number][0])
+        if first != pieces[number][0] and len(key) >= _LEAST:
             found[number] = "repeated", first
-    spans = [(document, piece.start, piece.end) for document, piece in pieces]
-    keys = _shared(documents, spans)
+    keys = _shared(documents, spans[:, :3])
     if not keys:
         return found
-    family = _families(documents, spans, keys)
+    family = _families(documents, pieces, keys)
     holders: dict[str, set[int]] = {}
     for number, key in keys.items():
-        holders.setdefault(key, set()).add(family[spans[number][0]])
+        holders.setdefault(key, set()).add(family[pieces[number][0]])
     n = len({family[document] for document, _ in pieces})
     if n >= _FAMILIES:
         common = {key for key, where in holders.items() if 2 * len(where) > n}
-        if len(common) < len(holders) or len(keys) < len(spans):  # else nothing would be left
+        if len(common) < len(holders) or len(keys) < len(pieces):  # else nothing would be left
             first_of = {}
             for number, key in keys.items():
                 if key in common:
-                    found[number] = "boilerplate", first_of.setdefault(key, spans[number][0])
+                    found[number] = "boilerplate", first_of.setdefault(key, pieces[number][0])
     return found
 
 
@@ -101,50 +104,52 @@ def normal(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
 
 
-def _shared(documents: Sequence[Document], spans: Sequence[Span]) -> dict[int, str]:
+def _shared(documents: Sequence[Document], spans: IntArray) -> dict[int, str]:
     """The words of those spans whose letters stand in two documents, by number: no others can be the same."""
-    distinct = list(dict.fromkeys(spans))  # one for all sentences of a paragraph
-    letters = _letters([document.text for document in documents], distinct)
-    if len(set(letters)) == len(letters):
+    new = np.append(True, (spans[1:] != spans[:-1]).any(axis=1))  # one for all sentences of a paragraph
+    distinct = spans[new]
+    kind = _letters([document.text for document in documents], distinct)
+    least = np.full(kind.max() + 1, len(documents))
+    np.minimum.at(least, kind, distinct[:, 0])
+    several = np.zeros(least.size, np.bool_)
+    several[kind[distinct[:, 0] > least[kind]]] = True  # another document has them than the first
+    which = np.flatnonzero(several[kind])
+    if not which.size:
         return {}
-    holder: dict[Hashable, int] = {}
-    several: set[Hashable] = set()
-    for (document, _, _), found in zip(distinct, letters, strict=True):
-        if holder.setdefault(found, document) != document:
-            several.add(found)
-    if not several:
-        return {}
-    words = {
-        (document, start, end): normal(documents[document].text[start:end])
-        for (document, start, end), found in zip(distinct, letters, strict=True)
-        if found in several
-    }
-    return {number: words[span] for number, span in enumerate(spans) if span in words}
+    words = {k: normal(documents[i].text[a:b]) for k, (i, a, b) in zip(which.tolist(), distinct[which].tolist())}
+    place = np.cumsum(new) - 1
+    return {number: words[int(place[number])] for number in np.flatnonzero(several[kind][place]).tolist()}
 
 
-def _letters(texts: Sequence[str], spans: Sequence[Span]) -> list[Hashable]:
-    """For each span what is the same for the same words, and for hardly any others, in a tenth of their time.
+def _letters(texts: Sequence[str], spans: IntArray) -> IntArray:
+    """For each span a number that is the same for the same words, and for hardly any others, in a tenth of their time.
 
-    It is made of the ASCII letters and figures; of a text that has others, the first of all of them, too.
+    It is made of the first ASCII letters and figures; of a text that has others, the first of all of them, too.
     """
     from dpplearn._loops.looks import letter_keys
 
-    found: list[Hashable] = letter_keys(*codes_of(texts, spans)).tolist()
-    others = [i for i, key in enumerate(found) if key == -1]
-    if not others:
-        return found
-    lower = [texts[number][start:end].lower() for number, start, end in (spans[i] for i in others)]
+    found = letter_keys(*codes_of(texts, spans), _FIRST)
+    others = np.flatnonzero(found == -1)
+    kinds, kind = np.unique(found, return_inverse=True)
+    if not others.size:
+        return kind
+    lower = [texts[i][start:end].lower() for i, start, end in spans[others].tolist()]
     plain = [one.encode("ascii", "ignore").decode() for one in lower]
-    keys = letter_keys(*codes_of(plain, [(k, 0, len(one)) for k, one in enumerate(plain)])).tolist()
-    for i, one, key in zip(others, lower, keys, strict=True):
+    places = np.array([(k, 0, len(one)) for k, one in enumerate(plain)])
+    keys = letter_keys(*codes_of(plain, places), _FIRST)
+    known: dict[Hashable, int] = dict(zip(kinds.tolist(), range(kinds.size), strict=True))
+    for i, one, key in zip(others.tolist(), lower, keys.tolist(), strict=True):
         head = "".join(_WORD.findall(one[: 3 * _HEAD]))
         if len(head) < _HEAD:
             head = "".join(_WORD.findall(one))
-        found[i] = key if head[:_HEAD].isascii() else (key, head[:_HEAD])
-    return found
+        own = key if head[:_HEAD].isascii() else (key, head[:_HEAD])
+        kind[i] = known.setdefault(own, len(known))
+    return kind
 
 
-def _families(documents: Sequence[Document], spans: Sequence[Span], keys: Mapping[int, str]) -> list[int]:
+def _families(
+    documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]], keys: Mapping[int, str]
+) -> list[int]:
     """For each document the first that it is mostly the same as, by the characters of the sentences they share.
 
     A document is compared with the first that has its sentence, so that the time is linear in their number.
@@ -152,19 +157,19 @@ def _families(documents: Sequence[Document], spans: Sequence[Span], keys: Mappin
     first: dict[str, int] = {}
     shared: Counter[tuple[int, int]] = Counter()
     for number, key in keys.items():
-        owner = spans[number][0]
+        owner = pieces[number][0]
         holder = first.setdefault(key, owner)
         if holder != owner:
             shared[holder, owner] += len(key)
     least: Counter[int] = Counter()  # of the characters, letters and figures of ASCII
     sharing = set(chain.from_iterable(shared))
-    for owner, start, end in spans:
+    for owner, (start, end, _, _) in pieces:
         if owner in sharing:
             least[owner] += len(documents[owner].text[start:end].encode("ascii", "ignore").translate(None, _SIGNS))
     near = {pair: length for pair, length in shared.items() if 2 * length >= min(least[one] for one in pair)}
     sharing = set(chain.from_iterable(near))
     size: Counter[int] = Counter()
-    for owner, start, end in spans:
+    for owner, (start, end, _, _) in pieces:
         if owner in sharing:
             size[owner] += len(normal(documents[owner].text[start:end]))
     family = list(range(len(documents)))

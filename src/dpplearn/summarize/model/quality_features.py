@@ -263,7 +263,8 @@ def letters_per_word(read: Reading) -> FloatArray:
 
 
 def has_brackets(read: Reading) -> list[bool]:
-    return [any(map(text.__contains__, BRACKETS)) for text in read.texts]
+    there = [sign for sign in BRACKETS if sign in "".join(read.texts)]
+    return [any(map(text.__contains__, there)) for text in read.texts]
 
 
 def toward_the_beginning(read: Reading) -> FloatArray:

@@ -15,7 +15,7 @@ from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
-from dpplearn.summarize.model.numbered import Numbered, firsts
+from dpplearn.summarize.model.numbered import Numbered, ends_of, firsts
 from dpplearn.summarize.model.tokens import ByWord, numbered_matches, numbered_words
 from dpplearn.summarize.text.leaning import leaning_language, leans
 from dpplearn.summarize.text.matching import match_words
@@ -136,8 +136,10 @@ class SplitCluster:
 
     def matched_without(self, out: npt.NDArray[np.bool_], language: str | None) -> Numbered:
         """The same as numbers, and no words of some that nobody asks for."""
-        texts = zip(self.texts, out.tolist(), strict=True)
-        return numbered_matches(["" if gone else text for text, gone in texts], language)
+        found = numbered_matches([*compress(self.texts, (~out).tolist())], language)
+        lengths = np.zeros(len(self), np.int64)
+        lengths[~out] = np.diff(found.ends)
+        return found._replace(ends=ends_of(lengths))
 
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""

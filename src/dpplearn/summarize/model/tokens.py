@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import SystemRandom
 
 import numpy as np
-import numpy.typing as npt
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
@@ -44,6 +43,8 @@ class Spelling:
 
     def letters(self) -> FloatArray:
         """How many characters each has: bytes, but for those that go on with one."""
+        if self._text.isascii():
+            return (self._where[:, 1] - self._where[:, 0]).astype(np.float64)
         first = (np.frombuffer(self._text, np.uint8) & 0xC0) != 0x80
         start, stop = self._where.T
         return np.diff(ends_of(first)[[start, stop]], axis=0)[0].astype(np.float64)
@@ -69,12 +70,12 @@ class ByWord(Mapping[str, int]):
         return len(self.spelling)
 
 
-def _number(texts: Sequence[bytes], rule: npt.NDArray[np.int64]) -> tuple[Numbered, Spelling]:
-    """Tokens as numbers, and how each is spelled."""
+def _number(data: bytes, lengths: Iterable[int], rule: IntArray) -> tuple[Numbered, Spelling]:
+    """Tokens of texts, one after the other, as numbers, and how each is spelled."""
     from dpplearn._loops.tokens import number_tokens
 
-    data = np.frombuffer(b"".join(texts), np.uint8)
-    numbers, ends, where, text = number_tokens(data, ends_of(map(len, texts)), rule, _KINDS, _KEPT, SEED)
+    codes = np.frombuffer(data, np.uint8)
+    numbers, ends, where, text = number_tokens(codes, ends_of(lengths), rule, _KINDS, _KEPT, SEED)
     return Numbered(numbers, ends, len(where)), Spelling(text.tobytes(), where)
 
 
@@ -91,9 +92,13 @@ def numbered_words(texts: Sequence[str]) -> tuple[Numbered, ByWord]:
     >>> found.numbers, dict(columns)
     (array([0, 1, 2, 3, 0, 3]), {'the': 0, 'u.s': 1, 'mayor': 2, 'plan': 3})
     """
-    plain = [text.isascii() and text.isprintable() for text in texts]
-    said = [text.encode() if one else _read(text) for text, one in zip(texts, plain, strict=True)]
-    found, spelling = _number(said, np.where(plain, WORDS, READY))
+    joined = "".join(texts)
+    if joined.isascii() and joined.isprintable():
+        found, spelling = _number(joined.encode(), map(len, texts), np.full(len(texts), WORDS))
+    else:
+        plain = [text.isascii() and text.isprintable() for text in texts]
+        said = [text.encode() if one else _read(text) for text, one in zip(texts, plain, strict=True)]
+        found, spelling = _number(b"".join(said), map(len, said), np.where(plain, WORDS, READY))
     return found, ByWord(spelling, np.arange(found.size))
 
 
@@ -109,6 +114,8 @@ def numbered_matches(texts: Sequence[str], language: str | None) -> Numbered:
         return numbered_words(texts)[0]
     if not all(map(is_latin, texts)):  # some by stems, some by words
         return Numbered.of([match_words(text, language) for text in texts])[0]
-    found, spelling = _number([*map(as_bytes, texts)], np.full(len(texts), PLAIN))
+    data = as_bytes("".join(texts))
+    lengths = map(len, texts if data.isascii() else map(as_bytes, texts))
+    found, spelling = _number(data, lengths, np.full(len(texts), PLAIN))
     stems, _ = Numbered.of([[*map(STEMS.__getitem__, spelling.words)]])
     return Numbered(stems.numbers[found.numbers], found.ends, stems.size)

@@ -17,12 +17,12 @@ Span: TypeAlias = tuple[int, int, int]  # the number of a text, start, end
 LINE, PLAIN = 1, 2  # as the loop has them
 
 
-def codes_of(texts: Sequence[str], spans: Sequence[Span]) -> tuple[npt.NDArray[np.uint32], IntArray, IntArray]:
+def codes_of(texts: Sequence[str], spans: IntArray) -> tuple[npt.NDArray[np.uint32], IntArray, IntArray]:
     """The characters of texts as numbers, of each as far as spans reach, and where in them the spans begin and end.
 
-    Spans are in the order of their texts.
+    Spans are rows of a text's number, a start and an end, in the order of their texts.
     """
-    number, starts, ends = np.array(spans, np.int64).reshape(-1, 3).T
+    number, starts, ends = spans.T
     first = np.flatnonzero(np.diff(number, prepend=-1))
     low = np.minimum.reduceat(starts, first) if first.size else first
     high = np.maximum.reduceat(ends, first) if first.size else first
@@ -63,5 +63,6 @@ def glance(texts: Sequence[str], spans: Sequence[Span]) -> list[int]:
     from dpplearn._loops.looks import look_at_pieces
 
     bounds = standing.LONG, courtesy.LONGEST + 1, standing.LONGEST
-    found: list[int] = look_at_pieces(*codes_of(texts, spans), *_lists(), *bounds).tolist()
+    rows = np.array(spans, np.int64).reshape(-1, 3)
+    found: list[int] = look_at_pieces(*codes_of(texts, rows), *_lists(), *bounds).tolist()
     return found

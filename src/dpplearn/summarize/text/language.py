@@ -44,7 +44,8 @@ def foreign(texts: Iterable[str]) -> str | None:
         return None
     counts = Counter(found)
     lists = word_lists("small-words")
-    small = {name: [counts[word] for word in listed & counts.keys()] for name, listed in lists.items()}
+    common = small_words() & counts.keys()
+    small = {name: [counts[word] for word in listed & common] for name, listed in lists.items()}
     english = sum(small.pop("English"))
     best = max(small, key=lambda name: sum(small[name]))
     seen = small[best]
