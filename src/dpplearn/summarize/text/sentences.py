@@ -82,9 +82,10 @@ def find_pieces(text: str, blocks: Iterable[Block] | None = None) -> Iterator[Pi
     for block in find_blocks(text) if blocks is None else with_turns(text, blocks):
         start = block.start
         for end in _ends(text, block):
-            start = _skip_space(text, start, end)
+            if text[start : start + 1].isspace():
+                start = _skip_space(text, start, end)
             stop = start + len(text[start:end].rstrip()) if text[end - 1].isspace() else end
-            if has_word(text, start, stop):
+            if text[start:stop][:1].isalnum() or has_word(text, start, stop):
                 yield Piece(start, stop, block, section)
             start = end
         if block.kind == "heading":

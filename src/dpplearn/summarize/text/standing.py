@@ -172,7 +172,8 @@ def features(text: str) -> dict[str, float]:
     body = text[label.end() :] if label else text
     plain = _ADDRESS.sub("", body) if "@" in body or "http" in body or "www." in body else body
     lower = plain.lower().replace("’", "'")
-    words = _WORD.findall(lower)
+    named = _WORD.findall(plain)
+    words = " ".join(named).lower().split() if plain.isascii() else _WORD.findall(lower)
     n, closed = count_words(body), is_closed(body)
     seen = len("".join(plain.split())) or 1
     east = not body.isascii() and len(UNSPACED.findall(body)) > 0.3 * seen
@@ -186,7 +187,7 @@ def features(text: str) -> dict[str, float]:
         verb += sum("n't" in word for word in words)
     subject = not listed("subjects").isdisjoint(words)
     past = any(word.endswith("ed") and _PAST.match(word) for word in words)
-    cased = [head for word in _WORD.findall(plain) if (head := word[0]).isupper() or head.islower()]
+    cased = [head for word in named if (head := word[0]).isupper() or head.islower()]
     capitals = sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
     shouted = bool(cased) and plain.isupper()
     figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1) if _DIGIT.search(plain) else 0.0
