@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -40,13 +41,16 @@ def find_repeats(documents: Sequence[Document], pieces: Sequence[tuple[int, Piec
     found = _quoted(documents, pieces)
     if len(documents) < 2 or not pieces:
         return found
-    spans = np.array([(document, *piece[:2], *piece.block[:2]) for document, piece in pieces], np.int64)
+    rows = [(document, *piece[:2], *piece.block[:2]) for document, piece in pieces]
+    which, *spans = np.array(rows, np.int64).T
+    texts = [document.text for document in documents]
+    codes, shift = codes_of(texts, which, np.minimum(spans[0], spans[2]), np.maximum(spans[1], spans[3]))
     first_of: dict[str, int] = {}
-    for number, key in _shared(documents, spans[:, [0, 3, 4]]).items():
+    for number, key in _shared(texts, codes, which, shift, *spans[2:]).items():
         first = first_of.setdefault(key, pieces[number][0])
         if first != pieces[number][0] and len(key) >= _LEAST:
             found[number] = "repeated", first
-    keys = _shared(documents, spans[:, :3])
+    keys = _shared(texts, codes, which, shift, *spans[:2])
     if not keys:
         return found
     family = _families(documents, pieces, keys)
@@ -104,11 +108,16 @@ def normal(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
 
 
-def _shared(documents: Sequence[Document], spans: IntArray) -> dict[int, str]:
-    """The words of those spans whose letters stand in two documents, by number: no others can be the same."""
-    new = np.append(True, (spans[1:] != spans[:-1]).any(axis=1))  # one for all sentences of a paragraph
-    distinct = spans[new]
-    letters = _letters([document.text for document in documents], distinct)
+def _shared(
+    texts: Sequence[str], codes: Any, which: IntArray, shift: IntArray, starts: IntArray, ends: IntArray
+) -> dict[int, str]:
+    """The words of those spans whose letters stand in two texts, by number: no others can be the same."""
+    from dpplearn._loops.looks import letter_keys
+
+    new = np.append(True, (np.diff(starts) != 0) | (np.diff(which) != 0))  # one for all sentences of a paragraph
+    keys = letter_keys(codes, (starts + shift)[new], (ends + shift)[new], _FIRST)
+    distinct = np.column_stack([which, starts, ends])[new]
+    letters = _letters(texts, distinct, keys)
     holder: dict[Hashable, int] = {}
     several = {
         found
@@ -118,29 +127,28 @@ def _shared(documents: Sequence[Document], spans: IntArray) -> dict[int, str]:
     if not several:
         return {}
     words = [
-        normal(documents[i].text[start:end]) if found in several else None
+        normal(texts[i][start:end]) if found in several else None
         for (i, start, end), found in zip(distinct.tolist(), letters, strict=True)
     ]
     every = ((number, words[k]) for number, k in enumerate((np.cumsum(new) - 1).tolist()))
     return {number: said for number, said in every if said is not None}
 
 
-def _letters(texts: Sequence[str], spans: IntArray) -> list[Hashable]:
+def _letters(texts: Sequence[str], spans: IntArray, found: IntArray) -> list[Hashable]:
     """For each span what is the same for the same words, and for hardly any others, in a tenth of their time.
 
-    It is made of the first ASCII letters and figures; of a text that has others, the first of all of them, too.
+    It is made of the first ASCII letters and figures, as found; of a text that has others, the first of all, too.
     """
     from dpplearn._loops.looks import letter_keys
 
-    found = letter_keys(*codes_of(texts, spans), _FIRST)
     kinds: list[Hashable] = found.tolist()
     others = np.flatnonzero(found == -1)
     if not others.size:
         return kinds
     lower = [texts[i][start:end].lower() for i, start, end in spans[others].tolist()]
     plain = [one.encode("ascii", "ignore").decode() for one in lower]
-    places = np.array([(k, 0, len(one)) for k, one in enumerate(plain)])
-    keys = letter_keys(*codes_of(plain, places), _FIRST)
+    ends = np.cumsum([0, *map(len, plain)])
+    keys = letter_keys(np.frombuffer("".join(plain).encode("utf-32-le"), np.uint32), ends[:-1], ends[1:], _FIRST)
     for i, one, key in zip(others.tolist(), lower, keys.tolist(), strict=True):
         head = "".join(_WORD.findall(one[: 3 * _HEAD]))
         if len(head) < _HEAD:

@@ -17,19 +17,20 @@ Span: TypeAlias = tuple[int, int, int]  # the number of a text, start, end
 LINE, PLAIN = 1, 2  # as the loop has them
 
 
-def codes_of(texts: Sequence[str], spans: IntArray) -> tuple[npt.NDArray[np.uint32], IntArray, IntArray]:
-    """The characters of texts as numbers, of each as far as spans reach, and where in them the spans begin and end.
+def codes_of(
+    texts: Sequence[str], number: IntArray, starts: IntArray, ends: IntArray
+) -> tuple[npt.NDArray[np.uint32], IntArray]:
+    """The characters of texts as numbers, of each as far as spans reach, and what to add to the offsets of each span.
 
-    Spans are rows of a text's number, a start and an end, in the order of their texts.
+    Spans are those of the texts so numbered, in their order.
     """
-    number, starts, ends = spans.T
     first = np.flatnonzero(np.diff(number, prepend=-1))
     low = np.minimum.reduceat(starts, first) if first.size else first
     high = np.maximum.reduceat(ends, first) if first.size else first
     parts = [texts[k][a:b] for k, a, b in zip(number[first].tolist(), low.tolist(), high.tolist(), strict=True)]
     shift = np.repeat(np.cumsum(high - low) - high, np.diff(np.append(first, number.size)))
     codes = np.frombuffer("".join(parts).encode("utf-32-le", "surrogatepass"), np.uint32)
-    return codes, starts + shift, ends + shift
+    return codes, shift
 
 
 @cache
@@ -63,6 +64,7 @@ def glance(texts: Sequence[str], spans: Sequence[Span]) -> list[int]:
     from dpplearn._loops.looks import look_at_pieces
 
     bounds = standing.LONG, courtesy.LONGEST + 1, standing.LONGEST
-    rows = np.array(spans, np.int64).reshape(-1, 3)
-    found: list[int] = look_at_pieces(*codes_of(texts, rows), *_lists(), *bounds).tolist()
+    number, starts, ends = np.array(spans, np.int64).reshape(-1, 3).T
+    codes, shift = codes_of(texts, number, starts, ends)
+    found: list[int] = look_at_pieces(codes, starts + shift, ends + shift, *_lists(), *bounds).tolist()
     return found

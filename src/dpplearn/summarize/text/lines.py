@@ -59,7 +59,8 @@ def find_blocks(text: str) -> list[Block]:
         turns = find_turns([line.text for lines in paragraphs for line in lines], heads)
     parts: Sequence[list[_Line] | Block] = _with_turns(paragraphs, iter(turns)) if any(turns) else paragraphs
     groups = [part for part in parts if isinstance(part, list)]
-    broken, width = one_per_line(groups), _width(groups)
+    wrapped = any(len(lines) > 1 for lines in groups)  # else no width matters
+    broken, width = (one_per_line(groups), _width(groups)) if wrapped else (False, 0)
     found: list[Block] = []
     spoken = False
     for part in parts:
