@@ -75,7 +75,7 @@ def test_words_and_stems_are_numbered_as_they_are_read(texts):
     assert_same(found, expected)
     assert dict(columns) == known
     assert list(columns) == list(known)
-    assert columns.spelling.letters().tolist() == [*map(len, known)]
+    assert columns.spelling.letters.tolist() == [*map(len, known)]
     for language in (None, "greek"):
         expected, _ = Numbered.of([match_words(text, language) for text in texts])
         assert_same(numbered_matches(texts, language), expected)

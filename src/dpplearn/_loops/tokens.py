@@ -82,12 +82,13 @@ def number_tokens(data, ends, rule, kinds, kept, seed):
     says where in the table tokens go, so that nobody can write a text whose tokens all go to one place; no result
     depends on it.
 
-    Returns the number of each token, where in these each text ends, of each number where it stands (start, stop), and
-    the bytes in which it stands there.
+    Returns the number of each token, where in these each text ends, the bytes of each number with a space after them,
+    and how many characters these are.
     """
     most = (data.size + ends.size) // 2 + 1
     numbers, stops = np.empty(most, np.int64), np.zeros(ends.size, np.int64)
     known, text = np.empty((most, 3), np.int64), np.empty(data.size, np.uint8)
+    spelled, letters, used = np.empty(data.size + ends.size, np.uint8), np.zeros(most), 0
     table = np.full(4096, -1, np.int64)
     count, size, end = 0, 0, 0
     for i in range(ends.size - 1):
@@ -113,6 +114,12 @@ def number_tokens(data, ends, rule, kinds, kept, seed):
             place = find(table, known, code, text, start, stop)
             if table[place] < 0:
                 known[size, 0], known[size, 1], known[size, 2], table[place] = start, stop, code, size
+                for a in range(start, stop):
+                    spelled[used] = text[a]
+                    letters[size] += (text[a] & 0xC0) != 0x80  # not one that goes on with a character
+                    used += 1
+                spelled[used] = 32
+                used += 1
                 size += 1
             numbers[count] = table[place]
             count += 1
@@ -121,4 +128,4 @@ def number_tokens(data, ends, rule, kinds, kept, seed):
                 for k in range(size):
                     table[find(table, known, known[k, 2], text, known[k, 0], known[k, 1])] = k
         stops[i + 1] = count
-    return numbers[:count].copy(), stops, known[:size, :2].copy(), text[:end].copy()
+    return numbers[:count].copy(), stops, spelled[:used].copy(), letters[:size].copy()

@@ -17,6 +17,7 @@ from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.similarity import Learned
+from dpplearn.process import remaining
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
 from dpplearn.summarize.model.similarity_parts import likeness
@@ -131,9 +132,9 @@ class Prepared:
 
     def _find_allowed(self, pinned: IntArray, excluded: IntArray) -> Mask:
         excluded = self.excluded(pinned, excluded)
-        others = np.setdiff1d(np.arange(self.n), [*pinned, *excluded])
-        allowed, order = np.zeros(self.n, np.bool_), [*pinned, *others]
-        allowed[[*pinned, *self.read.considered(order).values()]] = True
+        others = remaining(self.n, pinned, excluded)
+        allowed, order = np.zeros(self.n, np.bool_), [*pinned.tolist(), *others.tolist()]
+        allowed[pinned] = allowed[[*self.read.considered(order).values()]] = True
         allowed[excluded] = False
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")

@@ -257,7 +257,7 @@ def like_other_documents(read: Reading) -> FloatArray:
 def letters_per_word(read: Reading) -> FloatArray:
     """Drawn to the mean where words are few."""
     found, columns = read.numbered
-    letters = found.sums(columns.spelling.letters())
+    letters = found.sums(columns.spelling.letters)
     mean = letters.sum() / found.numbers.size
     return (letters + BESIDE * mean) / (read.lengths + BESIDE)
 

@@ -25,29 +25,17 @@ _KEPT[WORDS, list(b".,'")] = list(b".,'")
 
 
 class Spelling:
-    """How some words are spelled: word k is text[start:stop], of where[k]."""
+    """How some words are spelled, with a space after each, and how many characters each has."""
 
-    def __init__(self, text: bytes, where: IntArray) -> None:
-        self._text, self._where = text, where
+    def __init__(self, text: bytes, letters: FloatArray) -> None:
+        self._text, self.letters = text, letters
 
     def __len__(self) -> int:
-        return len(self._where)
+        return self.letters.size
 
     @cached_property
     def words(self) -> list[str]:
-        text = self._text.decode("latin-1")  # a character for each byte
-        found = [text[start:stop] for start, stop in self._where.tolist()]
-        if not text.isascii():
-            found = [x if x.isascii() else x.encode("latin-1").decode("utf-8", "surrogatepass") for x in found]
-        return found
-
-    def letters(self) -> FloatArray:
-        """How many characters each has: bytes, but for those that go on with one."""
-        if self._text.isascii():
-            return (self._where[:, 1] - self._where[:, 0]).astype(np.float64)
-        first = (np.frombuffer(self._text, np.uint8) & 0xC0) != 0x80
-        start, stop = self._where.T
-        return np.diff(ends_of(first)[[start, stop]], axis=0)[0].astype(np.float64)
+        return self._text.decode("utf-8", "surrogatepass").split(" ")[:-1]
 
 
 class ByWord(Mapping[str, int]):
@@ -75,8 +63,8 @@ def _number(data: bytes, lengths: Iterable[int], rule: IntArray) -> tuple[Number
     from dpplearn._loops.tokens import number_tokens
 
     codes = np.frombuffer(data, np.uint8)
-    numbers, ends, where, text = number_tokens(codes, ends_of(lengths), rule, _KINDS, _KEPT, SEED)
-    return Numbered(numbers, ends, len(where)), Spelling(text.tobytes(), where)
+    numbers, ends, spelled, letters = number_tokens(codes, ends_of(lengths), rule, _KINDS, _KEPT, SEED)
+    return Numbered(numbers, ends, letters.size), Spelling(spelled.tobytes(), letters)
 
 
 def _read(text: str) -> bytes:
