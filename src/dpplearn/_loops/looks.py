@@ -23,10 +23,10 @@ def is_letter(c):
 
 @exact
 def is_one_of(c, some):
+    found = False
     for k in range(some.size):
-        if c == some[k]:
-            return True
-    return False
+        found = found or c == some[k]
+    return found
 
 
 @exact

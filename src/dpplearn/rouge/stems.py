@@ -46,7 +46,7 @@ def stem(token: str) -> str:
 
 
 class Memory(dict[str, T]):
-    """Token -> stem, or what else is made of one, when first used; emptied when full, so that no server grows for ever."""
+    """Token -> stem, or what else is made of one, on first use; emptied when full, so that no server grows for ever."""
 
     def __init__(self, make: Callable[[str], T]) -> None:
         super().__init__()

@@ -157,9 +157,7 @@ def _letters(texts: Sequence[str], spans: IntArray, found: IntArray) -> list[Has
     return kinds
 
 
-def _families(
-    documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]], keys: Mapping[int, str]
-) -> list[int]:
+def _families(documents: Sequence[Document], pieces: Sequence[tuple[int, Piece]], keys: Mapping[int, str]) -> list[int]:
     """For each document the first that it is mostly the same as, by the characters of the sentences they share.
 
     A document is compared with the first that has its sentence, so that the time is linear in their number.

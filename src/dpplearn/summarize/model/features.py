@@ -257,7 +257,7 @@ class SentenceFeatures:
             return read
         blocks = [read.F, *(self.columns_of(values) for values in self._replaced(forms, read))]
         F = np.concatenate(blocks)[forms.rows(len(read))]
-        reading = self._reading(forms.all(read), self._idf(read.numbered[0].counts(), read.numbered[1]))
+        reading = self._reading(forms.all(read), self._idf(read))
         return featurized(reading, F, read.items.names, read.dropped, self.parts(reading))
 
     def draft(self, found: SplitCluster) -> Draft:
@@ -271,11 +271,7 @@ class SentenceFeatures:
         if not forms.order:
             return one
         values = [*one.values, *self._replaced(forms, read)]
-        return Draft(
-            self._reading(forms.all(read), self._idf(read.numbered[0].counts(), read.numbered[1])),
-            values,
-            forms.rows(len(read)),
-        )
+        return Draft(self._reading(forms.all(read), self._idf(read)), values, forms.rows(len(read)))
 
     def made(self, one: Draft) -> FloatArray:
         """F of a draft."""
@@ -289,15 +285,18 @@ class SentenceFeatures:
         """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
         return self.read(cluster).item_set(self.unit)
 
-    def _idf(self, counts: sparse.csr_array, columns: Collection[str]) -> Idf:
+    def _idf(self, found: SplitCluster, counts: sparse.csr_array | None = None) -> Idf:
         """That learned, or of the cluster's own sentences."""
-        return self.idf if self.counts_words else Idf.of_sentences(counts, columns)
+        numbered, columns = found.numbered
+        if self.counts_words:
+            return self.idf
+        return Idf.of_sentences(numbered.counts() if counts is None else counts, columns)
 
     def _reading(self, found: SplitCluster, idf: Idf | None = None) -> Reading:
         """With tf-idf rows."""
         numbered, columns = found.numbered
         counts = numbered.counts()
-        idf = self._idf(counts, columns) if idf is None else idf
+        idf = self._idf(found, counts) if idf is None else idf
         weights = idf.weights(columns)
         phi = tfidf_rows(counts, weights)
         reading = Reading(found.cluster, found.sentences, found.set_aside, idf, phi)

@@ -1,4 +1,4 @@
-"""What one look at its characters says of a piece of a text: most are plain sentences, of which nothing else is asked."""
+"""What one look at the characters of a piece of text says: most are plain sentences, of which no more is asked."""
 
 from __future__ import annotations
 

@@ -144,8 +144,8 @@ def _line(seen: str, start: int) -> _Line:
     if seen[0].isalpha() and seen[1:2] != ")":  # most lines: no mark begins so
         return _Line(start, end, seen, start, start, closed)
     bullet, hashes = _BULLET.match(seen), _HASHES.match(seen)
-    marked = (start + (match.end() if match else 0) for match in (bullet, hashes))
-    return _Line(start, end, seen, *marked, closed)
+    marks = [start + (match.end() if match else 0) for match in (bullet, hashes)]
+    return _Line(start, end, seen, marks[0], marks[1], closed)
 
 
 def is_closed(seen: str) -> bool:
