@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg, sparse
+from scipy.linalg import lapack
 
 from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_square, read_only, row_lengths
 from dpplearn._precision import DUAL, EPS, PARALLEL, WIDE, rounding, singular
@@ -86,11 +87,9 @@ def logdet(A: FloatArray, rows: Callable[[], FloatArray] | None = None) -> float
     if d.min() <= 0.0:
         return -np.inf
     r = np.sqrt(d)  # det A = prod(r^2) det(S): with a unit diagonal, a pivot says what is left of an item
-    try:
-        pivots = linalg.cholesky(A / r[:, None] / r, lower=True, check_finite=False).diagonal()
-        least = pivots.min() ** 2
-    except linalg.LinAlgError:
-        least = 0.0
+    C, info = lapack.dpotrf(A / r[:, None] / r, lower=1)
+    pivots = C.diagonal()
+    least = pivots.min() ** 2 if info == 0 else 0.0
     if least < PARALLEL and rows is not None:
         T, order = factor_rows(rows())
         return float(2 * np.log(T[order].diagonal()).sum()) if order.size == k else -np.inf

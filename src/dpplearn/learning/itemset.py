@@ -185,6 +185,16 @@ class ItemSet(Frozen):
         return cosines(part.phi, part.matrix, subset, lambda: shared_columns(part.phi))
 
     @cached_property
+    def part_names(self) -> tuple[str, ...]:
+        """The names of the parts of its similarity."""
+        return tuple(part.name for part in self.parts)
+
+    @cached_property
+    def part_ends(self) -> IntArray:
+        """Where the features of each part begin and end in phi; a matrix has none."""
+        return np.cumsum([0, *(part.width or 0 for part in self.parts)])
+
+    @cached_property
     def _columns(self) -> Columns:
         return shared_columns(self.phi)
 

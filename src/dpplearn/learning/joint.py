@@ -1,9 +1,13 @@
 """Quality and similarity together: the posterior over both, climbed from a start.
 
-For a fixed S the problem is concave in theta, and it is not so jointly. L-BFGS climbs, in coordinates in which the
-Hessian at the start is I as far as it is known: of both where S is linear in weights (a mixture), else of theta. Newton
-steps within a region of trust end it, with a Hessian that gradients keep up to date; the last one is exact, or of
-differences of gradients where the kind has none.
+For a fixed S the problem is concave in theta, and it is not so jointly. Of L = diag(q) (w_all 11^T + R) diag(q) the
+data know q^2 R well and w_all little, so that where some c has F c = 1 the posterior is a ridge along which q^2 grows
+as R, 1 - w_all of S, falls. So the coordinates are theta + c log(1 - w_all), which is constant along the ridge, and
+the similarity's parameters.
+
+L-BFGS climbs, in units in which the Hessian at the start is I as far as it is known: of both where S is linear in
+weights (a mixture), else of theta. Newton steps within a region of trust end it, with a Hessian that gradients keep up
+to date; the last one is exact, or of differences of gradients where the kind has none.
 """
 
 from __future__ import annotations
@@ -25,14 +29,14 @@ from dpplearn.learning.solvers import FLAT, largest, newton
 FARTHEST = 2.0  # how far the first step may go: a logit by 2, a weight theta by two standard errors
 SAME = 0.1  # log-posteriors of two starts that differ by less have found the same
 MANY = 200  # parameters of a similarity beyond which differences take too long: no joint standard errors
-CLOSE = 1e-3  # a gain in the log-posterior that moves no parameter by more than 0.05 of its standard error
+CLOSE = 4e-3  # a gain in the log-posterior that moves no parameter by more than 0.09 of its standard error
 ENOUGH = 0.005  # a gain in the log-posterior below which Newton steps take over
 ROUGH = 0.3  # and one below which some of the data have no more to say
 DIFFERENCE = 1e-4  # step of central differences of gradients, in units in which parameters are about 1
 
 
 class Point(NamedTuple):
-    """The log-posterior at x = (theta, parameters of the similarity)."""
+    """The log-posterior at x = (theta + c log(1 - w_all), parameters of the similarity)."""
 
     value: float
     gradient: FloatArray
@@ -50,6 +54,14 @@ class Ascent:
     converged: bool
 
 
+class Start(NamedTuple):
+    """Where to climb from, and what is known there: about the Hessian, and the log-posterior."""
+
+    x: FloatArray
+    H: FloatArray | None = None
+    value: float | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """The posterior of quality and similarity as a function of one vector."""
@@ -61,10 +73,27 @@ class Problem:
     strength: float  # of the similarity's prior
     given_size: bool
     scale: FloatArray  # largest |f_ij| of each feature
+    constant: FloatArray  # c with F c = 1, or 0 where there is none
 
     @property
     def m(self) -> int:
         return self.precision.size
+
+    def join(self, theta: FloatArray, parameters: FloatArray) -> FloatArray:
+        """x at a theta and parameters of the similarity."""
+        level = self.similarity.with_parameters(parameters).level()
+        return np.concatenate([theta + self.constant * level.value, parameters])
+
+    def split(self, x: FloatArray) -> tuple[FloatArray, Learned]:
+        """theta and the similarity at x."""
+        S = self.similarity.with_parameters(x[self.m :])
+        return x[: self.m] - self.constant * S.level().value, S
+
+    def jacobian(self, x: FloatArray) -> FloatArray:
+        """d (theta, parameters) / dx."""
+        T = np.eye(x.size)
+        T[: self.m, self.m :] -= np.outer(self.constant, self.split(x)[1].level().gradient)
+        return T
 
     def unit_of(self, H: FloatArray) -> FloatArray:
         """What multiplies x so that changes of 1 matter about the same: of theta by its Hessian, logits as they are."""
@@ -73,7 +102,7 @@ class Problem:
 
     def at(self, x: FloatArray, order: int = 2, similarity: bool = True) -> Point:
         """Value and derivatives; without the similarity's where they are not asked for."""
-        theta, S = x[: self.m], self.similarity.with_parameters(x[self.m :])
+        theta, S = self.split(x)
         terms = self.evaluate(Request(self.quality.with_parameters(theta), S, order, similarity, self.given_size))
         prior = S.log_prior(self.strength)
         value = terms.value - float(self.precision @ theta**2) / 2 + prior.value
@@ -82,15 +111,16 @@ class Problem:
             hessian = None if terms.hessian is None else terms.hessian - np.diag(self.precision)
             return Point(value, gradient, hessian, terms)
         assert terms.similarity_gradient is not None
-        gradient = np.concatenate([gradient, terms.similarity_gradient + prior.gradient])
+        T, along = self.jacobian(x), float(self.constant @ gradient)
+        gradient = T.T @ np.concatenate([gradient, terms.similarity_gradient + prior.gradient])
         if terms.hessian is not None and terms.similarity_hessian is not None:
             own = terms.hessian - np.diag(self.precision)
-            bent, cross = terms.similarity_hessian + prior.hessian, terms.cross
+            bent, cross = terms.similarity_hessian + prior.hessian - along * S.level().hessian, terms.cross
             assert cross is not None
-            hessian = np.block([[own, cross], [cross.T, bent]])
+            hessian = T.T @ np.block([[own, cross], [cross.T, bent]]) @ T
         return Point(value, gradient, hessian, terms)
 
-    def along_theta(self, x: FloatArray, tol: float, max_iter: int) -> FloatArray:
+    def along_theta(self, x: FloatArray, tol: float, max_iter: int) -> Start:
         """x with a better theta for its similarity, by a few Newton steps."""
 
         def objective(theta: FloatArray, order: int) -> Terms:
@@ -98,7 +128,7 @@ class Problem:
             return Terms(point.value, point.gradient, point.hessian)
 
         best = newton(objective, x[: self.m], tol=tol, max_iter=max_iter, report=lambda *_: None, scale=self.scale)
-        return np.concatenate([best.theta, x[self.m :]])
+        return Start(np.concatenate([best.theta, x[self.m :]]), value=best.terms.value)
 
     def hessian(self, x: FloatArray, point: Point) -> FloatArray | None:
         """Exact where the kind can say, else by central differences of gradients; None where these are too many."""
@@ -122,13 +152,6 @@ class Problem:
 
 
 Report = Callable[[int, FloatArray, Point], None]
-
-
-class Start(NamedTuple):
-    """Where to climb from, and about the Hessian there if it is known."""
-
-    x: FloatArray
-    H: FloatArray | None = None
 
 
 def climb(
@@ -236,7 +259,7 @@ def descend(
 
     It ends where Newton steps can take over, or where its last gains are too small to beat the best so far.
     """
-    m, (x, H) = problem.m, start
+    m, (x, H, _) = problem.m, start
     if H is None:
         H = problem.at(x, 2, similarity=problem.similarity.bends).hessian
     assert H is not None
@@ -247,7 +270,11 @@ def descend(
     root = np.eye(x.size)
     root[:known, :known] = U / np.sqrt(np.maximum(np.abs(lam), least))
     few = x.size - m <= MANY
-    points: dict[bytes, Point] = {}
+    begin = np.zeros(x.size)
+    points = {begin.tobytes(): problem.at(x, 1)}
+    # the first step of L-BFGS-B has length 1: in these units it is that of a Newton step, if that is not too long
+    length = float(np.linalg.norm(root.T @ points[begin.tobytes()].gradient))
+    root *= np.clip(length, 1.0, FARTHEST) if np.isfinite(length) else 1.0
     worst, values = 0.0, [-np.inf]
 
     def full(u: FloatArray) -> FloatArray:
@@ -255,7 +282,7 @@ def descend(
 
     def loss(u: FloatArray) -> tuple[float, FloatArray]:
         nonlocal worst
-        here = problem.at(full(u), 1)
+        here = points.get(u.tobytes()) or problem.at(full(u), 1)
         if not np.isfinite(here.value):
             return worst + 1e3 * (1 + float(u @ u)), 2e3 * u
         worst = max(worst, -here.value)
@@ -281,6 +308,6 @@ def descend(
         "ftol": 0.0,
         "maxcor": 30,
     }
-    u = optimize.minimize(loss, np.zeros(x.size), jac=True, method="L-BFGS-B", callback=callback, options=options).x
+    u = optimize.minimize(loss, begin, jac=True, method="L-BFGS-B", callback=callback, options=options).x
     point = points.get(u.tobytes()) or problem.at(full(u), 1)
     return Ascent(full(u), point, n_iter + len(values) - 1, largest(point.gradient) <= tol)

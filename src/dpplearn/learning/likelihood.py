@@ -145,7 +145,9 @@ class Example:
         else:
             self.S = Operand(self.items, similarity)
         self._block = None
-        self.log_det_Y = logdet(similarity.block(self.items, self.Y))
+        S_Y = similarity.block(self.items, self.Y)
+        self.S_Y = S_Y if isinstance(similarity, Learned) else None  # its inverse will be asked for
+        self.log_det_Y = logdet(S_Y)
 
     def evaluate(self, request: Request) -> Terms:
         """The terms at a quality and a similarity."""
@@ -209,7 +211,7 @@ class Example:
     def _inverse(self) -> Inverse:
         """S_Y^-1."""
         S, k = self.S.similarity, self.Y.size
-        X = S.block(self.items, self.Y)
+        X = S.block(self.items, self.Y) if self.S_Y is None else self.S_Y
         if k > 0:
             X, _ = lapack.dpotri(lapack.dpotrf(X, lower=1)[0], lower=1)
         return Inverse(X, np.ones(k), k - S.own * float(X.trace()))

@@ -186,7 +186,7 @@ class Complement(OfDeterminant):
     def squares(self) -> FloatArray:
         # with P = I - W W^T: sum over j of q_i^2 P_ij^2 q_j^2
         q2 = self.q**2
-        inner = np.einsum("ij,jk,ik->i", self.W, self.W.T @ (q2[:, None] * self.W), self.W, optimize=True)
+        inner = np.einsum("ij,ij->i", self.W @ (self.W.T @ (q2[:, None] * self.W)), self.W)
         return np.asarray(q2 * np.maximum(q2 * (1 - 2 * np.einsum("ij,ij->i", self.W, self.W)) + inner, 0.0))
 
     def trace(self) -> float:

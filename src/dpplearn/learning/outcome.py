@@ -41,12 +41,14 @@ def outcome(problem: Problem, ascents: Sequence[Ascent], maxima: Sequence[Ascent
     # one that was left half-way is no better by SAME, and has no Hessian
     every = [*ascents, *maxima]
     m, best = problem.m, max(every, key=lambda a: a.point.value - (SAME if a.point.hessian is None else 0.0))
-    S, point = problem.similarity.with_parameters(best.x[m:]), best.point
+    (theta, S), point = problem.split(best.x), best.point
     weights = np.array(list(S.weights.values()))
     covariance = None
     std, errors, at_bound = np.full(m, np.nan), np.full(weights.size, np.nan), []
     if point.hessian is not None:
-        cov, undetermined = covariance_of(point.hessian)
+        T = problem.jacobian(best.x)
+        cov, unknown = covariance_of(point.hessian)
+        cov, undetermined = T @ cov @ T.T, np.abs(T) @ unknown > 1e-6
         with np.errstate(divide="ignore"):
             most = 1 / np.sqrt(problem.precision)
         std = np.where(undetermined[:m], np.inf, np.sqrt(np.maximum(cov.diagonal()[:m], 0.0)))
@@ -62,6 +64,6 @@ def outcome(problem: Problem, ascents: Sequence[Ascent], maxima: Sequence[Ascent
         cov, undetermined = covariance_of(point.terms.hessian - np.diag(problem.precision))
         std = np.where(undetermined, np.inf, np.sqrt(cov.diagonal()))
     terms = point.terms._replace(value=point.value, gradient=point.gradient)
-    optimum = Optimum(best.x[:m], terms, np.zeros(m), max(a.n_iter for a in every), best.converged)
+    optimum = Optimum(theta, terms, np.zeros(m), max(a.n_iter for a in every), best.converged)
     values = np.array([a.point.value for a in ascents])
     return Outcome(optimum, std, S.with_errors(errors), values, covariance, at_bound, point.terms.value)

@@ -23,7 +23,7 @@ from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.profile import Known, Profile, maximize_profile
 from dpplearn.learning.quality import LogLinear, Quality
 from dpplearn.learning.similarity import Fixed, Learned, Mixture, Projected, Similarity
-from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors
+from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors, unit_diagonal
 from dpplearn.learning.starts import Interrupted, climb_learned
 from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
@@ -164,7 +164,7 @@ def maximize_posterior(
     first, interrupted = theta, None
     if (saved := state.load(similarity)) is not None:
         theta, done, known, where = saved
-        interrupted = Interrupted(np.concatenate([theta, where]), first=not known)
+        interrupted = Interrupted(theta, where, first=not known)
         known = {w: point for w, point in known.items() if point.converged}  # with more iterations, others may
     progress.iteration = done
 
@@ -201,6 +201,7 @@ def maximize_posterior(
             settings.similarity_prior,
             settings.given_size,
             survey.scale,
+            constant_of(survey.products) if linear else np.zeros(m),
         )
         rough = None
         if engine.n_shards >= ENOUGH_SHARDS:
@@ -268,6 +269,17 @@ def penalized(terms: Terms, theta: FloatArray, precision: FloatArray) -> Terms:
         gradient=terms.gradient - precision * theta,
         hessian=None if terms.hessian is None else terms.hessian - np.diag(precision),
     )
+
+
+def constant_of(products: FloatArray | None) -> FloatArray:
+    """c with F c = 1 for all items, from [F 1]^T [F 1]; 0 where no combination of features is constant."""
+    assert products is not None  # they are asked for where a similarity is learned
+    gram, sums, n = products[:-1, :-1], products[:-1, -1], float(products[-1, -1])
+    scale, A = unit_diagonal(gram)
+    lam, U = np.linalg.eigh(A)
+    root = U[:, lam > 1e-10 * lam.size] / np.sqrt(lam[lam > 1e-10 * lam.size])
+    c = scale * (root @ (root.T @ (scale * sums)))
+    return np.asarray(c if abs(n - c @ sums) <= 1e-8 * n else np.zeros_like(c))
 
 
 def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, settings: Settings) -> dict[str, Any]:

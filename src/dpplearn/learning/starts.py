@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class Interrupted(NamedTuple):
     """Where a climb was that was interrupted, and whether it was the first: then it began at the best start."""
 
-    x: FloatArray
+    theta: FloatArray
+    parameters: FloatArray
     first: bool
 
 
@@ -53,10 +54,9 @@ def climb_learned(
     first = problem if rough is None or settings.warm else rough
     starts: list[Start] = []
     for vector in vectors[: 1 if settings.warm else settings.n_starts]:  # with a theta that is about right for it
-        starts.append(Start(first.along_theta(np.concatenate([theta, vector]), 0.1, 1 + 2 * (not starts))))
-        theta = starts[-1].x[:m]
-    if len(starts) > 1:  # the best first
-        starts.sort(key=lambda start: -first.at(start.x, 1, similarity=False).value)
+        x = np.concatenate([starts[-1].x[:m], vector]) if starts else first.join(theta, vector)
+        starts.append(first.along_theta(x, 0.1, 1 + 2 * (not starts)))
+    starts.sort(key=lambda start: -(start.value or 0.0))  # the best first
     ends = list(range(len(starts)))  # which of the starts that follow each of them is
     if first is not problem:
         climb_some = partial(climb, tol=tol, max_iter=settings.max_iter, rough=True)
@@ -66,7 +66,7 @@ def climb_learned(
 
     def report(n_iter: int, x: FloatArray, point: Point) -> None:
         progress.finish(n_iter, point.terms.value, largest(point.gradient))
-        state.save(x[:m], S.with_parameters(x[m:]), n_iter, point.terms.value, known)
+        state.save(*problem.split(x), n_iter, point.terms.value, known)
 
     def climb_here(problem: Problem, start: Start, beat: float) -> Ascent:
         nonlocal n_iter
@@ -74,19 +74,20 @@ def climb_learned(
         led = climb(problem, start, tol=tol, max_iter=last, report=report, n_iter=n_iter, beat=beat)
         n_iter = led.n_iter
         if led.point.hessian is not None or not S.bends:
-            known[tuple(led.x[m:].tolist())] = Done(led.x[:m], led.point.value, led.point.gradient[m:], led.converged)
-            state.save(led.x[:m], S.with_parameters(led.x[m:]), n_iter, led.point.terms.value, known)
+            theta, there = problem.split(led.x)
+            known[tuple(led.x[m:].tolist())] = Done(theta, led.point.value, led.point.gradient[m:], led.converged)
+            state.save(theta, there, n_iter, led.point.terms.value, known)
         return led
 
     maxima = []
     for w, done in known.items():
-        x = np.concatenate([done.parameters, np.array(w)])
+        x = problem.join(done.parameters, np.array(w))
         point = problem.at(x, 2)
         maxima.append(Ascent(x, point._replace(hessian=problem.hessian(x, point)), n_iter, done.converged))
     ended = [S.with_parameters(to.x[m:]).parameters for to in maxima]
-    if interrupted is not None and not any(np.allclose(interrupted.x[m:], end) for end in ended):
+    if interrupted is not None and not any(np.allclose(interrupted.parameters, end) for end in ended):
         more = not interrupted.first  # which of the later starts it was of is not known: all of them are asked, too
-        starts = [Start(interrupted.x), *starts[0 if more else 1 :]]
+        starts = [Start(problem.join(interrupted.theta, interrupted.parameters)), *starts[0 if more else 1 :]]
         ends = [k + more for k in ends]
     reached = climb_all(problem, starts, climb_here, maxima)
     return outcome(problem, [reached[k] for k in ends], maxima)
@@ -98,24 +99,26 @@ def climb_all(
     """Where each start leads; the maxima that are found join those that are known."""
     reached = []
     for start in starts:
-        led = leads_to(problem, start.x, maxima)
+        led = leads_to(problem, start.x, maxima, start.value)
         if led is None:
             led = climb(problem, start, beat=max((to.point.value for to in maxima), default=-np.inf))
             if led.point.hessian is None:  # left half-way
-                led = leads_to(problem, led.x, maxima) or led
+                led = leads_to(problem, led.x, maxima, led.point.value) or led
             else:
                 maxima.append(led)
         reached.append(led)
     return reached
 
 
-def leads_to(problem: Problem, x: FloatArray, maxima: Sequence[Ascent]) -> Ascent | None:
+def leads_to(problem: Problem, x: FloatArray, maxima: Sequence[Ascent], value: float | None = None) -> Ascent | None:
     """A maximum to which the posterior rises all along the straight way from x, as far as three steps show."""
     for to in maxima:
         if to.point.hessian is None:
             continue
-        before = -np.inf
-        for t in (0.0, 1 / 3, 2 / 3, 1.0):
+        if value is None:
+            value = problem.at(x, 1, similarity=False).value
+        before = value
+        for t in (1 / 3, 2 / 3, 1.0):
             here = problem.at(x + t * (to.x - x), 1, similarity=False).value if t < 1 else to.point.value
             if not here > before:
                 break

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from live import Seen
 from playwright.sync_api import Route, expect
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from dpplearn._checks import check_choice, check_jobs
+from dpplearn._checks import FloatArray, check_choice, check_jobs
 from dpplearn._loops.jit import compiled_always
 from dpplearn.learning.evaluators import Survey
 from dpplearn.learning.parts import shared_shapes
@@ -71,9 +71,8 @@ class Backend(ABC):
         sizes = np.concatenate([s.sizes for s in surveys])
         columns = np.concatenate(raw) if raw else None
         parts = shared_shapes([s.parts for s in surveys], "Shard {}")
-        moments = [s.moment for s in surveys if s.moment is not None]
-        moment = np.sum(moments, axis=0) if moments else None
-        return Survey(start, m, names, impossible, scale, weight, parts, moment, encoding, columns, sizes)
+        moment, products = total([s.moment for s in surveys]), total([s.products for s in surveys])
+        return Survey(start, m, names, impossible, scale, weight, parts, moment, encoding, columns, sizes, products)
 
     def evaluate(self, request: Request[Answer], tick: Tick, some: Sequence[int] | None = None) -> Answer:
         """The sum over all instances, added in shard order so that it does not depend on who was first.
@@ -142,3 +141,9 @@ def cut(shard: Shard, n_shards: int) -> list[Source]:
     piece = np.minimum((work / work[-1] * n_shards - 1e-9).astype(np.int64), n_shards - 1)
     ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(shard)]
     return [Shard(shard.item_sets[a:b], shard.subsets[a:b], shard.weights[a:b]) for a, b in pairwise(ends)]
+
+
+def total(found: Sequence[FloatArray | None]) -> FloatArray | None:
+    """The sum of those that are there."""
+    there = [one for one in found if one is not None]
+    return np.sum(there, axis=0) if there else None

@@ -36,6 +36,7 @@ class Survey(NamedTuple):
     encoding: Encoding | None = None  # how the features were made of a table
     raw: FloatArray | None = None  # the columns of all items that count, where trees are grown on them,
     sizes: IntArray = np.empty(0, np.int64)  # and how many items each instance has
+    products: FloatArray | None = None  # sum of [F 1]^T [F 1], where a similarity is learned
 
 
 class Evaluated(Protocol):
@@ -123,11 +124,15 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
     encoding = next((items.encoding for items in shard.item_sets if items.encoding is not None), None)
     parts: tuple[Shape, ...] = ()
     moment: FloatArray | None = None
+    products: FloatArray | None = None
     if isinstance(similarity, Learned):
+        rows = (np.column_stack([items.features, np.ones(items.n)]) for items in shard.item_sets)
+        products = np.sum([F.T @ F for F in rows], axis=0)
         parts = shared_shapes([tuple(part.shape for part in items.parts) for items in shard.item_sets])
         if similarity.bound(parts).needs_moment:
             moment = np.sum([to_dense(items.phi.T @ items.phi) for items in shard.item_sets], axis=0)  # type: ignore[union-attr]  # phi is there
-    return Survey(len(shard), scale.size, names, impossible, scale, weight, parts, moment, encoding)
+    found = Survey(len(shard), scale.size, names, impossible, scale, weight, parts, moment, encoding)
+    return found._replace(products=products)
 
 
 def why_impossible(items: ItemSet, Y: np.ndarray, similarity: Similarity) -> str | None:

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.learning.parts import Shape
+from dpplearn.learning.parts import RESERVED, Shape
 from dpplearn.learning.similarity.record import Derivative, Direction, Items, Parameter, Similarity
 
+ALL = RESERVED.index("all")  # the place of the weight of 11^T in every kind
 
-class LogPrior(NamedTuple):
-    """A log density of the parameters, with its derivatives."""
+
+class Function(NamedTuple):
+    """A function of the parameters, with its derivatives."""
 
     value: float
     gradient: FloatArray
@@ -71,12 +73,21 @@ class Learned(Similarity):
         """Parameters to start from, the best guess first."""
 
     @abstractmethod
-    def log_prior(self, strength: float) -> LogPrior:
+    def log_prior(self, strength: float) -> Function:
         """The prior at these parameters."""
 
     @abstractmethod
     def weights_jacobian(self) -> FloatArray:
         """d weight / d parameter, for the standard errors."""
+
+    def level(self) -> Function:
+        """log(1 - w_all): what of S is not the same for all pairs. Its Hessian is 0 where `linear` does not answer."""
+        w = np.array(list(self.weights.values()))
+        at = (np.arange(w.size) == ALL).astype(np.float64)
+        rest = max(float(w @ (1 - at)), np.finfo(np.float64).tiny)
+        slope, n = -at / rest, self.parameters.size
+        hessian = self.bend(slope, -np.outer(slope, slope)) if self.bends else np.zeros((n, n))
+        return Function(float(np.log(rest)), self.weights_jacobian().T @ slope, hessian)
 
     @property
     def needs_moment(self) -> bool:
@@ -142,10 +153,10 @@ def bend_simplex(w: FloatArray, g: FloatArray, H: FloatArray) -> FloatArray:
     return np.asarray(J @ H @ J + np.diag(gw - mean * w) - cross - cross.T + 2 * mean * np.outer(w, w))
 
 
-def dirichlet(w: FloatArray, strength: float) -> LogPrior:
+def dirichlet(w: FloatArray, strength: float) -> Function:
     """Of Dirichlet(1 + strength) in w, as a function of the logits: strength times the sum of log w."""
     n = w.size
-    return LogPrior(
+    return Function(
         strength * float(np.log(np.maximum(w, np.finfo(np.float64).tiny)).sum()),
         strength * (1 - n * w),
         -strength * n * simplex_jacobian(w),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -16,9 +17,10 @@ from dpplearn._loops.packed import pack, unpack
 from dpplearn._notebook import brief
 from dpplearn.learning.parts import RESERVED, Shape
 from dpplearn.learning.similarity.learned import (
+    ALL,
+    Function,
     Learned,
     Linear,
-    LogPrior,
     bend_simplex,
     check_weights,
     dirichlet,
@@ -28,7 +30,7 @@ from dpplearn.learning.similarity.learned import (
 )
 from dpplearn.learning.similarity.record import Derivative, Direction, Items, Parameter
 
-ALL = RESERVED.index("all")
+ROWS = 0.7  # products with features take less than with matrices where they are fewer than this share of all columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +117,14 @@ class Mixture(Learned):
         left = float(rest.sum())
         return float(self.w[ALL]), left, rest / left
 
-    def log_prior(self, strength: float) -> LogPrior:
+    def log_prior(self, strength: float) -> Function:
         w, left, share = self._split()
         inner, n = dirichlet(share, strength), self.w.size
         value = inner.value + strength * float(np.log(w) + (n - 1) * np.log(left))
         gradient = np.insert(inner.gradient, ALL, strength * (left - (n - 1) * w))
         hessian = self._inside(inner.hessian)
         hessian[ALL, ALL] = -strength * n * w * left
-        return LogPrior(value, gradient, hessian)
+        return Function(value, gradient, hessian)
 
     def weights_jacobian(self) -> FloatArray:
         return self._jacobian
@@ -136,7 +138,10 @@ class Mixture(Learned):
 
     def _inside(self, block: FloatArray) -> FloatArray:
         """A matrix with this block for all parameters but the odds."""
-        return np.insert(np.insert(block, ALL, 0.0, axis=0), ALL, 0.0, axis=1)
+        n = len(block) + 1
+        out, rest = np.zeros((n, n)), np.arange(n) != ALL
+        out[np.ix_(rest, rest)] = block
+        return out
 
     def bend(self, g: FloatArray, H: FloatArray) -> FloatArray:
         w, left, share = self._split()
@@ -148,16 +153,18 @@ class Mixture(Learned):
         own[ALL] = own[:, ALL] = np.insert(-w * left * share * (rest - mean), ALL, corner)
         return np.asarray(J.T @ H @ J + own)
 
-    def places(self, items: Items) -> list[int]:
-        """Where the item set has each part."""
-        known = [part.name for part in items.parts]
+    def places(self, items: Items) -> IntArray | None:
+        """Where the item set has each part; None where it has them in the same order."""
+        if items.part_names == self.names:
+            return None
+        known = list(items.part_names)
         missing = [name for name in self.names if name not in known]
         if missing:
             raise ValueError(
                 f"The similarity has a part {missing[0]!r}, and this ItemSet has {', '.join(known)}. Give every "
                 "ItemSet the parts that the model was fitted with, by their names."
             )
-        return [known.index(name) for name in self.names]
+        return np.array([known.index(name) for name in self.names])
 
     def matrix(self, items: Items) -> FloatArray:
         return self._mixed(items, None)
@@ -175,46 +182,52 @@ class Mixture(Learned):
 
     def _shares(self, items: Items) -> FloatArray:
         """Weights in the order of the item set's parts."""
-        shares = np.empty(len(self.names))
-        shares[self.places(items)] = self.w[2:]
-        return shares
+        places = self.places(items)
+        return self.w[2:] if places is None else self.w[2:][np.argsort(places)]
 
     def rank(self, items: Items) -> int | None:
-        widths = [items.parts[place].width for place in self.places(items)]
-        return None if None in widths else sum(width for width in widths if width is not None) + 1
+        self.places(items)
+        return None if any(part.phi is None for part in items.parts) else int(items.part_ends[-1]) + 1
 
     def rows(self, items: Items) -> FloatArray | None:
         if items.phi is None:
             return None
-        ends = part_ends(items)
-        root = np.repeat(np.sqrt(self._shares(items) * len(self.names)), np.diff(ends))  # phi has equal shares
-        return np.hstack([to_dense(items.phi) * root, np.full((items.n, 1), np.sqrt(self.w[1]))])
+        root = np.repeat(np.sqrt(self._shares(items) * len(self.names)), np.diff(items.part_ends))
+        rows = np.empty((items.n, root.size + 1))
+        np.multiply(to_dense(items.phi), root, out=rows[:, :-1])  # phi has equal shares
+        rows[:, -1] = np.sqrt(self.w[1])
+        return rows
 
     def linear(self, items: Items, G: Derivative, subset: IntArray | None = None) -> Linear:
-        n, order, packed = items.n if subset is None else subset.size, self.places(items), G.packed()
-        constant = np.ones((n, 1))
-        if packed is None and items.phi is None:  # a G that is known by rows, of very large qualities
-            packed = np.asarray(pack(G.times(np.eye(n)), np.ones(n)))
-        whole = float(G.quadratics(constant)[0] if packed is None else packed.sum())
-        first, ways = [G.trace(), whole], [Direction(), Direction(rows=constant)]
-        if packed is None:
-            U, ends = to_dense(items.phi) * np.sqrt(len(self.names)), part_ends(items)
-            U = U if subset is None else U[subset]
-            sums = np.add.reduceat(G.quadratics(U), ends[:-1])
-            ways += [Direction(rows=U[:, ends[place] : ends[place + 1]]) for place in order]
+        n, ends = items.n if subset is None else subset.size, items.part_ends
+        by_rows = items.phi is not None and subset is None and ends[-1] < ROWS * n * len(self.names)
+        ways: list[Direction] = []
+        if by_rows:
+            U = to_dense(items.phi) * np.sqrt(len(self.names))
+            ways = [Direction(rows=U[:, low:high]) for low, high in pairwise(ends.tolist())]
         elif subset is None:
-            sums = items.packed_cosines @ packed
-            ways += [Direction(packed=items.packed_cosines[place]) for place in order]
+            ways = [Direction(packed=one) for one in items.packed_cosines]
         else:
-            blocks = items.part_blocks(subset)
-            sums = blocks[:, *np.triu_indices(n)] @ packed
-            ways += [Direction(matrix=blocks[place]) for place in order]
-        return Linear(np.array([*first, *sums[order]]), ways)
+            ways = [Direction(matrix=one) for one in items.part_blocks(subset)]
+        places = self.places(items)
+        ways = ways if places is None else [ways[place] for place in places]
+        return Linear(self.slopes(items, G, subset), [Direction(), Direction(rows=np.ones((n, 1))), *ways])
+
+    def slopes(self, items: Items, G: Derivative, subset: IntArray | None) -> FloatArray:
+        """<G, dS/dw> of each weight."""
+        n, packed = items.n if subset is None else subset.size, G.packed() if subset is None else None
+        if subset is not None:
+            D, C = G.times(np.eye(n)), items.part_blocks(subset)
+            whole, sums = float(D.sum()), C.reshape(len(C), n * n) @ D.ravel()
+        elif packed is None and items.phi is not None:
+            each = G.quadratics(np.column_stack([to_dense(items.phi), np.ones(n)]))
+            whole, sums = float(each[-1]), len(self.names) * np.add.reduceat(each[:-1], items.part_ends[:-1])
+        else:
+            if packed is None:  # a G that is known by rows, of very large qualities
+                packed = np.asarray(pack(G.times(np.eye(n)), np.ones(n)))
+            whole, sums = float(packed.sum()), items.packed_cosines @ packed
+        places = self.places(items)
+        return np.concatenate([[G.trace(), whole], sums if places is None else sums[places]])
 
     def pull_back(self, items: Items, G: Derivative, subset: IntArray | None = None) -> FloatArray:
-        return np.asarray(self.weights_jacobian().T @ self.linear(items, G, subset).slopes)
-
-
-def part_ends(items: Items) -> IntArray:
-    """Where the features of each part begin and end, side by side."""
-    return np.cumsum([0, *(part.width or 0 for part in items.parts)])
+        return np.asarray(self.weights_jacobian().T @ self.slopes(items, G, subset))

@@ -12,8 +12,8 @@ from dpplearn._checks import FloatArray, IntArray, check_int
 from dpplearn._notebook import short_repr
 from dpplearn.learning.parts import Shape
 from dpplearn.learning.similarity.learned import (
+    Function,
     Learned,
-    LogPrior,
     check_weights,
     dirichlet,
     logits,
@@ -120,14 +120,14 @@ class Projected(Learned):
         ]
         return [self.parameters, *others]
 
-    def log_prior(self, strength: float) -> LogPrior:
+    def log_prior(self, strength: float) -> Function:
         a, precision = dirichlet(self.w, strength), strength * max(len(self.names), 1)
         off = (self.map - self.centre).ravel()
         hessian = np.zeros((3 + off.size,) * 2)
         hessian[:3, :3] = a.hessian
         hessian[3:, 3:].flat[:: off.size + 1] = -precision
         value = a.value - precision * float(off @ off) / 2
-        return LogPrior(value, np.concatenate([a.gradient, -precision * off]), hessian)
+        return Function(value, np.concatenate([a.gradient, -precision * off]), hessian)
 
     def weights_jacobian(self) -> FloatArray:
         J, A = simplex_jacobian(self.w), self.map

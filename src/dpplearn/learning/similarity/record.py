@@ -32,6 +32,10 @@ class Items(Protocol):
     def phi(self) -> Features | None: ...
     @property
     def parts(self) -> tuple[Part, ...]: ...
+    @property
+    def part_names(self) -> tuple[str, ...]: ...
+    @property
+    def part_ends(self) -> IntArray: ...  # where the features of each part begin and end in phi
     def cosines(self, subset: IntArray | None = None) -> FloatArray: ...  # C, or its block: a new array
     def part_blocks(self, subset: IntArray) -> FloatArray: ...  # of all parts: (parts, k, k)
     @property

@@ -13,8 +13,8 @@ from dpplearn._linalg import to_dense
 from dpplearn._notebook import short_repr
 from dpplearn.learning.parts import Shape
 from dpplearn.learning.similarity.learned import (
+    Function,
     Learned,
-    LogPrior,
     check_weights,
     dirichlet,
     logits,
@@ -94,11 +94,11 @@ class Scaled(Learned):
         other = [np.concatenate([logits(w), rng.standard_normal(self.v.size)]) for w in (START[[1, 2, 0]], START)]
         return [first, *other]
 
-    def log_prior(self, strength: float) -> LogPrior:
+    def log_prior(self, strength: float) -> Function:
         a, b = dirichlet(self.w, strength), dirichlet(self.v, strength)
         hessian = np.zeros((3 + b.gradient.size,) * 2)
         hessian[:3, :3], hessian[3:, 3:] = a.hessian, b.hessian
-        return LogPrior(a.value + b.value, np.concatenate([a.gradient, b.gradient]), hessian)
+        return Function(a.value + b.value, np.concatenate([a.gradient, b.gradient]), hessian)
 
     def weights_jacobian(self) -> FloatArray:
         J, d = simplex_jacobian(self.w), self.v.size
