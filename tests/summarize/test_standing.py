@@ -139,8 +139,8 @@ WORDS = st.sampled_from(
      "sign in", "cookies", "thanks", "Yes,", "What", "Fig", "In", "page", "Key", "words", "So", "said,", "see all"]
 )  # fmt: skip
 OTHERS = st.sampled_from(
-    ["-", "--", "[1]", "[x", "a)", "1.", "12", "3.5", "Quiz:", ":", "Keywords.", "é", "“Rain”", "’s", "大", "(so)", "\n",
-     "", "\x07", "•", "–", '"', "No!", "Index terms -", "@", "x:y", "|", "> a"]
+    ["-", "--", "[1]", "[x", "a)", "1.", "12", "3.5", "Quiz:", ":", "Keywords.", "é", "“Rain”", "’s", "大", "(so)",
+     "\n", "", "\x07", "•", "–", '"', "No!", "Index terms -", "@", "x:y", "|", "> a"]
 )  # fmt: skip
 TEXTS = st.builds(
     lambda words, end: " ".join(words) + end,
