@@ -1,18 +1,20 @@
-"""The tables of docs/learned-similarity.md: held-out likelihood and the task's own measure of the kinds of similarity.
+"""Held-out likelihood and the task's own measure of the kinds of similarity, for docs/learned-similarity.md.
 
-    python scripts/similarity_study.py [made-up] [news] [papers] [registries] --data FOLDER [--jobs 2]
-    python scripts/similarity_study.py --tables
+    python scripts/similarity_study.py [made-up] [news] [papers] [registries] --data FOLDER --work FOLDER [--jobs 2]
 
 Made-up data, whose truth is known; MultiLing 2011 English, one topic left out at a time (250 words); CL-SciSumm 2018,
-from its training part to its test part (150 words, human references); baby registries of three categories. The figures
-of each instance go to docs/assets/similarity_study.json, from which --tables writes the tables; what is there already
-is not done again. Seeded: the same figures each time.
+from its training part to its test part (150 words, human references); baby registries of three categories. Each row is
+a file of the work folder, written as a whole, so that the study may be run in pieces and goes on where it was; rows of
+another commit are refused. When all are there they go to docs/assets/similarity_study.json, with the commit, and
+scripts/similarity_page.py writes the tables of the page. Seeded: the same figures each time.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+import subprocess
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
@@ -23,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from dpplearn import DPP, ConditionalDPP, ItemSet
+from dpplearn._io.atomic import replace_file
 from dpplearn._run.blas import blas_threads
 from dpplearn.learning.similarity import Mixture, Scaled
 from dpplearn.rouge import Rouge
@@ -30,17 +33,19 @@ from dpplearn.summarize import Summarizer, read_clusters
 from dpplearn.summarize.model.training import Example, Trained, flat, learned_options, training_targets
 from dpplearn.summarize.text.words import words
 
-OUT = Path(__file__).parent.parent / "docs/assets/similarity_study.json"
+ROOT = Path(__file__).parent.parent
+OUT = ROOT / "docs/assets/similarity_study.json"
 KINDS = ("fixed", "mixture", "scaled", "projected")
 METRICS = ("rouge-1", "rouge-2", "rouge-su4")
 DECODERS = ("consensus", "greedy")
-PROFILE = "fixed, rho and nugget learned"
+PROFILE, INDEPENDENT, TRUTH = "fixed, rho and nugget learned", "independent items", "the truth"
 OF = {False: "of the set", True: "given the size"}
 
 # Made-up data
 
 THETA = np.array([-1.0, 0.8, -0.5])
-DRAWS, T, N = 4, 60, 9
+DRAWS, N, HELD = 4, 9, 300
+LEARN_FROM = (60, 240)
 
 
 def item_set(n, rng):
@@ -71,15 +76,20 @@ def agreement(model, X, y):
     return 100 * float(np.mean([np.isin(Y, model.decode(x, k=int(Y.size)).subset).mean() for x, Y in pairs]))
 
 
-def made_up(name, given_size, kind):
+def made_up(name, learn_from, given_size, kind):
     """Held-out log-likelihood per instance, and agreement in percent, of each draw of data."""
-    found = []
+    found, start = [], time.process_time()
     for seed in range(DRAWS):
-        X, y = draw(2 * T, N, truths()[name], np.random.default_rng([15, seed]))
+        X, y = draw(HELD, N, truths()[name], np.random.default_rng([15, seed]))
+        learn = draw(learn_from, N, truths()[name], np.random.default_rng([16, seed]))
         options = {"nugget": 0.05} if kind == "fixed" else {"similarity": kind, "n_starts": 2}
-        model = ConditionalDPP(10.0, given_size=given_size, **options).fit(X[:T], y[:T])
-        found.append([model.score(X[T:], y[T:]), agreement(model, X[T:], y[T:])])
-    return {"log-likelihood": [a for a, _ in found], "agreement": [b for _, b in found]}
+        if kind == TRUTH:  # nobody can do better but by chance
+            model = ConditionalDPP.from_weights(THETA, similarity=truths()[name]).set_params(given_size=given_size)
+        else:
+            model = ConditionalDPP(10.0, given_size=given_size, **options).fit(*learn)
+        found.append([model.score(X, y), agreement(model, X, y)])
+    spent = (time.process_time() - start) / DRAWS
+    return {"log-likelihood": [a for a, _ in found], "agreement": [b for _, b in found], "seconds": spent}
 
 
 # Texts
@@ -136,32 +146,23 @@ def folds(corpus, data):
     return [tuple(parts)], 150
 
 
-def one_fold(corpus, data, kind, features, given_size, with_encoder, fold):
-    with warnings.catch_warnings(), blas_threads(0):
-        warnings.simplefilter("ignore")
-        (train, test), length = folds(corpus, data)[0][fold], folds(corpus, data)[1]
-        start = time.process_time()
-        summarizer = trained(kind, train, length, features, given_size, with_encoder)
-        spent = time.process_time() - start
-        weights = summarizer.model_.similarity_.weights if kind in ("fixed", "mixture") else {}
-        return [(*scored(summarizer, cluster, length), weights, spent) for cluster in test]
-
-
-def texts(corpus, data, kind, features, given_size, with_encoder, apply=map):
+def texts(corpus, data, features, given_size, kind):
     """Figures of every held-out cluster."""
-    count = len(folds(corpus, data)[0])
-    work = apply(partial(one_fold, corpus, data, kind, features, given_size, with_encoder), range(count))
-    found = [one for fold in work for one in fold]
-    names = found[0][2]
+    each, length = folds(corpus, data)
+    found, spent, weights = [], [], []
+    for train, test in each:
+        start = time.process_time()
+        plain, _, encoder = kind.partition(" with an ")
+        summarizer = trained(plain, train, length, features, given_size, bool(encoder))
+        spent.append(time.process_time() - start)
+        weights.append(summarizer.model_.similarity_.weights)
+        found += [scored(summarizer, cluster, length) for cluster in test]
+    names = [name for name in weights[0] if plain in ("fixed", "mixture") or name in ("own", "all")]
     return {
-        "log-likelihood": [value for value, *_ in found],
-        **{
-            f"{name} {metric}": [f[name][m] for _, f, *_ in found]
-            for name in DECODERS
-            for m, metric in enumerate(METRICS)
-        },
-        "weights": {name: float(np.mean([one[2][name] for one in found])) for name in names},
-        "seconds": float(np.mean([one[3] for one in found])),
+        "log-likelihood": [value for value, _ in found],
+        **{f"{name} {metric}": [f[name][m] for _, f in found] for name in DECODERS for m, metric in enumerate(METRICS)},
+        "weights": {name: float(np.mean([one[name] for one in weights])) for name in names},
+        "seconds": float(np.mean(spent)),
     }
 
 
@@ -189,20 +190,22 @@ def percentile(L, basket, held):
     return 100 * float(np.mean(gain[others] <= gain[held]))
 
 
-def registries(data, kind):
+def registries(data, given_size, kind):
     lines = (data / "registries_three.csv").read_text().split("\n")
     baskets = [np.unique(np.array(line.split(), int) - 1) for line in lines if line.strip()]
     rng = np.random.default_rng(15)
     order = [baskets[i] for i in rng.permutation(len(baskets))]
     test, learn, rest = order[:TEST], order[TEST : TEST + LEARN], order[TEST + LEARN :]
     items = registry_items(rest)  # their features know neither
-    options = {"fixed": {"nugget": 0.1}, PROFILE: {"learn_rho": True, "learn_nugget": True}}
+    several = [(basket, rng.choice(basket)) for basket in test if basket.size > 1]
+    options = {"fixed": {"nugget": 0.1}, INDEPENDENT: {"nugget": 1.0}}
+    options[PROFILE] = {"learn_rho": True, "learn_nugget": True}
     options = options.get(kind, {"similarity": kind, "n_starts": 2, "n_components": 4})
     start = time.process_time()
-    model = ConditionalDPP(10.0, **options).fit([items] * len(learn), learn)
+    model = ConditionalDPP(10.0, given_size=given_size, **options).fit([items] * len(learn), learn)
     spent = time.process_time() - start
-    L = model.dpp(items).L
-    several = [(basket, rng.choice(basket)) for basket in test if basket.size > 1]
+    q = np.exp(model.quality_.log_q(items))
+    L = q[:, None] * model.similarity_.matrix(items) * q
     return {
         "log-likelihood": model.log_prob([items] * len(test), test).tolist(),
         "percentile": [percentile(L, basket, held) for basket, held in several],
@@ -211,105 +214,97 @@ def registries(data, kind):
     }
 
 
-# Figures and tables
+# Rows and their files
 
 
-def row(kind, given_size, **found):
-    return {"kind": kind, "likelihood": OF[given_size], **found}
+def asked(data):
+    """What each row says of itself, and the call that makes its figures; by part of the study."""
+    rows = {name: [] for name in ("made-up", "news", "papers", "registries")}
+
+    def add(which, call, **said):
+        rows[which].append((said, call))
+
+    for name in truths():
+        for learn_from in LEARN_FROM:
+            for size in OF:
+                for kind in (*KINDS, TRUTH):
+                    call = partial(made_up, name, learn_from, size, kind)
+                    add("made-up", call, truth=name, instances=str(learn_from), likelihood=OF[size], kind=kind)
+    encoded = [f"{kind} with an encoder" for kind in KINDS[:2]]
+    for corpus in ("news", "papers"):
+        for features, size, kinds in (
+            ("paper", False, (*KINDS, *encoded)), ("general", False, KINDS), ("paper", True, KINDS[:3]),
+        ):  # fmt: skip
+            for kind in kinds:
+                call = partial(texts, corpus, data, features, size, kind)
+                add(corpus, call, features=features, likelihood=OF[size], kind=kind)
+    for size, kinds in (
+        (False, ("fixed", INDEPENDENT, PROFILE, *KINDS[1:])),
+        (True, ("fixed", INDEPENDENT, "mixture")),
+    ):
+        for kind in kinds:
+            add("registries", partial(registries, data, size, kind), likelihood=OF[size], kind=kind)
+    return rows
 
 
-def named(found):
-    return found.get("truth", found.get("features")), found["kind"], found["likelihood"]
+def file_of(work, which, said):
+    return work / (re.sub(r"[^a-z0-9]+", "-", " ".join([which, *said.values()]).lower()) + ".json")
 
 
-def study(which, data, apply, known):
-    """Rows of one part of the study that are not known yet, one at a time."""
-    if which == "made-up":
-        asked = [(name, size, kind) for name in truths() for size in OF for kind in KINDS]
-        asked.sort(key=lambda one: one[2] == "projected")  # which takes longest
-        asked = [(name, size, kind) for name, size, kind in asked if (name, kind, OF[size]) not in known]
-        for (name, size, kind), found in zip(asked, apply(partial(star, made_up), asked), strict=True):
-            yield {"truth": name} | row(kind, size, **found)
-    elif which == "registries":
-        asked = [(data, kind) for kind in (*KINDS[:1], PROFILE, *KINDS[1:]) if (None, kind, OF[False]) not in known]
-        for (_, kind), found in zip(asked, apply(partial(star, registries), asked), strict=True):
-            yield row(kind, False, **found)
-    else:
-        plain = [(kind, features, False, False) for features in ("paper", "general") for kind in KINDS]
-        more = [("mixture", False, True), ("fixed", False, True), ("fixed", True, False), ("mixture", True, False)]
-        for kind, features, size, encoder in plain + [(kind, "paper", *others) for kind, *others in more]:
-            title = f"{kind} with an encoder" if encoder else kind
-            if (features, title, OF[size]) not in known:
-                found = texts(which, data, kind, features, size, encoder, apply)
-                yield {"features": features} | row(title, size, **found)
+def done(path, which, said, call, commit):
+    """The row of a file, made and written if there is none yet."""
+    if not path.exists():
+        with warnings.catch_warnings(), blas_threads(0):
+            warnings.simplefilter("ignore")
+            found = rounded({"commit": commit, "part": which, **said, **call()})
+        with replace_file(path, "w") as file:
+            file.write(json.dumps(found) + "\n")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if found["commit"] != commit:
+        raise SystemExit(f"{path} is of commit {found['commit']}, and this is {commit}. Give another --work folder.")
+    return found
 
 
-def star(function, arguments):
-    with warnings.catch_warnings(), blas_threads(0):
-        warnings.simplefilter("ignore")
-        return function(*arguments)
-
-
-def against(found, base, name, digits):
-    """Mean, and the difference from the first with its standard error, paired by instance."""
-    x, y = np.array(found[name]), np.array(base[name])
-    if found is base:
-        return f"{x.mean():.{digits}f}"
-    d = x - y
-    return f"{x.mean():.{digits}f} ({d.mean():+.{digits}f} ± {d.std(ddof=1) / np.sqrt(d.size):.{digits}f})"
-
-
-def table(rows, columns, first):
-    """A table with a column for each of the figures; each row is compared with the fixed kind that is else the same."""
-    lines = ["| " + " | ".join([*first, *columns]) + " |", "|" + "---|" * len(first) + "--:|" * len(columns)]
-    for one in rows:
-        same = [name for name in first if name != "kind"]
-        base = next(r for r in rows if r["kind"] == "fixed" and all(r[name] == one[name] for name in same))
-        cells = [against(one, base, name, digits) for name, digits in columns.values()]
-        lines.append("| " + " | ".join([*(one[name] for name in first), *cells]) + " |")
-    return "\n".join(lines)
-
-
-TEXT = {"log-likelihood": ("log-likelihood", 2)} | {
-    f"{metric.upper()}, {name}": (f"{name} {metric}", 2) for name in DECODERS for metric in METRICS[:2]
-}
-FIRST = {"made-up": ("truth", "likelihood", "kind"), "registries": ("kind",)}
-FIRST |= dict.fromkeys(("news", "papers"), ("features", "likelihood", "kind"))
-COLUMNS = {
-    "made-up": {"log-likelihood": ("log-likelihood", 3), "items found, %": ("agreement", 1)},
-    "news": TEXT,
-    "papers": TEXT,
-    "registries": {"log-likelihood": ("log-likelihood", 3), "percentile of an item": ("percentile", 2)},
-}
-
-
-def tables(figures):
-    """A table for each part of the study, by name."""
-    return {which: table(rows, COLUMNS[which], FIRST[which]) for which, rows in figures.items()}
+def commit_here():
+    """The commit of the code that runs, with "-dirty" where files were changed since."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("which", nargs="*", help=", ".join(COLUMNS))
-    parser.add_argument("--data", type=Path, help="folder of the corpora")
+    parser.add_argument("which", nargs="*", help="made-up, news, papers, registries; default: all")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
+    parser.add_argument("--work", type=Path, required=True, help="folder of the rows that are done")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--tables", action="store_true", help="print the tables of what was found before")
     arguments = parser.parse_args()
-    if unknown := set(arguments.which) - set(COLUMNS):
-        parser.error(f"{unknown.pop()!r} is none of {', '.join(COLUMNS)}")
-    figures = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
-    if not arguments.tables:
-        pool = ProcessPoolExecutor(arguments.jobs) if arguments.jobs > 1 else None
-        for which in arguments.which or list(COLUMNS):
-            rows = figures.setdefault(which, [])
-            for one in study(which, arguments.data, map if pool is None else pool.map, {named(r) for r in rows}):
-                rows.append(rounded(one))
-                print(which, one["kind"], one["likelihood"], one.get("seconds"), one.get("weights"), flush=True)
-                lines = [f'"{name}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for name, rows in figures.items()]
-                arguments.out.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    for which, found in tables(figures).items():
-        print(f"\n{which}\n\n{found}")
+    rows, commit = asked(arguments.data), commit_here()
+    if unknown := set(arguments.which) - set(rows):
+        parser.error(f"{unknown.pop()!r} is none of {', '.join(rows)}")
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    todo = [(which, *row) for which in arguments.which or rows for row in rows[which]]
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        paths = [file_of(arguments.work, which, said) for which, said, _ in todo]
+        work = [pool.submit(done, path, *one, commit) for path, one in zip(paths, todo, strict=True)]
+        for one in work:
+            found = one.result()
+            print({name: x for name, x in found.items() if not isinstance(x, list)}, flush=True)
+    files = {which: [file_of(arguments.work, which, said) for said, _ in each] for which, each in rows.items()}
+    if missing := [path.name for each in files.values() for path in each if not path.exists()]:
+        print(f"{len(missing)} rows are not done yet: {', '.join(missing)}.")
+        return
+    lines = [f'"commit": "{commit}"']
+    for which, each in files.items():
+        found = [done(path, which, {}, None, commit) for path in each]
+        lines.append(f'"{which}": [\n' + ",\n".join(json.dumps(strip(one)) for one in found) + "\n]")
+    arguments.out.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    print(f"All rows are in {arguments.out}; scripts/similarity_page.py writes the tables.")
+
+
+def strip(row):
+    """Without what all rows of a part have in common."""
+    return {name: x for name, x in row.items() if name not in ("commit", "part")}
 
 
 def rounded(x):

@@ -1,6 +1,7 @@
 """`dpplearn select` with reports in files, and on Dask."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -44,6 +45,16 @@ def test_reports(problem, tmp_path):
     assert all(covers[int(one["item"])] == int(one["covered_by"]) for one in left)
     picture = (tmp_path / "why/selection.svg").read_text()
     assert "Groups" in picture or "<path" in picture
+
+
+def test_groups_with_dollars_are_no_formulas(problem, tmp_path):
+    """What stands in a file is text: two dollars in the name of a group would else be read as mathematics."""
+    with (tmp_path / "items.jsonl").open("w") as file:
+        for row, kind in zip(problem[:20].tolist(), ["costs $5_{ and $7", "free"] * 10, strict=True):
+            file.write(json.dumps({"embedding": row, "kind": kind}) + "\n")
+    result = run(tmp_path / "items.jsonl", "-k", 5, "--group", "kind", "--report", tmp_path / "why")
+    assert result.exit_code == 0, result.output
+    assert "<path" in (tmp_path / "why/selection.svg").read_text()
 
 
 def test_dask(problem, tmp_path, monkeypatch):

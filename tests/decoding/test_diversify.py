@@ -347,3 +347,17 @@ def test_a_scale_that_no_float_could_hold(scale, diversity, rng):
     assert np.isfinite(found.gains).all()
     assert np.isfinite(found.log_prob)
     assert diversify(E, s, k=5, scale=scale, diversity=diversity, method="local").subset[0] == s.argmax()
+
+
+def test_reasons_for_skipping_are_those_that_counted():
+    """By score alone nobody asks what an item is like; where nothing is chosen there is nothing to be like."""
+    E, scores = [[1.0, 0.0], [1.0, 0.01], [0.0, 1.0]], [0.9, 0.5, 0.8]
+    (skipped,) = diversify(E, scores, k=2, diversity=0.0).skipped
+    assert (skipped.item, skipped.nearest) == (1, 0)
+    assert "by score alone" in skipped.reason
+    assert "most similar is item 0" in skipped.reason
+    (skipped,) = diversify(E, scores, k=2).skipped
+    assert skipped.reason == "1.00 similar to item 0"
+    for one in diversify(E, scores, k=2, groups=["a", "a", "b"], max_per_group=0).skipped:
+        assert one.nearest == -1
+        assert "item" not in one.reason

@@ -1,4 +1,4 @@
-"""The measures of scripts/similarity_study.py by their definition, and its tables, which the page quotes."""
+"""The measures of scripts/similarity_study.py by their definition, its rows and tables, which the page quotes."""
 
 import importlib.util
 import json
@@ -10,26 +10,55 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def study():
-    spec = importlib.util.spec_from_file_location("similarity_study", ROOT / "scripts" / "similarity_study.py")
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def test_the_page_has_the_tables_of_what_was_found(study):
-    page = (ROOT / "docs" / "learned-similarity.md").read_text(encoding="utf-8")
-    figures = json.loads((ROOT / "docs" / "assets" / "similarity_study.json").read_text(encoding="utf-8"))
-    for which, table in study.tables(figures).items():
-        assert table in page, which
+@pytest.fixture(scope="module")
+def study():
+    return script("similarity_study")
 
 
-def test_differences_are_paired(study):
-    base = {"kind": "fixed", "x": [1.0, 2.0, 6.0]}
-    other = {"kind": "mixture", "x": [2.0, 2.0, 8.0]}
-    assert study.against(base, base, "x", 1) == "3.0"
-    assert study.against(other, base, "x", 2) == "4.00 (+1.00 ± 0.58)"  # 1, 0, 2: 1 / sqrt(3)
+@pytest.fixture(scope="module")
+def page():
+    return script("similarity_page")
+
+
+def test_the_page_has_the_tables_of_what_was_found(page):
+    there = page.PAGE.read_text(encoding="utf-8")
+    assert page.written(there, page.found()) == there
+
+
+def test_the_figures_are_of_one_commit_and_every_row_is_there(study):
+    figures = json.loads(study.OUT.read_text(encoding="utf-8"))
+    assert "dirty" not in figures.pop("commit")
+    for which, rows in study.asked(Path()).items():
+        said = [{name: row[name] for name in known} for row, (known, _) in zip(figures[which], rows, strict=True)]
+        assert said == [known for known, _ in rows], which
+
+
+def test_differences_are_paired(page):
+    base = {"kind": "fixed", "x": [1.0, 2.0, 6.0], "of": "a"}
+    other = {"kind": "mixture", "x": [2.0, 2.0, 8.0], "of": "a"}
+    assert page.against(base, base, "x", 1) == "3.0"
+    assert page.against(other, base, "x", 2) == "4.00 (+1.00 ± 0.58)"  # 1, 0, 2: 1 / sqrt(3)
+    assert page.wide([base, other], "x", 1, ["of"]).splitlines()[2] == "| a | 3.0 | +1.0 ± 0.6 |"
+    with pytest.raises(SystemExit, match="one place"):
+        page.written("no places", {"a table": "| |"})
+
+
+def test_rows_are_kept_and_those_of_another_commit_refused(study, tmp_path):
+    path = study.file_of(tmp_path, "made-up", {"kind": "fixed, rho"})
+    assert path.name == "made-up-fixed-rho.json"
+    made = []
+    for _ in range(2):
+        found = study.done(path, "made-up", {"kind": "fixed, rho"}, lambda: made.append(1) or {"x": [0.1234567]}, "abc")
+    assert (found["x"], len(made)) == ([0.12346], 1)
+    with pytest.raises(SystemExit, match="another --work folder"):
+        study.done(path, "made-up", {}, None, "def")
 
 
 def test_the_percentile_of_an_item_is_that_of_its_determinant(study, monkeypatch):
@@ -42,12 +71,14 @@ def test_the_percentile_of_an_item_is_that_of_its_determinant(study, monkeypatch
     assert study.percentile(L, basket, 2) == pytest.approx(100 * share)
 
 
+@pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end")
 def test_a_small_run_of_made_up_data(study, monkeypatch):
     monkeypatch.setattr(study, "DRAWS", 1)
-    monkeypatch.setattr(study, "T", 12)
-    found = study.star(study.made_up, ("one part", False, "mixture"))
-    assert np.isfinite(found["log-likelihood"]).all()
-    assert 0 <= found["agreement"][0] <= 100
+    monkeypatch.setattr(study, "HELD", 12)
+    for kind in ("mixture", study.TRUTH):
+        found = study.made_up("one part", 12, False, kind)
+        assert np.isfinite(found["log-likelihood"]).all()
+        assert 0 <= found["agreement"][0] <= 100
 
 
 def test_agreement_counts_items_found(study):
@@ -57,3 +88,16 @@ def test_agreement_counts_items_found(study):
 
     sets = [np.array([0, 3]), np.array([1, 2, 0]), np.empty(0, int)]
     assert study.agreement(Known(), [None] * 3, sets) == 75.0  # one of two, three of three
+
+
+def test_coverage_counts_intervals_that_hold_the_truth(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks.coverage import THETA, Case, coverage, truth
+
+    w = np.array(list(truth("scaled").weights.values()))
+    at = [w.tolist(), [0.01] * 6, THETA.tolist(), [0.1] * 3, [-10.0, -10.1]]
+    off = [(w + 0.03 * np.eye(6)[0]).tolist(), [0.01] * 5 + [np.nan], (THETA + 0.3 * np.eye(3)[0]).tolist(), [0.1] * 3]
+    rows = {row[3]: row[4:] for row in coverage(Case("scaled", False, 2, 150), [at, [*off, [-10.0, -40.0]]])}
+    assert rows["weight"][:4] == [2, 11, 1, 10 / 11]
+    assert rows["theta"][:4] == [2, 6, 0, 5 / 6]
+    assert rows["all, by likelihood ratio"][3] == 0.5

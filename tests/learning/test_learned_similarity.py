@@ -205,7 +205,7 @@ def made_up(T, n, seed, weights=TRUE, k=None, theta=THETA):
 def test_known_weights_are_recovered_within_their_standard_errors(given_size):
     """Of the intervals of weights (on the scale of their logits) and of theta, as many hold the truth as 95 % allow.
 
-    benchmarks/similarity.py counts them over many more data sets; here no more may miss than one time in a thousand.
+    benchmarks/coverage.py counts them over many more data sets; here no more may miss than one time in a thousand.
     """
     held = []
     for seed in range(5):
@@ -218,6 +218,22 @@ def test_known_weights_are_recovered_within_their_standard_errors(given_size):
         held += (np.abs(z) < 1.96).tolist()
     assert len(held) > 20
     assert len(held) - sum(held) <= binom.ppf(0.999, len(held), 0.05)
+
+
+def test_a_similarity_that_is_known(tmp_path):
+    """`from_weights` takes a record, and the model is the DPP of it, saved and read too."""
+    X, y = made_up(3, 6, 0)
+    S = Mixture(("a", "b"), TRUE)
+    model = ConditionalDPP.from_weights(THETA, similarity=S)
+    model.save(tmp_path / "model.json")
+    for one in (model, ConditionalDPP.load(tmp_path / "model.json")):
+        assert one.log_prob(X, y)[0] == pytest.approx(enumerated(X[0], S, y[0], False))
+        one.set_params(given_size=True)
+        assert one.log_prob(X, y)[0] == pytest.approx(enumerated(X[0], S, y[0], True))
+    with pytest.raises(TypeError, match="record with its weights"):
+        ConditionalDPP.from_weights(THETA, similarity="mixture")
+    with pytest.raises(ValueError, match="rho and nugget"):
+        ConditionalDPP.from_weights(THETA, similarity=S, rho=0.1)
 
 
 def test_intervals_are_those_of_the_logit():

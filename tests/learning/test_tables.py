@@ -71,6 +71,29 @@ def test_pandas_polars_and_dicts_give_the_same():
         read(lazy, features=["tune"])
 
 
+def test_what_says_which_items_were_chosen():
+    """Booleans of any library, 0 and 1; what is missing or a text is told with its row."""
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    table = {"group": [1, 1, 2], "x": [0.1, 0.2, 0.3], "kept": [True, False, True]}
+    wanted = {"group": "group", "features": ["x"], "phi": ["x"], "chosen": "kept"}
+    for flags in ([1, 0, 1], [1.0, 0.0, 1.0], pd.array([True, False, True], "boolean"), pl.Series([True, False, True])):
+        _, y = ItemSet.from_long(table | {"kept": flags}, **wanted)
+        assert [Y.tolist() for Y in y] == [[0], [0]]
+    bad = (
+        [True, None, True],
+        [1.0, np.nan, 0.0],
+        pd.array([True, None, False], "boolean"),
+        pl.Series([True, None, True]),
+    )
+    for flags in bad:
+        with pytest.raises(ValueError, match=r"found nothing in row 1 \(1 such"):
+            ItemSet.from_long(table | {"kept": flags}, **wanted)
+    with pytest.raises(ValueError, match=r"found 'yes' in row 0 \(3 such.*== 'yes'"):
+        ItemSet.from_long(table | {"kept": ["yes", "no", "yes"]}, **wanted)
+    with pytest.raises(TypeError, match="collect"):
+        ItemSet.from_long(pl.DataFrame(table).lazy(), **wanted)
+
+
 def test_quality_columns():
     table = {"size": ["s", "m", None, "m", "l"], "x": [1.0, None, 3.0, 5.0, 3.0], "b": [True, False, None, True, False]}
     [x] = ItemSet.from_long(table, group=None, features=["size", "x", "b"], phi=["size"])

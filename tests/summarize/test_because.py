@@ -3,15 +3,17 @@
 import gc
 import re
 import weakref
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from dpplearn.decoding.diversity import diversified
 from dpplearn.learning.relative import LEAST, Reason, strongest
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.because import Because, likely_words
 from dpplearn.summarize.explain.ideas import IDEAS, feature_of, ideas_of
-from dpplearn.summarize.explain.topics import Vocabulary
+from dpplearn.summarize.explain.topics import Vocabulary, quoted
 from dpplearn.summarize.model.quality_features import FEATURES
 from dpplearn.summarize.model.split_cluster import split_cluster
 from made_up import made_up
@@ -27,8 +29,8 @@ def summary(bundled):
     return bundled.summarize(Cluster.example(), 100, "words")
 
 
-def because_of(summary):
-    return Because(summary.ready, summary.subset, Vocabulary(summary.read))
+def because_of(summary, diversity=0.5):
+    return Because(summary.ready, summary.subset, Vocabulary(summary.read), diversity=diversity)
 
 
 def test_ideas_add_up_to_the_gain_against_the_average_sentence(summary):
@@ -46,6 +48,85 @@ def test_ideas_add_up_to_the_gain_against_the_average_sentence(summary):
         rest = np.setdiff1d(np.arange(dpp.n), others)
         mean = np.mean([1 - S[j, others] @ inverse @ S[others, j] for j in rest])
         assert because.adds(i)[0].amount == pytest.approx(new - np.log(mean))
+
+
+@pytest.mark.parametrize("diversity", [0.0, 0.2, 0.8, 1.0])
+def test_reasons_are_those_of_the_kernel_that_decided(summary, diversity):
+    """log det of L(d) of the set less that without the sentence, both less what the average sentence would add."""
+    because, Y = because_of(summary, diversity), summary.subset
+    L = diversified(summary.dpp.L, diversity)
+    eta = np.log(L.diagonal())
+    S = L / np.sqrt(np.outer(L.diagonal(), L.diagonal()))
+    for i in Y.tolist():
+        others = np.setdiff1d(Y, i)
+        told = sum(because.by(idea, i).amount for idea in because.ideas)
+        assert told == pytest.approx(eta[i] - eta.mean(), abs=1e-12)
+        new = np.subtract(*(np.linalg.slogdet(L[np.ix_(X, X)])[1] for X in (Y, others))) - eta[i]  # log r_i
+        rest = np.setdiff1d(np.arange(len(L)), others)
+        inverse = np.linalg.inv(S[np.ix_(others, others)])
+        mean = np.mean([1 - S[j, others] @ inverse @ S[others, j] for j in rest])
+        assert because.adds(i)[0].amount == pytest.approx(new - np.log(mean), abs=1e-9)
+
+
+def test_what_opens_its_document_is_not_later_than_anything(bundled):
+    """A paper and the sentences that cite it, each a document of its own, which opens it."""
+    parts = ["bridge", "river", "storm", "harbour", "council", "ferry", "budget", "school", "engine", "valley"]
+    paper = " ".join(f"The {one} of the {two} was measured for the report." for one in parts for two in parts[:4])
+    cited = [f"Others measured the {one} and the {two}, too." for one, two in pairwise(parts)]
+    cluster = Cluster([Document("paper", paper), *(Document(f"c{k}", text) for k, text in enumerate(cited))])
+    told = 0
+    for c in (cluster, Cluster.example(), *map(made_up, range(4))):
+        for budget in (20, 60):
+            found = bundled.summarize(c, budget, "words").explain()
+            chosen = np.mean([one.sentence.position for one in found.chosen])
+            for x in found.left_out:
+                told += "later in its document" in x.reason
+                assert x.sentence.position > 1 or "later in its document" not in x.reason
+                assert x.sentence.position <= chosen or "where it stands" not in x.reason
+    assert told
+
+
+def test_sentences_with_hardly_a_word_in_common_are_covered_by_all_their_words(bundled):
+    """One word in two sentences is no measure: a summary without it would cover nothing of ten."""
+    cluster = Cluster([
+        Document("a", "Farmers fear losing their orchards. Ministers promised compensation. Trains reach the harbour."),
+        Document("b", "Tickets remain subsidized. Local companies build stations. Orchards need water in summer."),
+    ])  # fmt: skip
+    found = bundled.summarize(cluster, 2, "sentences", include=[1, 3]).explain().as_a_set
+    assert 0.1 < found.covers.share < 0.9
+
+
+def test_quotes_stay_beside_a_word_that_is_written_from_right_to_left():
+    assert quoted(["dam", "cost"]) == "“dam”, “cost”"
+    assert quoted(["سد", "dam"]) == "“سد”\u200e, “dam”"
+
+
+def test_where_nothing_was_to_choose_nobody_says_how_sure_that_is(bundled):
+    """All that may be in is in: a share below 1 would be that of the draws, which are never of everything."""
+    n = bundled.prepare(Cluster.example()).n
+    for options in ({"budget": "100%"}, {"exclude": [*range(1, n)], "budget": 60}):
+        found = bundled.summarize(Cluster.example(), unit="words", **options).explain()
+        assert {x.code for x in found.left_out} <= {"excluded"}
+        assert found.as_a_set.sureness is None
+    alone = bundled.summarize(Cluster.from_texts(["A storm hit the coast."])).explain().as_a_set
+    assert alone.sureness is None
+
+
+def test_what_did_not_count_is_no_reason(bundled):
+    """At diversity 0 nobody asks what others say already, at 1 nobody asks how good a sentence is."""
+    learned = {idea.name for idea in IDEAS}
+    for cluster in (Cluster.example(), *map(made_up, range(3))):
+        for decoder in ("greedy", "consensus"):
+            quality, variety = (
+                {
+                    reason.idea
+                    for c in bundled.summarize(cluster, 60, "words", decoder=decoder, diversity=d).explain().chosen
+                    for reason in c.reasons
+                }
+                for d in (0.0, 1.0)
+            )
+            assert "adds" not in quality
+            assert not variety & learned
 
 
 def test_at_most_three_reasons_the_strongest_first_and_none_within_its_error(bundled):

@@ -1,6 +1,7 @@
 """Why sentences are in a summary, and why others are not."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -59,10 +60,10 @@ def test_why_a_sentence_was_left_out(bundled):
     texts = [storm, again, near, long, other]
     first, found = reasons_of(bundled, texts, 11, include=[0])
     assert first.subset.tolist() == [0]
-    assert found[again] == "has the words of 1, sentence 1"
+    assert found[again] == "has the words of document 1, sentence 1"
     assert found[long].startswith("longer than the whole summary may be: 104 of 11 words")
     assert found[other].startswith("weaker than the chosen ones: ")
-    assert found[near] == "said already by 1, sentence 1: “bridge”, “closed”, “river”"
+    assert found[near] == "said already by document 1, sentence 1: “bridge”, “closed”, “river”"
     _, found = reasons_of(bundled, texts, 11, include=[4], exclude=[0])
     assert found[storm] == "you left it out"
     assert found[again].startswith("weaker than the chosen ones")  # at 20 words it is not worth having
@@ -121,6 +122,30 @@ def test_every_sentence_has_a_reason_and_every_view_shows_it(bundled):
         C = summary.read.C[np.ix_(summary.subset, summary.subset)][np.triu_indices(summary.subset.size, 1)]
         assert explanation.similarity.mean == pytest.approx(C.mean())
         assert explanation.similarity.max == C.max()
+
+
+def test_the_report_marks_the_sentence_that_the_reason_names(bundled):
+    """Which need not be the one that is most like it: that one may stay out for something else."""
+    summary = bundled.summarize(Cluster.example(), 200, "words")
+    explanation = summary.explain()
+    order = {sentence: k for k, sentence in enumerate(summary.sentences, 1)}
+    named = [order[summary.read.sentences[x.by[0]]] for x in explanation.redundant()]
+    other = {k: next(s for s in summary.sentences if order[s] != k) for k in named}
+    elsewhere = {x.number: other[k] for x, k in zip(explanation.redundant(), named, strict=True)}
+    rest = tuple(replace(x, similar_to=elsewhere.get(x.number, x.similar_to)) for x in explanation.left_out)
+    vars(summary)["_explanation"] = replace(explanation, left_out=rest)
+    marked = re.findall(r'data-state="again"><b class="badge">≈(\d+)', html_report(summary).partition('"sources"')[2])
+    assert named
+    assert sorted(map(int, marked)) == sorted(named)
+
+
+def test_the_report_says_which_document_a_reason_means(bundled):
+    """Reasons name documents by their ids, headings by their titles: a source shows both."""
+    page = html_report(bundled.summarize(Cluster.example(), 100, "words"))
+    for document in Cluster.example().documents:
+        assert f'<p class="source-count"><bdi>{document.id}</bdi></p>' in page
+    alone = html_report(bundled.summarize(Cluster.from_texts(["Rain fell. It sank a boat."]), 3, "words"))
+    assert "1 sentence of 2 from 1 document, 2 of 3 words." in alone
 
 
 def test_probabilities_are_given_the_pins(bundled):

@@ -17,6 +17,7 @@ from dpplearn.decoding.selection import Selection
 BLOCK = 2**24  # cosines computed at once, at most
 TOP = 0.9  # of all items below it: one of the best scores
 MORE = "the others added more, for score and variety together"
+ALONE = {0.0: "the others added more, by score alone", 1.0: "the others added more, by variety alone"}  # by diversity
 CLOSE = 0.5  # cosine from which being like a chosen item is the reason
 
 
@@ -149,19 +150,19 @@ class DiverseSelection(Selection):
             if i not in chosen:
                 j, s = int(items[i]), float(similarity[i])
                 close = f"{s:.2f} similar to item {j}"
+                near = f"; {close}" if j >= 0 else ""
                 if i in barred:
                     reason = "excluded"
                 elif full is not None and full[i]:
-                    reason = f"as many as may be of its group were chosen; {close}"
+                    reason = f"as many as may be of its group were chosen{near}"
                 elif self.limits.cost[i] > left:
-                    reason = f"costs {self.limits.cost[i]:g}, more than the {left:g} left of the budget"
-                    reason += f"; {close}" if j >= 0 else ""
+                    reason = f"costs {self.limits.cost[i]:g}, more than the {left:g} left of the budget{near}"
                 elif j < 0:
                     reason = self.reason
-                elif s >= CLOSE:
+                elif s >= CLOSE and self.diversity > 0.0:  # by score alone nobody asks what it is like
                     reason = close
                 else:
-                    why = "the set is preferred without it" if spare else MORE
+                    why = "the set is preferred without it" if spare else ALONE.get(self.diversity, MORE)
                     reason = f"{why}; most similar is item {j} ({s:.2f})"
                 found.append(Skipped(i, j, s, reason))
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -46,7 +47,9 @@ def fit_boosted(
         survey = engine.survey()
         check_possible(survey, settings.on_impossible)
         ridge = float(check_precision(settings.prior_variance, 1)[0])
-        first = maximize_posterior(engine, settings, None, progress, None) if settings.free else None
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The learned similarity")  # the one with trees is what is said
+            first = maximize_posterior(engine, settings, None, progress, None) if settings.free else None
         similarity = settings.similarity if first is None else first.similarity
 
         def evaluate(quality: Boosted) -> Slopes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
@@ -284,6 +285,7 @@ class ConditionalDPP(ConditionalEstimator):
         *,
         rho: float = 0.0,
         nugget: float = 0.0,
+        similarity: Similarity | None = None,
         theta_std: ArrayLike | None = None,
         names: Sequence[str] | None = None,
     ) -> Self:
@@ -294,6 +296,9 @@ class ConditionalDPP(ConditionalEstimator):
         theta : array of shape (m,)
         rho, nugget : float
             Of the similarity.
+        similarity : Similarity, optional
+            Another one that is known, such as `Mixture(("text",), [0.1, 0.2, 0.7])` of `dpplearn.learning.similarity`:
+            the weights of what is particular to an item, of a constant, and of each named part.
         theta_std : array of shape (m,), optional
             Standard errors, where they are known.
         names : sequence of m strings, optional
@@ -306,7 +311,13 @@ class ConditionalDPP(ConditionalEstimator):
         array([[1. , 0.5],
                [0.5, 1. ]])
         """
-        return cls(rho=rho, nugget=nugget)._keep(known_weights(theta, rho, nugget, theta_std, names))
+        fitted = known_weights(theta, rho, nugget, theta_std, names)
+        if similarity is None:
+            return cls(rho=rho, nugget=nugget)._keep(fitted)
+        if not isinstance(similarity, Similarity):
+            raise TypeError(f"similarity must be a record with its weights, such as a Mixture; found {similarity!r}.")
+        known = make_similarity(similarity, rho, nugget)  # an error where rho or a nugget is given too
+        return cls(similarity=similarity)._keep(replace(fitted, similarity=known))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -202,7 +202,8 @@ class ConditionalDPPCV(ConditionalEstimator):
                 for v in np.argsort(variances, kind="stable"):
                     model.set_params(prior_variance=float(variances[v]))
                     with warnings.catch_warnings():
-                        warnings.filterwarnings("ignore", message="Left out")  # the last fit says it of all instances
+                        for said in ("Left out", "The learned similarity", ".*starts end"):
+                            warnings.filterwarnings("ignore", message=said)  # the last fit says it of all instances
                         model.fit(pick(X, train), pick(subsets, train), weights[train])
                     score = self._score(model, pick(X, test), pick(truth, test), counts[test])
                     if np.isnan(score):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from contextvars import ContextVar
+from pathlib import Path
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -16,10 +18,15 @@ from dpplearn.learning.outcome import Outcome
 from dpplearn.learning.profile import Profile
 from dpplearn.learning.solvers import RUNAWAY, Optimum, largest
 
+PACKAGE = str(Path(__file__).parents[1])
+
 
 def say(message: str, category: type[Warning] = UserWarning) -> None:
-    """A warning at the line that called `fit`: through two functions and the one that says it."""
-    warnings.warn(message, category, stacklevel=6)
+    """A warning at the line of the caller's own that asked for the fit, through whatever of this package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 CURE = (

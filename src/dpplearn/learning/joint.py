@@ -13,7 +13,7 @@ to date; the last one is exact, or of differences of gradients where the kind ha
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -163,13 +163,10 @@ def climb(
     report: Report = lambda *_: None,
     n_iter: int = 0,
     beat: float = -np.inf,
-    rough: bool = False,
 ) -> Ascent:
-    """From one start to a maximum, or about there; one that will not `beat` the best so far is left half-way."""
-    found = descend(problem, start, tol, max_iter, report, n_iter, beat, ROUGH if rough else ENOUGH)
-    if rough and problem.similarity.bends:
-        return replace(found, point=problem.at(found.x, 2))
-    if rough or found.point.value < beat + SAME:
+    """From one start to a maximum; one that will not `beat` the best so far is left half-way."""
+    found = descend(problem, start, tol, max_iter, report, n_iter, beat, ENOUGH)
+    if found.point.value < beat + SAME:
         return found
     return polish(problem, found, tol, max_iter, report)
 
@@ -250,10 +247,10 @@ def descend(
     start: Start,
     tol: float,
     max_iter: int,
-    report: Report,
-    n_iter: int,
-    beat: float,
-    enough: float,
+    report: Report = lambda *_: None,
+    n_iter: int = 0,
+    beat: float = -np.inf,
+    enough: float = ROUGH,
 ) -> Ascent:
     """L-BFGS on the negative, in coordinates in which the Hessian at the start is I as far as it is known.
 

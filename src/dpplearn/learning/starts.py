@@ -6,14 +6,13 @@ Of two that lead to the same, by a straight way on which the posterior rises all
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._run.progress import Progress
-from dpplearn.learning.joint import Ascent, Point, Problem, Start, climb
+from dpplearn.learning.joint import Ascent, Point, Problem, Start, climb, descend
 from dpplearn.learning.outcome import Outcome, outcome
 from dpplearn.learning.profile import Known
 from dpplearn.learning.profile import Point as Done
@@ -59,10 +58,7 @@ def climb_learned(
     starts.sort(key=lambda start: -(start.value or 0.0))  # the best first
     ends = list(range(len(starts)))  # which of the starts that follow each of them is
     if first is not problem:
-        climb_some = partial(climb, tol=tol, max_iter=settings.max_iter, rough=True)
-        reached = climb_all(first, starts, climb_some, [])
-        found = sorted(dict.fromkeys(reached), key=lambda led: -led.point.value)
-        starts, ends = [Start(led.x, led.point.hessian) for led in found], [found.index(led) for led in reached]
+        starts, ends = compare(first, starts, tol, settings.max_iter)
 
     def report(n_iter: int, x: FloatArray, point: Point) -> None:
         progress.finish(n_iter, point.terms.value, largest(point.gradient))
@@ -93,6 +89,29 @@ def climb_learned(
     return outcome(problem, [reached[k] for k in ends], maxima)
 
 
+def compare(problem: Problem, starts: Sequence[Start], tol: float, max_iter: int) -> tuple[list[Start], list[int]]:
+    """About where starts lead, without those that lead to one another, the best first; and which each has led to.
+
+    Two are climbed in any case: a straight way may rise to a maximum from a start that would lead to another.
+    """
+    found, reached, H = list[Ascent](), list[Ascent](), None
+    if problem.similarity.bends:
+        H = problem.at(starts[0].x, 2).hessian
+    for k, start in enumerate(starts):
+        led = leads_to(problem, start.x, found, start.value) if k > 1 else None
+        if led is None:
+            led = descend(problem, start._replace(H=H), tol, max_iter)
+            to = leads_to(problem, led.x, found, led.point.value)
+            if to is None:
+                found.append(led)
+            led = to or led
+        reached.append(led)
+    found.sort(key=lambda led: -led.point.value)
+    if H is not None:
+        H = problem.at(found[0].x, 2).hessian  # about that of the others, too
+    return [Start(led.x, H) for led in found], [found.index(led) for led in reached]
+
+
 def climb_all(
     problem: Problem, starts: Sequence[Start], climb: Callable[..., Ascent], maxima: list[Ascent]
 ) -> list[Ascent]:
@@ -113,8 +132,6 @@ def climb_all(
 def leads_to(problem: Problem, x: FloatArray, maxima: Sequence[Ascent], value: float | None = None) -> Ascent | None:
     """A maximum to which the posterior rises all along the straight way from x, as far as three steps show."""
     for to in maxima:
-        if to.point.hessian is None:
-            continue
         if value is None:
             value = problem.at(x, 1, similarity=False).value
         before = value

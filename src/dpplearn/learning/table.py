@@ -37,6 +37,8 @@ def read_long(
     chosen: str | None,
 ) -> tuple[list[T], list[IntArray]]:
     """What `make` gives for each instance, and the items chosen in each; see `ItemSet.from_long`."""
+    if callable(getattr(table, "collect", None)) and not hasattr(table, "__len__"):  # polars, lazy
+        raise TypeError(f"The table must be there to be read, found a {type(table).__name__}: pass table.collect().")
     new = isinstance(wanted, Encoding)
     first = next(iter(names_of(wanted)))
     labels, rows_of = group_rows(column(table, group), group) if group is not None else one_group(table, first)
@@ -157,12 +159,14 @@ def check_flags(flags: np.ndarray, name: str) -> np.ndarray:
     """Booleans, or numbers that are all 0 or 1."""
     if flags.dtype == np.bool_:
         return flags
-    if flags.dtype == object and all(isinstance(x, bool) for x in flags.tolist()):
-        return flags.astype(np.bool_)
-    if flags.dtype.kind not in "iuf" or not np.isin(flags, (0, 1)).all():
-        odd = next((x for x in flags.tolist() if x not in (0, 1)), None)
+    values = flags.tolist()
+    odd = [row for row, x in enumerate(values) if is_missing(x) or isinstance(x, str) or x not in (0, 1)]
+    if odd:
+        found = "nothing" if is_missing(values[odd[0]]) else repr(values[odd[0]])[:40]
         raise ValueError(
-            f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen; found {odd!r:.40}."
+            f"Column {name!r} must hold booleans, or 0 and 1, to say which items were chosen; found {found} in row "
+            f"{odd[0]} ({len(odd)} such rows in all). Convert it, for instance by table[{name!r}] == 'yes', or leave "
+            "these rows out."
         )
     return flags.astype(np.bool_)
 

@@ -28,7 +28,7 @@ def draw_coverage(chosen: DiverseSelection, groups: Sequence[str] | None = None)
         axes[0].set_xscale("log")
     if len(chosen) and chosen.shares.min() > 0.0:
         axes[0].set_yscale("log")
-    axes[0].set(xlabel="rank", ylabel="added, as a share of the first", title="What each item added")
+    axes[0].set(xlabel="rank", ylabel="added, as a share of the most", title="What each item added")
     rest = np.ones(chosen.limits.cost.size, np.bool_)
     rest[chosen.subset] = False
     similarity = np.sort(chosen.nearest.similarity[rest])
@@ -43,7 +43,7 @@ def draw_coverage(chosen: DiverseSelection, groups: Sequence[str] | None = None)
         places = np.arange(show.size)
         axes[2].barh(places - 0.2, counts[show] / counts.sum(), 0.4, color=BLUE, label="groups: all items")
         axes[2].barh(places + 0.2, after[show] / max(1, after.sum()), 0.4, color=VERMILION, label="chosen")
-        axes[2].set_yticks(places, [str(name)[:18] for name in names[show]])
+        axes[2].set_yticks(places, [str(name)[:18] for name in names[show]], parse_math=False)  # $ is a dollar here
         axes[2].invert_yaxis()
         axes[2].set(xlabel="share of the items")
         legend_above(axes[2])  # in place of a title: bars may be anywhere below

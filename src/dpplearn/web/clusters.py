@@ -67,9 +67,13 @@ class Clusters(Generic[T]):
         """A name that cannot be guessed: who knows it may use the cluster."""
         return secrets.token_urlsafe(18)
 
-    def put(self, name: str, value: T, nbytes: int) -> None:
-        """Keep a value; others make room for it."""
+    def put(self, name: str, value: T, nbytes: int, instead_of: T | None = None) -> None:
+        """Keep a value; others make room for it. `instead_of` another only where that is still there."""
         with self._current() as held:
+            if instead_of is not None and (name not in held or held[name][0] is not instead_of):
+                return
+            if name in held:
+                self._drop(name)
             while held and (self.nbytes + nbytes > self.max_bytes or len(held) >= self.most):
                 self._drop()
                 self.evicted += 1

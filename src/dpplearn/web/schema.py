@@ -212,7 +212,7 @@ class Piece(BaseModel):
     start: int
     end: int
     kind: str = Field(description="What its block is: paragraph, item, quotation, heading, caption, row, code, ...")
-    code: str = Field(description="Why it is none: kind, no-sentence, announces, too-short, repeated, boilerplate.")
+    code: str = Field(description="kind, no-sentence, courtesy, announces, too-short, repeated or boilerplate.")
     reason: str = Field(description="The same in a few words.")
 
 
@@ -305,7 +305,9 @@ class Covers(BaseModel):
 
     documents: list[int] = Field(description="Numbers of those that it has a sentence of.")
     of: int = Field(description="How many there are.")
-    share: float = Field(description="Of the words that several sentences have.")
+    share: float = Field(
+        description="Of the words that several sentences have; of all, where fewer than five are such."
+    )
     words: str
 
 

@@ -127,8 +127,9 @@ class Service:
         reading = self.engine.with_forms(kept.reading) if options.compress else kept.reading
         if options.about and not reading.asked:
             reading = replace(reading, asked=True)
-        if reading is not kept.reading and self.clusters.get(name) is kept:
-            self.clusters.put(name, Kept(reading, kept.answer), reading.nbytes + len(kept.answer))
+        if reading is not kept.reading:
+            more = Kept(reading, kept.answer), reading.nbytes + len(kept.answer)
+            self.clusters.put(name, *more, instead_of=kept)
         return reading
 
     def held(self, name: str) -> Kept:

@@ -274,6 +274,22 @@ def test_one_that_is_larger_than_all_room_is_kept_alone():
     assert (store.get("a"), store.get("b")) == (None, "B")
 
 
+def test_one_that_takes_the_place_of_another_is_counted_once():
+    """A cluster that is asked with `compress` or `about` is put again, larger: the old size must not stay counted."""
+    store = Clusters(max_bytes=60, seconds=100, most=2, clock=Clock())
+    store.put("a", "A", 10)
+    store.put("b", "B", 10)
+    for size in (20, 30, 40):
+        store.put("a", f"A{size}", size)
+    assert (store.get("a"), store.get("b")) == ("A40", "B")
+    assert (len(store), store.nbytes, store.evicted) == (2, 50, 0)
+    store.put("a", "A50", 50, instead_of="A30")  # that was replaced meanwhile
+    assert store.get("a") == "A40"
+    assert store.remove("a")
+    store.put("a", "A50", 50, instead_of="A40")  # deleted meanwhile: it does not come back
+    assert (store.get("a"), store.nbytes) == (None, 10)
+
+
 def test_no_more_are_kept_than_the_number_allowed():
     store = Clusters(max_bytes=10**9, seconds=100, most=3, clock=Clock())
     for name in "abcde":

@@ -173,7 +173,7 @@ def test_every_control_has_a_name_and_the_result_is_announced(example: Seen) -> 
         assert roles[role], role
         assert all(roles[role]), f"a {role} has no name"
     assert len(roles["main"]) == len(roles["banner"]) == len(roles["contentinfo"]) == 1
-    assert {"Summary", "Documents", "Map of the sentences", "Good, but left out"} <= set(roles["heading"])
+    assert {"Summary", "Documents", "Map of the sentences", "Left out, and why"} <= set(roles["heading"])
     assert any(name.startswith(f"In the summary, number 1 {example.summary()[0][:30]}") for name in roles["button"])
     expect(example.find("#said")).to_have_text(
         f"{len(example.summary())} sentences, {example.find('#measure').inner_text()}, "

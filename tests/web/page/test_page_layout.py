@@ -95,3 +95,17 @@ def test_one_document_leaves_no_half_of_the_screen_empty(look: Callable[..., See
     assert hero["width"] + document["width"] > 0.85 * width
     assert document["width"] > 0.35 * width
     assert document["x"] + document["width"] > 0.9 * width
+
+
+def test_the_tab_that_is_open_is_seen(look: Callable[..., Seen], live: Live) -> None:
+    """A phone has room for two tabs; the summary may begin in the third document, and lead to the last."""
+    seen = look(live, viewport={"width": 390, "height": 844}, reduced_motion="reduce").load_example()
+    seen.find("#tabs").scroll_into_view_if_needed()
+    selected = seen.find("#tabs [aria-selected=true]")
+    for number in range(seen.find("#summary .go").count()):
+        row, tab = box_of(seen, "#tabs"), selected.bounding_box()
+        assert tab is not None
+        assert tab["x"] >= row["x"] - 1
+        assert tab["x"] + tab["width"] <= row["x"] + row["width"] + 1
+        seen.find("#summary .go").nth(number).click()
+    assert selected.get_attribute("data-tab") != "0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from live import Seen
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 
 def test_a_sentence_of_the_summary_leads_to_its_place(example: Seen) -> None:
@@ -44,6 +44,33 @@ def test_the_set_as_a_whole_is_told_in_the_words_of_the_record(example: Seen) ->
     words = [answer[name]["words"] for name in ("covers", "leaves_out", "similarity", "sureness")]
     assert all(words)
     assert example.find("#facts dd").all_text_contents() == words
+    assert example.find("#facts dt").all_text_contents() == ["covers", "leaves out", "alike", "sure"]  # as elsewhere
+
+
+def test_a_mark_points_at_the_sentence_that_the_reason_names(seen: Seen) -> None:
+    """Which need not be the one that is most like it."""
+    order: dict[int, int] = {}
+
+    def elsewhere(route: Route) -> None:
+        answer = route.fetch().json()
+        order.clear()
+        order.update({one["sentence"]: one["order"] for one in answer["selected"]})
+        for one in answer["redundant"]:
+            first = answer["by"][one["sentence"]][0]
+            one["similar_to"] = next(number for number in order if number != first)
+        route.fulfill(json=answer)
+
+    seen.page.route("**/select", elsewhere)
+    seen.load_example()
+    seen.set_range("budget", 200)
+    answer = seen.answer()
+    assert answer["redundant"]
+    for one in answer["redundant"]:
+        named = order[answer["by"][one["sentence"]][0]]
+        expect(seen.find(f".s[data-id='{one['sentence']}'] .badge")).to_contain_text(f"≈{named}")
+    title, name = (seen.find("#sources .source header").first.locator(tag) for tag in ("h3", ".source-count"))
+    assert "Spillway gives way" in title.inner_text()
+    assert name.inner_text().endswith("1-northern-wire.txt")  # what reasons call it
 
 
 def test_the_card_of_any_sentence_says_why_it_is_out(example: Seen) -> None:

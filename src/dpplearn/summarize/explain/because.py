@@ -5,7 +5,9 @@ S_Y'^-1 S_Y'i is the part of it that they do not say. Its logarithm, less that o
 
     sum over ideas of theta_A . (f_iA - mean f_A)  +  log (r_i / mean r),
 
-a term for each idea A, which is some columns of the features together (`dpplearn.learning.relative`). Where sets are
+a term for each idea A, which is some columns of the features together (`dpplearn.learning.relative`). At another
+diversity than the learned one it is q_i^2a and S(b) that count (`dpplearn.decoding.diversity`): at 0 nobody asks what
+others say already, at 1 nobody asks how good a sentence is, and neither is then a reason. Where sets are
 compared by their words (consensus), the share of a sentence's words that a summary is expected to have counts, too,
 against that of the average sentence.
 """
@@ -16,8 +18,21 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn.decoding.diversity import exponents, mixed
 from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
-from dpplearn.summarize.explain.ideas import ABOUT, ADDS, EXPECTED, LESS, NEAR, PLACE, Idea, ideas_of, levels, placed
+from dpplearn.summarize.explain.ideas import (
+    ABOUT,
+    ADDS,
+    ELSEWHERE,
+    EXPECTED,
+    LESS,
+    NEAR,
+    PLACE,
+    Idea,
+    ideas_of,
+    levels,
+    placed,
+)
 from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.model.prepared import Prepared
 
@@ -29,16 +44,24 @@ class Because:
     """What speaks for each sentence of a cluster, beside those that were chosen."""
 
     def __init__(
-        self, ready: Prepared, Y: IntArray, vocabulary: Vocabulary, likely: FloatArray | None = None
-    ) -> None:  # fmt: skip
+        self,
+        ready: Prepared,
+        Y: IntArray,
+        vocabulary: Vocabulary,
+        likely: FloatArray | None = None,
+        diversity: float = 0.5,
+    ) -> None:
         self.ready, self.Y, self.vocabulary, read = ready, Y, vocabulary, ready.read
         self.ideas = ideas_of(ready.model.quality_.names)
         self.relative = Relative(ready.model, read.items, self.ideas)
-        self.amounts: dict[Idea, FloatArray] = dict(self.relative.amounts)
+        self.power, self.share = exponents(diversity)  # a and b
+        self.amounts: dict[Idea, FloatArray] = {
+            idea: self.power * amounts for idea, amounts in self.relative.amounts.items()
+        }
         self.more: dict[Idea, FloatArray] = {}  # what is no feature: a number for each sentence
         if ready.question is not None:
-            self.more[ABOUT], self.amounts[ABOUT] = ready.question.lift, 2.0 * ready.question.lift
-            self.amounts[ABOUT] = self.amounts[ABOUT] - self.amounts[ABOUT].mean()
+            lift = self.more[ABOUT] = ready.question.lift
+            self.amounts[ABOUT] = 2.0 * self.power * (lift - lift.mean())
         if likely is not None:
             self.more[EXPECTED], self.amounts[EXPECTED] = likely, np.log(likely / likely.mean())
         self.last = np.zeros(len(read.cluster.documents), np.int64)
@@ -62,7 +85,7 @@ class Because:
         if self.ready.n == 1:
             return Reason("only", "the only sentence", 0.0)
         total = sum(reason.amount for reason in every)
-        whole = Reason("all", "a little of everything", total, self.relative.error(i, *self.ideas))
+        whole = Reason("all", "a little of everything", total, self.error(i, *self.ideas))
         return whole if whole.counts else Reason("room", "no better than others, but there was room for it", total)
 
     def by(self, idea: Idea, i: int) -> Reason:
@@ -73,8 +96,13 @@ class Because:
             words = placed(sentence, int(self.last[sentence.document]), len(self.last))
         if idea is ABOUT and self.ready.question is not None and not self.ready.question.shares[i]:
             words = NEAR
-        error = None if idea in self.more else self.relative.error(i, idea)
+        error = None if idea in self.more else self.error(i, idea)
         return Reason(idea.name, words, float(self.amounts[idea][i]), error)
+
+    def error(self, i: int, *ideas: Idea) -> float | None:
+        """The standard error of what ideas add for a sentence together."""
+        found = self.relative.error(i, *ideas)
+        return None if found is None else self.power * found
 
     @cached_property
     def gaps(self) -> dict[Idea, list[float]]:
@@ -85,14 +113,36 @@ class Because:
         """In what a sentence is behind those that were chosen: at most two ideas, the largest gap first."""
         gaps = {idea: gap[i] for idea, gap in self.gaps.items() if gap[i] <= -LEAST}
         found = sorted(gaps, key=lambda idea: gaps[idea])[:2]
-        return ", ".join(LESS.get(idea.name) or idea.words(float(self.levels[idea][i])) for idea in found)
+        return ", ".join(self.less(idea, i) for idea in found)
+
+    def less(self, idea: Idea, i: int) -> str:
+        """That a sentence has less of an idea than those that were chosen, or of what it has instead."""
+        if idea.name == PLACE and not self.is_later(i):
+            return ELSEWHERE
+        return LESS.get(idea.name) or idea.words(float(self.levels[idea][i]))
+
+    def is_later(self, i: int) -> bool:
+        """Whether it stands later than the chosen ones do on average: by sentences, or as a share of its document.
+
+        Of what opens a document that is never true, though it may be worth less there than elsewhere: each of ten
+        documents of one sentence opens one.
+        """
+        position, part = self.places
+        return bool(position[i] > 1 and (position[i] > position[self.Y].mean() or part[i] > part[self.Y].mean()))
+
+    @cached_property
+    def places(self) -> tuple[FloatArray, FloatArray]:
+        """The position of each sentence in its document, as a number from 1 and as a share of its last."""
+        sentences = self.ready.read.sentences
+        position = np.array([one.position for one in sentences], np.float64)
+        return position, position / self.last[[one.document for one in sentences]]
 
     def adds(self, i: int) -> list[Reason]:
         """That it says what no other chosen sentence does, against what the average sentence would beside them."""
         others = np.setdiff1d(self.Y, i)
         if not others.size:
             return []
-        S = self.ready.dpp.similarity
+        S = mixed(self.ready.dpp.similarity, self.share)
         beside = np.setdiff1d(np.arange(len(S)), others)
         own = 1.0 - covered_shares(S, beside, others)
         mine = max(float(own[np.searchsorted(beside, i)]), NOTHING)

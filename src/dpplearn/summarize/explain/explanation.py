@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, count_of
 from dpplearn._notebook import card, table
 from dpplearn.learning.relative import Reason
 from dpplearn.summarize.corpora.document import Sentence, short
@@ -114,8 +114,8 @@ class Explanation:
     documents : tuple of str
         Ids of the cluster's documents, which the sentences number from 0.
     set_aside : tuple of NoCandidate
-        Pieces of the documents that were no candidates: `code` is "kind" (no running text), "no-sentence", "announces",
-        "too-short", "repeated" or "boilerplate".
+        Pieces of the documents that were no candidates: `code` is "kind" (no running text), "no-sentence", "courtesy",
+        "announces", "too-short", "repeated" or "boilerplate".
     passed : int
         How many sentences a first choice left out, where there were too many for the exact model; `first_choice` says
         why, of all of them.
@@ -185,16 +185,17 @@ class Explanation:
         for x in self.best_left_out():
             lines += [f"  {short(x.sentence.text, LINE)} ({self.where(x.sentence)})", f"      {x.reason}"]
         if self.set_aside:
-            counts = Counter(re.sub(" of .*", "", one.reason) for one in self.set_aside)
+            counts = Counter(re.sub(" from .*", "", one.reason) for one in self.set_aside)
             listed = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
             lines.append(f"No candidates, unless asked for with keep_all (--keep-all): {listed}")
         for one in self.some_set_aside(FEW):
-            lines.append(f"  {self.documents[one.document]}: {short(one.text, 60)} ({one.reason})")
+            lines.append(f"  {called(self.documents[one.document])}: {short(one.text, 60)} ({one.reason})")
         return "\n".join([*lines, self.first_choice] if self.passed else lines)
 
     def __repr__(self) -> str:
         aside = f", {len(self.set_aside)} set aside" if self.set_aside else ""
-        return f"<Explanation of {len(self.chosen)} chosen sentences, {len(self.left_out)} left out{aside}>"
+        chosen = count_of(len(self.chosen), "chosen sentence", "chosen sentences")
+        return f"<Explanation of {chosen}, {len(self.left_out)} left out{aside}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the words of `str()`, in tables."""
@@ -209,7 +210,23 @@ class Explanation:
 
     def where(self, sentence: Sentence) -> str:
         """The sentence's document and its place there."""
-        return f"{self.documents[sentence.document]}, sentence {sentence.position}"
+        return standing(self.documents[sentence.document], sentence)
+
+
+def called(document: str) -> str:
+    """What words call a document, from its id: one that has only a number is "document 2".
+
+    Examples
+    --------
+    >>> called("2"), called("report.txt")
+    ('document 2', 'report.txt')
+    """
+    return f"document {document}" if document.isdigit() else document
+
+
+def standing(document: str, sentence: Sentence) -> str:
+    """Where a sentence stands, in words, from the id of its document."""
+    return f"{called(document)}, sentence {sentence.position}"
 
 
 def missed_first(set_aside: tuple[NoCandidate, ...], most: int | None = LISTED) -> tuple[NoCandidate, ...]:

@@ -85,6 +85,7 @@ LESS = {  # than the chosen ones
     ABOUT.name: "less close to the question",
     EXPECTED.name: "fewer words that summaries would have",
 }
+ELSEWHERE = "where it stands counts for less"  # of what is not later than the chosen ones
 IGNORED = ("constant",)  # the same for every sentence
 
 

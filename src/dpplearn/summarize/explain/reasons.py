@@ -25,7 +25,7 @@ import numpy as np
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.limits import fits
 from dpplearn.summarize.explain.because import Because
-from dpplearn.summarize.explain.explanation import NoCandidate
+from dpplearn.summarize.explain.explanation import NoCandidate, called, standing
 from dpplearn.summarize.explain.topics import Vocabulary, quoted
 from dpplearn.summarize.explain.what_if import WhatIf
 from dpplearn.summarize.model.choice import Choice
@@ -149,7 +149,7 @@ class Reasons:
     def where(self, i: int) -> str:
         """The document of a sentence, and its place there."""
         sentence = self.read.sentences[i]
-        return f"{self.read.cluster.documents[sentence.document].id}, sentence {sentence.position}"
+        return standing(self.read.cluster.documents[sentence.document].id, sentence)
 
 
 def over_forms(of_forms: np.ufunc, values: FloatArray, forms: IntArray) -> FloatArray:
@@ -182,7 +182,7 @@ SET_ASIDE = {
     "courtesy": "a greeting, thanks, or an offer",
     "announces": "only announces what follows",
     "too-short": "too short",
-    "repeated": "again, as in a paragraph of {}",
+    "repeated": "repeated from {}",
     "boilerplate": "in most documents",
 }
 
@@ -195,7 +195,7 @@ def set_aside(read: SplitCluster) -> tuple[NoCandidate, ...]:
             *piece[:6],
             KINDS[piece.kind]
             if piece.code == "kind"
-            else SET_ASIDE[piece.code].format("" if piece.copy_of is None else documents[piece.copy_of].id),
+            else SET_ASIDE[piece.code].format("" if piece.copy_of is None else called(documents[piece.copy_of].id)),
         )
         for piece in read.set_aside
     )

@@ -6,17 +6,20 @@ from html import escape
 from importlib import resources
 from string import Template
 
-from dpplearn.summarize.corpora.cluster import Sentence
+from dpplearn._checks import count_of
+from dpplearn.summarize.corpora.cluster import Document, Sentence
+from dpplearn.summarize.explain.explanation import called
 from dpplearn.summarize.explain.summary import Summary
 from dpplearn.summarize.text.units import measured
 
 
 def html_report(summary: Summary, title: str = "Summary") -> str:
     """A page that needs nothing else: no script, nothing loaded from elsewhere; printed, it is the summary and why."""
-    documents, explanation = summary.read.cluster.documents, summary.explain()
-    names = [escape(document.title or document.id) for document in documents]
+    read, explanation = summary.read, summary.explain()
+    documents = read.cluster.documents
+    names = [escape(document.title or called(document.id)) for document in documents]
     number = {sentence: k for k, sentence in enumerate(summary.sentences, 1)}
-    marks = {x.sentence: mark("again", f"≈{number[x.similar_to]}") for x in explanation.redundant()}
+    marks = {x.sentence: mark("again", f"≈{number[read.sentences[x.by[0]]]}") for x in explanation.redundant()}
     marks |= {sentence: mark("in", str(k), f' id="s{k}"') for sentence, k in number.items()}
     lines = [
         f'<li dir="auto" data-order="{k}"><p class="line">{escape(line)}</p>{in_full(c.sentence)}'
@@ -26,19 +29,20 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
     ]
     left_out = [
         f'<li dir="auto">{escape(x.sentence.text)} <span class="meta" dir="ltr"><bdi>{names[x.sentence.document]}</bdi>'
-        f" &#183; {escape(x.reason)}</span></li>"
+        f", sentence {x.sentence.position} &#183; {escape(x.reason)}</span></li>"
         for x in explanation.best_left_out()
     ]
     sources = [
-        f'<article class="source"><header><h3 dir="auto">{names[i]}</h3></header>'
+        f'<article class="source"><header><h3 dir="auto">{names[i]}</h3>{by_id(document)}</header>'
         f'<div class="body" dir="auto">{marked(document.text, i, marks)}</div></article>'
         for i, document in enumerate(documents)
     ]
     return Template(packaged("report.html")).substitute(
         look=packaged("look.css"),
         title=escape(title),
-        size=f"{len(summary.sentences)} sentences of {len(summary.read.whole)} from {len(documents)} "
-        f"documents, {summary.length:g} of {escape(measured(summary.budget, summary.unit))}.",
+        size=f"{count_of(len(summary.sentences), 'sentence', 'sentences')} of {len(read.whole):,} from "
+        f"{count_of(len(documents), 'document', 'documents')}, {summary.length:g} of "
+        f"{escape(measured(summary.budget, summary.unit))}.",
         note=f'<p class="note">{escape(summary.note)}</p>' if summary.note else "",
         summary="\n".join(lines),
         together="\n".join(
@@ -49,6 +53,11 @@ def html_report(summary: Summary, title: str = "Summary") -> str:
         first_choice=f'<p class="hint">{escape(explanation.first_choice)}</p>' if explanation.passed else "",
         sources="\n".join(sources),
     )
+
+
+def by_id(document: Document) -> str:
+    """What the reasons call a document that has a title; else nothing."""
+    return f'<p class="source-count"><bdi>{escape(called(document.id))}</bdi></p>' if document.title else ""
 
 
 def packaged(name: str) -> str:

@@ -16,7 +16,7 @@ from dpplearn.decoding.limits import fits
 from dpplearn.dpp import DPP
 from dpplearn.summarize.corpora.cluster import Sentence
 from dpplearn.summarize.explain.because import ASKED, Because, covered_shares, likely_words
-from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, contributions, place
+from dpplearn.summarize.explain.explanation import Chosen, Explanation, LeftOut, called, contributions, place
 from dpplearn.summarize.explain.reasons import Reasons, set_aside
 from dpplearn.summarize.explain.topics import Vocabulary
 from dpplearn.summarize.explain.whole_set import whole_set
@@ -132,7 +132,7 @@ class Summary:
         likely, pinned = None, set(self.pinned.tolist())
         if self.decision.decoder == "consensus" and self.worth.chance is not None:
             likely = likely_words(self.ready, self.worth.chance, self.pinned)
-        because = Because(self.ready, Y, vocabulary, likely)
+        because = Because(self.ready, Y, vocabulary, likely, self.decision.diversity)
         chosen = [
             Chosen(read.sentences[i], i, float(q[i]), float(p[i]), contributions(self.names, terms[k]), i in pinned,
                    (ASKED,) if i in pinned else because.reasons(i), because.alone(i))
@@ -149,8 +149,10 @@ class Summary:
             like = read.sentences[j], float(C[i, j]), shared, share
             others.append(LeftOut(read.sentences[i], i, float(q[i]), float(p[i]), *like, *why.of(i, share)))
         documents = tuple(document.id for document in read.cluster.documents)
-        free, cost = np.setdiff1d(Y, self.pinned), read.costs(self.unit)
-        together = whole_set(read.sentences, Y, C, vocabulary, documents, self.worth.chance, cost, free)
+        others_allowed = read.passed or np.setdiff1d(rest, self.excluded).size  # of none, nothing was to choose
+        free, cost = np.setdiff1d(Y, self.pinned)[: None if others_allowed else 0], read.costs(self.unit)
+        names = tuple(map(called, documents))
+        together = whole_set(read.sentences, Y, C, vocabulary, names, self.worth.chance, cost, free)
         return Explanation(tuple(chosen), tuple(others), together, documents, set_aside(read), read.passed)
 
     def __repr__(self) -> str:
@@ -182,13 +184,13 @@ class Summary:
         >>> print(summarize("A storm sank ten boats on Friday. Nobody was hurt.", budget=7).to_markdown())
         A storm sank ten boats on Friday.[^1]
         <BLANKLINE>
-        [^1]: 1, sentence 1
+        [^1]: document 1, sentence 1
         """
         documents = self.read.cluster.documents
         lines, notes = [], []
         for k, (line, sentence) in enumerate(zip(self.text.split("\n"), self.sentences, strict=True), 1):
             source = documents[sentence.document]
-            named = ", ".join(filter(None, (source.title, source.id, source.date)))
+            named = ", ".join(filter(None, (source.title, called(source.id), source.date)))
             lines.append(f"{plain_markdown(line)}[^{k}]")
             notes.append(f"[^{k}]: {plain_markdown(named)}, sentence {sentence.position}")
         return "\n\n".join([*lines, "\n".join(notes)])

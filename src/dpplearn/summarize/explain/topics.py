@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ LONG = 8  # letters: shorter words weigh less, as they are less often what a tex
 NAMES = 1.5  # how much more than a long word a name weighs
 FEW = 3  # words that stand for many
 TOPICS = 3  # that are named
+SEVERAL = 5  # words that sentences have in common: of fewer, a share is all or nothing
+LEFT_TO_RIGHT = "\u200e"
 DAYS = word_set("monday tuesday wednesday thursday friday saturday sunday today yesterday tomorrow week month year")
 _SINGLE = re.compile(f"[{SINGLE}]")
 _WRITTEN = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
@@ -117,10 +120,10 @@ class Vocabulary:
     def covered(self, subset: IntArray) -> float:
         """The share that a set has of what the words of the cluster weigh: of those that several sentences have.
 
-        Of all of them, where no two sentences have one in common.
+        Of all of them, where sentences have hardly one in common.
         """
-        several = {word for word in self.meaning if self.count[word] > 1} or self.meaning
-        weights = {word: self.worth(word) for word in several}
+        several = {word for word in self.meaning if self.count[word] > 1}
+        weights = {word: self.worth(word) for word in (several if len(several) >= SEVERAL else self.meaning)}
         said = self.said(subset)
         total = sum(weights.values())
         return sum(weight for word, weight in weights.items() if word in said) / total if total else 1.0
@@ -176,5 +179,19 @@ def in_twos(tokens: Sequence[str]) -> list[str]:
 
 
 def quoted(words: Iterable[str]) -> str:
-    """Words in a row: “spillway”, “cost”."""
-    return ", ".join(f"“{word}”" for word in words)
+    """Words in a row: “spillway”, “cost”.
+
+    After a word that is written from right to left stands a mark (U+200E), or its quotes would be shown elsewhere.
+    """
+    return ", ".join(f"“{word}”{LEFT_TO_RIGHT * is_right_to_left(word)}" for word in words)
+
+
+def is_right_to_left(word: str) -> bool:
+    """Whether the last letter of a word, beside which a quote would stand, is of such a script.
+
+    Examples
+    --------
+    >>> is_right_to_left("שלום"), is_right_to_left("peace")
+    (True, False)
+    """
+    return unicodedata.bidirectional(word[-1:]) in ("R", "AL") if word else False

@@ -107,7 +107,7 @@ def alikeness(C: FloatArray, Y: IntArray) -> Alike | None:
         return None
     mean, most = float(between.mean()), float(between.max())
     how = "two of them say much of the same" if most >= SAME else "each says something else"
-    return Alike(mean, most, f"{how} (cosines {mean:.2f} on average, {most:.2f} at most)")
+    return Alike(mean, most, f"{how} (alike by {mean:.2f} on average, {most:.2f} at most; 1 is the same words)")
 
 
 def sureness(chance: FloatArray, cost: FloatArray, free: IntArray) -> Sureness | None:

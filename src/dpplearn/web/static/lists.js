@@ -5,6 +5,7 @@ import { actions, ruleOf, state, toggleRule } from "./state.js";
 import { direction, measured, nameOf, number, plural, shorten } from "./text.js";
 
 const LISTED = 6; // sentences left out that are listed; any other says why by a click
+const FACTS = { covers: "covers", leaves_out: "leaves out", similarity: "alike", sureness: "sure" }; // as in the report
 let before = null; // the answer shown last
 
 export function buildLists() {
@@ -78,6 +79,7 @@ export function updateLists() {
   });
   const out = [...new Set([...selection.again.keys(), ...selection.left_out])].slice(0, LISTED);
   reconcile($("again"), out, (id) => id, listItem, (item, id) => {
+    item.dir = direction(sentence(id).text);
     item.querySelector(".why").replaceChildren(bdi(selection.reasons[id] || "banned by you"));
     const { like } = selection.again.get(id) ?? {};
     item.dataset.order = like ? `≈${like}` : "–";
@@ -107,8 +109,8 @@ export function updateLists() {
 
 /** What the record says of the set: what it covers and leaves out, how alike its sentences are, how sure it is. */
 function facts(selection) {
-  const said = ["covers", "leaves_out", "similarity", "sureness"].filter((name) => selection[name]?.words);
-  return said.flatMap((name) => [h("dt", {}, name.replace("_", " ")), h("dd", {}, bdi(selection[name].words))]);
+  const said = Object.entries(FACTS).filter(([name]) => selection[name]?.words);
+  return said.flatMap(([name, words]) => [h("dt", {}, words), h("dd", {}, bdi(selection[name].words))]);
 }
 
 /** Whether the latest movement changed anything: a slider often does not. */

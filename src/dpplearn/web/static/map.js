@@ -68,7 +68,7 @@ export function updateMap() {
   const repeated = [...again.values()].filter((x) => !state.bans.has(x.sentence));
   edges.replaceChildren(...repeated.map((x) => {
     const [x1, y1] = at(sentences[x.sentence]);
-    const [x2, y2] = at(sentences[x.similar_to]);
+    const [x2, y2] = at(sentences[x.repeats ?? x.sentence]);
     return svg("line", { x1, y1, x2, y2, "data-from": x.sentence });
   }));
   marks.replaceChildren(

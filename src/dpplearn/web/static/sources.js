@@ -60,7 +60,8 @@ function article(document, d, parts, spans) {
   return h("div", { class: "source", role: "article", id: `source-${d}`, "aria-label": plain(nameOf(document, d)) },
     h("header", {},
       h("h3", { dir: "auto" }, bdi(nameOf(document, d))),
-      h("p", { class: "source-count" }, plural(count, "sentence"))),
+      h("p", { class: "source-count" }, h("span", {}, plural(count, "sentence")),
+        ...(document.title ? [" · ", bdi(document.id)] : []))), // reasons call it by its id
     body);
 }
 
@@ -102,7 +103,7 @@ export function updateSources() {
     counts[d] = text;
     const total = articles[d].querySelectorAll(".s:not(.piece)").length;
     const part = count ? `${count} of ${plural(total, "sentence")} in the summary` : plural(total, "sentence");
-    articles[d].querySelector(".source-count").textContent = part;
+    articles[d].querySelector(".source-count").firstElementChild.textContent = part;
     tabButtons[d].querySelector(".tab-count").replaceChildren(
       ...(count ? [text, h("span", { class: "visually-hidden" }, " in the summary")] : []));
   });
@@ -132,10 +133,17 @@ function setTab(d) {
     button.setAttribute("aria-selected", String(i === d));
     button.tabIndex = i === d ? 0 : -1;
   });
+  if (view === "tabs" && tabButtons.length) bringTab(tabButtons[d]);
   if (view === "tabs" && documentOf(roving.current) !== d) {
     const first = reading.find((id) => documentOf(id) === d);
     if (first !== undefined) roving.rove(first);
   }
+}
+
+/** Scroll the row of tabs, and nothing else, to where a tab is seen. */
+function bringTab(button) {
+  const [one, row] = [button.getBoundingClientRect(), tabs.getBoundingClientRect()];
+  if (one.left < row.left || one.right > row.right) tabs.scrollLeft += one.left - row.left;
 }
 
 const documentOf = (id) => (state.cluster.sentences[id] ?? pieceOf(id)).document;

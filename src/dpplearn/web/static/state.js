@@ -37,7 +37,10 @@ export function statusOf(id) {
 export function indexed(answer, asked) {
   const selected = [...answer.selected].sort((a, b) => a.order - b.order);
   const chosen = new Map(selected.map((x) => [x.sentence, x]));
-  const like = (x) => ({ ...x, like: chosen.get(x.similar_to)?.order }); // the number of what it repeats
+  const like = (x) => { // what it repeats: the sentence that its reason names, which need not be the one most like it
+    const first = chosen.get(answer.by[x.sentence][0]);
+    return { ...x, like: first?.order, repeats: first?.sentence };
+  };
   return { ...answer, asked, selected, chosen, again: new Map(answer.redundant.map((x) => [x.sentence, like(x)])) };
 }
 
