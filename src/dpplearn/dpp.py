@@ -266,6 +266,6 @@ class DPP(Determinantal):
 
 def given(M: FloatArray, rest: IntArray, A: IntArray, error: ValueError) -> FloatArray:
     """The kernel of `rest` given A, by a Schur complement; an error where A has probability 0."""
-    if logdet(M[np.ix_(A, A)]) == -np.inf:
+    if A.size and logdet(M[np.ix_(A, A)]) == -np.inf:
         raise error
     return schur_complement(M, rest, A)

@@ -4,14 +4,21 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dpplearn.summarize import Cluster
+from dpplearn.summarize.corpora.candidates import SENTENCE, Wanted
+from dpplearn.summarize.text.characters import one_line
+from dpplearn.summarize.text.glance import LINE, PLAIN, glance
 from dpplearn.summarize.text.standing import (
     _WORD,
+    AMONG,
     LEAST,
     _heads,
     _is_furniture,
     _is_plain,
+    _is_simple,
     _phrases,
     _weights,
     features,
@@ -114,3 +121,64 @@ def test_what_speaks_against_a_long_sentence_does_not_outweigh_its_length():
     long = {name for name in weights if name.startswith("long, ")} | either
     least = weights["constant"] + weights["long"] + sum(min(weights.get(name, 0.0), 0.0) for name in long)
     assert 1 / (1 + math.exp(-least)) > 0.5 > LEAST
+
+
+def test_what_speaks_against_a_simple_sentence_does_not_outweigh_its_verb():
+    """Four to eight words, closed, in letters and commas, with a verb, and at most half of the other words names."""
+    weights = _weights()
+    against = ["begins as a clause, not asked", "begins as a clause, short", "what to", "caption", "number of a list"]
+    against += ["ends with an abbreviation", "few letters", "hardly a letter"]  # and no signs
+    least = weights["constant"] + weights["verb"] + min(weights[f"words {n}, closed"] for n in ("4-5", "6-8"))
+    least += 0.5 * weights["capitals"] + sum(min(weights.get(name, 0.0), 0.0) for name in against)
+    assert weights["subject"] + weights["subject and verb"] > 0.0  # the second is never without the first
+    assert 1 / (1 + math.exp(-least)) > AMONG
+
+
+WORDS = st.sampled_from(
+    ["The", "the", "ferry", "was", "is", "Oslo", "It", "to", "of", "what", "Mr", "no", "a", "broken", "rain", "isn't",
+     "sign in", "cookies", "thanks", "Yes,", "What", "Fig", "In", "page", "Key", "words", "So", "said,", "see all"]
+)  # fmt: skip
+OTHERS = st.sampled_from(
+    ["-", "--", "[1]", "[x", "a)", "1.", "12", "3.5", "Quiz:", ":", "Keywords.", "é", "“Rain”", "’s", "大", "(so)",
+     "\n", "", "\x07", "•", "–", '"', "No!", "Index terms -", "@", "x:y", "|", "> a"]
+)  # fmt: skip
+TEXTS = st.builds(
+    lambda words, end: " ".join(words) + end,
+    st.lists(st.one_of(WORDS, WORDS, WORDS, OTHERS), min_size=1, max_size=16),
+    st.sampled_from([".", "?", '."', ".)", "", ":", ".]", " .", "…", ".  ", ".’"]),
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=6))
+def test_what_a_look_says_is_so(texts):
+    """What is told at once is what the rules say one by one; and in a row of texts as in one."""
+    whole = Wanted()
+    joined = "\n\n".join(texts)
+    starts = [joined.index(text, sum(len(t) + 2 for t in texts[:i])) for i, text in enumerate(texts)]
+    looks = glance([joined, *texts], [
+        *((0, a, a + len(text)) for a, text in zip(starts, texts, strict=True)),
+        *((i + 1, 0, len(text)) for i, text in enumerate(texts)),
+    ])  # fmt: skip
+    for text, look in zip([*texts, *texts], looks, strict=True):
+        assert look == glance([text], [(0, 0, len(text))])[0]
+        if look & LINE:
+            assert one_line(text) == text
+        if look & PLAIN:
+            assert {whole.rank(one_line(text), "paragraph", among) for among in (False, True)} == {(SENTENCE, "")}
+
+
+@settings(max_examples=600, deadline=None)
+@given(TEXTS)
+def test_a_simple_sentence_stands_among_others(text):
+    text = one_line(text)
+    if _is_simple(text):
+        assert standing(text) >= AMONG
+        assert is_standing(text, True)
+
+
+def test_most_sentences_are_told_by_one_look():
+    cluster = Cluster.example()
+    spans = [(one.document, one.start, one.end) for one in cluster.sentences()]
+    looks = glance([document.text for document in cluster.documents], spans)
+    assert sum(look & PLAIN > 0 for look in looks) > 0.5 * len(looks)

@@ -125,7 +125,8 @@ def test_where_position_means_nothing_it_counts_nothing():
 
 
 def test_words_of_a_text_are_weighed_by_its_own_sentences():
-    idf = Idf.of_sentences(*Numbered.of([["a", "b"], ["a", "a"], ["c"]]))
+    numbered, columns = Numbered.of([["a", "b"], ["a", "a"], ["c"]])
+    idf = Idf.of_sentences(numbered.counts(), columns)
     assert idf.weight("a") == pytest.approx(math.log((1 + 3 + 10) / (1 + 2)))
     rows = idf.vectors([["a", "b"], ["a", "c"]]).toarray()
     assert rows[0] @ rows[1] > 0.2  # two sentences of two are still alike

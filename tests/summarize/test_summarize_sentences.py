@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import dpplearn.summarize
 from dpplearn.summarize import Cluster, split_sentences
-from dpplearn.summarize.text.sentences import _View, find_pieces
+from dpplearn.summarize.text import sentences
+from dpplearn.summarize.text.sentences import find_pieces
 from passages import boundary_counts, f1, read_passages
 
 OPEN, HELD_OUT = (list(read_passages(name)) for name in ("sentences.txt", "sentences_heldout.txt"))
@@ -137,7 +138,7 @@ def test_ends_that_are_told_at_once_are_those_of_all_rules(tokens, between):
     text = between.join(tokens)
     quick = split_sentences(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_View, "is_plain", lambda *_: False)
+        patch.setattr(sentences, "_is_plain", lambda *_: False)
         assert split_sentences(text) == quick
 
 

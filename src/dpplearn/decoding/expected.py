@@ -36,8 +36,9 @@ def level_part(C: Any, K: FloatArray, rest: IntArray, include: IntArray) -> Leve
     place[rest] = np.arange(rest.size)
     indptr, tokens, taken = (x.astype(np.int64) for x in (steps.indptr, steps.indices, steps.data))
     row = np.repeat(np.arange(n), np.diff(indptr))
-    held, sure = np.flatnonzero(place[row] >= 0), np.isin(row, include)
-    held = held[np.argsort(tokens[held], kind="stable")]  # by token
+    held, sure = np.flatnonzero(place[row] >= 0), np.isin(row, include) if include.size else include
+    narrow = np.uint16 if size <= 1 << 16 else np.int64  # numbers of two bytes are sorted without comparisons
+    held = held[np.argsort(tokens[held].astype(narrow), kind="stable")]  # by token
     base = np.bincount(tokens[sure], taken[sure], size).astype(np.int64)
     starts = ends_of(base + np.bincount(tokens[held], taken[held], size).astype(np.int64))
     holders, chance = ends_of(np.bincount(tokens[held], minlength=size)), np.zeros(starts[-1])

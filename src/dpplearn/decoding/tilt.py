@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from dpplearn._checks import FloatArray
-from dpplearn._inverse import inverse_of_factor
+from dpplearn._inverse import invert_lower
 from dpplearn._linalg import safe_log
 from dpplearn.decoding.candidates import Candidates
 from dpplearn.decoding.greedy import greedy_auto
@@ -20,6 +20,7 @@ REACH = 0.95  # of what all items cost that may be drawn, at most asked for
 TRIES = 8  # Newton steps, of which two or three are enough
 LARGEST = 1e6  # of e^s L_ii, beyond which eigenvectors are the better way
 NEAR = 1e-4  # of s, from where a parabola says what K_ii is, to 1e-9
+SLIGHT = 1e-7  # of a step times h^2, where a parabola over h says what the slope is
 MOST = 500.0  # e^s stays a float
 MARGIN = float(np.log(2))  # of a tilted gain above 1
 
@@ -68,7 +69,9 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
 
 
 class Trial(NamedTuple):
-    """e^s L at a trial s: the lower triangle of (I + e^s L)^-1, K_ii, its slope in s and its bend; what s lacks."""
+    """e^s L at a trial s: the lower triangle of (I + e^s L)^-1, where all of K is asked for; K_ii, its slope in s and
+    its bend; what s lacks.
+    """
 
     inverse: FloatArray
     p: FloatArray
@@ -126,11 +129,19 @@ def by_newton(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: floa
             return None
         np.multiply(L, x, out=A)
         A.flat[:: n + 1] += 1.0
-        C, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)
+        C, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=1)
         if info != 0:
             return None
-        inverse = inverse_of_factor(C)
-        p = np.maximum(1.0 - inverse.diagonal(), 0.0)
+        T = invert_lower(C)  # (I + x L)^-1 = T^T T
+        p = np.maximum(1.0 - np.einsum("ij,ij->j", T, T), 0.0)
+        if before is not None and near >= NEAR:
+            p0, slope0, h = before  # of the parabola through both trials, without the product of T
+            slope = 2.0 * (p - p0) / h - slope0
+            E, rise = float(cost @ p), float(cost @ slope)
+            step = float(np.log(target / E)) * E / rise if min(E, rise) > 0.0 else np.inf
+            if abs(step) <= min(near, SLIGHT / h**2):
+                return Trial(T, p, slope, (slope - slope0) / h, step)
+        inverse, _ = lapack.dlauum(T, lower=1, overwrite_c=1)
         np.square(inverse, out=squares)
         squares.T.flat[:: n + 1] = p**2
         slope = p - blas.dsymv(1.0, squares, np.ones(n), lower=1)

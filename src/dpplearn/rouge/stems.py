@@ -4,9 +4,11 @@ import gzip
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
+from typing import TypeVar
 
 from dpplearn.rouge.porter import porter
 
+T = TypeVar("T")
 Stemmer = Callable[[str], str]
 
 REMEMBERED = 1 << 17  # stems kept in memory, some 20 MB: more than the words of most corpora
@@ -43,17 +45,17 @@ def stem(token: str) -> str:
     return porter(token) if lemma is None else lemma
 
 
-class Memory(dict[str, str]):
-    """Token -> stem, worked out on first use; emptied when full, so that a server does not grow for ever."""
+class Memory(dict[str, T]):
+    """Token -> stem, or what else is made of one, on first use; emptied when full, so that no server grows for ever."""
 
-    def __init__(self, stemmer: Stemmer) -> None:
+    def __init__(self, make: Callable[[str], T]) -> None:
         super().__init__()
-        self.stemmer = stemmer
+        self.make = make
 
-    def __missing__(self, token: str) -> str:
+    def __missing__(self, token: str) -> T:
         if len(self) >= REMEMBERED:
             self.clear()
-        found = self.stemmer(token)
+        found = self.make(token)
         if len(token) <= LONGEST:
             self[token] = found
         return found

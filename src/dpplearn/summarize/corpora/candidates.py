@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -15,6 +15,7 @@ from dpplearn.summarize.text.blocks import RUNNING, Block
 from dpplearn.summarize.text.characters import has_word, one_line
 from dpplearn.summarize.text.clauses import cut_clauses
 from dpplearn.summarize.text.courtesy import is_courtesy
+from dpplearn.summarize.text.glance import LINE, PLAIN, glance
 from dpplearn.summarize.text.lines import is_closed
 from dpplearn.summarize.text.newswire import dateline_end
 from dpplearn.summarize.text.sentences import Piece, find_pieces
@@ -29,6 +30,7 @@ Splitter: TypeAlias = Callable[[str], Iterable[tuple[int, int]]]
 # What is chosen from, best first; the next only where a document, or past `LAST_OF_DOCUMENT` the cluster, has nothing.
 SENTENCE, TITLE, FRAGMENT, LABEL, REST = range(5)
 LAST_OF_DOCUMENT = TITLE
+TOGETHER = 4096  # pieces that are looked at together
 LINES = 5  # the fewest lines without stops that a document of headlines has
 _LABELS = ("heading", "caption", "byline")
 _LISTED = ("item", "row", "code")  # what a sentence before it may announce
@@ -129,12 +131,19 @@ def find_candidates(
 ) -> Candidates:
     """Tell the sentences of a cluster that a summary may be made of from all other pieces of its documents."""
     found: list[_Found] = []
-    passed = 0
-    for index, document in enumerate(cluster.documents):
-        for piece in _pieces(document, splitter):
-            text = one_line(document.text[piece.start : piece.end])
-            among = not piece.is_whole and is_closed(text) and _has_words(text, 3)
-            rank, code = wanted.rank(text, piece.kind, among)
+    passed, documents, texts = 0, cluster.documents, [document.text for document in cluster.documents]
+    pieces = ((index, piece) for index, document in enumerate(documents) for piece in _pieces(document, splitter))
+    while some := list(islice(pieces, TOGETHER)):
+        looks = glance(texts, [(index, piece.start, piece.end) for index, piece in some])
+        for (index, piece), look in zip(some, looks, strict=True):
+            text = texts[index][piece.start : piece.end]
+            if not look & LINE:
+                text = one_line(text)
+            if look & PLAIN and wanted.min_words == 1 and piece.block.kind in RUNNING:
+                rank, code = SENTENCE, ""
+            else:
+                among = not piece.is_whole and is_closed(text) and _has_words(text, 3)
+                rank, code = wanted.rank(text, piece.kind, among)
             found.append(_Found(text, index, piece, rank, code))
             passed += rank == SENTENCE
             if limit is not None and passed > limit:
@@ -202,7 +211,7 @@ def _pieces(document: Document, splitter: Splitter | None) -> Iterator[Piece]:
             dated = True
             start += dateline_end(text[start : piece.end])
             piece = piece._replace(start=start)
-        if has_word(text, start, piece.end):
+        if text[start : start + 1].isalnum() or has_word(text, start, piece.end):
             yield piece
 
 

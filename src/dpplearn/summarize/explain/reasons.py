@@ -65,7 +65,7 @@ class Reasons:
         """Why sentence i was left out, of which the summary covers a share."""
         if i in self.excluded:
             return "excluded", "you left it out", ()
-        twin = self.considered[self.read.said[i]]
+        twin = self.considered[self.read.twins[i]]
         same = "same-words", f"has the words of {self.where(twin)}"
         if twin in self.subset:
             return (*same, (int(twin),))

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_choice, read_only
 from dpplearn.learning.itemset import ItemSet
@@ -24,6 +25,8 @@ from dpplearn.summarize.model.split_cluster import MAX_COMPARED, SplitCluster, p
 from dpplearn.summarize.model.tfidf import Idf, tfidf_rows
 from dpplearn.summarize.text.units import Unit
 from dpplearn.summarize.text.words import words
+
+KNOWN = ("numbered", "weights", "texts")  # of a reading, found once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,8 +69,8 @@ class Featurized(Reading):
 
     def only(self, kept: IntArray) -> Featurized:
         """Some of the sentences, with the features that they have among all."""
-        sentences, words = tuple(self.sentences[i] for i in kept), tuple(self.words[i] for i in kept)
-        reading = Reading(self.cluster, sentences, words, self.set_aside, self.idf, self.phi[kept])
+        sentences = tuple(self.sentences[i] for i in kept)
+        reading = Reading(self.cluster, sentences, self.set_aside, self.idf, self.phi[kept])
         here = {place_of(sentence) for sentence in sentences}
         gone = {place_of(one): one.full for one in self.sentences if place_of(one) not in here}
         parts = some_rows(self.parts, kept)
@@ -110,6 +113,7 @@ def featurized(
     read_only(F, reading.phi.data, *([] if items.similarity is None else [items.similarity]))
     made: dict[str, Any] = {one.name: getattr(reading, one.name) for one in fields(reading) if one.init}
     found = Featurized(**made, items=items, dropped=dropped, parts=parts)
+    vars(found).update({name: vars(reading)[name] for name in KNOWN if name in vars(reading)})
     if items.similarity is not None and not parts:
         vars(found)["C"] = items.similarity  # the same array, known already
     return found
@@ -281,18 +285,22 @@ class SentenceFeatures:
         """The cluster's sentences as items: F, Φ, and the cost of each in the unit."""
         return self.read(cluster).item_set(self.unit)
 
-    def _idf(self, found: SplitCluster) -> Idf:
+    def _idf(self, found: SplitCluster, counts: sparse.csr_array | None = None) -> Idf:
         """That learned, or of the cluster's own sentences."""
-        return Idf.of_sentences(*found.numbered) if self.features == GENERAL else self.idf
+        numbered, columns = found.numbered
+        if self.counts_words:
+            return self.idf
+        return Idf.of_sentences(numbered.counts() if counts is None else counts, columns)
 
     def _reading(self, found: SplitCluster, idf: Idf | None = None) -> Reading:
         """With tf-idf rows."""
-        idf = self._idf(found) if idf is None else idf
         numbered, columns = found.numbered
+        counts = numbered.counts()
+        idf = self._idf(found, counts) if idf is None else idf
         weights = idf.weights(columns)
-        phi = tfidf_rows(numbered, weights)
-        reading = Reading(found.cluster, found.sentences, found.words, found.set_aside, idf, phi)
-        vars(reading).update(numbered=found.numbered, weights=weights)  # known already
+        phi = tfidf_rows(counts, weights)
+        reading = Reading(found.cluster, found.sentences, found.set_aside, idf, phi)
+        vars(reading).update(numbered=found.numbered, weights=weights, texts=found.texts)  # known already
         return reading
 
     def _values(self, reading: Reading) -> dict[str, FloatArray]:

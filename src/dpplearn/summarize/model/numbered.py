@@ -8,6 +8,7 @@ from itertools import chain, count
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
@@ -66,9 +67,12 @@ class Numbered(NamedTuple):
         number = np.cumsum(new)[first] - 1
         return Numbered(number[which], ends_of(np.maximum(np.diff(self.ends) - 1, 0)), first.size)
 
-    def texts_with(self) -> IntArray:
-        """How many texts have each word."""
-        return np.bincount(self.counts().indices, minlength=self.size)
+    def in_several(self) -> npt.NDArray[np.bool_]:
+        """Whether more than one text has each word."""
+        text, first, last = self.text, np.empty(self.size, np.int64), np.empty(self.size, np.int64)
+        last[self.numbers] = text  # of a word that occurs again, what is set last stays
+        first[self.numbers[::-1]] = text[::-1]
+        return first != last
 
     def groups_with(self, group: IntArray) -> IntArray:
         """How many groups of texts have each word; `group` is that of each text."""
@@ -95,4 +99,5 @@ def firsts(keys: IntArray) -> tuple[IntArray, IntArray]:
 
 def ends_of(lengths: Iterable[int]) -> IntArray:
     """Where each text ends, after a 0."""
-    return np.cumsum([0, *lengths], dtype=np.int64)
+    sizes = lengths if isinstance(lengths, np.ndarray) else np.fromiter(lengths, np.int64)
+    return np.append(0, np.cumsum(sizes))

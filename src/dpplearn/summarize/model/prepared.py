@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -18,11 +17,10 @@ from dpplearn.decoding.registry import DECODERS, decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.predictor import ConditionalPredictor
 from dpplearn.learning.similarity import Learned
+from dpplearn.process import remaining
 from dpplearn.summarize.model.about import REASON, Question
 from dpplearn.summarize.model.features import Featurized
-from dpplearn.summarize.model.numbered import Numbered
 from dpplearn.summarize.model.similarity_parts import likeness
-from dpplearn.summarize.text.matching import match_words
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 SAMPLES = 1_000_000  # sets that the decoder "sampled" draws
@@ -134,9 +132,9 @@ class Prepared:
 
     def _find_allowed(self, pinned: IntArray, excluded: IntArray) -> Mask:
         excluded = self.excluded(pinned, excluded)
-        others = np.setdiff1d(np.arange(self.n), [*pinned, *excluded])
-        allowed, order = np.zeros(self.n, np.bool_), [*pinned, *others]
-        allowed[[*pinned, *self.read.considered(order).values()] if self.read.repeats else order] = True
+        others = remaining(self.n, pinned, excluded)
+        allowed, order = np.zeros(self.n, np.bool_), [*pinned.tolist(), *others.tolist()]
+        allowed[pinned] = allowed[[*self.read.considered(order).values()]] = True
         allowed[excluded] = False
         if not allowed.any():
             raise ValueError(f"exclude leaves none of the {self.n} sentences to choose from.")
@@ -154,17 +152,14 @@ class Prepared:
     @cached_property
     def agreement(self) -> list[tuple[float, Any]]:
         """What consensus decoding compares sets by: words, and pairs of words in a row."""
-        return self._agreement(self.read.matched(self.language))
+        return self._agreement(np.zeros(self.n, np.bool_))
 
     def _agreement_without(self, out: Mask) -> list[tuple[float, Any]]:
         """The same where some are no candidates: what these say counts for nothing, and is not read for it."""
-        if "agreement" in vars(self):
-            return self.agreement
-        texts = zip(self.read.texts, out.tolist(), strict=True)
-        return self._agreement([() if gone else match_words(text, self.language) for text, gone in texts])
+        return self.agreement if "agreement" in vars(self) else self._agreement(out)
 
-    def _agreement(self, words: Sequence[Sequence[str]]) -> list[tuple[float, Any]]:
-        said, _ = Numbered.of(words)
+    def _agreement(self, out: Mask) -> list[tuple[float, Any]]:
+        said = self.read.matched_without(out, self.language)
         parts = [(1.0 - self.bigrams, said.counts())]
         if self.bigrams > 0.0:
             parts.append((self.bigrams, said.pairs().counts()))

@@ -217,7 +217,7 @@ def pairs_elsewhere(read: Reading) -> FloatArray:
 
 def words_of_titles(read: Reading, beside: int = 0) -> FloatArray:
     titles = {word for document in read.cluster.documents for word in words(document.title or "")}
-    return read.share(read.among(titles), beside)
+    return read.share(read.among(titles), beside) if titles else np.zeros(len(read))
 
 
 def words_of_leads(read: Reading) -> FloatArray:
@@ -240,7 +240,7 @@ def early_in_document(read: Reading) -> list[float]:
 
 def repeated_pairs(read: Reading) -> FloatArray:
     pairs = read.numbered[0].pairs()
-    return pairs.sums((pairs.texts_with() > 1).astype(np.float64)) / (np.diff(pairs.ends) + BESIDE)
+    return pairs.sums(pairs.in_several().astype(np.float64)) / (np.diff(pairs.ends) + BESIDE)
 
 
 def like_other_documents(read: Reading) -> FloatArray:
@@ -257,13 +257,14 @@ def like_other_documents(read: Reading) -> FloatArray:
 def letters_per_word(read: Reading) -> FloatArray:
     """Drawn to the mean where words are few."""
     found, columns = read.numbered
-    letters = found.sums(np.fromiter(map(len, columns), np.float64, len(columns)))
+    letters = found.sums(columns.spelling.letters)
     mean = letters.sum() / found.numbers.size
     return (letters + BESIDE * mean) / (read.lengths + BESIDE)
 
 
 def has_brackets(read: Reading) -> list[bool]:
-    return [any(map(text.__contains__, BRACKETS)) for text in read.texts]
+    there = [sign for sign in BRACKETS if sign in "".join(read.texts)]
+    return [any(map(text.__contains__, there)) for text in read.texts]
 
 
 def toward_the_beginning(read: Reading) -> FloatArray:

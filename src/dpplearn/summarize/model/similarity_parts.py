@@ -115,7 +115,8 @@ def own_weights(read: Reading, said: Sequence[Sequence[str]]) -> Features:
     """tf-idf rows, weighed by the cluster's own sentences; one in which nothing is said is like no other."""
     found = [tokens or [nothing(i)] for i, tokens in enumerate(said)]
     whole = [tokens for tokens, one in zip(found, read.sentences, strict=True) if not one.dropped]
-    return Idf.of_sentences(*Numbered.of(whole)).vectors(found)
+    numbered, columns = Numbered.of(whole)
+    return Idf.of_sentences(numbered.counts(), columns).vectors(found)
 
 
 def nothing(i: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import compress, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,11 @@ from dpplearn._cached import Latest, cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn.summarize.corpora.candidates import SetAside
 from dpplearn.summarize.corpora.cluster import MAX_SENTENCES, Cluster, Sentence, Splitter
-from dpplearn.summarize.model.numbered import Numbered
+from dpplearn.summarize.model.numbered import Numbered, ends_of, firsts
+from dpplearn.summarize.model.tokens import ByWord, numbered_matches, numbered_words
 from dpplearn.summarize.text.leaning import leaning_language, leans
 from dpplearn.summarize.text.matching import match_words
 from dpplearn.summarize.text.units import Unit, costs
-from dpplearn.summarize.text.words import words
 
 Words = tuple[str, ...]
 
@@ -32,7 +33,6 @@ class SplitCluster:
 
     cluster: Cluster
     sentences: tuple[Sentence, ...]
-    words: tuple[Words, ...]
     set_aside: tuple[SetAside, ...] = field(repr=False)  # pieces of the documents that are no candidates
     _costs: Latest[FloatArray] = field(default_factory=Latest, init=False, repr=False)
     _when: Latest[IntArray] = field(default_factory=Latest, init=False, repr=False)
@@ -50,9 +50,16 @@ class SplitCluster:
         return [sentence.text for sentence in self.sentences]
 
     @cached_property
-    def numbered(self) -> tuple[Numbered, dict[str, int]]:
+    def numbered(self) -> tuple[Numbered, ByWord]:
         """The words of the sentences as numbers, and the number of each word."""
-        return Numbered.of(self.words)
+        return numbered_words(self.texts)
+
+    @cached_property
+    def words(self) -> tuple[Words, ...]:
+        """The words of each sentence."""
+        (numbers, ends, _), columns = self.numbered
+        said = tuple(map(columns.spelling.words.__getitem__, numbers.tolist()))
+        return tuple(said[start:end] for start, end in pairwise(ends.tolist()))
 
     @cached_property
     def said(self) -> tuple[str, ...]:
@@ -60,11 +67,17 @@ class SplitCluster:
         return tuple(" ".join(sorted(one)) for one in self.words)
 
     @cached_property
-    def repeats(self) -> bool:
-        """Whether two sentences may have the same words: sums of squares tell nearly all others, without sorting."""
+    def twins(self) -> list[int]:
+        """The first sentence that has the words of each: itself, of nearly all.
+
+        Sums of squares tell nearly all others apart, so that few are sorted.
+        """
         (numbers, ends, _), _ = self.numbered
-        sums = np.diff(np.append(0, np.cumsum(numbers * numbers))[ends])
-        return np.unique(sums).size < len(self)
+        _, kind = firsts(np.diff(np.append(0, np.cumsum(numbers * numbers))[ends]))
+        found, first = list(range(len(self))), dict[bytes, int]()
+        for i in np.flatnonzero(np.bincount(kind)[kind] > 1).tolist():
+            found[i] = first.setdefault(np.sort(numbers[ends[i] : ends[i + 1]]).tobytes(), i)
+        return found
 
     @cached_property
     def leaning(self) -> npt.NDArray[np.bool_]:
@@ -99,11 +112,11 @@ class SplitCluster:
         found[found] = [self.leans(i) for i in np.flatnonzero(found).tolist()]
         return found
 
-    def considered(self, order: Iterable[int]) -> dict[str, int]:
-        """Of sentences with the same words, the first in this order, by what is said."""
-        found: dict[str, int] = {}
+    def considered(self, order: Iterable[int]) -> dict[int, int]:
+        """Of sentences with the same words, the first in this order, by their twin."""
+        twins, found = self.twins, dict[int, int]()
         for i in order:
-            found.setdefault(self.said[i], i)
+            found.setdefault(twins[i], i)
         return found
 
     @cached_property
@@ -120,6 +133,13 @@ class SplitCluster:
     def matched(self, language: str | None) -> Sequence[Sequence[str]]:
         """The words by which each sentence is compared with other texts."""
         return self._matched.get(language, lambda: [match_words(text, language) for text in self.texts])
+
+    def matched_without(self, out: npt.NDArray[np.bool_], language: str | None) -> Numbered:
+        """The same as numbers, and no words of some that nobody asks for."""
+        found = numbered_matches([*compress(self.texts, (~out).tolist())], language)
+        lengths = np.zeros(len(self), np.int64)
+        lengths[~out] = np.diff(found.ends)
+        return found._replace(ends=ends_of(lengths))
 
     def costs(self, unit: Unit) -> FloatArray:
         """What each sentence takes of a budget."""
@@ -176,17 +196,12 @@ def split_cluster(
 
 
 def _split(cluster: Cluster, splitter: Splitter | None, limit: int, min_words: int, keep_all: bool) -> SplitCluster:
-    same: dict[str, str] = {}  # each word is kept once, however often it occurs
     candidates = cluster.candidates(splitter, min_words=min_words, keep_all=keep_all, limit=limit)
-    split = candidates.sentences
-    found = [(sentence, _kept_once(words(sentence.text), same)) for sentence in split]
-    found = [(sentence, tokens) for sentence, tokens in found if tokens]
-    if not found:
+    found = SplitCluster(cluster, candidates.sentences, candidates.set_aside)
+    has_words = np.diff(found.numbered[0].ends) > 0
+    if not has_words.any():
         name = f" {cluster.id}" if cluster.id else ""
         raise ValueError(f"Cluster{name} has no sentence with a word in it, so there is nothing to choose from.")
-    sentences, tokens = zip(*found, strict=True)
-    return SplitCluster(cluster, sentences, tokens, candidates.set_aside)
-
-
-def _kept_once(found: list[str], same: dict[str, str]) -> Words:
-    return tuple(map(same.setdefault, found, found))
+    if has_words.all():
+        return found
+    return SplitCluster(cluster, tuple(compress(found.sentences, has_words.tolist())), candidates.set_aside)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 
@@ -13,6 +13,7 @@ from scipy import sparse
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray
 from dpplearn.summarize.model.numbered import Numbered, ends_of
+from dpplearn.summarize.model.tokens import ByWord
 
 FLOOR = 1e-3  # a word in every document still has a direction, so that no sentence is the zero vector
 UNSEEN = 10  # sentences that a text is thought to have beside its own, so that those of a short one can be alike
@@ -46,13 +47,16 @@ class Idf:
         return cls(n, dict(sorted(counts.items())))
 
     @classmethod
-    def of_sentences(cls, sentences: Numbered, columns: Mapping[str, int]) -> Idf:
+    def of_sentences(cls, counts: sparse.csr_array, columns: Collection[str]) -> Idf:
         """How many of a text's own sentences have each word, and `UNSEEN` more that have none of them.
 
         With these, what two sentences of three have in common still weighs something.
         """
-        counts = dict(zip(columns, sentences.texts_with().tolist(), strict=True))
-        return cls(sentences.ends.size - 1 + UNSEEN, counts)
+        having = np.bincount(counts.indices, minlength=len(columns))
+        n = counts.shape[0] + UNSEEN
+        if isinstance(columns, ByWord):
+            return cls(n, ByWord(columns.spelling, having))
+        return cls(n, dict(zip(columns, having.tolist(), strict=True)))
 
     def weight(self, word: str) -> float:
         """Inverse document frequency of one word."""
@@ -60,6 +64,8 @@ class Idf:
 
     def weights(self, words: Iterable[str]) -> FloatArray:
         """Inverse document frequency of each word."""
+        if isinstance(words, ByWord) and isinstance(self.counts, ByWord) and words.spelling is self.counts.spelling:
+            return self._by_count[self.counts.numbers]  # what was counted: nobody needs to spell it
         return self._by_count[list(map(self.counts.get, words, repeat(0)))]
 
     @cached_property
@@ -70,12 +76,11 @@ class Idf:
     def vectors(self, sentences: Sequence[Sequence[str]]) -> sparse.csr_array:
         """One unit row per sentence, one column per word that occurs; a sentence without words is an error."""
         numbered, columns = Numbered.of(sentences)
-        return tfidf_rows(numbered, self.weights(columns))
+        return tfidf_rows(numbered.counts(), self.weights(columns))
 
 
-def tfidf_rows(sentences: Numbered, weights: FloatArray) -> sparse.csr_array:
-    """A unit row per sentence, of words with these weights."""
-    counts = sentences.counts()
+def tfidf_rows(counts: sparse.csr_array, weights: FloatArray) -> sparse.csr_array:
+    """A unit row per sentence, of words with these weights, in the place of how often each has them."""
     empty = np.flatnonzero(np.diff(counts.indptr) == 0)
     if empty.size:
         raise ValueError(f"Sentence {empty[0]} has no words; leave it out.")

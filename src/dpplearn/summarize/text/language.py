@@ -10,7 +10,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
-from itertools import chain
 
 from dpplearn.summarize.text.word_lists import word_lists
 from dpplearn.summarize.text.words import words
@@ -31,7 +30,7 @@ def foreign(texts: Iterable[str]) -> str | None:
     """
     texts = list(texts)[:30]
     part = ENOUGH // max(len(texts), 1)
-    found = list(chain.from_iterable(words(text[:part]) for text in texts))
+    found = words("\n".join(text[:part] for text in texts))
     said = "".join(found)
     if not said.isascii():
         letters = Counter({c: count for c, count in Counter(said).items() if c.isalpha()})
@@ -44,7 +43,8 @@ def foreign(texts: Iterable[str]) -> str | None:
         return None
     counts = Counter(found)
     lists = word_lists("small-words")
-    small = {name: [counts[word] for word in listed & counts.keys()] for name, listed in lists.items()}
+    common = small_words() & counts.keys()
+    small = {name: [counts[word] for word in listed & common] for name, listed in lists.items()}
     english = sum(small.pop("English"))
     best = max(small, key=lambda name: sum(small[name]))
     seen = small[best]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dpplearn.summarize.text.abbreviations import DATES, STARTERS
 from dpplearn.summarize.text.blocks import MARKS, RUNNING, Block
 from dpplearn.summarize.text.characters import CLOSERS, NOTE, STOPS, UNSEEN, WHITE
-from dpplearn.summarize.text.turns import Turn, find_turns
+from dpplearn.summarize.text.turns import Turn, find_turns, may_have_turns
 from dpplearn.summarize.text.word_lists import word_set
 
 _BULLET = re.compile(r"(?:[•‣◦▪●·*+\-–—]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z]\)|\([ivx]{1,4}\))[ \t\u00a0]+(?=\S)")
@@ -34,8 +34,12 @@ class _Line(NamedTuple):
     text: str
     bullet: int  # offset after the list marker, or start
     hashes: int  # offset after Markdown's heading marks, or start
-    first: int  # length of the first word
     closed: bool  # ends as a sentence does
+
+    @property
+    def first(self) -> int:
+        """Length of the first word."""
+        return len(self.text[:64].split(None, 1)[0])
 
     @property
     def length(self) -> int:
@@ -49,12 +53,14 @@ def find_blocks(text: str) -> list[Block]:
     space, unless the text is written with one sentence per line (`one_per_line`). In chats and transcripts a turn
     begins a block, after its label, which is a byline; what the program says is a banner (`find_turns`).
     """
-    paragraphs = _paragraphs(text)
-    heads = [i == 0 for lines in paragraphs for i in range(len(lines))]
-    turns = find_turns([line.text for lines in paragraphs for line in lines], heads)
+    paragraphs, turns = _paragraphs(text), list[Turn | None]()
+    if may_have_turns(text):
+        heads = [i == 0 for lines in paragraphs for i in range(len(lines))]
+        turns = find_turns([line.text for lines in paragraphs for line in lines], heads)
     parts: Sequence[list[_Line] | Block] = _with_turns(paragraphs, iter(turns)) if any(turns) else paragraphs
     groups = [part for part in parts if isinstance(part, list)]
-    broken, width = one_per_line(groups), _width(groups)
+    wrapped = any(len(lines) > 1 for lines in groups)  # else no width matters
+    broken, width = (one_per_line(groups), _width(groups)) if wrapped else (False, 0)
     found: list[Block] = []
     spoken = False
     for part in parts:
@@ -134,17 +140,12 @@ def _paragraphs(text: str) -> list[list[_Line]]:
 
 
 def _line(seen: str, start: int) -> _Line:
+    end, closed = start + len(seen), is_closed(seen)
+    if seen[0].isalpha() and seen[1:2] != ")":  # most lines: no mark begins so
+        return _Line(start, end, seen, start, start, closed)
     bullet, hashes = _BULLET.match(seen), _HASHES.match(seen)
-    head = seen[:64].split(None, 1)[0]
-    return _Line(
-        start,
-        start + len(seen),
-        seen,
-        start + (bullet.end() if bullet else 0),
-        start + (hashes.end() if hashes else 0),
-        len(head),
-        is_closed(seen),
-    )
+    marks = [start + (match.end() if match else 0) for match in (bullet, hashes)]
+    return _Line(start, end, seen, marks[0], marks[1], closed)
 
 
 def is_closed(seen: str) -> bool:
@@ -190,6 +191,10 @@ def _width(paragraphs: Iterable[list[_Line]]) -> int:
 
 def _cut(lines: list[_Line], broken: bool, width: int) -> list[Block]:
     """The blocks of one paragraph."""
+    if len(lines) == 1:
+        start, end, text, bullet, hashes, _ = lines[0]
+        if bullet == hashes == start and text[0] not in "|>":  # most paragraphs
+            return [Block(start, end, _kind_alone(lines, 0, width))]
     found: list[Block] = []
     begin, item = 0, False  # first line of the block at hand; whether it is a list item
 

@@ -29,6 +29,8 @@ def dateline_end(text: str) -> int:
     """
     start = len(text) - len(text[:1000].lstrip()) - len(text[1000:])
     head = text[start : start + _LONGEST]
+    if head.isascii() and not ("(" in head or "-" in head or "_" in head):
+        return 0  # neither an agency nor a dash
     eastern = _EASTERN.match(head)
     if eastern and eastern.end() < len(head):
         return start + eastern.end()

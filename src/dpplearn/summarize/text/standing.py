@@ -23,7 +23,7 @@ from dpplearn.summarize.text.words import SINGLE
 
 AMONG = 0.05  # the same of a piece in a paragraph with others: the neighbours of a sentence are sentences
 LEAST = 0.4  # of the probability that a piece is a sentence: a lost sentence is worse than a fragment kept
-LONG = 9  # words
+SHORT, LONG = 4, 9  # words
 LONGEST = 600  # characters that are looked at, half of them at either end
 _LABEL = re.compile(
     r"[•‣◦▪●·*+\-–—>]\s+|\(?[0-9]{1,3}[.)]\s+|[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?\s+(?=[A-Z])"
@@ -39,6 +39,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _APART = bytes(ord(chr(code).lower()) if chr(code).isalpha() else 32 for code in range(128)) + 128 * b" "
 _SIGNS = re.compile(r"[|{}\[\]<>=_\\~^•·»©★☆♪→@#$%/+]|\.{4,}|--+>?|;\s*$")
 _ADDRESS = re.compile(r"https?://\S+|www\.\S+|\S+@\S+\.\w+")
+_SIMPLE = re.compile(r"[A-Z][A-Za-z ,'-]*[.!?][\"']?")
 _DIGIT = re.compile(r"[0-9]")
 _FIGURE = re.compile(r"\S*[0-9]\S*")
 _QUOTES = "\"”»’'"
@@ -80,7 +81,9 @@ def is_standing(text: str, among: bool = False) -> bool:
         text = NOTE.sub("", text)
     if _TERMS.match(text):
         return False
-    return _is_plain(text) or standing(text) >= (AMONG if among and not _ANSWER.match(text) else _least(text))
+    if _is_plain(text) or (among and _is_simple(text)):
+        return True
+    return standing(text) >= (AMONG if among and not _ANSWER.match(text) else _least(text))
 
 
 def _least(text: str) -> float:
@@ -101,6 +104,20 @@ def _is_plain(text: str) -> bool:
     spaced = len(body.split(None, LONG - 1)) >= LONG and (body.isascii() or UNSPACED.search(body) is None)
     closed = spaced and (label is None or is_closed(body))
     return closed and _ANSWER.match(text) is None and not _is_furniture(text)
+
+
+def _is_simple(text: str) -> bool:
+    """Whether a text is words and commas, four or more, one of them a verb and at most half of them names: among others
+    a sentence, whatever else speaks against it (a test adds the weights up).
+    """
+    if _SIMPLE.fullmatch(text) is None or "--" in text or not SHORT <= len(text.split()) < LONG:
+        return False
+    named = _WORD.findall(text)
+    if 2 * sum(word[0].isupper() for word in named[1:]) > len(named) - 1:
+        return False
+    verbs, words = listed("verbs"), " ".join(named).lower().split()
+    verb = any(word in verbs and not _is_noun_phrase(before, word) for before, word in pairwise(["", *words]))
+    return verb and _ANSWER.match(text) is None and not _is_furniture(text)
 
 
 def standing(text: str) -> float:
@@ -172,7 +189,8 @@ def features(text: str) -> dict[str, float]:
     body = text[label.end() :] if label else text
     plain = _ADDRESS.sub("", body) if "@" in body or "http" in body or "www." in body else body
     lower = plain.lower().replace("’", "'")
-    words = _WORD.findall(lower)
+    named = _WORD.findall(plain)
+    words = " ".join(named).lower().split() if plain.isascii() else _WORD.findall(lower)
     n, closed = count_words(body), is_closed(body)
     seen = len("".join(plain.split())) or 1
     east = not body.isascii() and len(UNSPACED.findall(body)) > 0.3 * seen
@@ -186,7 +204,7 @@ def features(text: str) -> dict[str, float]:
         verb += sum("n't" in word for word in words)
     subject = not listed("subjects").isdisjoint(words)
     past = any(word.endswith("ed") and _PAST.match(word) for word in words)
-    cased = [head for word in _WORD.findall(plain) if (head := word[0]).isupper() or head.islower()]
+    cased = [head for word in named if (head := word[0]).isupper() or head.islower()]
     capitals = sum(map(str.isupper, cased[1:])) / max(len(cased) - 1, 1)
     shouted = bool(cased) and plain.isupper()
     figures = len(_FIGURE.findall(plain)) / max(len(plain.split()), 1) if _DIGIT.search(plain) else 0.0

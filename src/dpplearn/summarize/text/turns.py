@@ -21,6 +21,7 @@ _DATE = (
 _NOON = r"(?:\s?[apAP]\.?\s?[mM]\b\.?|\s?Z\b)?"
 _CLOCK = rf"[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
 _DOTTED = rf"[0-9]{{1,2}}[:.][0-9]{{2}}(?:[:.][0-9]{{2}})?(?:[.,][0-9]{{1,3}})?{_NOON}"
+_AS_TIME = bytes.maketrans(b"123456789:", b"000000000.")
 _COLONS, _DOTS = (re.compile(rf"{sign}(?<=[0-9].)[0-9]{{2}}") for sign in (":", r"\."))  # one of which every time has
 _MOMENT = rf"(?:{_DATE}[,\sT]{{1,3}}(?:[^\W\d_]{{2,4}}\s)?{_DOTTED}|{_CLOCK}(?:,?\s{_DATE})?)"
 _STAMP = rf"{_MOMENT}(?:\s?(?:-->|[-–—])\s?{_CLOCK})?"
@@ -54,6 +55,12 @@ class _Label(NamedTuple):
     name: str  # "" without
     said: int  # where the words begin if the name is one
     sure: bool = True  # the time stands in brackets or alone
+
+
+def may_have_turns(text: str) -> bool:
+    """Whether a text has what turns are told by: times, or signs after or around names; most texts have too few."""
+    named = text.count(":") + text.count("：") > FEWEST or text.count("<") >= FEWEST
+    return named or b"0.00" in text.encode("utf-8", "replace").translate(_AS_TIME)
 
 
 def find_turns(lines: Sequence[str], heads: Sequence[bool]) -> list[Turn | None]:

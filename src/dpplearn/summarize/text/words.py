@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import chain
 
+from dpplearn.rouge.stems import Memory
 from dpplearn.summarize.text.characters import INVISIBLE
 
 # Letters, digits and the marks that belong to letters (vowel signs, points), which Python's \w leaves out.
@@ -53,11 +55,15 @@ def words(text: str) -> list[str]:
     >>> words("大桥关闭。 पुल बंद।")
     ['大', '桥', '关', '闭', 'पुल', 'बंद']
     """
+    if text.isascii() and _INSIDE.search(text) is None and text.isprintable():  # words are what stands between
+        return text.encode().translate(_ASCII_APART).decode().split()
+    return list(chain.from_iterable(map(_WORDS.__getitem__, text.split())))
+
+
+def _read(text: str) -> tuple[str, ...]:
+    """The words of a text, or of a part of one between white space: no word has any inside."""
     pattern = _ASCII_WORD
-    if text.isascii():
-        if _INSIDE.search(text) is None and text.isprintable():  # most texts: words are what stands between
-            return text.encode().translate(_ASCII_APART).decode().split()
-    else:
+    if not text.isascii():
         text, pattern = unicodedata.normalize("NFKC", text).replace("’", "'").replace("ʼ", "'"), _WORD
     if not text.isprintable():
         text = _DROPPED.sub("", text)
@@ -66,5 +72,8 @@ def words(text: str) -> list[str]:
         text = _THOUSANDS.sub("", text)
     found: list[str] = pattern.findall(text.replace("_", " "))
     if "'s" not in text:
-        return found
-    return [word[:-2].removesuffix(".") if "'" in word and word.endswith("'s") else word for word in found]
+        return tuple(found)
+    return tuple(word[:-2].removesuffix(".") if "'" in word and word.endswith("'s") else word for word in found)
+
+
+_WORDS = Memory(_read)  # of what stands between white space: the same again and again
