@@ -6,5 +6,7 @@ shared and noisy: a ratio means something where a time does not.
 """
 
 import os
+import sys
 
-os.environ.setdefault("DPPLEARN_COMPILE", "always")  # what goes first, unmeasured, is to compile, however small it is
+if sys.argv[0] == "-m":  # run as a program, and not imported by another, whose loops it would have compiled
+    os.environ.setdefault("DPPLEARN_COMPILE", "always")  # what goes first, unmeasured, compiles, however small it is

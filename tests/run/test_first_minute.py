@@ -84,7 +84,7 @@ json.dump(found, sys.stdout)
 def answers(cache, **environment):
     """The answers of a new process, whose compiled loops are in a folder; None: where they always are."""
     own = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
-    environment = {**os.environ, **own, **environment}
+    environment = {**os.environ, jit.ALWAYS: "", **own, **environment}
     command = [sys.executable, "-W", "error", "-c", ANSWERS]
     run = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert run.returncode == 0, run.stderr

@@ -10,6 +10,7 @@ import pytest
 from brute import pmf
 from dpplearn.dpp import DPP
 from dpplearn.summarize import Cluster, Document, Summarizer
+from dpplearn.summarize.corpora.candidates import TOGETHER
 from dpplearn.summarize.text.sentences import find_pieces
 from dpplearn.web import Settings, schema
 from dpplearn.web.answers import selection_answer
@@ -19,7 +20,7 @@ from dpplearn.web.pool import Deadline
 from dpplearn.web.problems import Problem
 from dpplearn.web.sentence_map import similarity_map
 
-LONG = Deadline(600.0)
+LONG = Deadline(1e6)  # it runs from when this file is read
 TEXTS = [
     "A storm hit the coast on Friday. It sank ten boats. Schools stay closed. Ten boats sank in the storm.",
     "It sank ten boats. The mayor spoke of a miracle on Friday.",
@@ -107,9 +108,9 @@ def test_documents_are_split_into_sentences_once(monkeypatch):
         "dpplearn.summarize.corpora.candidates.find_pieces", lambda *given: map(keep(found), pieces(*given))
     )
     with pytest.raises(Problem) as caught:
-        engine.featurize([Document("1", "Rain fell. " * 6_000)], None)  # past the limit of a Cluster, too
+        engine.featurize([Document("1", "Rain fell. " * 12_000)], None)  # past the limit of a Cluster, too
     assert "more than 3 sentences; the limit max_sentences is 3" in caught.value.detail
-    assert len(found) == 4  # and the other 5,996 are never looked for
+    assert len(found) == TOGETHER  # and the others are never looked for
 
 
 def keep(found):
