@@ -160,6 +160,7 @@ def test_select_with_a_model_within_limits_of_groups(model, tmp_path):
     assert "--method greedy" in run("select", "--model", model, path, *one_each, "--method", "exact").stderr
     assert "--group FIELD" in run("select", "--model", model, path, "--max-per-group", 1).stderr
     assert "leave --model out" in run("select", "--model", model, path, "--nugget", 0.1).stderr
+    assert "leave -k auto out" in run("select", "--model", model, path, "-k", "auto").stderr
 
 
 def test_select_with_a_model_writes_a_report(model, tmp_path):

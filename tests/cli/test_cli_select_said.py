@@ -126,6 +126,8 @@ def test_costs_without_a_budget_and_reports_nowhere_are_told(tmp_path, monkeypat
     file = tmp_path / "items.jsonl"
     file.write_text("".join(json.dumps({"score": k, "embedding": [k, 1], "n": 1 + k}) + "\n" for k in range(4)))
     assert "No --budget: --cost limits nothing." in run(file, "-k", 2, "--cost", "n").stderr
+    assert "--group limits nothing." in run(file, "-k", 2, "--group", "n").stderr
+    assert "limits nothing" not in run(file, "-k", 2, "--group", "n", "--max-per-group", 1).stderr
     assert "--budget" not in run(file, "--cost", "n", "--budget", 4).stderr
     found = run(file, "-k", 2, "--report", file / "why")
     assert found.exit_code == 1

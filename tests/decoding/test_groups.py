@@ -167,3 +167,24 @@ def test_what_cannot_be(change, message, rng):
     call = {"k": 4, "groups": list("aaabbb")} | change
     with pytest.raises((ValueError, IndexError), match=message):
         diversify(rng.standard_normal((6, 4)), np.arange(6), **call)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_what_is_owed_is_taken_below_the_share_and_beyond_the_rank(rng, kernel):
+    E, s = problem(rng, n=80, d=6)
+    source = np.where(np.arange(80) < 12, "rare", "often")
+    s[source == "rare"] -= 100.0
+    cost = rng.integers(1, 9, 80).astype(float)
+    call = {"groups": source, "min_per_group": 3, "budget": 60.0, "cost": cost, "kernel": kernel}
+    for size in ({"k": "auto", "share": 0.3}, {}):
+        found = diversify(E, s, **size, **call)
+        assert (source[found.subset] == "rare").sum() >= 3
+        assert found.cost <= 60.0
+        assert found.cost == pytest.approx(cost[found.subset].sum())
+        assert np.unique(found.subset).size == len(found) == found.gains.size
+    free = diversify(E, s, "auto", share=0.3, budget=60.0, cost=cost, kernel=kernel)
+    alone = diversify(E, s, "auto", share=0.3, **call)
+    assert "for min_per_group" in alone.reason
+    assert len(free) < 60
+    most = diversify(E, s, "auto", share=0.3, groups=source, max_per_group=2, kernel=kernel)
+    assert most.reason.endswith("would add 0.3 of what the first added")

@@ -183,3 +183,21 @@ def test_coverage_by_sentences_that_repeat_each_other_is_that_of_one_of_them():
     )
     assert both == pytest.approx(one, abs=1e-9)
     assert 0.0 < min(both) < max(both) < 1.0
+
+
+def test_repeats_of_the_chosen_count_as_covered_and_are_listed_last(bundled):
+    storm = "The storm closed the bridge over the river on Monday."
+    names = ["school", "church", "museum", "hotel", "harbour", "theatre", "library", "bakery"]
+    texts = [f"A {name} opened its {name} hall. Helpers of the {name} were thanked." for name in names]
+    texts = [f"{storm} {text}" if i < 4 else text for i, text in enumerate(texts)]
+    explanation = bundled.summarize(Cluster.from_texts(texts), 12, "words", include=[0]).explain()
+    assert [c.sentence.text for c in explanation.chosen] == [storm]
+    assert explanation.as_a_set.covers.documents == (0, 1, 2, 3)
+    assert explanation.as_a_set.leaves_out.documents == (4, 5, 6, 7)
+    again = [x for x in explanation.left_out if x.code == "same-words" and x.by]
+    assert len(again) == 3
+    assert set(explanation.left_out[:6]) & set(again)
+    shown = explanation.best_left_out(6)
+    assert not set(shown) & set(again)
+    assert list(shown) == [x for x in explanation.left_out if x in shown]
+    assert explanation.best_left_out(None) == explanation.left_out

@@ -222,6 +222,9 @@ def test_paths_that_are_refused(tmp_path):
         Cluster.from_files([])
     with pytest.raises(ValueError, match=r"must hold documents \(\.txt"):
         Cluster.from_files(tmp_path)
+    (tmp_path / "storm").mkdir()
+    with pytest.raises(ValueError, match=r"holds folders: give one, such as .*storm"):
+        Cluster.from_files(tmp_path)
     with pytest.raises(ValueError, match="Read it with read_clusters"):
         Cluster.from_files(write(tmp_path / "c.jsonl", "{}"))
     with pytest.raises(ValueError, match="No encoding is called 'klingon'"):

@@ -123,16 +123,18 @@ def apply_model(
 
 
 def fields_of(names: list[str], fields: list[str]) -> dict[str, IntArray]:
-    """The columns of each field: those that are called as it is, or begin so ("genre=jazz", "tempo is unknown").
+    """The columns of each field: those that are called as it is, or begin so ("genre=jazz", "size>=L", "x is unknown").
 
     Examples
     --------
     >>> {name: own.tolist() for name, own in fields_of(["constant", "genre=jazz", "genre=pop", "x"], ["genre"]).items()}
     {'genre': [1, 2], 'x': [3]}
+    >>> {name: own.tolist() for name, own in fields_of(["size>=M", "size>=L"], ["size"]).items()}
+    {'size': [0, 1]}
     """
     found: dict[str, list[int]] = {}
     for j, name in enumerate(names):
-        own = [one for one in fields if name == one or name.startswith((f"{one}=", f"{one} "))]
+        own = [one for one in fields if name == one or name.startswith((f"{one}=", f"{one}>=", f"{one} "))]
         if name != "constant":
             found.setdefault(max(own, key=len, default=name), []).append(j)
     return {name: np.array(own) for name, own in found.items()}

@@ -160,7 +160,8 @@ def command(
         others = {"--nugget": nugget, "--bandwidth": bandwidth, "--encoder": encoder, "--dimensions": dimensions}
         given_too = [name for name, value in others.items() if value is not None]
         given_too += ["--kernel"] * (kernel != "linear") + ["--backend dask"] * (backend == "dask")
-        given_too += ["-k auto"] * (k == "auto")
+        if k == "auto":
+            raise click.UsageError("With --model, leave -k auto out: items are then taken while they add something.")
         if given_too:
             raise click.UsageError(f"{given_too[0]} is for items with scores and embeddings: leave --model out.")
     if embedding is not None and text is not None:
@@ -179,6 +180,8 @@ def command(
     check_report(report)
     if cost is not None and budget is None:
         say("No --budget: --cost limits nothing.")
+    if group is not None and report is None and max_per_group is None and min_per_group is None:
+        say("No --max-per-group or --min-per-group: --group limits nothing.")
     found = read_items(items, encoding, given)
     if not found.records and str(items) != "-":
         raise ValueError(f"{found.name} holds no items: there is nothing to select from.")

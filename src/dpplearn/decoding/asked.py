@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._loops.records import DEPENDENT, NO_GAIN
+from dpplearn._loops.records import DEPENDENT, NO_GAIN, NO_ROOM, QUOTA
 from dpplearn.decoding.candidates import Candidates, Directed, as_unit, check_nugget
 from dpplearn.decoding.diversity import check_diversity
 from dpplearn.decoding.embeddings import WIDEST
@@ -129,6 +130,8 @@ def choose(directed: Directed, asked: Asked, each: Each, given: Any = None) -> D
         if more > 0 and more > np.count_nonzero(directed.lengths == 0.0):
             candidates, fallible = with_nugget(candidates), False
         found, candidates = greedy(candidates, limits, check_share(asked.share) if asked.auto else None, fallible)
+        plain = asked.nugget is None and candidates.nugget == 0.0 and d >= 0.5
+        found, candidates = with_owed(found, candidates, limits, with_nugget if plain else None)
         parameters["nugget"] = candidates.nugget
     elif asked.auto or limits.groups is not None or given is not None:
         what = 'k="auto"' if asked.auto else "groups" if limits.groups is not None else "given"
@@ -171,6 +174,7 @@ def choose_near(directed: Directed, asked: Asked, each: Each, given: Any) -> Div
     near = NearCandidates(directed, min(asked.diversity, 0.5), nugget=own, kernel=asked.kernel, bandwidth=bandwidth,
                           earlier=earlier, index=index)  # fmt: skip
     found, _ = greedy(near, limits, check_share(asked.share) if asked.auto else None, False)
+    found, _ = with_owed(found, near, limits)
     parameters = {"scale": asked.scale, "method": asked.method, "nugget": own}
     parameters |= {"kernel": asked.kernel, "bandwidth": bandwidth}
     parameters |= {"neighbours": "index" if index and needs_index(earlier, limits.k) else "exact"}
@@ -213,6 +217,22 @@ def with_nugget(candidates: Candidates) -> Candidates:
     return replace(candidates, nugget=NUGGET, distinct=candidates.diversity >= 0.5)
 
 
+def with_owed(
+    found: Selection, candidates: Candidates, limits: Limits, more: Callable[[Candidates], Candidates] | None = None
+) -> tuple[Selection, Candidates]:
+    """What was chosen, and after it what is still owed to groups, be it below the share or, after `more`, the rank."""
+    short = limits.groups.owed(found.subset) if limits.groups else 0
+    if not short:
+        return found, candidates
+    again = candidates if more is None else more(candidates)
+    fixed = replace(limits, include=found.subset, k=len(found) + short)
+    filled, again = greedy(again, fixed, None, False)
+    if limits.groups is not None and limits.groups.owed(filled.subset):
+        return found, candidates
+    reason = f"{found.reason.split('; min_per_group')[0]}; then {short} for min_per_group"
+    return Selection.of(filled, reason), again
+
+
 def greedy(candidates: Candidates, limits: Limits, share: float | None, fallible: bool) -> tuple[Selection, Candidates]:
     """greedy_map with its defaults, on inputs that were checked before: for few items that is most of the time.
 
@@ -235,6 +255,8 @@ def greedy(candidates: Candidates, limits: Limits, share: float | None, fallible
         reason = f"every other candidate would add less than {share:g} of what the first added"
     elif share is not None and reason == EVERY:
         reason += f"; a larger share than {share:g} takes fewer"
+    elif share is not None and run.end in (NO_ROOM, QUOTA):
+        reason += f" and would add {share:g} of what the first added"
     if short:
         reason += f"; min_per_group is not met for {short[0]!r}, whose items add nothing"
     return Selection.of(found, reason) if reason is not found.reason else found, candidates

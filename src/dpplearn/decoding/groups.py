@@ -31,6 +31,10 @@ class Groups:
         """The groups of which a set has too few."""
         return [self.names[c] for c in np.flatnonzero(self.counts(subset) < self.quota.need)]
 
+    def owed(self, subset: IntArray) -> int:
+        """How many items a set lacks."""
+        return int(np.maximum(self.quota.need - self.counts(subset), 0).sum())
+
     def full(self, subset: IntArray) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """For each item, whether a set has all that its group may have."""
         return np.asarray((self.counts(subset) >= self.quota.most)[self.quota.group])

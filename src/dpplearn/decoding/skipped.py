@@ -150,7 +150,8 @@ class DiverseSelection(Selection):
             if i not in chosen:
                 j, s = int(items[i]), float(similarity[i])
                 close = f"{s:.2f} similar to item {j}"
-                near = f"; {close}" if j >= 0 else ""
+                alike = j >= 0 and f"{s:.2f}" != "0.00"
+                near = f"; {close}" if alike else ""
                 if i in barred:
                     reason = "excluded"
                 elif full is not None and full[i]:

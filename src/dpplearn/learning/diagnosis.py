@@ -79,8 +79,8 @@ def warn_about_starts(found: Outcome) -> None:
             f" and {len(found.at_bound) - 5} more" if len(found.at_bound) > 5 else ""
         )
         say(
-            f"The learned similarity has weights so near 0 that the data do not tell them from 0: {named}. The targets "
-            "ask for none of these, and their standard errors are not known."
+            f"The learned similarity has weights so near 0 that the data do not tell them from 0: {named}. Their "
+            "standard errors are not known; that may be so because there is none of these, or too few instances."
         )
     gap = found.starts.max() - found.starts
     if (gap > SAME).any():

@@ -238,7 +238,9 @@ def _expand(given: str, source: Source) -> list[Path]:
         inside = entries(path)
         found = [entry for entry in inside if is_document(entry) or (entry.is_file() and is_sgml(peek(entry)))]
         if not found:
-            raise ValueError(f"{path} must hold documents ({', '.join(suffixes())}), but holds none.")
+            folders = [entry for entry in inside if entry.is_dir()]
+            advice = f" It holds folders: give one, such as {folders[0]}, or several by their names." if folders else ""
+            raise ValueError(f"{path} must hold documents ({', '.join(suffixes())}), but holds none.{advice}")
         source.add_others(inside, found)
         return found
     if suffix_of(path) in (".jsonl", ".ndjson"):

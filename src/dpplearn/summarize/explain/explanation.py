@@ -146,8 +146,9 @@ class Explanation:
         )
 
     def best_left_out(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
-        """The sentences left out that have the highest quality, best first."""
-        return self.left_out[:most]
+        """The sentences left out of the highest quality, best first; repeats of the chosen only where there is room."""
+        order = sorted(range(len(self.left_out)), key=lambda i: self.left_out[i].code == "same-words")[:most]
+        return tuple(self.left_out[i] for i in sorted(order))
 
     def redundant(self, most: int | None = LISTED) -> tuple[LeftOut, ...]:
         """Good sentences that were left out because the summary says them already, most covered first.

@@ -152,7 +152,9 @@ class Summary:
         others_allowed = read.passed or np.setdiff1d(rest, self.excluded).size  # of none, nothing was to choose
         free, cost = np.setdiff1d(Y, self.pinned)[: None if others_allowed else 0], read.costs(self.unit)
         names = tuple(map(called, documents))
-        together = whole_set(read.sentences, Y, C, vocabulary, names, self.worth.chance, cost, free)
+        twins = np.array(read.twins)
+        same = np.flatnonzero(np.isin(twins, twins[Y]))  # the summary has the words of these too
+        together = whole_set(read.sentences, Y, same, C, vocabulary, names, self.worth.chance, cost, free)
         return Explanation(tuple(chosen), tuple(others), together, documents, set_aside(read), read.passed)
 
     def __repr__(self) -> str:

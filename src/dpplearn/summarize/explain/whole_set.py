@@ -83,7 +83,7 @@ class WholeSet:
 
 
 def covers(sentences: Sequence[Sentence], names: Sequence[str], share: float, n: int) -> Covers:
-    """The documents that sentences are from, and a share of the words, told where the cluster has not few sentences."""
+    """The documents that sentences are of, and a share of the words, told where the cluster has not few sentences."""
     found = tuple(sorted({one.document for one in sentences}))
     parts = [f"{len(found)} of {len(names)} documents"] if len(names) > 1 else []
     parts += [f"{share:.0%} of what the sentences speak of"] if n >= FEW else []
@@ -123,10 +123,10 @@ def sureness(chance: FloatArray, cost: FloatArray, free: IntArray) -> Sureness |
 
 
 def whole_set(
-    sentences: Sequence[Sentence], Y: IntArray, C: FloatArray, vocabulary: Vocabulary, names: Sequence[str],
-    chance: FloatArray | None, cost: FloatArray, free: IntArray,
+    sentences: Sequence[Sentence], Y: IntArray, same: IntArray, C: FloatArray, vocabulary: Vocabulary,
+    names: Sequence[str], chance: FloatArray | None, cost: FloatArray, free: IntArray,
 ) -> WholeSet:  # fmt: skip
-    """All of it, of the sentences Y of a cluster, of which `free` were to choose."""
-    covered = covers([sentences[i] for i in Y], names, vocabulary.covered(Y), len(sentences))
+    """All of it, of the sentences Y of a cluster, of which `free` were to choose; `same` have the words of these."""
+    covered = covers([sentences[i] for i in same], names, vocabulary.covered(Y), len(sentences))
     sure = None if chance is None else sureness(chance, cost, free)
     return WholeSet(covered, leaves_out(covered, vocabulary.missing(Y), names), alikeness(C, Y), sure)
