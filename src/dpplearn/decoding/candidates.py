@@ -165,7 +165,9 @@ class Candidates:
     def unchanged(self) -> bool:
         """Whether rows that are read in place still have the lengths they had."""
         now = np.sqrt(square_lengths(self.directed.rows))
-        return bool(np.allclose(now, self.directed.lengths, rtol=1e-12, atol=0.0))  # sums in another order round otherwise
+        return bool(
+            np.allclose(now, self.directed.lengths, rtol=1e-12, atol=0.0)
+        )  # sums in another order round otherwise
 
     @cached_property
     def dpp(self) -> DPP | LowRankDPP:

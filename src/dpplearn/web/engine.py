@@ -77,8 +77,9 @@ class Reading:
         """
         read, n = self.ready.read, self.ready.n
         more = 0 if self.forms is None else self.forms.n  # the same again, of all forms
-        words, text = sum(map(len, read.words)), sum(getsizeof(document.text) for document in read.cluster.documents)
-        own = 17_000 + 3_300 * n + 190 * words + 4 * text + 400 * len(read.set_aside)
+        words, _, different = read.numbered[0]
+        text = sum(getsizeof(document.text) for document in read.cluster.documents)
+        own = 17_000 + 3_300 * n + 40 * words.size + 160 * different + 4 * text + 400 * len(read.set_aside)
         arrays = (20 if self.asked else 10) + (1 + len(read.parts) if read.parts else 0)
         return 8 * (arrays * (n**2 + more**2) + 2 * read.F.size) + 10_000 * more + own
 
