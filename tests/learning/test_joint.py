@@ -93,7 +93,8 @@ def test_standard_errors_do_not_depend_on_the_coordinates(kind):
         found.append(outcome(there, [Ascent(x, point._replace(hessian=there.hessian(x, point)), 1, True)]))
     plain, ridge = found
     # logits that all grow by the same leave no weight undetermined: not those of a constant either
-    assert ridge.covariance is not None and plain.covariance is not None
+    assert ridge.covariance is not None
+    assert plain.covariance is not None
     np.testing.assert_allclose(ridge.std, plain.std, rtol=1e-3)
     np.testing.assert_allclose(ridge.covariance, plain.covariance, atol=1e-3 * plain.std.max() ** 2)
     np.testing.assert_allclose(ridge.similarity.errors, plain.similarity.errors, rtol=1e-3)
