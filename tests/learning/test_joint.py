@@ -1,11 +1,14 @@
 """The coordinates in which quality and similarity are climbed together."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dpplearn import DPP, ConditionalDPP, ItemSet
 from dpplearn.learning.evaluators.one_by_one import Prepared
-from dpplearn.learning.joint import Problem
+from dpplearn.learning.joint import Ascent, Problem, Start, climb
+from dpplearn.learning.outcome import outcome
 from dpplearn.learning.posterior import constant_of
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Mixture, Projected, Scaled
@@ -75,6 +78,26 @@ def test_coordinates_there_and_back(kind, rng):
     further = x + 0.3 * np.eye(x.size)[3 + at]
     again, T = problem.split(further)
     assert np.log1p(-T.weights["all"]) + again[0] == pytest.approx(before, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["mixture", "scaled", "projected"])
+def test_standard_errors_do_not_depend_on_the_coordinates(kind):
+    problem = make_problem(kind, np.random.default_rng(2), np.zeros(3))
+    best = climb(problem, Start(problem.join(np.zeros(3), problem.similarity.parameters)), tol=1e-9, max_iter=500)
+    assert best.converged
+    found = []
+    for constant in ([0.0, 0.0, 0.0], [1.0, 0.0, 0.5]):
+        there = replace(problem, constant=np.array(constant))
+        x = there.join(best.x[:3], best.x[3:])
+        point = there.at(x, 2)
+        found.append(outcome(there, [Ascent(x, point._replace(hessian=there.hessian(x, point)), 1, True)]))
+    plain, ridge = found
+    # logits that all grow by the same leave no weight undetermined: not those of a constant either
+    assert ridge.covariance is not None
+    assert plain.covariance is not None
+    np.testing.assert_allclose(ridge.std, plain.std, rtol=1e-3)
+    np.testing.assert_allclose(ridge.covariance, plain.covariance, atol=1e-3 * plain.std.max() ** 2)
+    np.testing.assert_allclose(ridge.similarity.errors, plain.similarity.errors, rtol=1e-3)
 
 
 def test_the_maximum_does_not_depend_on_the_coordinates(monkeypatch):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import rosen, rosen_der, rosen_hess
+from scipy.special import logsumexp
 from scipy.stats import binom
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
@@ -345,6 +346,21 @@ def test_the_size_given_is_the_k_dpp():
     assert [Y.size for Y in model.predict([x, x], k=[1, 5])] == [1, 5]
     best = max(itertools.combinations(range(8), 3), key=kdpp.log_prob)
     np.testing.assert_array_equal(model.predict([x], k=3, decoder="exact")[0], best)
+
+
+@pytest.mark.parametrize("spread", [15.0, 25.0, 40.0, 300.0])
+def test_the_size_given_of_qualities_far_apart(spread):
+    rng = np.random.default_rng(0)
+    n, F = 6, np.linspace(0.0, 1.0, 6)[:, None]
+    items = ItemSet(F, phi=rng.standard_normal((n, 8)))
+    S = Mixture(("phi",), np.array([0.2, 0.3, 0.5]))
+    C = S.matrix(items)
+    for k in range(1, n + 1):
+        sets = [list(Y) for Y in itertools.combinations(range(n), k)]
+        logs = np.array([spread * F[Y].sum() + np.linalg.slogdet(C[np.ix_(Y, Y)])[1] for Y in sets])
+        for Y, log_weight in zip(sets, logs, strict=True):
+            terms = log_likelihood([spread], items, Y, similarity=S, given_size=True)
+            assert terms.value == pytest.approx(log_weight - logsumexp(logs), abs=1e-7)
 
 
 @quiet

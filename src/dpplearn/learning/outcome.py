@@ -14,14 +14,19 @@ from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.solvers import FLAT, Optimum, unit_diagonal
 
 
-def covariance_of(H: FloatArray) -> tuple[FloatArray, np.ndarray]:
-    """(-H)^-1 without the directions in which H is flat, and which entries of x these directions leave undetermined."""
+def covariance_of(H: FloatArray, T: FloatArray | None = None) -> tuple[FloatArray, np.ndarray]:
+    """T (-H)^-1 T^T without the directions in which H is flat, and which entries of Tx these leave undetermined.
+
+    T is I if none is given. Logits are flat where all grow by the same, and log(1 - w_all) does not change with that.
+    """
     scale, A = unit_diagonal(-H)
     lam, U = linalg.eigh(A, check_finite=False)
     flat = lam <= FLAT * lam.size
-    inverse = (U[:, ~flat] / lam[~flat]) @ U[:, ~flat].T
-    undetermined = ((U[:, flat] ** 2).sum(axis=1) > 1e-6) | (scale == 0)
-    return np.asarray(inverse * scale[:, None] * scale), undetermined
+    T = np.eye(scale.size) if T is None else T
+    along, deaf = (T * scale) @ U, np.abs(T) @ (scale == 0) > 0
+    length = np.square(along).sum(axis=1)
+    undetermined = (np.square(along[:, flat]).sum(axis=1) > 1e-6 * length) | deaf
+    return np.asarray((along[:, ~flat] / lam[~flat]) @ along[:, ~flat].T), undetermined
 
 
 class Outcome(NamedTuple):
@@ -46,9 +51,7 @@ def outcome(problem: Problem, ascents: Sequence[Ascent], maxima: Sequence[Ascent
     covariance = None
     std, errors, at_bound = np.full(m, np.nan), np.full(weights.size, np.nan), []
     if point.hessian is not None:
-        T = problem.jacobian(best.x)
-        cov, unknown = covariance_of(point.hessian)
-        cov, undetermined = T @ cov @ T.T, np.abs(T) @ unknown > 1e-6
+        cov, undetermined = covariance_of(point.hessian, problem.jacobian(best.x))
         with np.errstate(divide="ignore"):
             most = 1 / np.sqrt(problem.precision)
         std = np.where(undetermined[:m], np.inf, np.sqrt(np.maximum(cov.diagonal()[:m], 0.0)))

@@ -40,30 +40,36 @@ def normalize_sized(eta: FloatArray, S: Operand, k: int, J: FloatArray | None, w
     found = eigenpairs(eta, S, k)
     if found is None:
         return None
-    lam, V, r, shift = found
+    lam, V, r, log_scale = found
     spectrum = Sized.of(lam, V, k)
     marginals = np.clip(np.einsum("ia,ia,a->i", V, V, spectrum.lam * spectrum.without), 0.0, 1.0)
     covariance = None if J is None else spectrum.covariance(marginals, J)
     G = Spectral(spectrum, r, k, S.own) if with_G else None
-    return Normalizer(spectrum.log_e + k * shift, marginals, covariance, G)
+    return Normalizer(spectrum.log_e + log_scale, marginals, covariance, G)
 
 
 def eigenpairs(eta: FloatArray, S: Operand, k: int) -> tuple[FloatArray, FloatArray, FloatArray, float] | None:
-    """Eigenpairs of diag(r) S diag(r), r = q e^(-shift / 2) at most 1, and the shift; None with k above the rank."""
+    """Eigenpairs of diag(r) S diag(r), r = q e^(-shift / 2) at most 1, and what log e_k of L has besides that of them.
+
+    None with k above the rank. Where the k-th eigenvalue is lost in the rounding of the largest, they are odds of the
+    probabilities p of a multiple cL, which know nothing beyond 1 / EPS: then e_k(L) = P(|J| = k) det(I + cL) / c^k,
+    of which the determinant is known in full, takes the place of theirs.
+    """
     shift = float(eta.max())
     r = np.exp((eta - shift) / 2)
     M = S.matrix()
     lam, V = linalg.eigh(r[:, None] * M * r, driver="evd", check_finite=False)
     lam = np.maximum(lam, 0.0)
     if k <= lam.size and lam[-k] > LOST * lam[-1]:
-        return lam, V, r, shift
+        return lam, V, r, k * shift
     factor = factor_of(M, S, eta)
     if k > factor.pivots.size:
         return None
     T = Factor(r[:, None] * factor.T, factor.pivots)
     log_c = tilt_to_size(T, k)
-    p, V, _ = spectrum_wide(T.scaled(log_c))
-    return p / np.maximum(1 - p, 1e-17) * np.exp(-log_c), V, r, shift
+    p, V, log_det = spectrum_wide(T.scaled(log_c))
+    odds = p / np.maximum(1 - p, 1e-17)
+    return odds * np.exp(-log_c), V, r, k * shift + log_det - float(np.log1p(odds).sum())
 
 
 def factor_of(M: FloatArray, S: Operand, eta: FloatArray) -> Factor:
