@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import rosen, rosen_der, rosen_hess
 
 from dpplearn import DPP, ConditionalDPP, ItemSet
+from dpplearn.learning import joint
 from dpplearn.learning.evaluators.one_by_one import Prepared
 from dpplearn.learning.joint import Ascent, Problem, Start, climb
 from dpplearn.learning.outcome import outcome
@@ -131,3 +133,25 @@ def test_some_of_the_data_do_not_hide_the_better_maximum(monkeypatch):
     every = ConditionalDPP(similarity="mixture").fit(X, y)
     # on one in four of these, a straight way rises from every start to a maximum that is worse by six on all of them
     assert some.starts_.max() == pytest.approx(every.starts_.max(), abs=0.1)
+
+
+def test_a_step_that_was_cut_short_does_not_pass_for_one_near_the_maximum():
+    """A curved ridge (Rosenbrock's), on which steps fail: the Hessian that is returned is not of the way to the top."""
+    asked = []
+
+    class Ridge:
+        m, unit_of = 0, joint.Problem.unit_of
+
+        def at(self, x, order=2):
+            asked.extend([-0.01 * rosen(x)] if order == 2 else [])
+            hessian = -0.01 * rosen_hess(x) if order == 2 else None
+            return joint.Point(-0.01 * rosen(x), -0.01 * rosen_der(x), hessian, None)
+
+        def hessian(self, _, point):
+            return point.hessian
+
+    x = np.array([-1.2, 1.0])
+    led = joint.polish(Ridge(), joint.Ascent(x, Ridge().at(x), 0, False), 1e-8, 500, lambda *_: None)
+    assert led.converged
+    np.testing.assert_allclose(led.x, 1.0, atol=0.01)
+    assert asked[-1] > -2 * joint.CLOSE

@@ -7,12 +7,11 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.optimize import rosen, rosen_der, rosen_hess
 from scipy.special import logsumexp
 from scipy.stats import binom
 
 from dpplearn import DPP, KDPP, ConditionalDPP, ItemSet
-from dpplearn.learning import ConditionalDPPCV, joint, load_shard, posterior, save_shard
+from dpplearn.learning import ConditionalDPPCV, load_shard, posterior, save_shard
 from dpplearn.learning.backends import Serial, make_backend
 from dpplearn.learning.diagnosis import warn_about_starts
 from dpplearn.learning.evaluators import Part, make_evaluator
@@ -384,80 +383,3 @@ def test_starts_that_disagree_and_weights_at_0_are_said():
     assert "1 of 3 starts end in a lower maximum, or were left on their way to one" in second
     assert "by up to 3 in the log-posterior" in second
     assert "n_starts" in second
-
-
-def test_bad_parts():
-    F, A = np.ones((3, 1)), np.eye(3)
-    with pytest.raises(ValueError, match=r"phi\['text'\] must have one row per item: features has 3 rows.*has 2"):
-        ItemSet(F, phi={"text": A[:2]})
-    with pytest.raises(ValueError, match=r"similarity\['given'\] must have ones on its diagonal"):
-        ItemSet(F, similarity={"given": 2 * A})
-    with pytest.raises(ValueError, match=r"similarity\['given'\] must be positive semidefinite"):
-        ItemSet(F, similarity={"given": [[1, 0.9, 0.9], [0.9, 1, -0.9], [0.9, -0.9, 1]]})
-    with pytest.raises(ValueError, match=r"phi\['text'\] must have no zero row"):
-        ItemSet(F, phi={"text": np.diag([1.0, 0.0, 1.0])})
-    with pytest.raises(ValueError, match="cannot be called 'own'"):
-        ItemSet(F, phi={"own": A})
-    with pytest.raises(ValueError, match="no parts"):
-        ItemSet(F, phi={})
-    with pytest.raises(ValueError, match="both have a part 'a'"):
-        ItemSet(F, phi={"a": A}, similarity={"a": A})
-    with pytest.raises(ValueError, match="found both"):
-        ItemSet(F, phi=A, similarity=A)
-    with pytest.raises(ValueError, match=r"X\[1\] has the similarity parts b"):
-        ConditionalDPP(similarity="mixture").fit([ItemSet(F, phi={"a": A}), ItemSet(F, phi={"b": A})], [[0], [1]])
-    with pytest.raises(ValueError, match="is a matrix"):
-        ConditionalDPP(similarity="scaled").fit([ItemSet(F, similarity=A)], [[0]])
-    with pytest.raises(ValueError, match="differ in number"):
-        ConditionalDPP(similarity="scaled").fit([ItemSet(F, phi=A), ItemSet(F, phi=A[:, :2] + 0.1)], [[0], [1]])
-    with pytest.raises(ValueError, match="n_components must be at most"):
-        ConditionalDPP(similarity="projected", n_components=4).fit([ItemSet(F, phi=A)], [[0]])
-    with pytest.raises(ValueError, match="positive numbers that sum to 1"):
-        Mixture(("a",), np.zeros(3))
-    with pytest.raises(ValueError, match="similarity_prior must be a positive number"):
-        ConditionalDPP(similarity="mixture", similarity_prior=0).fit([ItemSet(F, phi=A)], [[0]])
-
-
-@quiet
-def test_one_part_a_constant_column_and_duplicates():
-    """Each works: one array is a part of its own, a constant is like 11^T, and no target is impossible."""
-    rng = np.random.default_rng(1)
-    X = [ItemSet(np.ones((5, 1)), phi=np.repeat(np.eye(2), [3, 2], axis=0)) for _ in range(12)]
-    y = [[0, 1], [0, 3], [1, 4], [2]] * 3
-    model = ConditionalDPP(similarity="mixture").fit(X, y)
-    assert list(model.similarity_.weights) == ["own", "all", "phi"]
-    assert np.isfinite(model.log_prob(X, y)).all()
-    same = [ItemSet(np.ones((5, 1)), phi={"c": np.ones((5, 1)), "a": rng.standard_normal((5, 2))}) for _ in range(12)]
-    assert ConditionalDPP(similarity="mixture").fit(same, y).converged_
-    with pytest.raises(ValueError, match="a part 'c', and this ItemSet has phi"):
-        ConditionalDPP(similarity="mixture").fit(same, y).log_prob(X, y)
-
-
-def test_parts_in_equal_shares_are_the_fixed_similarity():
-    rng = np.random.default_rng(2)
-    A, B, F = rng.standard_normal((5, 2)), rng.standard_normal((5, 3)), np.ones((5, 1))
-    a, b = ItemSet(F, phi=A).cosines(), ItemSet(F, phi=B).cosines()
-    np.testing.assert_allclose(ItemSet(F, phi={"a": A, "b": B}).cosines(), (a + b) / 2, atol=1e-12)
-    np.testing.assert_allclose(ItemSet(F, phi={"a": A}, similarity={"b": b}).cosines(), (a + b) / 2, atol=1e-12)
-
-
-def test_a_step_that_was_cut_short_does_not_pass_for_one_near_the_maximum():
-    """A curved ridge (Rosenbrock's), on which steps fail: the Hessian that is returned is not of the way to the top."""
-    asked = []
-
-    class Ridge:
-        m, unit_of = 0, joint.Problem.unit_of
-
-        def at(self, x, order=2):
-            asked.extend([-0.01 * rosen(x)] if order == 2 else [])
-            hessian = -0.01 * rosen_hess(x) if order == 2 else None
-            return joint.Point(-0.01 * rosen(x), -0.01 * rosen_der(x), hessian, None)
-
-        def hessian(self, _, point):
-            return point.hessian
-
-    x = np.array([-1.2, 1.0])
-    led = joint.polish(Ridge(), joint.Ascent(x, Ridge().at(x), 0, False), 1e-8, 500, lambda *_: None)
-    assert led.converged
-    np.testing.assert_allclose(led.x, 1.0, atol=0.01)
-    assert asked[-1] > -2 * joint.CLOSE

@@ -1,0 +1,64 @@
+"""The named parts of a similarity: what they may be, and what is said of those that may not."""
+
+import numpy as np
+import pytest
+
+from dpplearn import ConditionalDPP, ItemSet
+from dpplearn.learning.similarity import Mixture
+
+quiet = pytest.mark.filterwarnings("ignore:The learned similarity", "ignore:.*starts end in a lower maximum")
+
+
+def test_bad_parts():
+    F, A = np.ones((3, 1)), np.eye(3)
+    with pytest.raises(ValueError, match=r"phi\['text'\] must have one row per item: features has 3 rows.*has 2"):
+        ItemSet(F, phi={"text": A[:2]})
+    with pytest.raises(ValueError, match=r"similarity\['given'\] must have ones on its diagonal"):
+        ItemSet(F, similarity={"given": 2 * A})
+    with pytest.raises(ValueError, match=r"similarity\['given'\] must be positive semidefinite"):
+        ItemSet(F, similarity={"given": [[1, 0.9, 0.9], [0.9, 1, -0.9], [0.9, -0.9, 1]]})
+    with pytest.raises(ValueError, match=r"phi\['text'\] must have no zero row"):
+        ItemSet(F, phi={"text": np.diag([1.0, 0.0, 1.0])})
+    with pytest.raises(ValueError, match="cannot be called 'own'"):
+        ItemSet(F, phi={"own": A})
+    with pytest.raises(ValueError, match="no parts"):
+        ItemSet(F, phi={})
+    with pytest.raises(ValueError, match="both have a part 'a'"):
+        ItemSet(F, phi={"a": A}, similarity={"a": A})
+    with pytest.raises(ValueError, match="found both"):
+        ItemSet(F, phi=A, similarity=A)
+    with pytest.raises(ValueError, match=r"X\[1\] has the similarity parts b"):
+        ConditionalDPP(similarity="mixture").fit([ItemSet(F, phi={"a": A}), ItemSet(F, phi={"b": A})], [[0], [1]])
+    with pytest.raises(ValueError, match="is a matrix"):
+        ConditionalDPP(similarity="scaled").fit([ItemSet(F, similarity=A)], [[0]])
+    with pytest.raises(ValueError, match="differ in number"):
+        ConditionalDPP(similarity="scaled").fit([ItemSet(F, phi=A), ItemSet(F, phi=A[:, :2] + 0.1)], [[0], [1]])
+    with pytest.raises(ValueError, match="n_components must be at most"):
+        ConditionalDPP(similarity="projected", n_components=4).fit([ItemSet(F, phi=A)], [[0]])
+    with pytest.raises(ValueError, match="positive numbers that sum to 1"):
+        Mixture(("a",), np.zeros(3))
+    with pytest.raises(ValueError, match="similarity_prior must be a positive number"):
+        ConditionalDPP(similarity="mixture", similarity_prior=0).fit([ItemSet(F, phi=A)], [[0]])
+
+
+@quiet
+def test_one_part_a_constant_column_and_duplicates():
+    """Each works: one array is a part of its own, a constant is like 11^T, and no target is impossible."""
+    rng = np.random.default_rng(1)
+    X = [ItemSet(np.ones((5, 1)), phi=np.repeat(np.eye(2), [3, 2], axis=0)) for _ in range(12)]
+    y = [[0, 1], [0, 3], [1, 4], [2]] * 3
+    model = ConditionalDPP(similarity="mixture").fit(X, y)
+    assert list(model.similarity_.weights) == ["own", "all", "phi"]
+    assert np.isfinite(model.log_prob(X, y)).all()
+    same = [ItemSet(np.ones((5, 1)), phi={"c": np.ones((5, 1)), "a": rng.standard_normal((5, 2))}) for _ in range(12)]
+    assert ConditionalDPP(similarity="mixture").fit(same, y).converged_
+    with pytest.raises(ValueError, match="a part 'c', and this ItemSet has phi"):
+        ConditionalDPP(similarity="mixture").fit(same, y).log_prob(X, y)
+
+
+def test_parts_in_equal_shares_are_the_fixed_similarity():
+    rng = np.random.default_rng(2)
+    A, B, F = rng.standard_normal((5, 2)), rng.standard_normal((5, 3)), np.ones((5, 1))
+    a, b = ItemSet(F, phi=A).cosines(), ItemSet(F, phi=B).cosines()
+    np.testing.assert_allclose(ItemSet(F, phi={"a": A, "b": B}).cosines(), (a + b) / 2, atol=1e-12)
+    np.testing.assert_allclose(ItemSet(F, phi={"a": A}, similarity={"b": b}).cosines(), (a + b) / 2, atol=1e-12)
