@@ -309,6 +309,12 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     assert "short.csv, line 3: the field 'score' must be a finite number, found ''" in error(short)
     short.write_text("text,score,score\na,1,2\n", encoding="utf-8")
     assert "short.csv, line 1: a name occurs twice" in error(short)
+    for mark, what in ((";", "semicolons"), ("\t", "tabs")):
+        short.write_text(f"id{mark}e0{mark}e1\n1{mark}0.5{mark}2\n", "utf-8")
+        assert f"must have commas between its cells, and has {what}" in error(short)
+    assert run(short, "--format", "tsv", "--embedding", "e0:e1", "-k", "1").exit_code == 0  # the advice works
+    short.write_text("text; title\nRain fell.\n", "utf-8")  # a name as it is
+    assert "commas" not in error(short)
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"PK not a zip")
     assert "is not a file of NumPy arrays" in error(broken)

@@ -119,12 +119,24 @@ def _csv_items(reader: Any, name: str, kind: str) -> Items:
     start = reader.line_num + 1
     for cells in reader:
         if names is not None and cells:
+            if len(names) == len(cells) == 1:
+                check_commas(names[0], cells[0], name)
             if len(cells) != len(names):
                 raise ValueError(f"{name}, line {start}: found {len(cells)} cells, and {len(names)} names in line 1.")
             found.append(dict(zip(names, cells, strict=True)))
             places.append(f"{name}, line {start}")
         start = reader.line_num + 1
     return Items(name, kind, found, places, names)
+
+
+def check_commas(head: str, cell: str, name: str) -> None:
+    """One name, and one cell below it, that hold as many semicolons or tabs are many that no commas part."""
+    for mark, what in ((";", "semicolons"), ("\t", "tabs")):
+        if 0 < head.count(mark) == cell.count(mark):
+            raise ValueError(
+                f"{name} must have commas between its cells, and has {what}: line 1 is {head!r:.60}. Save it with "
+                "commas, or with tabs between cells and points in numbers, and say --format tsv."
+            )
 
 
 def write_csv(items: Items, subset: IntArray, records: Records, delimiter: str = ",") -> bytes:  # noqa: ARG001  # the table's signature
