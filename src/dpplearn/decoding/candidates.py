@@ -1,36 +1,42 @@
-"""The items that a decoder chooses from, as it reads them from a model: a dense kernel, or features."""
+"""The items that a decoder chooses from, as it reads them from a model: a dense kernel, or features.
+
+One knob goes from quality alone to similarity alone, the same for every decoder. For diversity d in [0, 1] it works on
+
+    L_ij(d) = q_i^a S_ij(b) q_j^a,   a = min(1, 2 - 2 d),   b = min(1, 2 d),   S(b) = (1 - b) I + b S.
+
+At 0, S(0) = I: items are ranked by quality alone. At 0.5 it is the model. At 1, q^0 = 1: similarity alone.
+Every L(d) is positive semidefinite, so every decoder, the sampling ones too, has a DPP to work on. Above 0.5, with a
+budget or a size limit, decoders that ask for the most probable set fill it: see `dpplearn.decoding.tilt.fill_tilt`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import pairwise
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
+from scipy import linalg
 
 from dpplearn._cached import Latest, cached_property
-from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector, view
-from dpplearn._linalg import logdet
+from dpplearn._checks import Features, FloatArray, IntArray, check_vector
+from dpplearn._linalg import to_dense
 from dpplearn._notebook import short_repr
-from dpplearn._run.threads import map_threads
-from dpplearn.decoding.diversity import check_diversity, diversified, exponents, mixed, quality_power
-from dpplearn.decoding.lazy import Prior
+from dpplearn.decoding.embeddings import read_features, square_lengths
+from dpplearn.decoding.gains import Gains, KernelGains, RowGains
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
-from dpplearn.operand import Dense, Operand, Rows, TwoSided
+from dpplearn.operand import ROWS, Dense, Operand, Rows, TwoSided
 
 DENSE = 5000  # largest n for which a decoder that samples may form n x n from features
 SMALLEST = 1e-8  # nugget
-NONE = np.empty(0, np.int64)
-COPIED = 2**20  # bytes of features up to which a copy is made; larger ones are read in place
+NUGGET = 1e-6  # of its own, for each item, beside items chosen before: so little that the first are the same
+WIDEST = 20_000  # columns for which a square matrix is made
 
 
-class Directed(NamedTuple):
+class Embedded(NamedTuple):
     """Items of quality q in the directions of their rows: L_ij = q_i q_j cos(rows_i, rows_j)."""
 
     rows: Features
@@ -39,11 +45,6 @@ class Directed(NamedTuple):
 
     def __repr__(self) -> str:
         return short_repr(self)
-
-    @property
-    def zero(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Rows that have no direction."""
-        return np.asarray(self.lengths <= 0.0)
 
     def operand(self, diversity: float = 0.5, tilt: float = 0.0, nugget: float = 0.0) -> Rows:
         """e^s L(d), of which similarities count for 1 - nugget of what they are."""
@@ -62,32 +63,72 @@ class Directed(NamedTuple):
         return Rows(self.rows, power * inverse, diag, own)
 
 
+class Given(NamedTuple):
+    """Items chosen before, which the next ones are not to repeat; they need not be among the candidates."""
+
+    rows: Any
+    lengths: FloatArray
+
+    def left(self, share: float) -> FloatArray:
+        """P = (I + c U^T U)^-1 with unit rows U and c = share / (1 - share): what they leave of each direction."""
+        d = self.rows.shape[1]
+        if d > WIDEST:
+            raise ValueError(
+                f"given needs a {d} x {d} matrix, which is offered up to {WIDEST} columns. Reduce the embeddings, "
+                "such as by TruncatedSVD."
+            )
+        A = np.eye(d)
+        for low in range(0, self.lengths.size, ROWS):
+            part = slice(low, low + ROWS)
+            lengths = np.where(self.lengths[part] > 0.0, self.lengths[part], 1.0)
+            U = to_dense(self.rows[part]).astype(np.float64) / lengths[:, None]
+            A += share / (1.0 - share) * (U.T @ U)
+        return np.asarray(linalg.inv(A, check_finite=False, overwrite_a=True))
+
+
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """The items of a model at diversity d, with kernel e^s L(d), and a nugget: S = (1 - nugget) C + nugget I."""
 
-    model: DPP | LowRankDPP | NonsymmetricDPP | Directed
-    diversity: float
+    model: DPP | LowRankDPP | NonsymmetricDPP | Embedded | Operand | TwoSided
+    diversity: float = 0.5
     tilt: float = 0.0
     nugget: float = 0.0
-    prior: Prior | None = None  # items chosen earlier
-    distinct: bool = False  # whether greedy choice leaves items that repeat a direction to the end
-    here: ClassVar[bool] = True  # in arrays; those of a device have a `greedy_run` of their own
+    given: Given | None = None
+    width: float = 0.0  # of a kernel of near items, in place of cosines: see `dpplearn.decoding.near`
 
-    def greedy_run(self, limits: Any, rule: int, power: float, floor: float) -> Any:
-        """One greedy pass where the items are."""
-        raise NotImplementedError  # asked where they are not here
+    def gains(self, k: int) -> Gains | None:
+        """What the greedy choice of k items asks; None for a kernel that is not symmetric."""
+        if self.width:
+            from dpplearn.decoding.near import NearGains
+
+            return NearGains(self.embedded, self.share, self.diversity, self.width, self.given)
+        operand = self.operand
+        if isinstance(operand, TwoSided):
+            return None
+        if isinstance(operand, Dense):
+            return KernelGains(operand.L, k)
+        P = None if self.given is None else self.given.left(self.share)
+        return RowGains(operand.rows, operand.scale, operand.diag, operand.own, k, P)
+
+    @property
+    def share(self) -> float:
+        """What similarities are multiplied by; the rest of an item is its own."""
+        return exponents(self.diversity)[1] * (1.0 - self.nugget)
 
     @cached_property
     def operand(self) -> Operand | TwoSided:
         """e^s L(d), as an array or as rows."""
-        if isinstance(self.model, NonsymmetricDPP):
-            return self.model._operand
-        if not isinstance(self.model, Directed) and self.as_given and not self.tilt and self.model.has_L:
-            return self.model._operand
-        if not isinstance(self.model, DPP):
-            return self.directed.operand(self.diversity, self.tilt, self.nugget)
-        L = mixed(diversified(self.model.L, self.diversity), 1.0 - self.nugget)
+        model = self.model
+        if isinstance(model, Dense | Rows | TwoSided):
+            return model
+        if isinstance(model, NonsymmetricDPP):
+            return model._operand
+        if not isinstance(model, Embedded) and self.as_given and not self.tilt and model.has_L:
+            return model._operand
+        if not isinstance(model, DPP):
+            return self.embedded.operand(self.diversity, self.tilt, self.nugget)
+        L = mixed(diversified(model.L, self.diversity), 1.0 - self.nugget)
         return Dense(np.ascontiguousarray(L if self.tilt == 0.0 else np.exp(self.tilt) * L))
 
     @property
@@ -96,16 +137,27 @@ class Candidates:
         return self.diversity == 0.5 and self.nugget == 0.0
 
     @cached_property
-    def directed(self) -> Directed:
+    def embedded(self) -> Embedded:
         """Rows, their lengths and qualities, where there are rows."""
-        if isinstance(self.model, Directed):
+        if isinstance(self.model, Embedded):
             return self.model
         assert isinstance(self.model, LowRankDPP)
-        return Directed(self.model.B, self.model.quality, self.model.quality)
+        return Embedded(self.model.B, self.model.quality, self.model.quality)
 
     def tilted(self, s: float) -> Candidates:
         """The same items with kernel e^s L(d)."""
         return replace(self, tilt=s) if s else self
+
+    def beside(self) -> Candidates:
+        """The same items with the kernel that is left beside those given: own_i + b_i^T P b_j, of rows b_i P^(1/2)."""
+        if self.given is None:
+            return self
+        root = linalg.cholesky(self.given.left(self.share), lower=True, check_finite=False)
+        rows = self.operand
+        assert isinstance(rows, Rows)
+        B = to_dense(rows.scaled()) @ root
+        diag = np.einsum("ij,ij->i", B, B) + rows.own
+        return Candidates(Rows(B, np.ones(len(B)), diag, rows.own), 0.5)
 
     @property
     def n(self) -> int:
@@ -120,16 +172,16 @@ class Candidates:
         """L_Y."""
         return self.operand.block(subset)
 
-    def part(self, subset: IntArray) -> Operand | TwoSided:
-        """L_Y, as a kernel of these items alone."""
+    def part(self, subset: IntArray) -> Candidates:
+        """Some of the items, as candidates by themselves."""
         if isinstance(self.operand, TwoSided):
             whole = self.operand
-            return TwoSided(whole.left[subset], whole.right[subset], whole.exact)
-        return Dense(self.block(subset))
+            return Candidates(TwoSided(whole.left[subset], whole.right[subset], whole.exact))
+        return Candidates(Dense(self.block(subset)))
 
     def logdet(self, subset: IntArray) -> float:
         """log det L_Y, -inf where it is 0."""
-        return self.operand.logdet(subset) if isinstance(self.operand, TwoSided) else logdet(self.block(subset))
+        return self.operand.logdet(subset)
 
     @cached_property
     def L(self) -> FloatArray:
@@ -145,13 +197,15 @@ class Candidates:
 
     def log_prob(self, subset: IntArray) -> float:
         """log P(Y) under the model as it was given, with the nugget."""
+        if self.width:
+            raise RuntimeError("log_prob under a kernel of near items is not computed: its gains are approximate.")
         if isinstance(self.model, DPP | NonsymmetricDPP):
             model = self.model if self.nugget == 0.0 else replace(self, diversity=0.5, tilt=0.0).dpp
             return float(model.log_prob(subset))
         if isinstance(self.model, LowRankDPP) and self.nugget == 0.0:
             return float(self.model.log_prob(subset))
-        given = isinstance(self.model, Directed) and "log_normalizer" not in self._plain.__dict__
-        if given and not self.unchanged():
+        read_before = "log_normalizer" in self._plain.__dict__
+        if isinstance(self.model, Embedded) and not read_before and not self.unchanged():
             raise RuntimeError(
                 "phi was changed after the set was chosen, so that its log_prob is not known any more. "
                 "Ask for log_prob before, or decode a copy of phi."
@@ -160,40 +214,47 @@ class Candidates:
 
     @cached_property
     def _plain(self) -> Rows:
-        return self.directed.operand(nugget=self.nugget)
+        return self.embedded.operand(nugget=self.nugget)
 
     def unchanged(self) -> bool:
-        """Whether rows that are read in place still have the lengths they had."""
-        now = np.sqrt(square_lengths(self.directed.rows))
-        return bool(
-            np.allclose(now, self.directed.lengths, rtol=1e-12, atol=0.0)
-        )  # sums in another order round otherwise
+        """Whether rows that are read in place still have the lengths they had, but for the rounding of sums."""
+        now = np.sqrt(square_lengths(self.embedded.rows))
+        return bool(np.allclose(now, self.embedded.lengths, rtol=1e-12, atol=0.0))
 
     @cached_property
     def dpp(self) -> DPP | LowRankDPP:
         """The DPP with kernel L(d), to draw from."""
-        assert not isinstance(self.model, NonsymmetricDPP)  # decoders that draw refuse it
-        assert not isinstance(self.operand, TwoSided)
-        if self.as_given and not isinstance(self.model, Directed):
+        if isinstance(self.model, DPP | LowRankDPP) and self.as_given:
             return self.model
-        if isinstance(self.operand, Dense) or self.operand.own.any():  # what is an item's own is in no column of rows
-            return DPP(self.L)
-        return LowRankDPP(self.operand.scaled())
+        if isinstance(self.operand, Rows) and not self.operand.own.any():
+            return LowRankDPP(self.operand.scaled())
+        return DPP(self.L)  # what is an item's own is in no column of rows
 
     @cached_property
-    def _given(self) -> Latest[DPP | LowRankDPP]:
+    def _conditioned(self) -> Latest[DPP | LowRankDPP]:
         return Latest()
 
-    def given(self, include: IntArray, exclude: IntArray) -> DPP | LowRankDPP:
+    def conditioned(self, include: IntArray, exclude: IntArray) -> DPP | LowRankDPP:
         """The DPP given what must be in and out; a second call with the same items finds its eigenvectors there."""
         if not (include.size or exclude.size):
             return self.dpp
-        return self._given.get((include.tobytes(), exclude.tobytes()), lambda: self.dpp.condition(include, exclude))
+        key = (include.tobytes(), exclude.tobytes())
+        return self._conditioned.get(key, lambda: self.dpp.condition(include, exclude))
+
+    def impossible(self, include: IntArray) -> ValueError:
+        """Why the items to include have probability 0."""
+        without = include[self.diag[include] <= 0.0]
+        if without.size and not isinstance(self.operand, TwoSided):  # there, it may have a gain with another
+            return ValueError(f"include={include.tolist()} has probability 0: item {without[0]} has quality 0.")
+        return ValueError(
+            f"include={include.tolist()} has probability 0: some of its items are linear combinations of the "
+            "others. Include fewer of them."
+        )
 
 
 Model: TypeAlias = DPP | LowRankDPP | NonsymmetricDPP | tuple[ArrayLike, Any] | Candidates
 """A DPP, a LowRankDPP, a NonsymmetricDPP (greedy and local search), or (q, phi): qualities (n,) and features (n, d),
-dense or scipy sparse; or one read before."""
+dense or scipy sparse; or candidates that were read before."""
 
 
 def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = False, nugget: float = 0.0) -> Candidates:
@@ -225,6 +286,20 @@ def read_model(model: Model, diversity: float = 0.5, *, nonsymmetric: bool = Fal
     )
 
 
+def read_rows(q: ArrayLike, phi: Any) -> Embedded:
+    """Qualities and features, each with a direction."""
+    rows, lengths = read_features(phi)
+    if lengths.min() <= 0.0:
+        raise ValueError(
+            f"phi must have no zero row, because a direction is needed; row {int(lengths.argmin())} is zero."
+        )
+    q = check_vector(q, "q", rows.shape[0], low=0.0)
+    with np.errstate(over="ignore"):
+        if not np.isfinite(q.max() ** 2):
+            raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
+    return Embedded(rows, lengths, q)
+
+
 def check_nugget(nugget: Any) -> float:
     """0, or a number from SMALLEST to 1."""
     number = isinstance(nugget, Real) and not isinstance(nugget, bool)
@@ -236,103 +311,51 @@ def check_nugget(nugget: Any) -> float:
     return float(nugget)
 
 
-def read_features(phi: Any, name: str = "phi", start: int = 0) -> tuple[Features, FloatArray]:
-    """Rows and their lengths; features keep their type, and are copied only where they are small. The first is called
-    row `start` where one is wrong."""
-    if sparse.issparse(phi):
-        if phi.dtype.kind not in "fiu":
-            raise TypeError(f"{name} must hold real numbers, found dtype {phi.dtype}.")
-        rows = sparse.csr_array(phi, dtype=phi.dtype if phi.dtype in (np.float32, np.float64) else np.float64)
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
-    else:
-        rows = np.asarray(phi)
-        if rows.dtype.char not in "efd" or rows.ndim != 2:  # float16, float32, float64
-            rows = check_array(phi, name, 2)
-        rows = np.ascontiguousarray(rows)
-    if 0 in rows.shape:
-        raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
-    rows, squares = copied(rows) if is_small(rows) else (rows, square_lengths(rows))
-    lengths = np.sqrt(squares)
-    bad = not_finite(lengths)
-    if bad.size:
-        which = f"row {start + bad[0]} is" if bad.size == 1 else f"rows {some(start + bad)} are"
-        raise ValueError(f"{name} must be finite, and so the length of its rows, but {which} not.")
-    return rows, lengths
-
-
-def not_finite(x: FloatArray) -> IntArray:
-    """Where numbers are infinite, or none."""
-    finite = np.isfinite(x)
-    return NONE if np.count_nonzero(finite) == x.size else np.flatnonzero(~finite)
-
-
-def some(rows: IntArray, most: int = 8) -> str:
-    """The first numbers of a list, and how many there are if not all are shown."""
-    shown = ", ".join(map(str, rows[:most].tolist()))
-    return shown if rows.size <= most else f"{shown}, ... ({rows.size} in all)"
-
-
-def read_rows(q: ArrayLike, phi: Any) -> Directed:
-    """Qualities and features, each with a direction."""
-    rows, lengths = read_features(phi)
-    if lengths.min() <= 0.0:
+def check_diversity(diversity: Any) -> float:
+    """A number in [0, 1]."""
+    number = type(diversity) is float or (isinstance(diversity, Real) and not isinstance(diversity, bool))
+    if not (number and 0.0 <= diversity <= 1.0):
         raise ValueError(
-            f"phi must have no zero row, because a direction is needed; row {int(lengths.argmin())} is zero."
+            f"diversity must be a number from 0 (quality alone) to 1 (similarity alone), found {diversity!r}."
         )
-    q = check_vector(q, "q", rows.shape[0], low=0.0)
-    with np.errstate(over="ignore"):
-        if not np.isfinite(q.max() ** 2):
-            raise ValueError(f"q must be small enough for q_i^2 to be a float, but its largest entry is {q.max():.3g}.")
-    return Directed(rows, lengths, q)
+    return float(diversity)
 
 
-def square_lengths(rows: Features) -> FloatArray:
-    """|rows_i|^2 in float64, on all cores where there is enough to do."""
-    if not isinstance(rows, np.ndarray):
-        squares = rows.data.astype(np.float64) ** 2
-        return np.asarray(sparse.csr_array((squares, rows.indices, rows.indptr), rows.shape).sum(axis=1)).ravel()
-    out = np.empty(rows.shape[0])
-    blocks = -(-rows.size // 4_000_000)
-    row_squares = loops().row_squares
-    if blocks <= 1:
-        row_squares(view(single(rows)), out)
-        return out
-    ends = np.linspace(0, rows.shape[0], blocks + 1).astype(int)
-    parts = [slice(a, b) for a, b in pairwise(ends.tolist())]
-    map_threads(lambda b: row_squares(view(single(rows[parts[b]])), out[parts[b]]), blocks, check_jobs(None))
-    return out
+def exponents(diversity: float) -> tuple[float, float]:
+    """a and b of the formula: the power of quality and the share of similarity."""
+    return min(1.0, 2.0 - 2.0 * diversity), min(1.0, 2.0 * diversity)
 
 
-def is_small(rows: Features) -> bool:
-    """Whether features are copied, and not read in place."""
-    return bool((rows if isinstance(rows, np.ndarray) else rows.data).nbytes <= COPIED)
+def quality_power(q: FloatArray, a: float) -> FloatArray:
+    """q^a, where an item without quality never gets any."""
+    if a == 1.0:
+        return q
+    return np.where(q > 0.0, q, 1.0) ** a * (q > 0.0)
 
 
-def copied(rows: Features) -> tuple[Features, FloatArray]:
-    """A copy, and the squared lengths of its rows."""
-    if not isinstance(rows, np.ndarray) or rows.dtype.char == "e":
-        return (same := rows.copy()), square_lengths(same)
-    copy, squares = np.empty(rows.shape, rows.dtype), np.empty(rows.shape[0])
-    loops().copy_rows(view(rows), copy, squares)
-    return copy, squares
+def diversified(L: FloatArray, diversity: float) -> FloatArray:
+    """L(d) for a dense kernel.
+
+    >>> diversified(np.array([[4.0, 1.0], [1.0, 1.0]]), 1.0)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    a, b = exponents(diversity)
+    if a == 1.0 == b:
+        return L
+    if a < 1.0:
+        q = np.sqrt(np.maximum(L.diagonal(), 0.0))
+        factor = np.where(q > 0.0, q, 1.0) ** (a - 1.0)
+        scaled = np.asarray(factor[:, None] * L * factor)
+        scaled.flat[:: len(L) + 1] = quality_power(q, a) ** 2  # exactly 1 at the end, so that ties are ties
+        return scaled
+    return mixed(L, b)
 
 
-@cache
-def loops() -> Any:
-    """The compiled loops, imported with the first rows."""
-    from dpplearn._loops import greedy
-
-    return greedy
-
-
-def single(rows: Features) -> Features:
-    """float16 as float32, which products and loops know."""
-    return rows.astype(np.float32) if rows.dtype.char == "e" else rows
-
-
-def as_unit(rows: Any, lengths: FloatArray) -> np.ndarray:
-    """Rows of length 1 in single or double precision; a row of zeros stays one."""
-    rows = single(rows)
-    return np.asarray(rows / np.where(lengths > 0.0, lengths, 1.0).astype(rows.dtype)[:, None])
+def mixed(L: FloatArray, b: float) -> FloatArray:
+    """L with what is off the diagonal multiplied by b: S -> (1 - b) I + b S."""
+    if b == 1.0:
+        return L
+    less = b * L
+    less.flat[:: len(L) + 1] = L.diagonal()
+    return less

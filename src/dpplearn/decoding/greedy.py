@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import math
-from pkgutil import resolve_name
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, check_choice, count_of, is_tensor, view
-from dpplearn._loops.records import (
-    DEPENDENT,
-    IMPOSSIBLE,
-    LOG,
-    NO_GAIN,
-    NO_QUOTA,
-    NO_ROOM,
-    PROBABILITY,
-    QUOTA,
-    SIGNED,
-    SIZE,
-    Quota,
-    Run,
-    Wanted,
-)
+from dpplearn._checks import FloatArray, IntArray, check_choice, count_of
+from dpplearn._precision import TIE
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.candidates import Candidates, Model, read_model
-from dpplearn.decoding.lazy import greedy_rows
-from dpplearn.decoding.limits import Limits, check_limits, check_number
+from dpplearn.decoding.gains import ArrayOps, Gains
+from dpplearn.decoding.limits import Bound, Limits, Remaining, check_limits, check_number
+from dpplearn.decoding.nonsymmetric import greedy_nonsymmetric
 from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.two_sided import greedy_two_sided
-from dpplearn.operand import Dense, Operand, Rows, TwoSided
 
-ON_DEVICE = "dpplearn.torch.selecting:greedy_map"  # for tensors; imported with the first of them
+POOL = 2**16  # items of which blocks are made
+FEW = 4  # choices from a block, below which the next one is larger
+TINY = 1e-300
 EVERY = "every candidate is chosen"
 
 
@@ -48,7 +35,9 @@ def greedy_map(
     stop: str | None = None,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
-    exclusive: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    max_per_group: Bound | None = None,
+    min_per_group: Bound | None = None,
     diversity: float = 0.5,
     nugget: float = 0.0,
 ) -> Selection:
@@ -62,7 +51,7 @@ def greedy_map(
 
     An item that no longer fits leaves the candidates, and so does one that is a linear combination of those
     chosen (a duplicate): its gain is 0. O(n k^2) for a kernel with k items chosen. For features, old gains are
-    upper bounds, and only the front of a queue is brought up to date: O(n d) for a pass over all, and few passes. With
+    upper bounds, and only a block of items is kept up to date: O(n d) for a pass over all, and few passes. With
     a nugget and k > d, one d x d matrix stands for all items chosen, so that memory does not grow with k.
 
     Parameters
@@ -86,8 +75,10 @@ def greedy_map(
         items that raise it. Default: "full" where there is a budget or a size limit, else "no-gain".
     include, exclude : arrays of item numbers
         Items that must be in, which come first, and items that must not.
-    exclusive : array of integers, optional
-        One for each item: at most one item of each number is chosen (other forms of the same sentence, say).
+    groups : array of shape (n,), optional
+        The source, class or sentence of each item, as texts or numbers.
+    max_per_group, min_per_group : int or dict, optional
+        How many items of each group may and must be chosen; a dict names the groups that are limited.
     diversity : float
         0 is quality alone, 0.5 the model, 1 similarity alone; the formula is in `dpplearn.decoding.diversity`.
     nugget : float
@@ -122,15 +113,8 @@ def greedy_map(
     >>> greedy_map(dpp, cost=[4, 5, 4], budget=3).reason
     'the budget of 3 is below the cheapest candidate, which costs 4'
     """
-    if is_tensor(dpp) or (isinstance(dpp, tuple) and len(dpp) == 2 and is_tensor(dpp[1])):
-        if nugget != 0.0:
-            raise ValueError(f"nugget must be 0 for tensors, found {nugget!r}. Pass arrays.")
-        asked = {"k": k, "gain": gain, "cost_power": cost_power, "stop": stop, "include": include, "exclude": exclude}
-        asked |= {"exclusive": exclusive}
-        found: Selection = resolve_name(ON_DEVICE)(dpp, cost, budget, diversity, **asked)
-        return found
     candidates = read_model(dpp, diversity, nonsymmetric=True, nugget=nugget)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
     check_choice(gain, "gain", ("auto", "probability", "log"))
     if stop is not None:
         check_choice(stop, "stop", ("no-gain", "full"))
@@ -139,12 +123,7 @@ def greedy_map(
     if reason:
         return Selection.nothing(reason, candidates.log_prob)
     only_gains = stop == "no-gain" or (stop is None and not limits.bounded)
-    floor = 1.0 if only_gains else -np.inf
-    if gain == "auto":
-        run = greedy_auto(candidates, limits, power, floor)
-    else:
-        rule = PROBABILITY if gain == "probability" else LOG
-        run = greedy_run(candidates, limits, rule, 1.0 if power is None else power, floor)
+    run = greedy_run(candidates, limits, 1.0 if only_gains else -np.inf, gain, power)
     return as_selection(candidates, limits, run)
 
 
@@ -158,79 +137,233 @@ def check_power(cost_power: Any) -> float | None:
     return power
 
 
-def greedy_auto(candidates: Candidates, limits: Limits, power: float | None, floor: float) -> Run:
-    """The most probable of three runs, which differ in how much costs count; see greedy_map."""
-    powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0) if power is None else (power,)
-    runs = [greedy_run(candidates, limits, SIGNED, r, floor) for r in powers]
+def greedy_run(
+    candidates: Candidates, limits: Limits, floor: float, rule: str = "auto", power: float | None = None
+) -> Run:
+    """The most probable of the runs that are to be tried: for "auto" three, which differ in how much costs count."""
+    if rule != "auto":
+        powers: tuple[float, ...] = (1.0 if power is None else power,)
+    else:
+        powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0) if power is None else (power,)
+    runs = [one_run(candidates, limits, floor, rule, r) for r in powers]
     # rounded, so that of runs that reach the same set the first counts
     return runs[0] if len(runs) == 1 else max(runs, key=lambda run: round(sum(map(math.log, run.gains.tolist())), 9))
 
 
-def greedy_run(candidates: Candidates, limits: Limits, rule: int, power: float, floor: float) -> Run:
-    """One greedy pass with gains divided by cost^power."""
-    check_stop()
-    if not candidates.here:
-        return possible(candidates, limits, candidates.greedy_run(limits, rule, power, floor))
-    wanted = as_wanted(limits, rule, power, floor)
-    operand, alive = candidates.operand, limits.alive.copy()
-    if isinstance(operand, Rows):
-        run = greedy_rows(operand, wanted, alive, quota_of(limits), candidates.prior, candidates.distinct, limits.equal)
+def one_run(candidates: Candidates, limits: Limits, floor: float, rule: str, power: float) -> Run:
+    """One greedy pass with gains divided by cost^power; an error where the items to include are dependent."""
+    gains = candidates.gains(limits.k)
+    if gains is None:
+        run = greedy_nonsymmetric(candidates.operand, limits, Rule(rule, limits, power), floor)
     else:
-        run = run_loop(operand, wanted, alive)
-    return possible(candidates, limits, run)
-
-
-def as_wanted(limits: Limits, rule: int, power: float, floor: float) -> Wanted:
-    """What a run is to choose, with gains divided by cost^power."""
-    cost = limits.cost
-    plain = power == 1.0 or (limits.equal and limits.cheapest == 1.0)
-    weight = cost if plain else np.ones(cost.size) if power == 0.0 else cost**power
-    return Wanted(cost, weight, rule, floor, limits.room, limits.k, view(limits.include), limits.group)
-
-
-def quota_of(limits: Limits) -> Quota:
-    """The limits of groups, where there are some."""
-    return NO_QUOTA if limits.groups is None else limits.groups.quota
-
-
-def run_loop(operand: Operand | TwoSided, wanted: Wanted, alive: Any) -> Run:
-    """A greedy run over a kernel, or over rows of which it is never formed."""
-    from dpplearn._loops.greedy import greedy_kernel
-
-    if isinstance(operand, TwoSided):
-        return greedy_two_sided(operand, wanted, alive)
-    if isinstance(operand, Dense):
-        run: Run = greedy_kernel(view(operand.L), wanted, alive)
-        return run
-    return greedy_rows(operand, wanted, alive)
-
-
-def possible(candidates: Candidates, limits: Limits, run: Run) -> Run:
-    """The run, unless an item to include has no quality or was a linear combination of others."""
-    if run.end == IMPOSSIBLE:
-        none = limits.include[candidates.diag[limits.include] <= 0.0]
-        if none.size and not isinstance(candidates.operand, TwoSided):  # there, it may have a gain with another
-            raise ValueError(f"include={limits.include.tolist()} has probability 0: item {none[0]} has quality 0.")
-        raise ValueError(
-            f"include={limits.include.tolist()} has probability 0: some of its items are linear combinations of the "
-            "others. Include fewer of them."
-        )
+        run = GreedyRun(gains, limits, Rule(rule, limits, power, gains.xp, gains.bound), floor).run()
+    if run.end == End.IMPOSSIBLE:
+        raise candidates.impossible(limits.include)
     return run
+
+
+class End(Enum):
+    """Why a greedy run ended."""
+
+    SIZE = "the size is reached"
+    ROOM = "nothing fits the budget"
+    QUOTA = "the quotas are full"
+    GAIN = "nothing gains enough"
+    RANK = "every other item depends on those chosen"
+    ALONE = "no other item gains anything by itself"  # in a kernel that is not symmetric
+    IMPOSSIBLE = "an item to include has no gain"
+    EVERY = "every candidate is chosen"
+
+
+class Run(NamedTuple):
+    """Items in the order of choice, the gain of each (a factor of the probability), and why the run ended."""
+
+    items: IntArray
+    gains: FloatArray
+    end: End
+
+
+class Rule:
+    """What greedy compares: it grows with the gain, so that the bound of a gain gives one of the score.
+
+    (g - 1) / w for "probability", log g / w for "log"; for "auto" only a gain is divided, and a loss compared as it is.
+    Where all weights w are 1, each of them orders the items as g itself does.
+    """
+
+    def __init__(self, name: str, limits: Limits, power: float, xp: Any = ArrayOps, like: Any = None) -> None:
+        self.name, self.xp = name, xp
+        self.plain = power == 0.0 or limits.equal
+        self.weight = None if self.plain else xp.put(limits.cost**power, like)
+        self.cost = None if limits.equal else xp.put(limits.cost, like)
+
+    def scores(self, g: Any, items: Any) -> Any:
+        if self.plain:
+            return g
+        w = self.weight[items]
+        if self.name == "probability":
+            return self.xp.choose(g > 0.0, (g - 1.0) / w, -np.inf)
+        x = self.xp.log(g.clip(min=TINY))
+        x = x / w if self.name == "log" else self.xp.choose(x >= 0.0, x / w, x)
+        return self.xp.choose(g > 0.0, x, -np.inf)
+
+    def below(self, score: float) -> float:
+        """Scores from here on count as equal to this one: rounding must not decide."""
+        return score * (1.0 - TIE) if self.plain else score - TIE * max(1.0, abs(score))
+
+    def best(self, scores: Any, g: Any, items: Any, best: float) -> int:
+        """The place of the best: of equals the cheaper, or for "probability" the one that gains more, then the first."""
+        equal = scores >= self.below(best)
+        if self.cost is not None or (self.name == "probability" and not self.plain):
+            key = g if self.name == "probability" else -self.cost[items]
+            key = self.xp.choose(equal, key, -np.inf)
+            equal = key == key.max()
+        return self.xp.first(equal)
+
+
+class GreedyRun:
+    """Algorithm 2: take the best of a block of items whose gains are exact, as long as no bound outside is above it."""
+
+    def __init__(self, gains: Gains, limits: Limits, rule: Rule, floor: float) -> None:
+        self.gains, self.limits, self.rule, self.xp, self.floor = gains, limits, rule, gains.xp, floor * (1.0 + TIE)
+        self.left = Remaining(limits)
+        self.size = min(gains.start, gains.n)
+        self.pool: Any = None  # items with the largest bounds, of which blocks are made
+        self.low = self.dependent = False
+
+    def run(self) -> Run:
+        """Choose until nothing is left to choose."""
+        gains, left, k = self.gains, self.left, self.limits.k
+        items: list[int] = []
+        found: list[float] = []
+        for j in self.limits.include.tolist():
+            items.append(j)
+            found.append(gains.take(j))
+            if found[-1] <= 0.0:
+                return Run(np.array(items), np.array(found), End.IMPOSSIBLE)
+            left.take(j)
+        alive = self.limits.alive
+        if not alive.all():
+            gains.bound[self.xp.put(np.flatnonzero(~alive), gains.bound)] = -np.inf
+        picks = -1  # since the block was made; there is none
+        while len(items) < k:
+            if picks < 0:
+                check_stop()
+                if not self.build():
+                    break
+                picks = 0
+            scores = self.rule.scores(self.g, self.items)
+            best = float(scores.max())
+            if best < self.outside or best == -np.inf:
+                if self.outside == -np.inf:
+                    break
+                self.put_back(best, picks)
+                picks = -1
+                continue
+            place = self.rule.best(scores, self.g, self.items, best)
+            j = int(self.items[place])
+            gain = gains.take(j, place)
+            self.g[place] = -np.inf
+            gains.bound[j] = -np.inf
+            if gain == 0.0:  # so have others, perhaps
+                self.dependent = True
+                self.g[self.g <= gains.least(self.items)] = -np.inf
+                continue
+            items.append(j)
+            found.append(gain)
+            picks += 1
+            self.g -= gains.fall()
+            left.take(j)
+            self.drop()
+        return Run(np.array(items, np.int64), np.array(found), self.end(items))
+
+    def build(self) -> bool:
+        """Make a block of the items with the largest bounds; False where no candidate is left."""
+        gains, n = self.gains, self.gains.n
+        while True:
+            if self.size >= n:
+                self.pool, self.beyond = self.xp.all_items(n, gains.bound), -np.inf
+            elif self.pool is None:
+                self.pool, self.beyond = self.top(self.xp.all_items(n, gains.bound), max(POOL, 4 * self.size))
+            self.items, outside = self.top(self.pool, self.size)
+            self.outside = max(outside, self.beyond)
+            if len(self.items) == 0:
+                if self.beyond == -np.inf:
+                    return False
+                self.pool = None
+                continue
+            there = gains.bound[self.items] == -np.inf
+            self.g = gains.block(self.items)
+            self.g[there] = -np.inf
+            self.host = self.xp.host(self.items) if self.left.watched else None
+            self.drop()
+            return True
+
+    def top(self, items: Any, m: int) -> tuple[Any, float]:
+        """The m of these items with the best scores by their bounds, and the best score of the others.
+
+        Of equals the first are among them. Fewer than m more than these may be there, and none that left.
+        """
+        scores = self.rule.scores(self.gains.bound[items], items)
+        if m >= len(items):
+            return items, -np.inf
+        cut = self.xp.largest(scores, m + 1)
+        if cut == -np.inf:
+            return items[scores > -np.inf], -np.inf
+        there = self.xp.where(scores >= self.rule.below(cut))
+        if len(there) > 2 * m:
+            above = scores > cut + (cut - self.rule.below(cut))
+            ties = self.xp.where((scores >= self.rule.below(cut)) & ~above)[: m]
+            above[ties] = True
+            there = self.xp.where(above)
+        return items[there], cut
+
+    def put_back(self, best: float, picks: int) -> None:
+        """Keep what the block knows as bounds; a short-lived block is followed by a larger one, or a pass over all."""
+        self.gains.bound[self.items] = self.g
+        if picks < FEW and self.gains.passes(4 * self.size) and self.gains.refresh():
+            self.size, self.pool = min(self.gains.start, self.gains.n), None
+        elif picks < FEW:
+            self.size = min(4 * self.size, self.gains.n)
+        if best < self.beyond:
+            self.pool = None
+
+    def drop(self) -> None:
+        """Items of the block leave that no longer fit, that their group bars, or that gain too little."""
+        if self.floor > -np.inf:
+            low = (self.g <= self.floor) & (self.g > -np.inf)
+            if bool(low.any()):
+                self.low = True
+                self.g[low] = -np.inf
+        if self.host is not None:
+            allowed = self.left.allows(self.host)
+            if not allowed.all():
+                self.g[self.xp.put(~allowed, self.g)] = -np.inf
+
+    def end(self, items: list[int]) -> End:
+        """Why nothing more was chosen."""
+        alive = self.limits.alive.copy()
+        alive[items] = False
+        rest = np.flatnonzero(alive)
+        if rest.size == 0:
+            return End.EVERY if self.limits.quota is None or len(items) == self.limits.k else End.QUOTA
+        if len(items) == self.limits.k:
+            return End.SIZE
+        barred = self.left.barred(rest)
+        if (~barred & ~self.left.allows(rest)).any():
+            return End.ROOM
+        return End.QUOTA if barred.any() else End.GAIN if self.low else End.RANK
 
 
 def as_selection(candidates: Candidates, limits: Limits, run: Run) -> Selection:
     """What a run chose, and why it ended."""
-    gains, reason = np.log(run.gains), describe(limits, run)
-    if run.end == DEPENDENT and isinstance(candidates.operand, TwoSided):
-        reason = "every other candidate has gain 0, though it may have one together with another"
-    if run.repeats:
-        reason += f"; the last {run.repeats} repeat embeddings of others, because no other candidate was left"
-    return Selection(run.items.copy(), limits.total(run.items), gains, reason, candidates.log_prob)
+    return Selection(run.items, limits.total(run.items), np.log(run.gains), describe(limits, run), candidates.log_prob)
 
 
-def as_found(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -> Selection:
+def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -> Selection:
     """A set that was found as a whole, put in order: items to include first, then by gain."""
-    run = possible(candidates, limits, order(candidates, Y, np.searchsorted(Y, limits.include)))
+    forced = np.searchsorted(Y, limits.include)
+    among = Candidates(candidates.part(Y), 0.5)
+    run = one_run(among, check_limits(Y.size, k=Y.size, include=forced), -np.inf, "log", 0.0)
     places, gains = run.items, np.log(run.gains)
     if places.size < Y.size:  # a set of probability 0 has items without a gain to order them by
         rest = np.setdiff1d(np.arange(Y.size), places)
@@ -238,39 +371,22 @@ def as_found(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -
     return Selection(Y[places], limits.total(Y), gains, reason, candidates.log_prob)
 
 
-def gains_in_order(candidates: Candidates, items: IntArray) -> FloatArray:
-    """log of what each item multiplies the probability by, when added in this order; -inf from where it is 0."""
-    run = order(candidates, items, np.arange(items.size))
-    gains = np.full(items.size, -np.inf)
-    known = run.gains.size - (run.end == IMPOSSIBLE)
-    gains[:known] = np.log(run.gains[:known])
-    return gains
-
-
-def order(candidates: Candidates, items: IntArray, forced: IntArray) -> Run:
-    """A greedy run among a few items, numbered as they are here: those forced in their order, then the others."""
-    k, alive = items.size, np.ones(items.size, np.uint8)
-    alive[forced] = 0
-    wanted = Wanted(np.ones(k), np.ones(k), LOG, -np.inf, np.inf, k, view(forced), np.empty(0, np.int64))
-    return run_loop(candidates.part(items), wanted, alive)
-
-
 def describe(limits: Limits, run: Run) -> str:
     """Why the run ended, in words."""
-    if run.end == SIZE:
+    if run.end == End.SIZE:
         return f"the size limit of {count_of(limits.k, 'item', 'items')} is reached"
-    if run.end == NO_ROOM:
+    if run.end == End.ROOM:
         left = limits.budget - limits.total(run.items)
         return f"no other candidate fits what is left of the budget ({left:g} of {limits.budget:g})"
-    if run.end == QUOTA:
-        if limits.groups is not None:
-            return "no other candidate is within the limits of its group"
-        return "every other candidate is excluded by one that is chosen"
-    if run.end == NO_GAIN:
+    if run.end == End.QUOTA:
+        return "no other candidate is within the limits of its group"
+    if run.end == End.GAIN:
         return "no other candidate has a gain"
-    if run.end == DEPENDENT and run.items.size == 0:
+    if run.end == End.ALONE:
+        return "every other candidate has gain 0, though it may have one together with another"
+    if run.end == End.RANK and run.items.size == 0:
         return "every candidate has quality 0"
-    if run.end == DEPENDENT:
+    if run.end == End.RANK:
         return (
             f"every other candidate has gain 0, being a linear combination of the {run.items.size} chosen: "
             "the kernel's rank is reached"

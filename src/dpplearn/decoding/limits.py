@@ -1,8 +1,9 @@
-"""What a chosen set must satisfy: a budget, a size, items that must be in or out, or exclude each other, groups."""
+"""What a chosen set must satisfy: a budget, a size, items that must be in or out, and quotas for groups of items."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -13,16 +14,18 @@ from numpy.typing import ArrayLike
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
 from dpplearn._notebook import short_repr
-from dpplearn.decoding.groups import Groups
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
-
 LONG = 100_000  # of a budget of whole costs, up to which the sums of all sets are listed
 
-NO_GROUP = np.empty(0, np.int64)
+Bound = int | Mapping[Any, int]
+"""One number for all groups, or one for each of some."""
+
+NO_ITEMS = np.empty(0, np.int64)
+BoolArray = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-def roomy(budget: float) -> float:
+def with_slack(budget: float) -> float:
     """The largest sum of costs that counts as within the budget: decimals such as 0.1 + 0.2 are not 0.3 in binary."""
     return budget * (1.0 + SLACK)
 
@@ -38,7 +41,7 @@ def fits(total: Any, budget: float) -> Any:
     >>> fits(0.1 + 0.2, 0.3), fits(0.31, 0.3)
     (True, False)
     """
-    return total <= roomy(budget)
+    return total <= with_slack(budget)
 
 
 def reaches(total: Any, least: float) -> Any:
@@ -47,8 +50,38 @@ def reaches(total: Any, least: float) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
+class Quota:
+    """How many items of each group may and must be chosen."""
+
+    names: list[Any]
+    group: IntArray  # (n,) the group of each item, from 0
+    most: IntArray  # (groups,)
+    need: IntArray  # (groups,)
+
+    def counts(self, subset: IntArray) -> IntArray:
+        """How many items of each group a set has."""
+        return np.bincount(self.group[subset], minlength=len(self.names))
+
+    def keeps(self, subset: IntArray) -> bool:
+        """Whether a set has no more of any group than it may."""
+        return bool((self.counts(subset) <= self.most).all())
+
+    def owed(self, subset: IntArray) -> int:
+        """How many items a set lacks of what it must have."""
+        return int(np.maximum(self.need - self.counts(subset), 0).sum())
+
+    def unmet(self, subset: IntArray) -> list[Any]:
+        """The groups of which a set has too few."""
+        return [self.names[c] for c in np.flatnonzero(self.counts(subset) < self.need)]
+
+    def full(self, subset: IntArray) -> BoolArray:
+        """For each item, whether a set has all that its group may have."""
+        return np.asarray((self.counts(subset) >= self.most)[self.group])
+
+
+@dataclass(frozen=True, eq=False)
 class Limits:
-    """cost(Y) <= budget, |Y| <= k, include in Y, exclude not in Y, at most one item of each number in exclusive."""
+    """cost(Y) <= budget, |Y| <= k, include in Y, exclude not in Y, and a quota for each group."""
 
     __repr__ = short_repr
 
@@ -59,17 +92,19 @@ class Limits:
     exclude: IntArray
     bounded: bool  # whether a budget or a size was given at all
     cheapest: float  # smallest cost of all
-    exclusive: IntArray | None = None  # (n,) from 0; those with the number of an item to include are excluded
-    groups: Groups | None = None
+    quota: Quota | None = None
 
     @cached_property
-    def alive(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        """1 for each candidate."""
-        alive = np.ones(self.cost.size, np.uint8)
-        for items in (self.include, self.exclude):
-            if items.size:
-                alive[items] = 0
+    def alive(self) -> BoolArray:
+        """Which items are neither included nor excluded."""
+        alive = np.ones(self.cost.size, np.bool_)
+        alive[self.include] = alive[self.exclude] = False
         return alive
+
+    @cached_property
+    def free(self) -> BoolArray:
+        """Which items may be chosen beside those to include: alive, and of a group that has room."""
+        return self.alive if self.quota is None else self.alive & ~self.quota.full(self.include)
 
     @cached_property
     def equal(self) -> bool:
@@ -79,7 +114,7 @@ class Limits:
     @property
     def room(self) -> float:
         """What sums of costs are compared with, in every decoder: the budget, and a little for rounding."""
-        return roomy(self.budget)
+        return with_slack(self.budget)
 
     def total(self, subset: IntArray) -> float:
         """Cost of a set; of one that fits, never above the budget by rounding."""
@@ -87,8 +122,19 @@ class Limits:
         return min(cost, self.budget) if fits(cost, self.budget) else cost
 
     def fits(self, subset: IntArray) -> bool:
-        """Whether a set is within the budget and the size, and no two of its items exclude each other."""
-        return subset.size <= self.k and bool(fits(self.cost[subset].sum(), self.budget)) and not self.clash(subset)
+        """Whether a set is within the budget and the size, and has no more of any group than it may."""
+        within = subset.size <= self.k and bool(fits(self.cost[subset].sum(), self.budget))
+        return within and (self.quota is None or self.quota.keeps(subset))
+
+    def meets(self, subset: IntArray) -> bool:
+        """Whether a set also has all that it must."""
+        return self.fits(subset) and (self.quota is None or self.quota.owed(subset) == 0)
+
+    def could_take(self, subset: IntArray) -> bool:
+        """Whether one more item is within all limits."""
+        alive = self.alive.copy()
+        alive[subset] = False
+        return subset.size < self.k and bool(Remaining(self, subset).allows(np.flatnonzero(alive)).any())
 
     def may_cost(self, low: float, high: float) -> bool:
         """Whether whole costs of some items add up to what is from low to high; yes, where they are not whole or large.
@@ -97,22 +143,13 @@ class Limits:
         """
         whole = np.rint(self.cost)
         base = self.total(self.include)
-        least, most = math.ceil(at_least(low) - base), math.floor(min(roomy(high), float(whole.sum())) - base)
+        least, most = math.ceil(at_least(low) - base), math.floor(min(with_slack(high), float(whole.sum())) - base)
         if most > LONG or (whole != self.cost).any():
             return True
         sums, mask = 1, (1 << max(most + 1, 0)) - 1
-        for cost in whole[(self.alive == 1) & (whole <= most)].astype(int).tolist():
+        for cost in whole[self.free & (whole <= most)].astype(int).tolist():
             sums |= sums << cost & mask
         return (sums & mask) >> max(least, 0) != 0
-
-    @property
-    def group(self) -> IntArray:
-        """The number in `exclusive` of each item; empty where there are none."""
-        return NO_GROUP if self.exclusive is None else self.exclusive
-
-    def clash(self, subset: IntArray) -> bool:
-        """Whether two items of a set exclude each other."""
-        return self.exclusive is not None and np.unique(self.exclusive[subset]).size < subset.size
 
     def empty_reason(self) -> str:
         """Why nothing can be chosen; empty where something can."""
@@ -122,17 +159,101 @@ class Limits:
             return ""
         if not self.alive.any():
             return "no candidates: every item is excluded" if not self.include.size else ""
-        cheapest = float(self.cost[self.alive == 1].min())
+        cheapest = float(self.cost[self.alive].min())
         if self.include.size == 0 and not fits(cheapest, self.budget):
             return f"the budget of {self.budget:g} is below the cheapest candidate, which costs {cheapest:g}"
         return ""
 
 
+class Remaining:
+    """What is left of the limits while items are chosen one after the other.
+
+    Room for what is still owed to groups is kept free: the budget that their cheapest items would take is *pledged*,
+    and the last places are theirs. So an item that is no longer allowed never is again.
+    """
+
+    def __init__(self, limits: Limits, subset: IntArray = NO_ITEMS) -> None:
+        self.limits, self.quota = limits, limits.quota
+        self.taken, self.spent, self.pledged, self.owed = 0, 0.0, 0.0, 0
+        if self.quota is not None:
+            self.most, self.need = self.quota.most.copy(), self.quota.need.copy()
+            self.owed, self.mark = int(self.need.sum()), np.zeros(self.need.size)  # the dearest that is pledged
+            self.free = limits.alive.copy()
+            self.free[limits.include] = True
+            owed = np.flatnonzero(self.free & (self.need > 0)[self.quota.group])
+            if limits.budget < np.inf:
+                self.order = owed[np.lexsort((limits.cost[owed], self.quota.group[owed]))]  # by group, then by cost
+                self.starts = np.searchsorted(self.quota.group[self.order], np.arange(self.need.size + 1))
+            for c in np.flatnonzero(self.need):
+                self.pledged += self._pledge(c)
+        for j in subset.tolist():
+            self.take(j)
+
+    @property
+    def watched(self) -> bool:
+        """Whether anything but the size is limited, so that candidates have to be asked about."""
+        return self.quota is not None or self.limits.budget < np.inf
+
+    def allows(self, items: IntArray) -> BoolArray:
+        """Which of these items may still be chosen."""
+        price = self.limits.cost[items]
+        left = self.limits.room - self.spent - self.pledged
+        if self.quota is None:
+            return np.asarray(price <= left)
+        c = self.quota.group[items]
+        owed = self.need[c] > 0
+        allowed = self.most[c] > 0
+        if self.taken + self.owed >= self.limits.k:
+            allowed &= owed
+        if self.pledged:  # an item takes the place of the dearest that is pledged for its group
+            price = np.where(owed, np.maximum(price - self.mark[c], 0.0), price)
+        return np.asarray(allowed & (price <= left))
+
+    def barred(self, items: IntArray) -> BoolArray:
+        """Which of these items their group bars, whatever they cost."""
+        if self.quota is None:
+            return np.zeros(items.size, np.bool_)
+        c = self.quota.group[items]
+        return np.asarray((self.most[c] <= 0) | ((self.need[c] <= 0) & (self.taken + self.owed >= self.limits.k)))
+
+    def take(self, j: int) -> None:
+        """One more item is chosen."""
+        self.taken += 1
+        self.spent += float(self.limits.cost[j])
+        if self.quota is None:
+            return
+        c = int(self.quota.group[j])
+        self.most[c] -= 1
+        owes = self.need[c] > 0
+        before = self._pledge(c) if owes else 0.0
+        self.free[j] = False
+        if owes:
+            self.need[c] -= 1
+            self.owed -= 1
+            self.pledged += self._pledge(c) - before
+
+    def _pledge(self, c: int) -> float:
+        """What the cheapest items cost that would give group c what it is owed."""
+        if self.limits.budget == np.inf:
+            return 0.0
+        items = self.order[self.starts[c] : self.starts[c + 1]]
+        prices = self.limits.cost[items[self.free[items]][: self.need[c]]]
+        self.mark[c] = prices[-1] if prices.size else 0.0
+        return float(prices.sum())
+
+
 def check_limits(
-    n: int, cost: ArrayLike | None, budget: float | None, k: int | None, include: ArrayLike, exclude: ArrayLike,
-    exclusive: ArrayLike | None = None,
-) -> Limits:  # fmt: skip
-    """Positive costs, a budget and a size that the items to include fit in, none of which excludes another."""
+    n: int,
+    cost: ArrayLike | None = None,
+    budget: float | None = None,
+    k: int | None = None,
+    include: ArrayLike = (),
+    exclude: ArrayLike = (),
+    groups: ArrayLike | None = None,
+    max_per_group: Bound | None = None,
+    min_per_group: Bound | None = None,
+) -> Limits:
+    """Limits that some set can satisfy; else an error that says which of them cannot be met."""
     if cost is None:
         costs, cheapest = np.ones(n), 1.0
     else:
@@ -156,36 +277,94 @@ def check_limits(
         )
     if A.size > size:
         raise ValueError(f"include must fit the size limit, but names {A.size} items and k is {size}.")
-    group = check_exclusive(exclusive, n, A)
-    if group is not None and A.size:
-        B = np.union1d(B, np.setdiff1d(np.flatnonzero(np.isin(group, group[A])), A))
-    limits = Limits(costs, limit, size, A, B, limit < np.inf or k is not None, cheapest, group)
+    limits = Limits(costs, limit, size, A, B, limit < np.inf or k is not None, cheapest)
     if cost is None:
         limits.__dict__["equal"] = True  # known without a look at them
-    return limits
+    if groups is None:
+        if max_per_group is not None or min_per_group is not None:
+            raise ValueError("max_per_group and min_per_group need groups, the group of each item (--group FIELD).")
+        return limits
+    if min_per_group is not None and not limits.bounded:
+        raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
+    quota = read_quota(groups, max_per_group, min_per_group, n)
+    check_possible(quota, limits)
+    limited = Limits(costs, limit, size, A, B, limits.bounded, cheapest, quota)
+    limited.__dict__["equal"] = limits.equal
+    return limited
 
 
-def check_exclusive(exclusive: ArrayLike | None, n: int, include: IntArray) -> IntArray | None:
-    """A number for each item, counted from 0; None where there are none, or all differ."""
-    if exclusive is None:
-        return None
-    given = np.asarray(exclusive)
-    if given.shape != (n,) or given.dtype.kind not in "iu":
+def read_quota(groups: ArrayLike, max_per_group: Bound | None, min_per_group: Bound | None, n: int) -> Quota:
+    """The groups of n items with their limits."""
+    labels = np.asarray(groups)
+    if labels.shape != (n,):
         raise ValueError(
-            f"exclusive must be an integer for each of the {n} items, the same for those that exclude each other; "
-            f"found shape {given.shape} of {given.dtype}."
+            f"groups must have one label for each of the {n} items, found shape {labels.shape}. "
+            "Pass a list or an array as long as scores."
         )
-    names, group = np.unique(given, return_inverse=True)
-    if names.size == n:
-        return None
-    repeated = np.flatnonzero(np.bincount(group[include], minlength=1) > 1)
-    if repeated.size:
-        both = include[group[include] == repeated[0]]
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        row = int(np.flatnonzero(np.isnan(labels))[0])
+        raise ValueError(f"groups must have a label for each item, but groups[{row}] is missing (nan).")
+    try:
+        labels_found, group = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise TypeError("groups must be labels of one kind, such as texts or numbers, and none missing.") from None
+    names = labels_found.tolist()
+    most = read_bound(max_per_group, names, "max_per_group", n)
+    need = read_bound(min_per_group, names, "min_per_group", 0)
+    return Quota(names, group.ravel().astype(np.int64), most, need)
+
+
+def read_bound(bound: Bound | None, names: list[Any], what: str, default: int) -> IntArray:
+    """A number for each group."""
+    if bound is None:
+        return np.full(len(names), default)
+    if not isinstance(bound, Mapping):
+        return np.full(len(names), check_int(bound, what))
+    known = set(names)
+    unknown = [name for name in bound if name not in known]
+    if unknown:
+        shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+        raise ValueError(f"{what} names the group {unknown[0]!r}, which no item has. There are {shown}.")
+    return np.array([check_int(bound.get(name, default), f"{what}[{name!r}]") for name in names])
+
+
+def check_possible(quota: Quota, limits: Limits) -> None:
+    """An error that says which quota cannot be met beside the other limits."""
+    free = limits.alive.copy()
+    free[limits.include] = True
+    have = np.bincount(quota.group[free], minlength=len(quota.names))
+    inside = quota.counts(limits.include)
+    for c, name in enumerate(quota.names):
+        if quota.need[c] > quota.most[c]:
+            raise ValueError(
+                f"min_per_group must not exceed max_per_group, but for group {name!r} they are {quota.need[c]} "
+                f"and {quota.most[c]}."
+            )
+        if quota.need[c] > have[c]:
+            raise ValueError(
+                f"min_per_group cannot be met: group {name!r} has {have[c]} candidates, and {quota.need[c]} are "
+                "asked for."
+            )
+        if inside[c] > quota.most[c]:
+            raise ValueError(
+                f"include must be within max_per_group, but names {inside[c]} items of group {name!r}, of which "
+                f"{quota.most[c]} may be chosen."
+            )
+    size = int(np.maximum(quota.need, inside).sum())
+    if size > limits.k:
         raise ValueError(
-            f"include must hold no two items that exclude each other, but {both[0]} and {both[1]} both have the "
-            f"number {names[repeated[0]]} in exclusive. Include one of them."
+            f"min_per_group cannot be met: with what must be included it asks for {size} items, and k is {limits.k}."
         )
-    return np.asarray(group.ravel(), np.int64)
+    free[limits.include] = False
+    cost = float(limits.cost[limits.include].sum())
+    for c in np.flatnonzero(quota.need > inside):
+        prices = np.sort(limits.cost[free & (quota.group == c)])
+        cost += float(prices[: quota.need[c] - inside[c]].sum())
+    if cost > limits.room:
+        raise ValueError(
+            f"min_per_group cannot be met: the cheapest items that would do cost {cost:g}, and the budget is "
+            f"{limits.budget:g}."
+        )
 
 
 def check_number(x: Any, name: str) -> float:
