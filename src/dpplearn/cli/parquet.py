@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._io.arrow import as_columns, join, piece_rows
+from dpplearn._holders import as_columns, join, piece_rows
 from dpplearn.cli.items import Items, absent, not_finite
 
 BATCH = 65536  # rows of an embedding that are read at a time
