@@ -160,6 +160,12 @@ class Candidates:
         return Candidates(Rows(B, np.ones(len(B)), diag, rows.own), 0.5)
 
     @property
+    def directions(self) -> int:
+        """How many items can be independent, as far as their number and that of columns tell."""
+        rows, lengths = self.embedded.rows, self.embedded.lengths
+        return int(rows.shape[1] + (lengths <= 0.0).sum()) - (0 if self.given is None else len(self.given.lengths))
+
+    @property
     def n(self) -> int:
         return self.operand.n
 

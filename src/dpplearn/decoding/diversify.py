@@ -2,46 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import is_tensor
-from dpplearn.decoding.asked import Asked, Each, check_asked, choose, qualities
-from dpplearn.decoding.candidates import Directed
-from dpplearn.decoding.embeddings import read_candidates
-from dpplearn.decoding.groups import Bound
-from dpplearn.decoding.skipped import DiverseSelection, Kept, Skipped
+from dpplearn._checks import check_choice, is_tensor
+from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Given, check_diversity, check_nugget
+from dpplearn.decoding.embeddings import qualities, read_candidates, read_given
+from dpplearn.decoding.engine import Run
+from dpplearn.decoding.greedy import as_selection, check_rule, describe, greedy_run
+from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number, check_share
+from dpplearn.decoding.near import find_width
+from dpplearn.decoding.registry import check_decoder, run_decoder
+from dpplearn.decoding.selection import DiverseSelection, Kept, Selection, Skipped
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
-ON_DEVICE = "dpplearn.torch.selecting:diversify"  # for tensors; imported with the first of them
+TENSORS, ON_DEVICE = "dpplearn.torch.selecting:read_tensors", "dpplearn.torch.selecting:on_device"  # with the first
+DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
+KERNELS = ("auto", "linear", "near")
 
 
 def diversify(
     embeddings: ArrayLike | sparse.sparray | sparse.spmatrix,
-    scores: ArrayLike,
+    scores: ArrayLike | None = None,
     k: int | str | None = None,
     budget: float | None = None,
     cost: ArrayLike | None = None,
     diversity: float = 0.5,
-    method: str = "greedy",
+    decoder: str = "greedy",
     *,
-    strategy: str = "dpp",
     scale: float = 1.0,
     nugget: float | None = None,
-    share: float = 0.01,
+    min_gain: float = 0.01,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
     groups: ArrayLike | None = None,
     max_per_group: Bound | None = None,
     min_per_group: Bound | None = None,
+    backfill: bool = False,
     given: Any = None,
-    kernel: str = "linear",
-    bandwidth: float | None = None,
+    kernel: str = "auto",
     **options: Any,
 ) -> DiverseSelection:
     """Choose items that score high and differ from each other, by a DPP.
@@ -61,12 +66,12 @@ def diversify(
         Of any length: only directions count. A row of zeros is similar to none. float16, float32 and float64 are
         read in place, memory maps and Arrow lists too; nothing of size n x n or n x k is made. A Dask array is never in
         memory as a whole: its blocks give candidates, among which the choice is made. A tensor stays on its device,
-        and so does what is chosen of it; past the rank, items that are combinations of others have gain -inf there.
-    scores : array of shape (n,)
-        Relevance, in any unit: cosines, BM25, logits.
+        and so does what is chosen of it.
+    scores : array of shape (n,), optional
+        Relevance, in any unit: cosines, BM25, logits. Default: all equal.
     k : int or "auto", optional
-        How many items; all of them if there are fewer. It may exceed the number of dimensions: see `nugget`. "auto"
-        takes items until a further one would add less than `share` of what the first did. For other methods than
+        How many items; all of them if there are fewer. It may exceed the number of dimensions: see `kernel`. "auto"
+        takes items until a further one would add less than `min_gain` of what the first did. For other decoders than
         "greedy" it is the largest number: where they prefer a smaller set, `reason` says so.
     budget : float, optional
         Largest total cost. Without `k` and `budget`, items are taken while they raise the probability: one of
@@ -75,22 +80,15 @@ def diversify(
         Positive; 1 each by default.
     diversity : float
         0 ranks by score alone, 1 by similarity alone. From 1/2 up, and at 0, the weights are those of pyversity.
-    method : {"greedy", "sampled", "consensus", "exact", "local", "typical"}
-        The decoder of `dpplearn.decoding`. All but "greedy" are for a few thousand items at most.
-    strategy : {"dpp"}
-        So that calls written for pyversity work.
+    decoder : {"greedy", "sampled", "consensus", "exact", "local", "typical"}
+        How the set is found; see `dpplearn.decoding`. All but "greedy" are for a few thousand items at most.
     scale : float
         Strength of the scores, as in pyversity; as much of it as leaves qualities between e^-300 and e^300.
     nugget : float, optional
         The part of each item that is its own, S = (1 - nugget) cosines + nugget I, so that no item is a linear
-        combination of others. Once the items chosen, with unit rows U_Y, span all directions, an item adds
-        q_i^2 nugget (1 + u_i^T (U_Y^T U_Y)^-1 u_i) for a small nugget: more, the less its direction was chosen.
-        Items whose embedding repeats that of a chosen one wait until no other is left (for diversity 1/2 and above).
-        Default 0, unless fewer than k items are independent: then 1e-6. So a budget without k is not spent on
-        combinations of others. What was taken is in `parameters`.
-    share : float
-        Of what the first item adds, for k="auto". Under kernel="rbf" and "local" items keep more of their own, and
-        0.1 to 0.5 leaves out what a smaller share does not.
+        combination of others. Default 0; beside `given`, and past the rank, 1e-6. What was taken is in `parameters`.
+    min_gain : float
+        As a part of what the first item adds, for k="auto".
     include, exclude : arrays of item numbers
         Items that must be in, which come first, and items that must not.
     groups : array of shape (n,), optional
@@ -98,19 +96,18 @@ def diversify(
     max_per_group, min_per_group : int or dict, optional
         How many items of each group may and must be chosen; a dict names the groups that are limited. What is owed to
         a group is kept free of `k` and of the budget.
+    backfill : bool
+        Once no group has room for more, lift `max_per_group` and go on, best first.
     given : array, optional
-        Items chosen earlier: rows like the embeddings, which need not be among them, or item numbers. What repeats
+        Items chosen before: rows like the embeddings, which need not be among them, or item numbers. What repeats
         them adds little; none is chosen again by number. Limits and `log_prob` do not count them.
-    kernel : {"linear", "rbf", "local"}
-        "linear": cosines, which know d directions. The others tell near items apart beyond these: see
-        `dpplearn.decoding.nearby`. They need method="greedy" and dense embeddings.
-    bandwidth : float, optional
-        The distance of unit rows at which items are still similar, for the other kernels. Default: the one within
-        which an item has n/k others, as a sample says; it is in `parameters`.
+    kernel : {"auto", "linear", "near"}
+        "linear": cosines, which know d directions, and no more. "near": exp((cosine - 1) / width), which tells near
+        items apart beyond these (`dpplearn.decoding.near`; greedy choice among dense embeddings). "auto" is "linear"
+        as long as there are directions for all items to choose, and then "near": `parameters` says which it was.
     **options
-        For the decoder: n_samples, rng, ... For a Dask array: client, n_jobs, per_part, resume, progress; see
-        `dpplearn.decoding.rounds`. For kernel="rbf" and "local": index, whether neighbours are found by an index of
-        faiss (default: where it is installed, past 131,072 chosen and given items).
+        For the decoder: n_samples, rng, gain, ... For a Dask array: client, n_jobs, per_part, work, progress; see
+        `dpplearn.decoding.dask`.
 
     Returns
     -------
@@ -121,41 +118,123 @@ def diversify(
     --------
     >>> embeddings = [[1.0, 0.0, 0.1], [1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     >>> scores = [9.0, 8.5, 7.0, 3.0]
-    >>> diversify(embeddings, scores, k=2).indices
+    >>> diversify(embeddings, scores, k=2).subset
     array([0, 2])
-    >>> diversify(embeddings, scores, k=2, diversity=0).indices
+    >>> diversify(embeddings, scores, k=2, diversity=0).subset
     array([0, 1])
-    >>> diversify(embeddings, scores, budget=100, cost=[90, 40, 60, 30]).indices
+    >>> diversify(embeddings, scores, budget=100, cost=[90, 40, 60, 30]).subset
     array([1, 2])
     """
-    if strategy != "dpp":
-        raise ValueError(f'strategy must be "dpp", found {strategy!r}. dpplearn has no other; leave it out.')
+    if type(embeddings).__module__.partition(".")[0] == "dask":
+        call = {name: value for name, value in locals().items() if name != "options"}
+        answer: DiverseSelection = resolve_name(DASK)(**call, **options)
+        return answer
+    d, strength = check_diversity(diversity), check_number(scale, "scale")
+    check_call(k, budget, decoder, strength, nugget, kernel)
+    tensors = is_tensor(embeddings) or is_tensor(scores)
+    rows, lengths, z = (resolve_name(TENSORS) if tensors else read_candidates)(embeddings, scores)
+    known = None
+    if given is not None:
+        *known, again = read_given(given, rows, lengths)
+        exclude = np.union1d(exclude, again).astype(np.int64) if again.size else exclude
+    size: Any = None if k == "auto" else k
+    limits = check_limits(len(z), cost, budget, size, include, exclude, groups, max_per_group, min_per_group)
+    own = (NUGGET if given is not None else 0.0) if nugget is None else nugget
+    # above 1/2 the knob is in q, else in S
+    embedded = Embedded(rows, lengths, qualities(z, strength, d))
+    candidates = Candidates(embedded, min(d, 0.5), nugget=own, given=known and Given(*known))
+    if decoder == "greedy":
+        floor = check_share(min_gain) if k == "auto" else None
+        linear = kernel == "linear" or (kernel == "auto" and (nugget is not None or size is None))
+        choice = Choice(limits, floor, linear, kernel == "near", backfill, *check_rule(**options))
+        chosen, candidates = choice.among(candidates)
+    elif k == "auto" or kernel == "near" or backfill:
+        what = 'k="auto"' if k == "auto" else 'kernel="near"' if kernel == "near" else "backfill"
+        raise ValueError(f'{what} is for decoder="greedy", found {decoder!r}.')
+    else:
+        chosen = run_decoder(decoder, candidates.beside(), limits, **options)
+    parameters = {"scale": scale, "decoder": decoder, "nugget": candidates.nugget}
+    parameters |= {"kernel": "near", "width": candidates.width} if candidates.width else {"kernel": "linear"}
+    selection = DiverseSelection.of(chosen, chosen.reason, d, parameters, limits, embedded)
+    return resolve_name(ON_DEVICE)(selection) if tensors else selection
+
+
+def check_call(k: Any, budget: Any, decoder: str, scale: float, nugget: Any, kernel: str) -> None:
+    """What can be wrong in a call, whatever the items are."""
+    if isinstance(k, str) and k != "auto":
+        raise ValueError(f'k must be a whole number or "auto", found {k!r}.')
     if isinstance(budget, str):
-        raise TypeError(f"budget must be a number, found {budget!r}. Pass strategy= by name.")
-    limits = (max_per_group, min_per_group)
-    asked = check_asked(Asked(k, budget, diversity, method, scale, nugget, share, *limits, options, kernel, bandwidth))
-    each = Each(cost, include, exclude, groups)
-    if not (type(embeddings) is type(scores) is np.ndarray):
-        if is_tensor(embeddings) or is_tensor(scores):
-            return on_device(embeddings, scores, asked, each, given)
-        if is_dask(embeddings):
-            from dpplearn.decoding.rounds import diversify_dask
-
-            return diversify_dask(embeddings, scores, asked, each, given)
-    rows, lengths, z = read_candidates(embeddings, scores)
-    return choose(Directed(rows, lengths, qualities(z, asked)), asked, each, given)
+        raise TypeError(f"budget must be a number, found {budget!r}.")
+    if not 0.0 <= scale < np.inf:
+        raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
+    if nugget is not None:
+        check_nugget(nugget)
+    check_decoder(decoder)
+    check_choice(kernel, "kernel", KERNELS)
 
 
-def on_device(embeddings: Any, scores: Any, asked: Asked, each: Each, given: Any) -> Any:
-    """The choice among tensors, which stay where they are."""
-    plain = asked._replace(k=asked.size, nugget=None, max_per_group=None, min_per_group=None, kernel="linear")
-    if plain != asked or each.groups is not None or given is not None:
-        raise ValueError('k="auto", nugget, groups, given and other kernels need arrays, found tensors: pass E.cpu().')
-    options = asked.options | {name: x for name, x in (("include", each.include), ("exclude", each.exclude)) if len(x)}
-    wanted = (asked.k, asked.budget, each.cost, asked.diversity, asked.method, float(asked.scale), options)
-    return resolve_name(ON_DEVICE)(embeddings, scores, *wanted)
+class Choice(NamedTuple):
+    """A greedy choice within limits, which goes on where the directions of the embeddings end."""
+
+    limits: Limits
+    min_gain: float | None  # of the first, for k="auto"
+    linear: bool  # stay with cosines, whatever k is
+    near: bool  # near items from the start
+    backfill: bool
+    rule: str
+    power: float | None
+    stop: str | None
+
+    def among(self, candidates: Candidates) -> tuple[Selection, Candidates]:
+        """What was chosen, with the kernel that it was chosen by."""
+        limits = self.limits
+        reason = limits.empty_reason() if candidates.n else "no candidates"
+        if reason:
+            return Selection.nothing(reason, candidates.log_prob), candidates
+        directions = candidates.directions
+        if self.near or (not self.linear and limits.most_items > directions):
+            candidates = near_items(candidates, limits)
+        run = self.run(candidates, limits)
+        if not self.linear and not self.near and run.end == End.RANK and not candidates.width:
+            candidates = near_items(candidates, limits)
+            run = self.run(candidates, limits)
+        reason = self.describe(candidates, run)
+        owed = 0 if limits.quota is None else limits.quota.owed(run.items)
+        if owed:  # past the rank, or below the least gain
+            candidates = candidates if candidates.nugget else replace(candidates, nugget=NUGGET)
+            fixed = replace(limits, include=run.items, k=run.items.size + owed)
+            run = greedy_run(candidates, fixed, -np.inf, self.rule, self.power)
+            reason += f"; then {owed} for min_per_group"
+        if self.backfill and run.end == End.QUOTA:
+            chosen = run.items.size
+            run = self.run(candidates, replace(limits, include=run.items, quota=None))
+            reason = f"{self.describe(candidates, run)}; the last {run.items.size - chosen} are beyond max_per_group"
+        return as_selection(candidates, limits, run, reason), candidates
+
+    def run(self, candidates: Candidates, limits: Limits) -> Run:
+        only_gains = self.stop == "no-gain" or (self.stop is None and not limits.bounded)
+        floor = 1.0 if only_gains else -np.inf
+        if self.min_gain is not None:
+            floor = self.min_gain * float(candidates.diag.max())
+        return greedy_run(candidates, limits, floor, self.rule, self.power)
+
+    def describe(self, candidates: Candidates, run: Run) -> str:
+        """Why the run ended, with what k="auto" and near items add to it."""
+        reason = describe(self.limits, run)
+        if self.min_gain is not None and run.end == End.GAIN:
+            reason = f"every other candidate would add less than {self.min_gain:g} of what the first added"
+        elif self.min_gain is not None and run.end == End.EVERY:
+            reason += f"; a larger min_gain than {self.min_gain:g} takes fewer"
+        elif self.min_gain is not None and run.end in (End.ROOM, End.QUOTA):
+            reason += f" and would add {self.min_gain:g} of what the first added"
+        if candidates.width and not self.near:
+            reason += f"; by near items, because the embeddings have {candidates.directions} directions"
+        return reason
 
 
-def is_dask(x: Any) -> bool:
-    """Whether this is an array of Dask, which need not be installed."""
-    return type(x).__module__.partition(".")[0] == "dask"
+def near_items(candidates: Candidates, limits: Limits) -> Candidates:
+    """The same items under a kernel of near items; sparse rows, which have no such kernel, get a nugget instead."""
+    own = candidates.nugget or NUGGET
+    if sparse.issparse(candidates.embedded.rows):
+        return replace(candidates, nugget=own)
+    return replace(candidates, nugget=own, width=find_width(candidates.embedded, limits.most_items))

@@ -17,6 +17,7 @@ from dpplearn._precision import AGAIN, EPS, EPS32, ROUNDING
 
 PASS = 2**16  # rows that one product reads in a pass over all
 ROOM = 64  # directions that are made room for at a time
+GATHER = 8  # times as long to gather a row and make it float64 as to read it in a pass over all
 
 
 class Gains(Protocol):
@@ -198,7 +199,7 @@ class RowGains:
         return self.xp.choose(self.own[items] > 0.0, 0.0, self.noise * self.diag[items])
 
     def passes(self, size: int) -> bool:
-        return not self.dual and size * self.t > self.n * (self.t - self.known)
+        return not self.dual and GATHER * size * self.t > self.n * (self.t - self.known)
 
     def refresh(self) -> bool:
         """Bounds by one product with all rows, in their own type, which may be wrong by its rounding.

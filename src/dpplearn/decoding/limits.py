@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from numbers import Real
 from typing import Any
 
@@ -49,6 +50,19 @@ def reaches(total: Any, least: float) -> Any:
     return total >= at_least(least)
 
 
+class End(Enum):
+    """Why choosing one item after the other ended."""
+
+    SIZE = "the size limit is reached"
+    ROOM = "nothing else fits the budget"
+    QUOTA = "the quotas are full"
+    GAIN = "nothing else gains enough"
+    RANK = "every other item depends on those chosen"
+    ALONE = "nothing else gains anything by itself"  # in a kernel that is not symmetric
+    IMPOSSIBLE = "an item to include has no gain"
+    EVERY = "every candidate is chosen"
+
+
 @dataclass(frozen=True, eq=False)
 class Quota:
     """How many items of each group may and must be chosen."""
@@ -90,9 +104,14 @@ class Limits:
     k: int
     include: IntArray
     exclude: IntArray
-    bounded: bool  # whether a budget or a size was given at all
+    sized: bool  # whether a size was given
     cheapest: float  # smallest cost of all
     quota: Quota | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a budget or a size was given at all."""
+        return self.sized or self.budget < np.inf
 
     @cached_property
     def alive(self) -> BoolArray:
@@ -110,6 +129,13 @@ class Limits:
     def equal(self) -> bool:
         """Whether all items cost the same, so that cost cannot change an order."""
         return bool(self.cost.max() == self.cheapest)
+
+    @property
+    def most_items(self) -> int:
+        """How many items can be chosen at most, as far as size and budget tell."""
+        if self.budget == np.inf:
+            return self.k
+        return min(self.k, int(np.searchsorted(np.cumsum(np.sort(self.cost)), self.room, side="right")))
 
     @property
     def room(self) -> float:
@@ -216,6 +242,17 @@ class Remaining:
         c = self.quota.group[items]
         return np.asarray((self.most[c] <= 0) | ((self.need[c] <= 0) & (self.taken + self.owed >= self.limits.k)))
 
+    def why_ended(self, rest: IntArray, otherwise: End) -> End:
+        """Why none of the candidates that are left was chosen."""
+        if rest.size == 0:
+            return End.EVERY
+        if self.taken == self.limits.k:
+            return End.SIZE
+        barred = self.barred(rest)
+        if (~barred & ~self.allows(rest)).any():
+            return End.ROOM
+        return End.QUOTA if barred.any() else otherwise
+
     def take(self, j: int) -> None:
         """One more item is chosen."""
         self.taken += 1
@@ -277,7 +314,7 @@ def check_limits(
         )
     if A.size > size:
         raise ValueError(f"include must fit the size limit, but names {A.size} items and k is {size}.")
-    limits = Limits(costs, limit, size, A, B, limit < np.inf or k is not None, cheapest)
+    limits = Limits(costs, limit, size, A, B, k is not None, cheapest)
     if cost is None:
         limits.__dict__["equal"] = True  # known without a look at them
     if groups is None:
@@ -288,7 +325,7 @@ def check_limits(
         raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
     quota = read_quota(groups, max_per_group, min_per_group, n)
     check_possible(quota, limits)
-    limited = Limits(costs, limit, size, A, B, limits.bounded, cheapest, quota)
+    limited = Limits(costs, limit, size, A, B, k is not None, cheapest, quota)
     limited.__dict__["equal"] = limits.equal
     return limited
 

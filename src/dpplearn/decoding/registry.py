@@ -7,9 +7,15 @@ with that function and a line here; `random` says that it also takes `rng`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from dpplearn.decoding.candidates import Candidates
+from dpplearn.decoding.greedy import greedy_run
+from dpplearn.decoding.limits import Limits
 from dpplearn.decoding.selection import Selection
 
 
@@ -33,33 +39,18 @@ DECODERS: dict[str, Decoder] = {
         "dpplearn.decoding.typical:typical_map", "the most probable set drawn of the usual number of items", random=True
     ),
 }
-ALIASES = {"sample": "sampled"}  # what older model files and requests say
 
 
 def decoder_names() -> tuple[str, ...]:
-    """Every name in the order of the table, without aliases."""
+    """Every name in the order of the table."""
     return tuple(DECODERS)
 
 
-def normal_name(name: Any, argument: str = "decoder") -> str:
-    """The name of a decoder as the table has it.
-
-    Parameters
-    ----------
-    name : str
-        Of a decoder, or an alias.
-    argument : str
-        What the error calls it.
-
-    Examples
-    --------
-    >>> normal_name("sample")
-    'sampled'
-    """
-    found = ALIASES.get(name, name) if isinstance(name, str) else None
-    if found not in DECODERS:
+def check_decoder(name: Any, argument: str = "decoder") -> str:
+    """The name of a decoder; or an error that lists them. `argument` is what the error calls it."""
+    if not isinstance(name, str) or name not in DECODERS:
         raise ValueError(f"{argument} must be one of {', '.join(map(repr, DECODERS))}; found {name!r}.")
-    return str(found)
+    return name
 
 
 def decoder(name: str, argument: str = "decoder") -> Callable[..., Selection]:
@@ -70,6 +61,34 @@ def decoder(name: str, argument: str = "decoder") -> Callable[..., Selection]:
     >>> decoder("greedy").__name__
     'greedy_map'
     """
-    where = DECODERS[normal_name(name, argument)].where
+    where = DECODERS[check_decoder(name, argument)].where
     function: Callable[..., Selection] = resolve_name(where) if isinstance(where, str) else where
     return function
+
+
+def run_decoder(name: str, candidates: Candidates, limits: Limits, **options: Any) -> Selection:
+    """What a decoder finds within limits; where it is fewer items than k, the reason says why and what to do.
+
+    Only "greedy" takes as many items as it may. Others look for the best set of at most k, which may be a smaller one:
+    for the most probable one, each further item has a gain below 1.
+    """
+    quota = limits.quota
+    groups: dict[str, Any] = {}
+    if quota is not None:
+        most, need = (dict(enumerate(bound.tolist())) for bound in (quota.most, quota.need))
+        groups = {"groups": quota.group, "max_per_group": most, "min_per_group": need if any(need.values()) else None}
+    budget = limits.budget if limits.budget < np.inf else None
+    sizes = {"k": limits.k if limits.sized else None, "include": limits.include, "exclude": limits.exclude}
+    chosen = decoder(name)(
+        candidates, limits.cost, budget, **sizes, **groups, diversity=candidates.diversity, **options
+    )
+    none_drawn = getattr(chosen, "n_feasible", None) == 0  # then it prefers nothing, and its reason says so
+    if name == "greedy" or not limits.sized or none_drawn or not limits.could_take(chosen.subset):
+        return chosen
+    short = f"{len(chosen)} of the {limits.k} items asked for"
+    from_it = replace(limits, include=chosen.subset)
+    if np.isfinite(chosen.gains).all() and greedy_run(candidates, from_it, -np.inf).items.size <= len(chosen):
+        short += ": every other is a linear combination of these, and adds nothing unless the model has a nugget"
+    else:
+        short += f', though more would fit: "{name}" prefers this set to larger ones; "greedy" takes as many as it may'
+    return replace(chosen, reason=f"{chosen.reason}; {short}")
