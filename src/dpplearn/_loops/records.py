@@ -156,24 +156,6 @@ def how_many(wanted: Wanted | Agreement) -> float:
     return min(wanted.k, wanted.cost.size, 1.0 + wanted.room / mean if mean > 0.0 else np.inf)
 
 
-class Nodes(NamedTuple):
-    """The branch that a search is on: one slice per depth, so that it can stop and go on."""
-
-    R: Array  # (depths, n, n) kernel of the candidates given what was chosen above
-    cost: Array  # (depths, n), and so the next three
-    ids: Array  # numbers of the candidates
-    log_gain: Array
-    density: Array  # candidates by gain for cost
-    sizes: Array  # (depths,) number of candidates, and so the next four
-    child: Array  # the next one to take
-    left: Array  # room for costs
-    slots: Array  # and for items
-    value: Array  # log det of what was chosen above
-    path: Array  # (depths,) what was chosen
-    noise: Array  # (n,) gains that are only rounding
-    group: Array  # (n,) items of the same number exclude each other; empty where none does
-
-
 class Chain(NamedTuple):
     """A Markov chain's set Y with the Cholesky factor C of L_Y."""
 

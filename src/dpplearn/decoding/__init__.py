@@ -1,4 +1,3 @@
-
 from dpplearn.decoding.diversify import diversify
 from dpplearn.decoding.greedy import greedy_map
 from dpplearn.decoding.selection import DiverseSelection, Selection

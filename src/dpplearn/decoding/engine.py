@@ -161,7 +161,7 @@ class GreedyRun:
         there = self.xp.where(scores >= self.rule.below(cut))
         if len(there) > 2 * m:
             above = scores > cut + (cut - self.rule.below(cut))
-            ties = self.xp.where((scores >= self.rule.below(cut)) & ~above)[: m]
+            ties = self.xp.where((scores >= self.rule.below(cut)) & ~above)[:m]
             above[ties] = True
             there = self.xp.where(above)
         return items[there], cut

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import IntArray, count_of
 from dpplearn._linalg import logdet, schur_complement
-from dpplearn._loops.records import Nodes
 from dpplearn._precision import rounding
 from dpplearn.decoding.candidates import Candidates, Model, read_model
-from dpplearn.decoding.greedy import as_found, greedy_auto
-from dpplearn.decoding.limits import Limits, check_budget, check_limits
+from dpplearn.decoding.greedy import greedy_run, in_order
+from dpplearn.decoding.limits import NO_ITEMS, Bound, Limits, check_budget, check_limits
 from dpplearn.decoding.local import improve
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
@@ -52,7 +52,9 @@ def exact_map(
     k: int | None = None,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
-    exclusive: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    max_per_group: Bound | None = None,
+    min_per_group: Bound | None = None,
     diversity: float = 0.5,
     time_limit: float | None = 60.0,
 ) -> ExactSelection:
@@ -66,7 +68,7 @@ def exact_map(
 
     Parameters
     ----------
-    dpp, cost, budget, k, include, exclude, exclusive, diversity
+    dpp, cost, budget, k, include, exclude, groups, max_per_group, diversity
         As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     time_limit : float, optional
         Seconds; None for no limit. When they are over, the best set found is returned with its gap.
@@ -84,25 +86,30 @@ def exact_map(
     (array([0, 2]), True, 0.0)
     """
     candidates = read_model(dpp, diversity)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
+    if limits.quota is not None and limits.quota.need.any():
+        raise ValueError(
+            "min_per_group must be left out of exact_map, whose bounds take only items that raise the probability. "
+            "Use greedy_map or local_search, or name items in include."
+        )
     seconds = check_budget(time_limit, "time_limit")
     reason = limits.empty_reason()
     if reason:
         return ExactSelection.nothing(reason, candidates.log_prob, 0.0, True, 0)
     end = time.perf_counter() + seconds
     aim = candidates.tilted(fill_tilt(candidates, limits))
-    start, _ = improve(aim, limits, np.sort(greedy_auto(aim, limits, None, 1.0).items), 0.0, end)
+    start, _ = improve(aim, limits, np.sort(greedy_run(aim, limits, 1.0).items), 0.0, end)
     Y, gap, nodes = branch_and_bound(aim, limits, start, end)
     looked = f"{count_of(nodes, 'set', 'sets')} looked at" if nodes else "no other set can be better"
     done = f"optimal: {looked}" if gap == 0.0 else f"time limit: within {gap:.3g} of the optimum"
-    return ExactSelection.of(as_found(candidates, limits, Y, done), done, gap, gap == 0.0, nodes)
+    return ExactSelection.of(in_order(candidates, limits, Y, done), done, gap, gap == 0.0, nodes)
 
 
 def branch_and_bound(
     candidates: Candidates, limits: Limits, start: IntArray, end: float
 ) -> tuple[IntArray, float, int]:
     """Best set, gap and number of nodes, starting from a feasible set and until the clock shows `end`."""
-    from dpplearn._loops.bound import LEAST, open_node, search
+    from dpplearn.decoding._loops import LEAST, Nodes, open_node, search
 
     rest = remaining(candidates.n, limits.include, limits.exclude)
     base = logdet(candidates.L[np.ix_(limits.include, limits.include)])
@@ -136,7 +143,8 @@ def branch_and_bound(
         value=np.zeros(at_each),
         path=np.zeros(at_each, np.int64),
         noise=rounding(depth_limit) * candidates.diag[rest],
-        group=limits.group if limits.exclusive is None else limits.exclusive[rest],
+        group=NO_ITEMS if limits.quota is None else limits.quota.group[rest],
+        most=NO_ITEMS if limits.quota is None else limits.quota.most - limits.quota.counts(limits.include),
     )
     nodes.R[0], nodes.cost[0], nodes.ids[0], nodes.left[0], nodes.slots[0] = kernel, costs, np.arange(n), left, slots
     nodes.sizes[0] = open_node(nodes, 0, n, left, slots)
@@ -152,9 +160,9 @@ def branch_and_bound(
     return Y, gap if gap > LEAST else 0.0, looked
 
 
-def open_bound(nodes: Nodes, depth: int) -> float:
+def open_bound(nodes: Any, depth: int) -> float:
     """The largest bound of any branch not yet taken."""
-    from dpplearn._loops.bound import knapsack_bound
+    from dpplearn.decoding._loops import knapsack_bound
 
     def bound(t: int) -> float:
         args = (nodes.child[t], nodes.sizes[t], nodes.left[t], nodes.slots[t])

@@ -12,11 +12,11 @@ from dpplearn._checks import FloatArray, IntArray, check_subset
 from dpplearn._linalg import safe_log
 from dpplearn._precision import rounding
 from dpplearn.decoding.candidates import Candidates, Model, read_model
-from dpplearn.decoding.greedy import as_found, greedy_auto
-from dpplearn.decoding.limits import Limits, check_budget, check_limits, fits, reaches
+from dpplearn.decoding.greedy import greedy_run, in_order
+from dpplearn.decoding.limits import BoolArray, Bound, Limits, Quota, check_budget, check_limits, fits, reaches
+from dpplearn.decoding.nonsymmetric import log_factors
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
-from dpplearn.decoding.two_sided import log_factors
 from dpplearn.operand import TwoSided
 from dpplearn.process import impossible
 
@@ -34,7 +34,9 @@ def local_search(
     min_cost: float = 0.0,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
-    exclusive: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    max_per_group: Bound | None = None,
+    min_per_group: Bound | None = None,
     diversity: float = 0.5,
 ) -> Selection:
     """Add, drop or swap the item that raises the probability most, until no such move does.
@@ -47,7 +49,7 @@ def local_search(
 
     Parameters
     ----------
-    dpp, cost, budget, k, include, exclude, exclusive, diversity
+    dpp, cost, budget, k, include, exclude, groups, max_per_group, min_per_group, diversity
         As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     start : array of item numbers or Selection, optional
         A feasible set; by default what `greedy_map` finds. The result is never less probable. A start of
@@ -68,18 +70,18 @@ def local_search(
     array([1, 2])
     """
     candidates = read_model(dpp, diversity, nonsymmetric=True)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
     low = check_budget(min_cost, "min_cost")
     aim = candidates.tilted(fill_tilt(candidates, limits))
     if start is None:
         reason = limits.empty_reason()
         if reason:
             return Selection.nothing(reason, candidates.log_prob)
-        Y = np.sort(greedy_auto(aim, limits, None, -np.inf if limits.bounded else 1.0).items)
+        Y = np.sort(greedy_run(aim, limits, -np.inf if limits.bounded else 1.0).items)
     else:
         Y = check_start(limits, start.subset if isinstance(start, Selection) else start)
     Y, reason = improve(aim, limits, Y, low)
-    return as_found(candidates, limits, Y, reason)
+    return in_order(candidates, limits, Y, reason)
 
 
 def check_start(limits: Limits, start: ArrayLike) -> IntArray:
@@ -90,8 +92,8 @@ def check_start(limits: Limits, start: ArrayLike) -> IntArray:
             f"start must fit the budget and k, but has {Y.size} items that cost {limits.total(Y):g}; "
             f"the budget is {limits.budget:g} and k is {limits.k}."
         )
-    if limits.clash(Y):
-        raise ValueError("start must hold no two items that exclude each other.")
+    if not limits.meets(Y):
+        raise ValueError("start must have as many items of each group as it may and must.")
     if np.setdiff1d(limits.include, Y).size or np.intersect1d(limits.exclude, Y).size:
         raise ValueError("start must hold every item of include and none of exclude.")
     return Y
@@ -103,7 +105,7 @@ def independent(candidates: Candidates, limits: Limits, Y: IntArray) -> IntArray
         return Y
     if candidates.logdet(limits.include) == -np.inf:
         raise impossible("include", limits.include)
-    found = as_found(candidates, limits, Y, "")
+    found = in_order(candidates, limits, Y, "")
     return np.sort(found.subset[found.gains > -np.inf])
 
 
@@ -153,15 +155,24 @@ def moves(
     total = float(limits.cost[Y].sum())
     after = total + np.append(limits.cost, 0.0)[:, None] - np.append(limits.cost[Y], 0.0)
     gains[~(fits(after, limits.budget) & reaches(after, min(min_cost, total)))] = -np.inf
-    gains[np.append(limits.alive == 0, False)] = -np.inf
+    gains[np.append(~limits.alive, False)] = -np.inf
     gains[Y] = -np.inf
-    if limits.exclusive is not None:  # an item may come only in place of the one that excludes it
-        rival = limits.exclusive[:, None] == limits.exclusive[Y]
-        gains[:n][rival.any(axis=1)[:, None] & ~np.column_stack([rival, np.zeros(n, np.bool_)])] = -np.inf
+    if limits.quota is not None:
+        gains[~within_quota(limits.quota, Y)] = -np.inf
     gains[:, np.append(np.isin(Y, limits.include), False)] = -np.inf
     if size >= limits.k:
         gains[:n, size] = -np.inf
     return gains
+
+
+def within_quota(quota: Quota, Y: IntArray) -> BoolArray:
+    """Which moves leave every group with no more items than it may have, and no fewer than it must, or has."""
+    counts = quota.counts(Y)
+    full, bare = counts >= quota.most, counts <= quota.need
+    into, out = quota.group, quota.group[Y]
+    same = np.append(into, -1)[:, None] == np.append(out, -2)
+    adds, drops = np.append(full[into], False)[:, None], np.append(bare[out], False)
+    return np.asarray(same | ~(adds | drops))
 
 
 def symmetric_factors(candidates: Candidates, Y: IntArray, r: FloatArray, log_diag: FloatArray) -> FloatArray:

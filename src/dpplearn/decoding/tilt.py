@@ -11,7 +11,7 @@ from dpplearn._checks import FloatArray
 from dpplearn._inverse import invert_lower
 from dpplearn._linalg import safe_log
 from dpplearn.decoding.candidates import Candidates
-from dpplearn.decoding.greedy import greedy_auto
+from dpplearn.decoding.greedy import greedy_run
 from dpplearn.decoding.limits import Limits
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
@@ -171,7 +171,7 @@ def fill_tilt(candidates: Candidates, limits: Limits) -> float:
     """
     if candidates.diversity <= 0.5 or not limits.bounded:
         return 0.0
-    logs = np.log(greedy_auto(candidates, limits, None, -np.inf).gains[limits.include.size :])
+    logs = np.log(greedy_run(candidates, limits, -np.inf).gains[limits.include.size :])
     if logs.size == 0:
         return 0.0
     if limits.equal:
