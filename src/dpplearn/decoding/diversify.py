@@ -14,7 +14,7 @@ from dpplearn._checks import check_choice, is_tensor
 from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Given, check_diversity, check_nugget
 from dpplearn.decoding.embeddings import qualities, read_candidates, read_given
 from dpplearn.decoding.engine import Run
-from dpplearn.decoding.greedy import as_selection, check_rule, describe, greedy_run
+from dpplearn.decoding.greedy import as_selection, best_run, check_rule, describe
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number, check_share
 from dpplearn.decoding.near import find_width
 from dpplearn.decoding.registry import check_decoder, run_decoder
@@ -203,7 +203,7 @@ class Choice(NamedTuple):
         if owed:  # past the rank, or below the least gain
             candidates = candidates if candidates.nugget else replace(candidates, nugget=NUGGET)
             fixed = replace(limits, include=run.items, k=run.items.size + owed)
-            run = greedy_run(candidates, fixed, -np.inf, self.rule, self.power)
+            run = best_run(candidates, fixed, -np.inf, self.rule, self.power)
             reason += f"; then {owed} for min_per_group"
         if self.backfill and run.end == End.QUOTA:
             chosen = run.items.size
@@ -216,7 +216,7 @@ class Choice(NamedTuple):
         floor = 1.0 if only_gains else -np.inf
         if self.min_gain is not None:
             floor = self.min_gain * float(candidates.diag.max())
-        return greedy_run(candidates, limits, floor, self.rule, self.power)
+        return best_run(candidates, limits, floor, self.rule, self.power)
 
     def describe(self, candidates: Candidates, run: Run) -> str:
         """Why the run ended, with what k="auto" and near items add to it."""

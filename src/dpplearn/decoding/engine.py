@@ -57,7 +57,7 @@ class Rule:
         return score * (1.0 - TIE) if self.plain else score - TIE * max(1.0, abs(score))
 
     def best(self, scores: Any, g: Any, items: Any, best: float) -> int:
-        """The place of the best: of equals the cheaper, or for "probability" the one that gains more, then the first."""
+        """The place of the best; of equals the cheaper (for "probability": the one that gains more), then the first."""
         equal = scores >= self.below(best)
         if self.cost is not None or (self.name == "probability" and not self.plain):
             key = g if self.name == "probability" else -self.cost[items]

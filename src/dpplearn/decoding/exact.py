@@ -18,7 +18,7 @@ from dpplearn.decoding.limits import NO_ITEMS, Bound, Limits, check_budget, chec
 from dpplearn.decoding.local import improve
 from dpplearn.decoding.selection import Selection
 from dpplearn.decoding.tilt import fill_tilt
-from dpplearn.process import impossible, remaining
+from dpplearn.process import impossible
 
 MEMORY = 2**30  # bytes for one conditional kernel per depth
 STEP = 30_000_000  # work between two looks at the clock, in entries touched: some ten milliseconds
@@ -111,7 +111,7 @@ def branch_and_bound(
     """Best set, gap and number of nodes, starting from a feasible set and until the clock shows `end`."""
     from dpplearn.decoding._loops import LEAST, Nodes, open_node, search
 
-    rest = remaining(candidates.n, limits.include, limits.exclude)
+    rest = np.flatnonzero(limits.free)
     base = logdet(candidates.L[np.ix_(limits.include, limits.include)])
     if base == -np.inf:
         raise impossible("include", limits.include)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -133,14 +134,47 @@ def check_rule(
 def greedy_run(
     candidates: Candidates, limits: Limits, floor: float, rule: str = "auto", power: float | None = None
 ) -> Run:
+    """A greedy run that has all it must have of each group; else an error that says which group it lacks."""
+    run = best_run(candidates, limits, floor, rule, power)
+    if limits.quota is None or limits.quota.owed(run.items) == 0:
+        return run
+    run = owed_first(candidates, limits, floor, rule, power)
+    short = limits.quota.unmet(run.items)
+    if short:
+        raise ValueError(
+            f"greedy choice cannot meet min_per_group for group {short[0]!r}: its items are linear combinations of others "
+            "that are chosen. Pass nugget=1e-6, which leaves every item a little of its own."
+        )
+    return run
+
+
+def owed_first(candidates: Candidates, limits: Limits, floor: float, rule: str, power: float | None) -> Run:
+    """A run that first takes what groups must have, while there are independent items, and then goes on."""
+    quota = limits.quota
+    assert quota is not None
+    owing = quota.counts(limits.include) < quota.need
+    others = np.union1d(limits.exclude, np.flatnonzero(limits.alive & ~owing[quota.group]))
+    size = limits.include.size + quota.owed(limits.include)
+    first = best_run(candidates, replace(limits, exclude=others, k=size), -np.inf, rule, power)
+    return best_run(candidates, replace(limits, include=first.items), floor, rule, power)
+
+
+def best_run(candidates: Candidates, limits: Limits, floor: float, rule: str, power: float | None) -> Run:
     """The most probable of the runs that are to be tried: for "auto" three, which differ in how much costs count."""
     if rule != "auto":
         powers: tuple[float, ...] = (1.0 if power is None else power,)
     else:
         powers = (0.0,) if limits.equal else (0.0, 0.5, 1.0) if power is None else (power,)
     runs = [one_run(candidates, limits, floor, rule, r) for r in powers]
-    # rounded, so that of runs that reach the same set the first counts
-    return runs[0] if len(runs) == 1 else max(runs, key=lambda run: round(sum(map(math.log, run.gains.tolist())), 9))
+    if len(runs) == 1:
+        return runs[0]
+
+    def worth(run: Run) -> tuple[int, float]:
+        """Quotas first; rounded, so that of runs that reach the same set the first counts."""
+        owed = 0 if limits.quota is None else limits.quota.owed(run.items)
+        return -owed, round(sum(map(math.log, run.gains.tolist())), 9)
+
+    return max(runs, key=worth)
 
 
 def one_run(candidates: Candidates, limits: Limits, floor: float, rule: str, power: float) -> Run:
