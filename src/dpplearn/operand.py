@@ -63,7 +63,7 @@ class Rows:
 
     @property
     def n(self) -> int:
-        return self.diag.size
+        return len(self.diag)
 
     def scaled(self, part: Any = slice(None), scale: FloatArray | None = None) -> Features:
         """Rows b_i of B in float64, dense or sparse like the rows."""

@@ -37,7 +37,7 @@ WIDEST = 20_000  # columns for which a square matrix is made
 
 
 class Embedded(NamedTuple):
-    """Items of quality q in the directions of their rows: L_ij = q_i q_j cos(rows_i, rows_j)."""
+    """Items of quality q in the directions of their rows, L_ij = q_i q_j cos(rows_i, rows_j); arrays, or tensors."""
 
     rows: Features
     lengths: FloatArray  # of the rows; one of length 0 is similar to none
@@ -50,17 +50,14 @@ class Embedded(NamedTuple):
         """e^s L(d), of which similarities count for 1 - nugget of what they are."""
         a, b = exponents(diversity)
         b *= 1.0 - nugget
-        power, lengths = quality_power(self.q, a), self.lengths
+        power, there = quality_power(self.q, a), self.lengths > 0.0
         diag = power * power
         if tilt:
             diag, power = np.exp(tilt) * diag, np.exp(tilt / 2) * power
-        own = (1.0 - b) * diag
-        if np.count_nonzero(lengths) == lengths.size:
-            inverse = b**0.5 / lengths
-        else:
-            inverse = np.divide(b**0.5, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)
-            own = np.where(lengths > 0.0, own, diag)
-        return Rows(self.rows, power * inverse, diag, own)
+        own, scale = (1.0 - b) * diag, b**0.5 * power
+        if bool(there.all()):
+            return Rows(self.rows, scale / self.lengths, diag, own)
+        return Rows(self.rows, scale * there / (self.lengths + ~there), diag, own + (diag - own) * ~there)
 
 
 class Given(NamedTuple):
@@ -158,6 +155,10 @@ class Candidates:
         B = to_dense(rows.scaled()) @ root
         diag = np.einsum("ij,ij->i", B, B) + rows.own
         return Candidates(Rows(B, np.ones(len(B)), diag, rows.own), 0.5)
+
+    def on_host(self) -> Candidates:
+        """The same in arrays."""
+        return self
 
     @property
     def directions(self) -> int:
@@ -334,9 +335,7 @@ def exponents(diversity: float) -> tuple[float, float]:
 
 def quality_power(q: FloatArray, a: float) -> FloatArray:
     """q^a, where an item without quality never gets any."""
-    if a == 1.0:
-        return q
-    return np.where(q > 0.0, q, 1.0) ** a * (q > 0.0)
+    return q if a == 1.0 else q**a * (q > 0.0)
 
 
 def diversified(L: FloatArray, diversity: float) -> FloatArray:

@@ -22,7 +22,8 @@ from dpplearn.decoding.selection import DiverseSelection, Kept, Selection, Skipp
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
-TENSORS, ON_DEVICE = "dpplearn.torch.selecting:read_tensors", "dpplearn.torch.selecting:on_device"  # with the first
+# imported with the first tensor
+TENSORS, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensors", "host", "on_device"))
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
 KERNELS = ("auto", "linear", "near")
 
@@ -132,7 +133,13 @@ def diversify(
     d, strength = check_diversity(diversity), check_number(scale, "scale")
     check_call(k, budget, decoder, strength, nugget, kernel)
     tensors = is_tensor(embeddings) or is_tensor(scores)
-    rows, lengths, z = (resolve_name(TENSORS) if tensors else read_candidates)(embeddings, scores)
+    kind: type[Candidates] = Candidates
+    if tensors:
+        rows, lengths, z, kind = resolve_name(TENSORS)(embeddings, scores, decoder)
+        host = resolve_name(HOST)
+        cost, include, exclude, groups, given = map(host, (cost, include, exclude, groups, given))
+    else:
+        rows, lengths, z = read_candidates(embeddings, scores)
     known = None
     if given is not None:
         *known, again = read_given(given, rows, lengths)
@@ -142,7 +149,7 @@ def diversify(
     own = (NUGGET if given is not None else 0.0) if nugget is None else nugget
     # above 1/2 the knob is in q, else in S
     embedded = Embedded(rows, lengths, qualities(z, strength, d))
-    candidates = Candidates(embedded, min(d, 0.5), nugget=own, given=known and Given(*known))
+    candidates = kind(embedded, min(d, 0.5), nugget=own, given=known and Given(*known))
     if decoder == "greedy":
         floor = check_share(min_gain) if k == "auto" else None
         linear = kernel == "linear" or (kernel == "auto" and (nugget is not None or size is None))
@@ -156,7 +163,7 @@ def diversify(
     parameters = {"scale": scale, "decoder": decoder, "nugget": candidates.nugget}
     parameters |= {"kernel": "near", "width": candidates.width} if candidates.width else {"kernel": "linear"}
     selection = DiverseSelection.of(chosen, chosen.reason, d, parameters, limits, embedded)
-    return resolve_name(ON_DEVICE)(selection) if tensors else selection
+    return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
 
 
 def check_call(k: Any, budget: Any, decoder: str, scale: float, nugget: Any, kernel: str) -> None:
@@ -234,7 +241,7 @@ class Choice(NamedTuple):
 
 def near_items(candidates: Candidates, limits: Limits) -> Candidates:
     """The same items under a kernel of near items; sparse rows, which have no such kernel, get a nugget instead."""
-    own = candidates.nugget or NUGGET
+    candidates, own = candidates.on_host(), candidates.nugget or NUGGET
     if sparse.issparse(candidates.embedded.rows):
         return replace(candidates, nugget=own)
     return replace(candidates, nugget=own, width=find_width(candidates.embedded, limits.most_items))

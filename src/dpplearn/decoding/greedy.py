@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pkgutil import resolve_name
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import IntArray, check_choice, count_of
+from dpplearn._checks import IntArray, check_choice, count_of, is_tensor
 from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.engine import GreedyRun, Rule, Run
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number
 from dpplearn.decoding.nonsymmetric import greedy_nonsymmetric
 from dpplearn.decoding.selection import Selection
 
+# imported with the first tensor
+READ, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensor_model", "host", "on_device"))
 EVERY = "every candidate is chosen"
 
 
@@ -107,7 +110,13 @@ def greedy_map(
     >>> greedy_map(dpp, cost=[4, 5, 4], budget=3).reason
     'the budget of 3 is below the cheapest candidate, which costs 4'
     """
-    candidates = read_model(dpp, diversity, nonsymmetric=True, nugget=nugget)
+    parts = dpp if isinstance(dpp, tuple) else (dpp,)
+    tensors = any(map(is_tensor, parts))
+    if tensors:
+        candidates = resolve_name(READ)(dpp, diversity, nugget)
+        cost, include, exclude, groups = map(resolve_name(HOST), (cost, include, exclude, groups))
+    else:
+        candidates = read_model(dpp, diversity, nonsymmetric=True, nugget=nugget)
     limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
     rule, power, stop = check_rule(gain, cost_power, stop)
     reason = limits.empty_reason()
@@ -115,7 +124,8 @@ def greedy_map(
         return Selection.nothing(reason, candidates.log_prob)
     only_gains = stop == "no-gain" or (stop is None and not limits.bounded)
     run = greedy_run(candidates, limits, 1.0 if only_gains else -np.inf, rule, power)
-    return as_selection(candidates, limits, run, describe(limits, run))
+    selection = as_selection(candidates, limits, run, describe(limits, run))
+    return resolve_name(ON_DEVICE)(selection, *parts) if tensors else selection
 
 
 def check_rule(

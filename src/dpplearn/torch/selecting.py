@@ -1,6 +1,7 @@
-"""diversify and greedy_map for tensors: the items stay on their device, and so does what is chosen.
+"""diversify and greedy_map for tensors: what is chosen is a tensor on their device.
 
-What may be asked, how runs are compared and what is said of them is that of `dpplearn.decoding`.
+The engine is that of `dpplearn.decoding.greedy`: on a device its products are torch's, and tensors on the CPU are read
+as the arrays that they are.
 """
 
 from __future__ import annotations
@@ -14,83 +15,119 @@ from torch import Tensor
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._loops.records import Run
-from dpplearn._precision import EPS
-from dpplearn.decoding.asked import factor_of
-from dpplearn.decoding.candidates import Candidates, some
-from dpplearn.decoding.diversify import diversify as diversify_arrays
-from dpplearn.decoding.diversity import check_diversity, diversified
-from dpplearn.decoding.embeddings import standardize
-from dpplearn.decoding.greedy import greedy_map as greedy_candidates
-from dpplearn.decoding.limits import Limits, check_limits
-from dpplearn.decoding.past_rank import choose
-from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.skipped import DiverseSelection, Kept, Nearest
-from dpplearn.torch.front import HALF, ROWS, DeviceRows, GreedyRun, KernelGains, RowGains, host
+from dpplearn._precision import EPS, EPS32
+from dpplearn.decoding.candidates import Candidates, Embedded, check_diversity, diversified, read_model
+from dpplearn.decoding.embeddings import read_candidates, some, standardize
+from dpplearn.decoding.gains import Gains, KernelGains, RowGains
+from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Selection
+from dpplearn.dpp import DPP
 from dpplearn.torch.likelihood import log_prob
+
+ROWS = 2**17  # rows that are float64 at a time
+HALF = (torch.float16, torch.bfloat16)
+
+
+def host(x: Any) -> Any:
+    """A tensor as an array; anything else as it is."""
+    if not isinstance(x, Tensor):
+        return x
+    x = x.detach()
+    return (x.float() if x.dtype == torch.bfloat16 else x).cpu().numpy()
+
+
+class TensorOps:
+    """What `dpplearn.decoding.gains.ArrayOps` does, on a device."""
+
+    start = 2**14  # items in a block: a device has time for many
+
+    log = staticmethod(torch.log)
+    where = staticmethod(lambda mask: torch.nonzero(mask).flatten())
+    first = staticmethod(lambda mask: int(mask.int().argmax()))
+    double = staticmethod(lambda x: x.double())
+    host = staticmethod(host)
+    smaller = staticmethod(torch.minimum)
+    choose = staticmethod(torch.where)
+
+    @staticmethod
+    def put(x: FloatArray, like: Tensor) -> Tensor:
+        return torch.as_tensor(x, device=like.device)
+
+    @staticmethod
+    def all_items(n: int, like: Tensor) -> Tensor:
+        return torch.arange(n, device=like.device)
+
+    @staticmethod
+    def largest(x: Tensor, m: int) -> float:
+        return float(torch.topk(x, m).values[-1])
+
+    @staticmethod
+    def precision(rows: Tensor) -> float:
+        return EPS if rows.dtype == torch.float64 else EPS32
+
+    @staticmethod
+    def explained(rows: Tensor, U: Tensor) -> Tensor:
+        """Half-precision rows meet u as u = high + low."""
+        high = U.to(rows.dtype)
+        W = torch.cat([high, (U - high.double()).to(rows.dtype)]) if rows.dtype in HALF else high
+        W = torch.nn.functional.pad(W, (0, 0, 0, -len(W) % 8)).mT.contiguous()  # columns that the library likes
+        X = rows @ W
+        X = X.float() if rows.dtype in HALF else X
+        X = X[:, : len(U)] + X[:, len(U) : 2 * len(U)] if rows.dtype in HALF else X[:, : len(U)]
+        return torch.linalg.vector_norm(X, dim=1).double()
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceCandidates(Candidates):
-    """The candidates of a decoder, on a device; greedy_run is what the decoders of `dpplearn.decoding` ask for."""
+class TensorCandidates(Candidates):
+    """Candidates on a device: rows with qualities, or a kernel (n, n)."""
 
-    model: Any  # DeviceRows, or a kernel
-    here = False
+    model: Any  # Embedded, of tensors; or a kernel
+
+    def gains(self, k: int) -> Gains | None:
+        if isinstance(self.model, Tensor):
+            return KernelGains(self.kernel, k, TensorOps)
+        rows = self.embedded.operand(self.diversity, self.tilt, self.nugget)
+        P = None if self.given is None else self.given.left(self.share)
+        return RowGains(rows.rows, rows.scale, rows.diag, rows.own, k, P, TensorOps)
 
     @property
     def n(self) -> int:
-        return len(self.diag)
-
-    @cached_property
-    def operand(self) -> Any:
-        return None
-
-    @cached_property
-    def directed(self) -> Any:
-        return self.model
+        return len(self.model if isinstance(self.model, Tensor) else self.model.q)
 
     @cached_property
     def diag(self) -> FloatArray:
-        diag = self.model.parts(self.diversity)[1] if isinstance(self.model, DeviceRows) else self.kernel.diagonal()
-        return np.asarray(host(diag.double()))
+        rows = self.kernel.diagonal() if isinstance(self.model, Tensor) else self.embedded.operand(self.diversity).diag
+        return np.asarray(host(rows.double()))
+
+    def on_host(self) -> Candidates:
+        embedded = Embedded(*(host(x) for x in self.embedded))
+        return Candidates(embedded, self.diversity, self.tilt, self.nugget, self.given, self.width)
 
     @cached_property
     def kernel(self) -> Tensor:
         """L(d)."""
-        L: Tensor = self.model.detach()
+        L: Tensor = self.model.double()
         if self.diversity == 0.5:
             return L
-        return torch.as_tensor(diversified(host(L.double()), self.diversity), device=L.device)
+        return torch.as_tensor(diversified(host(L), self.diversity), device=L.device)
 
     def log_prob(self, subset: IntArray) -> float:
         """log P(Y) under the model as it was given; of rows from the d x d matrix."""
-        Y = torch.as_tensor(np.array(subset), device=(self.model.rows if self._rows else self.model).device)
-        if not self._rows:
-            mask = torch.zeros(len(self.model), dtype=torch.bool, device=Y.device).index_fill_(0, Y, True)
+        if isinstance(self.model, Tensor):
+            Y = torch.as_tensor(np.array(subset), device=self.model.device)
+            mask = torch.zeros(self.n, dtype=torch.bool, device=Y.device).index_fill_(0, Y, True)
             return float(log_prob(self.model.double(), mask))
-        scale, diag, own = self.model.parts(0.5)
-        rows = self.model.rows
-        C = torch.eye(rows.shape[1], dtype=torch.float64, device=rows.device)
-        for low in range(0, len(rows), ROWS // 8):
-            part = slice(low, low + ROWS // 8)
-            B = (scale[part] / torch.sqrt(1.0 + own[part])).unsqueeze(-1) * rows[part].double()
+        rows = self.embedded.operand(nugget=self.nugget)
+        Y = torch.as_tensor(np.array(subset), device=rows.diag.device)
+        C = torch.eye(rows.rows.shape[1], dtype=torch.float64, device=Y.device)
+        scale = rows.scale / torch.sqrt(1.0 + rows.own)
+        for low in range(0, self.n, ROWS):
+            part = slice(low, low + ROWS)
+            B = scale[part].unsqueeze(-1) * rows.rows[part].double()
             C += B.mT @ B
-        B = scale[Y].unsqueeze(-1) * rows[Y].double()
-        L_Y = (B @ B.mT).diagonal_scatter(diag[Y])
-        sign, value = torch.linalg.slogdet(L_Y)
-        log_z = torch.linalg.slogdet(C)[1] + torch.log1p(own).sum()
+        B = rows.scale[Y].unsqueeze(-1) * rows.rows[Y].double()
+        sign, value = torch.linalg.slogdet((B @ B.mT).diagonal_scatter(rows.diag[Y]))
+        log_z = torch.linalg.slogdet(C)[1] + torch.log1p(rows.own).sum()
         return float(value - log_z) if float(sign) > 0 else -np.inf
-
-    @property
-    def _rows(self) -> bool:
-        return isinstance(self.model, DeviceRows)
-
-    def greedy_run(self, limits: Limits, rule: int, power: float, floor: float) -> Run:
-        """One greedy pass, as `dpplearn.decoding.greedy.greedy_run` makes it of arrays."""
-        gains: Any = (
-            RowGains(self.model, self.diversity, limits.k) if self._rows else KernelGains(self.kernel, limits.k)
-        )
-        return GreedyRun(gains, limits, rule, power, floor).run()
 
 
 class OnDevice:
@@ -123,11 +160,6 @@ class TensorSelection(OnDevice, Selection):
 class TensorDiverseSelection(OnDevice, DiverseSelection):
     """What `diversify` chose of tensors: subset, gains and nearest are tensors on their device."""
 
-    @property
-    def selection_scores(self) -> Any:
-        """exp(gains)."""
-        return self.gains.exp()
-
     @cached_property
     def nearest(self) -> Any:
         """The chosen item most similar to each candidate."""
@@ -157,14 +189,15 @@ class TensorDiverseSelection(OnDevice, DiverseSelection):
 
     def _nearest(self, among: Any) -> Nearest:
         model: Any = self.candidates
-        rows = model.rows if among is None else model.rows[among]
-        lengths = (model.lengths if among is None else model.lengths[among]).clamp(min=1e-300)
+        all_rows, all_lengths = (torch.as_tensor(x, device=self.subset.device) for x in (model.rows, model.lengths))
+        rows = all_rows if among is None else all_rows[among]
+        lengths = (all_lengths if among is None else all_lengths[among]).clamp(min=1e-300)
         n, subset = len(rows), self.subset
         items = torch.full((n,), -1, device=rows.device)
         similarity = torch.zeros(n, dtype=torch.float64, device=rows.device)
         if len(subset) > (among is not None):
             kind = torch.float64 if rows.dtype == torch.float64 else torch.float32
-            chosen = (model.rows[subset].double() / model.lengths[subset].clamp(min=1e-300).unsqueeze(-1)).to(kind)
+            chosen = (all_rows[subset].double() / all_lengths[subset].clamp(min=1e-300).unsqueeze(-1)).to(kind)
             for low in range(0, n, step := max(1, 2**26 // (len(subset) + rows.shape[1]))):
                 part = slice(low, low + step)
                 cosines = rows[part].to(kind) @ chosen.mT
@@ -176,69 +209,80 @@ class TensorDiverseSelection(OnDevice, DiverseSelection):
         return Nearest(items, similarity)
 
 
-def diversify(
-    embeddings: Any, scores: Any, k: Any, budget: Any, cost: Any, d: float, method: str, strength: float, options: Any
-) -> Any:
-    """What `dpplearn.diversify` does with tensors, once it has checked the rest."""
-    device = embeddings.device if isinstance(embeddings, Tensor) else scores.device
-    options = {name: host(x) for name, x in options.items()}
-    cost = host(cost)
-    if method != "greedy" or len(scores) == 0:
-        arrays = embeddings.float() if getattr(embeddings, "dtype", None) in HALF else embeddings
-        found: Any = diversify_arrays(host(arrays), host(scores), k, budget, cost, d, method, scale=strength, **options)
-        directed = found.candidates
-        E = torch.as_tensor(np.asarray(directed.rows), device=device)
-        model = DeviceRows(E, *(torch.as_tensor(x, device=device) for x in (directed.lengths, directed.q)))
-        return on_device(found, device, TensorDiverseSelection, d, found.parameters, found.limits, model)
-    E, s = torch.as_tensor(embeddings, device=device).detach(), torch.as_tensor(scores, device=device).detach()
+def read_tensors(embeddings: Any, scores: Any, decoder: str) -> tuple[Any, Any, Any, type[Candidates]]:
+    """Rows, their lengths and standardized scores, where they are to be read: on a device only by greedy choice."""
+    device = device_of(embeddings, scores)
+    if device.type == "cpu" or decoder != "greedy":
+        return *read_candidates(host(embeddings), host(scores)), Candidates
+    E = torch.as_tensor(embeddings, device=device).detach()
+    rows, lengths = read_rows(E if E.is_floating_point() else E.double(), "embeddings")
+    if scores is None:
+        return rows, lengths, torch.zeros(len(rows), dtype=torch.float64, device=device), TensorCandidates
+    s = torch.as_tensor(scores, device=device).detach()
     s = s.squeeze(-1) if s.ndim == 2 and s.shape[1] == 1 else s
-    if s.ndim != 1 or E.ndim != 2 or len(E) != len(s):
+    if s.shape != lengths.shape:
         raise ValueError(
             "embeddings and scores must have one row and one entry per item: found shapes "
             f"{tuple(E.shape)} and {tuple(s.shape)}."
         )
-    if not bool(torch.isfinite(s).all()):
-        bad = torch.nonzero(~torch.isfinite(s)).flatten().cpu().numpy()
+    bad = host(torch.nonzero(~torch.isfinite(s)).flatten())
+    if bad.size:
         raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not.")
     eps = torch.finfo(s.dtype).eps if s.is_floating_point() else EPS
-    rows, lengths = DeviceRows.read(E if E.is_floating_point() else E.double(), "embeddings")
-    z = standardize(s.double(), eps)
-    q = torch.exp(z * factor_of(z, strength, d)) * 2**0.5
-    candidates = DeviceCandidates(DeviceRows(rows, lengths, q), min(d, 0.5))
-    within = (*(options.get(name, ()) for name in ("include", "exclude")), options.get("exclusive"))
-    limits = check_limits(len(s), cost, budget, k, *within)
-    chosen = choose(candidates, limits, method, cost, budget, k, options)
-    parameters = {"scale": strength, "method": method}
-    return on_device(chosen, device, TensorDiverseSelection, d, parameters, limits, candidates.model)
+    return rows, lengths, standardize(s.double(), eps), TensorCandidates
 
 
-def greedy_map(model: Any, cost: Any, budget: Any, diversity: float, **options: Any) -> Any:
-    """What `dpplearn.decoding.greedy_map` does with a kernel (n, n) or (q, phi) that are tensors."""
+def device_of(*values: Any) -> torch.device:
+    """The device of the first tensor."""
+    return next(x.device for x in values if isinstance(x, Tensor))
+
+
+def read_rows(rows: Tensor, name: str) -> tuple[Tensor, Tensor]:
+    """Rows and their lengths."""
+    if rows.ndim != 2 or 0 in rows.shape or not rows.is_floating_point():
+        raise ValueError(
+            f"{name} must be floating-point rows, one for each item, found {rows.dtype} {tuple(rows.shape)}."
+        )
+    kind = torch.float32 if rows.dtype in HALF else torch.float64
+    lengths = torch.cat([torch.linalg.vector_norm(part, dim=1, dtype=kind) for part in rows.split(2**20)]).double()
+    bad = host(torch.nonzero(~torch.isfinite(lengths)).flatten())
+    if bad.size:
+        raise ValueError(f"{name} must be finite, but rows {some(bad)} are not.")
+    return rows, lengths
+
+
+def read_tensor_model(model: Any, diversity: float, nugget: float) -> Candidates:
+    """The candidates of `greedy_map` from a kernel (n, n) or (q, phi) that are tensors."""
+    if isinstance(model, Tensor) and (model.ndim != 2 or model.shape[0] != model.shape[1]):
+        raise ValueError(
+            f"a kernel must have shape (n, n), found {tuple(model.shape)}. For batches: dpplearn.torch.greedy_map."
+        )
+    parts = (model,) if isinstance(model, Tensor) else model
+    device = device_of(*parts)
+    if device.type == "cpu" or nugget:
+        arrays = tuple(host(x) for x in parts)
+        return read_model(DPP(arrays[0]) if len(arrays) == 1 else arrays, diversity, nugget=nugget)
     d = check_diversity(diversity)
-    if isinstance(model, Tensor):
-        if model.ndim != 2 or model.shape[0] != model.shape[1]:
-            raise ValueError(
-                f"a kernel must have shape (n, n), found {tuple(model.shape)}. For batches: dpplearn.torch.greedy_map."
-            )
-        candidates, device = DeviceCandidates(model, d), model.device
-    else:
-        q, phi = model
-        device = phi.device
-        rows, lengths = DeviceRows.read(phi.detach(), "phi")
-        q = torch.as_tensor(q, dtype=torch.float64, device=device).detach()
-        if q.shape != lengths.shape or not bool(((q >= 0.0) & (q < 1e150)).all()):
-            raise ValueError(f"q must have {len(rows)} entries, none negative and none beyond 1e150.")
-        if bool((lengths <= 0.0).any()):
-            raise ValueError(
-                f"phi must have no zero row, because a direction is needed; row {int(lengths.argmin())} is zero."
-            )
-        candidates = DeviceCandidates(DeviceRows(rows, lengths, q), d)
-    options = {name: host(x) for name, x in options.items()}
-    found = greedy_candidates(candidates, host(cost), budget, diversity=d, **options)
-    return on_device(found, device, TensorSelection)
+    if len(parts) == 1:
+        return TensorCandidates(model.detach(), d)
+    q, phi = model
+    rows, lengths = read_rows(phi.detach(), "phi")
+    q = torch.as_tensor(q, dtype=torch.float64, device=device).detach()
+    if q.shape != lengths.shape or not bool(((q >= 0.0) & (q < 1e150)).all()):
+        raise ValueError(f"q must have {len(rows)} entries, none negative and none beyond 1e150.")
+    if bool((lengths <= 0.0).any()):
+        raise ValueError(
+            f"phi must have no zero row, because a direction is needed; row {int(lengths.argmin())} is zero."
+        )
+    return TensorCandidates(Embedded(rows, lengths, q), d)
 
 
-def on_device(found: Selection, device: torch.device, kind: Any, *more: Any) -> Any:
-    """A selection with its arrays as tensors."""
-    subset, gains = (torch.as_tensor(np.array(x), device=device) for x in (found.subset, found.gains))
-    return kind(subset, found.cost, gains, found.reason, found.log_prob_of, *more)
+def on_device(selection: Any, *values: Any) -> Any:
+    """A selection with its arrays as tensors, on the device of the first tensor among these."""
+    device = device_of(*values)
+    subset, gains = (torch.as_tensor(np.array(x), device=device) for x in (selection.subset, selection.gains))
+    plain = (subset, selection.cost, gains, selection.reason, selection.log_prob_of)
+    if not isinstance(selection, DiverseSelection):
+        return TensorSelection(*plain)
+    more = (selection.diversity, selection.parameters, selection.limits, selection.candidates)
+    return TensorDiverseSelection(*plain, *more)
