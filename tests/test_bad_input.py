@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, Subsets, nearest_psd
+from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, Subsets
 from dpplearn.decoding import exact_map
-from dpplearn.kernels import K_to_L, cosine_similarity, rbf_similarity
+from dpplearn.kernels import K_to_L, cosine_similarity, nearest_psd, rbf_similarity
 
 DPP3 = DPP(np.diag([1.0, 2.0, 3.0]))
 WITH_NAN = np.eye(3)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import dpplearn
-from dpplearn import DPP, KDPP, Estimate, ImplicitDPP, LowRankDPP, NonsymmetricDPP, diversify, mrf, rouge
+from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP, NonsymmetricDPP, diversify, mrf, rouge
 from dpplearn.decoding import consensus, exact_map, greedy_map, sampled_map
+from dpplearn.estimate import Estimate
 from dpplearn.learning import (
     Baskets,
     ConditionalDPP,

@@ -3,7 +3,8 @@ import copy
 import numpy as np
 import pytest
 
-from dpplearn import Estimate, Subsets
+from dpplearn import Subsets
+from dpplearn.estimate import Estimate
 
 
 @pytest.fixture

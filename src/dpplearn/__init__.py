@@ -7,10 +7,7 @@ Determinantal Point Processes" (2011). Start with `DPP`, `LowRankDPP` and `KDPP`
 
 from typing import TYPE_CHECKING, Any
 
-from dpplearn import _moved
-from dpplearn._linalg import nearest_psd
 from dpplearn.dpp import DPP
-from dpplearn.estimate import Estimate
 from dpplearn.implicit import ImplicitDPP
 from dpplearn.kdpp import KDPP
 from dpplearn.lowrank import LowRankDPP
@@ -22,13 +19,11 @@ if TYPE_CHECKING:
     from dpplearn.learning import ConditionalDPP, ItemSet, KernelDPP
 
 __version__ = "0.1.0"
-_moved.install()
 
 __all__ = [
     "DPP",
     "KDPP",
     "ConditionalDPP",
-    "Estimate",
     "ImplicitDPP",
     "ItemSet",
     "KernelDPP",
@@ -36,7 +31,6 @@ __all__ = [
     "NonsymmetricDPP",
     "Subsets",
     "diversify",
-    "nearest_psd",
 ]
 
 # Imported when first asked for: learning brings scikit-learn.

@@ -87,16 +87,6 @@ def check_vector(x: ArrayLike, name: str, n: int, *, low: float | None = None) -
     return v
 
 
-def one_of(**given: Any) -> Any:
-    """The value of the one name that was given, of several for the same thing."""
-    found = [name for name, value in given.items() if value is not None]
-    if len(found) != 1:
-        raise TypeError(
-            f"Give one of {' and '.join(given)}, two names of the same; found {' and '.join(found) or 'none'}."
-        )
-    return given[found[0]]
-
-
 def check_quality(q: ArrayLike, n: int) -> FloatArray:
     """Qualities that are not negative, and small enough for q_i S_ij q_j to be floats."""
     q = check_vector(q, "q", n, low=0.0)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, Items, check_quality, check_square, one_of, read_only, row_lengths
+from dpplearn._checks import FloatArray, IntArray, Items, check_quality, check_square, read_only, row_lengths
 from dpplearn._linalg import (
     SMALL,
     Factor,
@@ -108,10 +108,8 @@ class DPP(Determinantal):
         return cls._of(None, kernel, np.arange(len(kernel)))
 
     @classmethod
-    def from_quality(cls, q: ArrayLike, S: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> Self:
+    def from_quality(cls, q: ArrayLike, S: ArrayLike) -> Self:
         """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1.
-
-        `similarity` is another name of `S`.
 
         Examples
         --------
@@ -119,7 +117,7 @@ class DPP(Determinantal):
         array([[4., 1.],
                [1., 1.]])
         """
-        S = check_similarity(one_of(S=S, similarity=similarity))
+        S = check_similarity(S)
         return cls._of_quality(check_quality(q, len(S)), S)
 
     @classmethod

@@ -8,9 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_array, check_directions, check_quality, check_rho, one_of
-from dpplearn._linalg import check_kernel, check_similarity, eigh_psd, factor_kernel, spectrum, to_dense, with_constant
+from dpplearn._checks import FloatArray, check_array, check_directions, check_quality, check_rho
+from dpplearn._linalg import (
+    check_kernel,
+    check_similarity,
+    eigh_psd,
+    factor_kernel,
+    nearest_psd,
+    spectrum,
+    to_dense,
+    with_constant,
+)
 from dpplearn._precision import rounding
+
+__all__ = ["K_to_L", "L_to_K", "cosine_similarity", "from_quality", "nearest_psd", "rbf_similarity"]
 
 
 def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rho: float = 0.0) -> FloatArray:
@@ -51,9 +62,9 @@ def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:
     return np.exp(-cdist(X / unit, X / unit, "sqeuclidean") * (min(unit / float(length_scale), 1e150) ** 2 / 2))
 
 
-def from_quality(q: ArrayLike, S: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> FloatArray:
-    """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1 (either name)."""
-    S = check_similarity(one_of(S=S, similarity=similarity))
+def from_quality(q: ArrayLike, S: ArrayLike) -> FloatArray:
+    """L_ij = q_i S_ij q_j, equation (8): quality q_i >= 0 of each item, similarity S with S_ii = 1."""
+    S = check_similarity(S)
     q = check_quality(q, len(S))
     return np.asarray(q[:, None] * S * q)
 

@@ -59,7 +59,7 @@ def check_minors(L: FloatArray, tol: float, *, everything: bool) -> None:
         least = linalg.eigvalsh(L / 2 + L.T / 2, subset_by_index=[0, 0], check_finite=False)[0]
         raise ValueError(
             f"L must have principal minors >= 0. It has if its symmetric part (L + L.T) / 2 is positive semidefinite, "
-            f"but that has eigenvalue {least:.3g}, and the 2^{n} minors are too many to look at. Pass nearest_psd(L) "
+            f"but that has eigenvalue {least:.3g}, and the 2^{n} minors are too many to look at. Pass dpplearn.kernels.nearest_psd(L) "
             "+ (L - L.T) / 2; or, if you know them to be >= 0, from_kernel(L, check=False)."
         )
     for k in range(3, n + 1):
@@ -75,5 +75,5 @@ def check_minors(L: FloatArray, tol: float, *, everything: bool) -> None:
 def negative_minor(value: float, subset: list[int]) -> ValueError:
     return ValueError(
         f"L must have principal minors >= 0, but det(L_Y) is {value:.3g} for Y = {subset}. A kernel whose symmetric "
-        "part is positive semidefinite has none below 0: pass nearest_psd(L) + (L - L.T) / 2."
+        "part is positive semidefinite has none below 0: pass dpplearn.kernels.nearest_psd(L) + (L - L.T) / 2."
     )

@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from dpplearn.decoding.diversity import diversified
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -13,7 +14,6 @@ from brute_decoding import best_set, clipped_f1, feasible, kernel, log_minor, ra
 from dpplearn import DPP, LowRankDPP, Subsets
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map
 from dpplearn.decoding.candidates import read_model
-from dpplearn.decoding.diversity import diversified
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.tilt import expected_cost, fill_tilt, find_tilt
 

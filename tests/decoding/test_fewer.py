@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from dpplearn.decoding.fewer import could_take
 
 from dpplearn import ConditionalDPP, ItemSet, diversify
-from dpplearn.decoding.fewer import could_take
 from dpplearn.decoding.limits import check_limits
 
 SAID = "of the 9 items asked for, though more would fit"

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from dpplearn.decoding.lazy import as_features, begin
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -16,7 +17,6 @@ from dpplearn import DPP, LowRankDPP
 from dpplearn._loops.lazy import NEAR
 from dpplearn.decoding import Selection, greedy_map
 from dpplearn.decoding.candidates import read_model
-from dpplearn.decoding.lazy import as_features, begin
 
 FORMS = {
     "kernel": lambda q, phi: DPP(kernel(q, phi)),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dpplearn.decoding.asked import Asked, Each
 
 from dpplearn import diversify
 from dpplearn._run.progress import Progress
 from dpplearn.decoding import rounds
-from dpplearn.decoding.asked import Asked, Each
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("distributed")

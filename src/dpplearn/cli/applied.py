@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, row_lengths
+from dpplearn._checks import FloatArray, IntArray
 from dpplearn.cli.items import Items
-from dpplearn.decoding.asked import check_groups, greedy
-from dpplearn.decoding.candidates import Candidates, Directed
-from dpplearn.decoding.diversify import DiverseSelection
+from dpplearn.decoding.candidates import Embedded
 from dpplearn.decoding.limits import check_limits
-from dpplearn.decoding.selection import Selection
+from dpplearn.decoding.selection import DiverseSelection, Selection
 from dpplearn.learning.columns import Column
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
@@ -80,13 +77,13 @@ def apply_model(
     items: Items,
     embedding: str | None,
     costs: FloatArray | None,
-    method: str,
+    decoder: str,
     per_group: Mapping[str, Any] = {},  # read only
     **options: Any,
 ) -> Applied:
     """Choose by the model in a file: numbers and categories are read as they were in training.
 
-    `per_group` has the groups of `diversify` and their limits, which the greedy choice keeps.
+    `per_group` has the groups of `diversify` and their limits.
     """
     from dpplearn.learning import ConditionalDPP
 
@@ -100,23 +97,16 @@ def apply_model(
 
     rows, log_q = model.similarity_.rows(x), model.quality_.log_q(x)
     assert rows is not None  # these item sets have features
-    q, limits = np.exp(log_q), check_limits(x.n, costs, options.get("budget"), options.get("k"), (), ())
-    groups, most, least = (per_group.get(name) for name in ("groups", "max_per_group", "min_per_group"))
-    limited = most is not None or least is not None
-    if limited:
-        if method != "greedy":
-            raise ValueError(f"Limits of groups are for --method greedy, found {method}.")
-        limits = replace(limits, groups=check_groups(groups, most, least, limits))
+    q = np.exp(log_q)
+    limits = check_limits(x.n, costs, options.get("budget"), options.get("k"), **per_group)
 
     def choose(diversity: float) -> Selection:
-        if not limited:
-            return model.decode(x, decoder=method, **options | {"diversity": diversity})
-        lengths, own = row_lengths(rows), float(model.similarity_.own)
-        return greedy(Candidates(Directed(rows, lengths, q), diversity, nugget=own), limits, None, False)[0]
+        return model.decode(x, decoder=decoder, **per_group, **options | {"diversity": diversity})
 
-    found = choose(options["diversity"])
-    directed = Directed(rows, np.ones(x.n), q)  # rows rows^T is what S says of two items: not their cosine
-    chosen = DiverseSelection.of(found, found.reason, options["diversity"], {"method": method}, limits, directed)
+    selection = choose(options["diversity"])
+    embedded = Embedded(rows, np.ones(x.n), q)  # rows rows^T is what S says of two items: not their cosine
+    parameters = {"decoder": decoder}
+    chosen = DiverseSelection.of(selection, selection.reason, options["diversity"], parameters, limits, embedded)
     names = list(model.quality_.names)
     fields = fields_of(names, [] if model.encoding_ is None else [one.name for one in model.encoding_.features])
     return Applied(chosen, x, model.quality_.contributions(x), Relative(model, x, fields), choose, 2.0 * log_q)

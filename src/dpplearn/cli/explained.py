@@ -9,7 +9,7 @@ import numpy as np
 
 from dpplearn.cli.applied import Applied
 from dpplearn.cli.items import Items
-from dpplearn.decoding.diversify import DiverseSelection, Kept, Skipped
+from dpplearn.decoding.selection import DiverseSelection, Kept, Skipped
 
 ALIKE = 0.5  # the cosine from which two items that were kept are worth a word
 

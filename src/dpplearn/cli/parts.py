@@ -10,7 +10,7 @@ import numpy as np
 from dpplearn._holders import read_groups
 from dpplearn.cli.items import Items
 from dpplearn.cli.parquet import ParquetItems
-from dpplearn.decoding.rounds import Part, read_array
+from dpplearn.decoding.dask import Part, read_array
 
 BYTES = 2**28  # of embeddings in a part, about
 FEWEST, SMALLEST = 8, 20_000  # parts, unless they would have fewer rows than this

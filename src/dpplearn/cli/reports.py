@@ -12,7 +12,7 @@ import numpy as np
 
 from dpplearn._io.atomic import replace_file
 from dpplearn.cli.items import Items
-from dpplearn.decoding.diversify import DiverseSelection
+from dpplearn.decoding.selection import DiverseSelection
 from dpplearn.plots import import_plots
 
 CHOSEN = ("rank", "item", "place", "score", "gain", "share", "nearest", "similarity")

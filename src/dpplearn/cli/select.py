@@ -23,11 +23,9 @@ from dpplearn.cli.options import DECODERS_HELP, DIVERSITY, ENCODER, DecoderName,
 from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.cli.parts import parts_of
 from dpplearn.cli.reports import check_report, write_report
-from dpplearn.decoding.asked import Asked, Each, check_asked
-from dpplearn.decoding.diversify import diversify
-from dpplearn.decoding.nearby import KERNELS
+from dpplearn.decoding.dask import choose_in_parts
+from dpplearn.decoding.diversify import KERNELS, diversify
 from dpplearn.decoding.registry import DECODERS
-from dpplearn.decoding.rounds import in_rounds
 
 SCORES = ("score", "scores")
 
@@ -58,22 +56,28 @@ SCORES = ("score", "scores")
     "--k",
     type=Size(0),
     metavar="N",
-    help="Number of items (at most, unless --method is greedy); auto: while one adds --share of the first.",
+    help="Number of items (at most, unless --decoder is greedy); auto: while one adds --min-gain of the first.",
 )
-@click.option("--share", type=float, default=0.01, show_default=True, help="Of what the first item adds, for -k auto.")
 @click.option(
-    "--kernel", type=click.Choice(KERNELS), default="linear", show_default=True, help="How items are compared."
+    "--min-gain", type=float, default=0.01, show_default=True, help="Of what the first item adds, for -k auto."
 )
-@click.option("--bandwidth", type=float, metavar="X", help="Of --kernel rbf and local.  [default: from the items]")
-@click.option("--nugget", type=float, metavar="X", help="Of each item that is its own.  [default: 1e-6 past the rank]")
+@click.option(
+    "--kernel",
+    type=click.Choice(KERNELS),
+    default="auto",
+    show_default=True,
+    help="How items are compared: linear by direction, near also beyond their directions; auto is near where k is.",
+)
+@click.option("--nugget", type=float, metavar="X", help="Of each item that is its own.  [default: 0]")
 @click.option("--group", metavar="FIELD", help="Source, class or language of an item.")
 @click.option("--max-per-group", type=WholeNumber(0), metavar="N", help="Largest number of items of a group.")
 @click.option("--min-per-group", type=WholeNumber(0), metavar="N", help="Smallest number of items of a group.")
+@click.option("--backfill", is_flag=True, help="Once no group has room, go on beyond --max-per-group, best first.")
 @click.option("--id", "id_", metavar="FIELD", help="Name of an item, for --explain; no two may have the same.")
 @click.option("--title", metavar="FIELD", help="Title of an item, for --explain.")
 @DIVERSITY
 @click.option(
-    "--method", type=DecoderName(), metavar="NAME", default="greedy", show_default=True, help=f"{DECODERS_HELP}."
+    "--decoder", type=DecoderName(), metavar="NAME", default="greedy", show_default=True, help=f"{DECODERS_HELP}."
 )
 @click.option(
     "--explain", is_flag=True, help="Say what each item that was kept is most like, and why the others were skipped."
@@ -106,7 +110,7 @@ SCORES = ("score", "scores")
 )
 @click.option("--jobs", type=WholeNumber(1), metavar="N", help="Processes of --backend dask.  [default: all cores]")
 @click.option(
-    "--resume",
+    "--work",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
     help="Where --backend dask keeps what each part gave, and finds it again.",
@@ -124,17 +128,17 @@ def command(
     cost: str | None,
     budget: float | None,
     k: int | str | None,
-    share: float,
+    min_gain: float,
     kernel: str,
-    bandwidth: float | None,
     nugget: float | None,
     group: str | None,
     max_per_group: int | None,
     min_per_group: int | None,
+    backfill: bool,
     id_: str | None,
     title: str | None,
     diversity: float,
-    method: str,
+    decoder: str,
     explain: bool,
     lines: int,
     out: Path | None,
@@ -142,7 +146,7 @@ def command(
     report: Path | None,
     backend: str,
     jobs: int | None,
-    resume: Path | None,
+    work: Path | None,
     encoding: str,
 ) -> None:
     """Choose from ITEMS those that score high and differ from each other.
@@ -157,9 +161,9 @@ def command(
     if model is not None and (score is not None or text is not None):
         raise click.UsageError("--model says what counts: leave --score and --text out.")
     if model is not None:
-        others = {"--nugget": nugget, "--bandwidth": bandwidth, "--encoder": encoder, "--dimensions": dimensions}
+        others = {"--nugget": nugget, "--encoder": encoder, "--dimensions": dimensions}
         given_too = [name for name, value in others.items() if value is not None]
-        given_too += ["--kernel"] * (kernel != "linear") + ["--backend dask"] * (backend == "dask")
+        given_too += ["--kernel"] * (kernel != "auto") + ["--backend dask"] * (backend == "dask")
         if k == "auto":
             raise click.UsageError("With --model, leave -k auto out: items are then taken while they add something.")
         if given_too:
@@ -172,8 +176,8 @@ def command(
         raise click.UsageError(
             "--budget needs --cost FIELD, what each item takes of it. For a number of items, give -k."
         )
-    if backend == "here" and (jobs is not None or resume is not None):
-        raise click.UsageError("--jobs and --resume are for --backend dask.")
+    if backend == "here" and (jobs is not None or work is not None):
+        raise click.UsageError("--jobs and --work are for --backend dask.")
     with usage_errors():
         wanted = None if out is None else format_to_write(out, as_json)
     check_out(out)
@@ -188,35 +192,35 @@ def command(
     names = labels(found, id_, title)
     costs = None if cost is None else read_costs(found, cost)
     options: dict[str, Any] = {"k": k, "budget": budget, "diversity": diversity}
-    options |= {"rng": 0} if DECODERS[method].random else {}  # the same items, the same answer
+    options |= {"rng": 0} if DECODERS[decoder].random else {}  # the same items, the same answer
     groups = None if group is None else found.groups(group)
     per_group: dict[str, Any] = {"groups": groups, "max_per_group": max_per_group, "min_per_group": min_per_group}
-    limits: dict[str, Any] = {"nugget": nugget, "share": share, "kernel": kernel, "bandwidth": bandwidth, **per_group}
+    limits: dict[str, Any] = {"nugget": nugget, "min_gain": min_gain, "kernel": kernel, "backfill": backfill}
+    limits |= per_group
     applied = None
     scores = None if model is not None else read_scores(found, score)
     if model is not None and found.records:
-        applied = apply_model(model, found, embedding, costs, method, per_group, **options)
-        if method == "sampled" and not len(applied.chosen):  # no sample was small enough: draw smaller ones
-            applied = apply_model(model, found, embedding, costs, method, per_group, tilt=True, **options)
+        applied = apply_model(model, found, embedding, costs, decoder, per_group, **options)
+        if decoder == "sampled" and not len(applied.chosen):  # no sample was small enough: draw smaller ones
+            applied = apply_model(model, found, embedding, costs, decoder, per_group, tilt=True, **options)
         chosen, scores = applied.chosen, applied.scores
     elif backend == "dask":
         parts, columns = parts_of(items, found, field(found, embedding, EMBEDDINGS) or EMBEDDINGS[0])
-        each = Each(costs, groups=limits.pop("groups"))
-        asked = check_asked(Asked(k, budget, diversity, method, 1.0, options={}, **limits))
+        call = {"cost": costs, "decoder": decoder, **options, **limits}
         with bars() as show:
             try:
-                chosen = in_rounds(parts, columns, scores, asked, each, n_jobs=jobs, resume=resume, progress=show)
+                chosen = choose_in_parts(parts, columns, scores, n_jobs=jobs, work=work, progress=show, **call)
             except ValueError as error:
                 raise ValueError(f"{found.name}: {error}") from None
     else:
         made = encoder is not None or dimensions is not None  # of texts, though the file may have embeddings
-        dense = kernel != "linear"
+        dense = kernel == "near"
         vectors = read_vectors(found, embedding, text, made, lambda texts: embed(texts, encoder, dimensions, dense))
         if scores is None:
             scores = read_scores(found, score)
-        chosen = diversify(vectors, scores, cost=costs, method=method, **options, **limits)
-        if method == "sampled" and found.records and not len(chosen):
-            chosen = diversify(vectors, scores, cost=costs, method=method, tilt=True, **options, **limits)
+        chosen = diversify(vectors, scores, cost=costs, decoder=decoder, **options, **limits)
+        if decoder == "sampled" and found.records and not len(chosen):
+            chosen = diversify(vectors, scores, cost=costs, decoder=decoder, tilt=True, **options, **limits)
     if as_json:
         output = (json.dumps(as_record(found, chosen, explain, applied), indent=2, ensure_ascii=False) + "\n").encode()
     else:

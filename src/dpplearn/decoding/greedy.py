@@ -152,8 +152,8 @@ def greedy_run(
     short = limits.quota.unmet(run.items)
     if short:
         raise ValueError(
-            f"greedy choice cannot meet min_per_group for group {short[0]!r}: its items are linear combinations of others "
-            "that are chosen. Pass nugget=1e-6, which leaves every item a little of its own."
+            f"greedy choice cannot meet min_per_group for group {short[0]!r}: its items are linear combinations of "
+            "others that are chosen. Pass nugget=1e-6, which leaves every item a little of its own."
         )
     return run
 

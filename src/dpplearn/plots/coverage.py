@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from dpplearn.decoding.diversify import DiverseSelection
+from dpplearn.decoding.selection import DiverseSelection
 from dpplearn.plots.style import BLUE, VERMILION, legend_above, style
 
 MOST = 12  # groups that are shown, the largest first

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from dpplearn.decoding.registry import ALIASES
 from dpplearn.web.given_budget import GivenBudget
 
 
@@ -44,9 +43,6 @@ else:  # names that are known when this runs, so that the schema lists them
     DecoderName = Literal[tuple(DECODERS)]
     OrderName = Literal[tuple(ORDERS)]
 
-GivenDecoder = Annotated[
-    DecoderName, BeforeValidator(lambda name: ALIASES.get(name, name) if isinstance(name, str) else name)
-]
 Label = Annotated[str, StringConstraints(max_length=200)]
 SentenceId = Annotated[int, Field(ge=0, le=1_000_000)]
 Marginal = Annotated[
@@ -114,7 +110,7 @@ class Options(Strict):
         None, description="Of the budget; that of `defaults` if none is given, usually words."
     )
     diversity: float = Field(0.5, ge=0, le=1, description="0: quality alone, 1: variety alone, 0.5: as learned.")
-    decoder: GivenDecoder | None = Field(None, description="How the set is found; by default as the model has it.")
+    decoder: DecoderName | None = Field(None, description="How the set is found; by default as the model has it.")
     about: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
         None, description="A question, or a few words: what the summary is to be about."
     )
