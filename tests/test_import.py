@@ -3,10 +3,8 @@
 import os
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
-from dpplearn._moved import MOVED
 
 import dpplearn
 
@@ -45,15 +43,3 @@ def test_public_names():
     for name in dpplearn.__all__:
         assert getattr(dpplearn, name).__doc__, name
     assert {"DPP", "KDPP", "LowRankDPP", "Subsets"} <= set(dpplearn.__all__)
-
-
-@pytest.mark.parametrize("old", MOVED)
-def test_modules_that_moved_are_found_under_both_names(old):
-    new = import_module(f"dpplearn.{MOVED[old]}")
-    assert import_module(f"dpplearn.{old}") is new
-    assert new.__name__ == new.__spec__.name == f"dpplearn.{MOVED[old]}"
-
-
-def test_other_modules_are_still_not_found():
-    with pytest.raises(ModuleNotFoundError, match=r"summarize\.nothing"):
-        import_module("dpplearn.summarize.nothing")

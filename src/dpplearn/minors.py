@@ -59,8 +59,9 @@ def check_minors(L: FloatArray, tol: float, *, everything: bool) -> None:
         least = linalg.eigvalsh(L / 2 + L.T / 2, subset_by_index=[0, 0], check_finite=False)[0]
         raise ValueError(
             f"L must have principal minors >= 0. It has if its symmetric part (L + L.T) / 2 is positive semidefinite, "
-            f"but that has eigenvalue {least:.3g}, and the 2^{n} minors are too many to look at. Pass dpplearn.kernels.nearest_psd(L) "
-            "+ (L - L.T) / 2; or, if you know them to be >= 0, from_kernel(L, check=False)."
+            f"but that has eigenvalue {least:.3g}, and the 2^{n} minors are too many to look at. Pass "
+            "dpplearn.kernels.nearest_psd(L) + (L - L.T) / 2; or, if you know them to be >= 0, "
+            "from_kernel(L, check=False)."
         )
     for k in range(3, n + 1):
         sets = np.array(list(combinations(range(n), k)))

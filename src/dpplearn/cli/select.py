@@ -24,7 +24,7 @@ from dpplearn.cli.parquet import need_pyarrow
 from dpplearn.cli.parts import parts_of
 from dpplearn.cli.reports import check_report, write_report
 from dpplearn.decoding.dask import choose_in_parts
-from dpplearn.decoding.diversify import KERNELS, diversify
+from dpplearn.decoding.diversify import KERNELS, Settings, diversify
 from dpplearn.decoding.registry import DECODERS
 
 SCORES = ("score", "scores")
@@ -206,10 +206,13 @@ def command(
         chosen, scores = applied.chosen, applied.scores
     elif backend == "dask":
         parts, columns = parts_of(items, found, field(found, embedding, EMBEDDINGS) or EMBEDDINGS[0])
-        call = {"cost": costs, "decoder": decoder, **options, **limits}
+        settings = Settings(
+            k, budget, diversity, decoder, 1.0, nugget, min_gain, max_per_group, min_per_group, backfill, kernel
+        )
+        call = {"cost": costs, "groups": groups, "n_jobs": jobs, "work": work}
         with bars() as show:
             try:
-                chosen = choose_in_parts(parts, columns, scores, n_jobs=jobs, work=work, progress=show, **call)
+                chosen = choose_in_parts(parts, columns, scores, settings, progress=show, **call)
             except ValueError as error:
                 raise ValueError(f"{found.name}: {error}") from None
     else:

@@ -126,58 +126,102 @@ def diversify(
     >>> diversify(embeddings, scores, budget=100, cost=[90, 40, 60, 30]).subset
     array([1, 2])
     """
+    settings = check_settings(
+        Settings(k, budget, diversity, decoder, scale, nugget, min_gain, max_per_group, min_per_group, backfill, kernel)
+    )
     if type(embeddings).__module__.partition(".")[0] == "dask":
-        call = {name: value for name, value in locals().items() if name != "options"}
-        answer: DiverseSelection = resolve_name(DASK)(**call, **options)
+        per_item = {"cost": cost, "include": include, "exclude": exclude, "groups": groups}
+        answer: DiverseSelection = resolve_name(DASK)(embeddings, scores, settings, given=given, **per_item, **options)
         return answer
-    d, strength = check_diversity(diversity), check_number(scale, "scale")
-    check_call(k, budget, decoder, strength, nugget, kernel)
     tensors = is_tensor(embeddings) or is_tensor(scores)
     kind: type[Candidates] = Candidates
     if tensors:
         rows, lengths, z, kind = resolve_name(TENSORS)(embeddings, scores, decoder)
-        host = resolve_name(HOST)
-        cost, include, exclude, groups, given = map(host, (cost, include, exclude, groups, given))
+        cost, include, exclude, groups, given = map(resolve_name(HOST), (cost, include, exclude, groups, given))
     else:
         rows, lengths, z = read_candidates(embeddings, scores)
     known = None
     if given is not None:
         *known, again = read_given(given, rows, lengths)
         exclude = np.union1d(exclude, again).astype(np.int64) if again.size else exclude
-    size: Any = None if k == "auto" else k
-    limits = check_limits(len(z), cost, budget, size, include, exclude, groups, max_per_group, min_per_group)
-    own = (NUGGET if given is not None else 0.0) if nugget is None else nugget
-    # above 1/2 the knob is in q, else in S
-    embedded = Embedded(rows, lengths, qualities(z, strength, d))
-    candidates = kind(embedded, min(d, 0.5), nugget=own, given=known and Given(*known))
-    if decoder == "greedy":
-        floor = check_share(min_gain) if k == "auto" else None
-        linear = kernel == "linear" or (kernel == "auto" and (nugget is not None or size is None))
-        choice = Choice(limits, floor, linear, kernel == "near", backfill, *check_rule(**options))
-        chosen, candidates = choice.among(candidates)
-    elif k == "auto" or kernel == "near" or backfill:
-        what = 'k="auto"' if k == "auto" else 'kernel="near"' if kernel == "near" else "backfill"
-        raise ValueError(f'{what} is for decoder="greedy", found {decoder!r}.')
-    else:
-        chosen = run_decoder(decoder, candidates.beside(), limits, **options)
-    parameters = {"scale": scale, "decoder": decoder, "nugget": candidates.nugget}
-    parameters |= {"kernel": "near", "width": candidates.width} if candidates.width else {"kernel": "linear"}
-    selection = DiverseSelection.of(chosen, chosen.reason, d, parameters, limits, embedded)
+    limits = settings.limits(len(z), cost, include, exclude, groups)
+    embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
+    selection = choose_among(embedded, settings, limits, known and Given(*known), kind, **options)
     return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
 
 
-def check_call(k: Any, budget: Any, decoder: str, scale: float, nugget: Any, kernel: str) -> None:
-    """What can be wrong in a call, whatever the items are."""
+class Settings(NamedTuple):
+    """What is asked for, whatever the items are; `diversify` says what each means."""
+
+    k: int | str | None
+    budget: float | None
+    diversity: float
+    decoder: str
+    scale: float
+    nugget: float | None
+    min_gain: float
+    max_per_group: Bound | None
+    min_per_group: Bound | None
+    backfill: bool
+    kernel: str
+    width: float = 0.0  # of a kernel of near items, where it is known
+
+    @property
+    def size(self) -> int | None:
+        return None if isinstance(self.k, str) else self.k
+
+    def limits(self, n: int, cost: Any = None, include: Any = (), exclude: Any = (), groups: Any = None) -> Limits:
+        """The limits of n items."""
+        quotas = (groups, self.max_per_group, self.min_per_group)
+        return check_limits(n, cost, self.budget, self.size, include, exclude, *quotas)
+
+
+def check_settings(settings: Settings) -> Settings:
+    """The same with plain numbers, or what is wrong with them."""
+    k, budget, scale = settings.k, settings.budget, check_number(settings.scale, "scale")
     if isinstance(k, str) and k != "auto":
         raise ValueError(f'k must be a whole number or "auto", found {k!r}.')
     if isinstance(budget, str):
         raise TypeError(f"budget must be a number, found {budget!r}.")
     if not 0.0 <= scale < np.inf:
         raise ValueError(f"scale must be a number that is not negative, found {scale!r}.")
-    if nugget is not None:
-        check_nugget(nugget)
-    check_decoder(decoder)
-    check_choice(kernel, "kernel", KERNELS)
+    if settings.nugget is not None:
+        check_nugget(settings.nugget)
+    check_decoder(settings.decoder)
+    check_choice(settings.kernel, "kernel", KERNELS)
+    if k == "auto":
+        check_share(settings.min_gain, "min_gain")
+    return settings._replace(scale=scale, diversity=check_diversity(settings.diversity))
+
+
+def choose_among(
+    embedded: Embedded,
+    settings: Settings,
+    limits: Limits,
+    given: Given | None = None,
+    kind: type[Candidates] = Candidates,
+    **options: Any,
+) -> DiverseSelection:
+    """The choice among items of known quality."""
+    k, decoder, kernel, nugget = settings.k, settings.decoder, settings.kernel, settings.nugget
+    own = (NUGGET if given is not None else 0.0) if nugget is None else float(nugget)
+    # above 1/2 the knob is in q, else in S
+    candidates = kind(embedded, min(settings.diversity, 0.5), nugget=own, given=given)
+    if decoder == "greedy":
+        least = settings.min_gain if k == "auto" else None
+        linear = kernel == "linear" or (kernel == "auto" and (nugget is not None or settings.size is None))
+        choice = Choice(
+            limits, least, linear, kernel == "near", settings.width, settings.backfill, *check_rule(**options)
+        )
+        chosen, candidates = choice.among(candidates)
+    elif k == "auto" or kernel == "near" or settings.backfill:
+        what = 'k="auto"' if k == "auto" else 'kernel="near"' if kernel == "near" else "backfill"
+        raise ValueError(f'{what} is for decoder="greedy", found {decoder!r}.')
+    else:
+        chosen = run_decoder(decoder, candidates.beside(), limits, **options)
+    parameters = {"scale": settings.scale, "decoder": decoder, "nugget": candidates.nugget}
+    parameters |= {"kernel": "near", "width": candidates.width} if candidates.width else {"kernel": "linear"}
+    return DiverseSelection.of(chosen, chosen.reason, settings.diversity, parameters, limits, embedded)
 
 
 class Choice(NamedTuple):
@@ -187,6 +231,7 @@ class Choice(NamedTuple):
     min_gain: float | None  # of the first, for k="auto"
     linear: bool  # stay with cosines, whatever k is
     near: bool  # near items from the start
+    width: float  # of their kernel, where it is known
     backfill: bool
     rule: str
     power: float | None
@@ -200,10 +245,10 @@ class Choice(NamedTuple):
             return Selection.nothing(reason, candidates.log_prob), candidates
         directions = candidates.directions
         if self.near or (not self.linear and limits.most_items > directions):
-            candidates = near_items(candidates, limits)
+            candidates = near_items(candidates, limits, self.width)
         run = self.run(candidates, limits)
         if not self.linear and not self.near and run.end == End.RANK and not candidates.width:
-            candidates = near_items(candidates, limits)
+            candidates = near_items(candidates, limits, self.width)
             run = self.run(candidates, limits)
         reason = self.describe(candidates, run)
         owed = 0 if limits.quota is None else limits.quota.owed(run.items)
@@ -239,9 +284,9 @@ class Choice(NamedTuple):
         return reason
 
 
-def near_items(candidates: Candidates, limits: Limits) -> Candidates:
+def near_items(candidates: Candidates, limits: Limits, width: float) -> Candidates:
     """The same items under a kernel of near items; sparse rows, which have no such kernel, get a nugget instead."""
     candidates, own = candidates.on_host(), candidates.nugget or NUGGET
     if sparse.issparse(candidates.embedded.rows):
         return replace(candidates, nugget=own)
-    return replace(candidates, nugget=own, width=find_width(candidates.embedded, limits.most_items))
+    return replace(candidates, nugget=own, width=width or find_width(candidates.embedded, limits.most_items))

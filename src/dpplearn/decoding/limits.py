@@ -430,9 +430,9 @@ def check_budget(budget: Any, name: str = "budget") -> float:
     return value
 
 
-def check_share(share: Any) -> float:
+def check_share(share: Any, name: str) -> float:
     """A number between 0 and 1."""
-    value = check_number(share, "share")
+    value = check_number(share, name)
     if not 0.0 < value < 1.0:
-        raise ValueError(f"share must be a number between 0 and 1, found {value}.")
+        raise ValueError(f"{name} must be a number between 0 and 1, found {value}.")
     return value

@@ -1,0 +1,372 @@
+"""Data larger than memory, in two rounds on Dask: candidates of each part where it lies, then one choice among them.
+
+With random parts, each of which gives k candidates, the better of the final choice and the best part has in expectation
+at least (1 - 1/e) / 2 of what any set of k items has (Barbosa et al., 2015), for functions that are monotone and
+submodular; here log det L_Y - k log min_i(nugget q_i^2), whose steps are log gains above that of the smallest.
+With fewer than k from each part, or parts that are not random, nothing is promised: measured, it loses far below 1 %.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from dpplearn._cached import cached_property
+from dpplearn._checks import FloatArray, IntArray, count_of
+from dpplearn._io.sealed import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
+from dpplearn._run.blas import blas_threads
+from dpplearn._run.cluster import cluster_client
+from dpplearn._run.progress import Progress
+from dpplearn.decoding.candidates import Embedded, Given
+from dpplearn.decoding.diversify import Settings, check_settings, choose_among
+from dpplearn.decoding.embeddings import as_unit, qualities, read_features, read_given, read_scores
+from dpplearn.decoding.limits import Limits
+from dpplearn.decoding.near import sample_items, width_of_sample
+from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest
+
+SPARE = 4  # times as many candidates as the parts' share of k
+FEWEST = 1000  # candidates of a part, unless k is less
+COMPARED = 256  # rows of a part by which one that is kept is known to be of the same data
+UNKNOWN = Unknown(
+    "log_prob of a choice in two rounds is not computed, because its normalizer is of all items. log det L_Y is "
+    "gains.sum()."
+)
+
+
+class Part(NamedTuple):
+    """Rows start ... stop-1 of the data, and how a worker gets them: by a call, or as a Delayed of Dask."""
+
+    start: int
+    stop: int
+    load: Callable[..., Any] | None
+    args: tuple[Any, ...]
+    name: str  # tells it from another part or another file, for going on
+
+
+class Picked(NamedTuple):
+    """The candidates of a part: their numbers in the whole, their rows, and a digest of some rows of the part."""
+
+    items: IntArray
+    rows: np.ndarray
+    digest: str
+
+
+class PartTask(NamedTuple):
+    """What a worker is to choose from a part: its items' qualities, costs and groups, numbered as they are there."""
+
+    start: int
+    q: FloatArray
+    settings: Settings
+    cost: FloatArray
+    include: IntArray
+    exclude: IntArray
+    groups: np.ndarray | None
+    given: Given | None
+
+    def limits(self) -> Limits:
+        """Of the items of the part."""
+        return self.settings.limits(self.q.size, self.cost, self.include, self.exclude, self.groups)
+
+
+def read_array(path: str, start: int, stop: int) -> Any:
+    """Some rows of an .npy file, copied, so that the file may go."""
+    return np.load(path, mmap_mode="r", allow_pickle=False)[start:stop].copy()
+
+
+def pick(rows: Any, task: PartTask) -> Picked:
+    """The first round: candidates of one part."""
+    with blas_threads(0, one=True):  # workers share the machine's cores
+        rows, lengths = read_features(rows, "embeddings", task.start)
+        if len(lengths) != task.q.size:
+            raise ValueError(
+                f"embeddings must have one row for each score, but from row {task.start} on there are {len(lengths)} "
+                f"rows for {task.q.size} scores. Were they changed meanwhile?"
+            )
+        local = task._replace(settings=local_settings(task))
+        subset = choose_among(Embedded(rows, lengths, task.q), local.settings, local.limits(), task.given).subset
+        chosen = np.union1d(subset, best_of_groups(task)).astype(np.int64)
+    return Picked(task.start + chosen, np.ascontiguousarray(rows[chosen]), digest_of(rows))
+
+
+def local_settings(task: PartTask) -> Settings:
+    """Limits of groups that are in the part; how many must be chosen is for the whole to say."""
+    most = task.settings.max_per_group
+    if isinstance(most, Mapping):
+        here = set(np.unique(task.groups).tolist())
+        most = {name: bound for name, bound in most.items() if name in here}
+    return task.settings._replace(min_per_group=None, max_per_group=most, backfill=False)
+
+
+def best_of_groups(task: PartTask) -> IntArray:
+    """The best items of each group that must have some, so that the final choice finds enough."""
+    need, groups = task.settings.min_per_group, task.groups
+    if need is None or groups is None:
+        return np.empty(0, np.int64)
+    free = np.ones(task.q.size, np.bool_)
+    free[task.exclude] = False
+    best = []
+    for name in np.unique(groups).tolist():
+        inside = np.flatnonzero((groups == name) & free)
+        most = need.get(name, 0) if isinstance(need, Mapping) else need
+        best.append(inside[np.argsort(-task.q[inside], kind="stable")[:most]])
+    return np.concatenate(best)
+
+
+def digest_of(rows: Any, _: Any = None) -> str:
+    """Of some rows of a part, spread over it."""
+    n = rows.shape[0]
+    places = np.linspace(0, n - 1, min(n, COMPARED)).astype(np.int64)
+    some = sparse.csr_array(rows)[places].toarray() if sparse.issparse(rows) else rows[places]
+    return hashlib.sha256(repr(rows.shape).encode() + np.asarray(some, np.float64).tobytes()).hexdigest()
+
+
+def sample_part(rows: Any, task: tuple[int, list[IntArray]]) -> list[np.ndarray]:
+    """Unit rows of a part, for the width of a kernel of near items: two samples."""
+    start, samples = task
+    rows, lengths = read_features(rows, "embeddings", start)
+    return [as_unit(rows[items], lengths[items]) for items in samples]
+
+
+def on_rows(load: Callable[..., Any], args: tuple[Any, ...], call: Callable[..., Any], task: Any) -> Any:
+    """A call on a part that the worker reads itself: no more than one is in its memory."""
+    return call(load(*args), task)
+
+
+def submit(client: Any, call: Callable[..., Any], parts: Sequence[Part], tasks: Sequence[Any]) -> list[Any]:
+    """Futures of a call on the rows of each part, where they lie."""
+    dask: Any = import_module("dask")
+    first, later = dask.delayed(call, pure=False), dask.delayed(on_rows, pure=False)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+        futures: list[Any] = client.compute(
+            [
+                later(part.load, part.args, call, task) if part.load else first(part.args[0], task)
+                for part, task in zip(parts, tasks, strict=True)
+            ]
+        )
+    return futures
+
+
+def common_width(parts: Sequence[Part], n: int, k: int, cluster: Any) -> float:
+    """The width of the kernel of near items that a sample of all parts says, read by tasks."""
+    samples = sample_items(n)
+    tasks = [(part.start, [x[(x >= part.start) & (x < part.stop)] - part.start for x in samples]) for part in parts]
+    with cluster as client:
+        gathered = client.gather(submit(client, sample_part, parts, tasks))
+    some, others = (np.concatenate(one) for one in zip(*gathered, strict=True))
+    return width_of_sample(some, others, n, k)
+
+
+def diversify_dask(embeddings: Any, scores: Any, settings: Settings, **call: Any) -> DiverseSelection:
+    """`diversify` of a Dask array; its options are those of `choose_in_parts`."""
+    if embeddings.ndim != 2 or np.isnan(embeddings.shape[0]):
+        raise ValueError(
+            f"embeddings must be a Dask array of known shape, one row for each item, found {embeddings.shape}. "
+            "After a filter, call compute_chunk_sizes()."
+        )
+    if embeddings.numblocks[1] > 1:
+        embeddings = embeddings.rechunk({1: -1})
+    ends = np.cumsum([0, *embeddings.chunks[0]]).tolist()
+    blocks = embeddings.to_delayed().ravel()
+    parts = [
+        Part(a, b, None, (block,), f"{embeddings.name}-{i}")
+        for i, (a, b, block) in enumerate(zip(ends, ends[1:], blocks, strict=False))
+        if b > a
+    ]
+    if hasattr(scores, "compute"):
+        scores = scores.compute()
+    return choose_in_parts(parts, embeddings.shape[1], scores, settings, **call)
+
+
+def choose_in_parts(
+    parts: Sequence[Part],
+    d: int,
+    scores: Any,
+    settings: Settings,
+    *,
+    cost: Any = None,
+    include: Any = (),
+    exclude: Any = (),
+    groups: Any = None,
+    given: Any = None,
+    client: Any = None,
+    n_jobs: int | None = None,
+    per_part: int | None = None,
+    work: str | Path | None = None,
+    progress: Progress | None = None,
+) -> DiverseSelection:
+    """Choose from parts of rows of d numbers.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        By default the current one; where there is none, a local cluster for as long as it takes.
+    n_jobs : int, optional
+        Workers of a local cluster.
+    per_part : int, optional
+        Candidates that a part gives; k gives the guarantee. Default: 4 times the part's share of k, at least 1,000.
+    work : path, optional
+        A folder where what each part gave is kept, so that a second run with the same data and arguments goes on.
+    progress : Progress, optional
+        Told after each part.
+    """
+    settings = check_settings(settings)
+    if settings.decoder != "greedy":
+        raise ValueError(f'a Dask array needs decoder="greedy", found {settings.decoder!r}.')
+    n = parts[-1].stop if parts else 0
+    z = np.zeros(n) if scores is None else read_scores(scores, n)
+    q = qualities(z, settings.scale, settings.diversity)
+    limits = settings.limits(n, cost, include, exclude, groups)
+    if n == 0:
+        return choose_among(Embedded(np.empty((0, max(d, 1))), q, q), settings, limits)
+    known = None if given is None else read_rows_given(given, d)
+    directions = d - (0 if known is None else len(known.lengths))
+    if settings.kernel == "auto":
+        near = settings.size is not None and settings.nugget is None and limits.most_items > directions
+        settings = settings._replace(kernel="near" if near else "linear")
+    if settings.kernel == "near":
+        width = common_width(parts, n, limits.most_items, cluster_client(client, n_jobs))
+        settings = settings._replace(width=width)
+    size: Any = settings.k
+    if settings.size is not None:
+        share = SPARE * -(-limits.k // len(parts))
+        size = min(limits.k, max(FEWEST, share) if per_part is None else per_part)
+        size = max(size, limits.include.size)
+    labels = None if groups is None else np.asarray(groups)
+    one = PartTask(0, q, settings, limits.cost, limits.include, limits.exclude, labels, known)
+    tasks = [cut(one, part)._replace(settings=settings._replace(k=size)) for part in parts]
+    picked = first_round(parts, tasks, cluster_client(client, n_jobs), work, progress or Progress(False))
+    items = np.concatenate([part.items for part in picked])
+    missing = np.setdiff1d(limits.include, items)
+    if missing.size:
+        raise RuntimeError(f"Item {missing[0]} is to be included, but its part did not give it. Empty {work}.")
+    rows = np.concatenate([part.rows for part in picked])
+    among = cut(one, items)
+    embedded = Embedded(*read_features(rows), among.q)
+    chosen = choose_among(embedded, settings, among.limits(), known)
+    parameters = chosen.parameters | {"parts": len(parts), "candidates": items.size}
+    mine, reason = chosen.subset, chosen.reason
+    if mine.size == limits.k < n:  # of the candidates none may be left, but of the items
+        reason = f"the size limit of {count_of(limits.k, 'item', 'items')} is reached"
+    whole = (items[mine], chosen.cost, chosen.gains, reason, UNKNOWN, chosen.diversity, parameters, limits)
+    return PartsSelection(*whole, Embedded(rows[mine], embedded.lengths[mine], among.q[mine]), list(parts))
+
+
+def read_rows_given(given: Any, d: int) -> Given:
+    """Rows chosen before; their numbers would need all parts."""
+    rows, lengths, items = read_given(given, np.empty((0, d)), np.empty(0))
+    if items.size or np.ndim(given) == 1:
+        raise ValueError(f"given must be rows of {d} numbers where embeddings are in parts, found item numbers.")
+    return Given(rows, lengths)
+
+
+def cut(task: PartTask, which: Part | IntArray) -> PartTask:
+    """What is asked of the items of a part, or of some items, numbered as they are there."""
+    if isinstance(which, Part):
+        place: Any = slice(which.start, which.stop)
+        include, exclude = (
+            a[(a >= which.start) & (a < which.stop)] - which.start for a in (task.include, task.exclude)
+        )
+        start = which.start
+    else:
+        place, order, start = which, np.argsort(which, kind="stable"), 0
+        include, exclude = (
+            order[np.searchsorted(which, a[np.isin(a, which)], sorter=order)] for a in (task.include, task.exclude)
+        )
+    groups = None if task.groups is None else task.groups[place]
+    return PartTask(start, task.q[place], task.settings, task.cost[place], include, exclude, groups, task.given)
+
+
+def first_round(
+    parts: Sequence[Part], tasks: list[PartTask], cluster: Any, work: str | Path | None, progress: Progress
+) -> list[Picked]:
+    """What every part gives, in their order. A task that is lost with its worker is done again, and no other."""
+    picked: dict[int, Picked] = {}
+    files = [None if work is None else Path(work) / f"{key(*one)}.npz" for one in zip(parts, tasks, strict=True)]
+    for i, file in enumerate(files):
+        if file is not None and file.exists():
+            try:
+                arrays = unpack_arrays(read_sealed(file))
+            except DamagedError:
+                warnings.warn(f"{file} is damaged, and is made again.", stacklevel=3)
+                continue
+            picked[i] = Picked(arrays["items"], arrays["rows"], str(arrays["digest"]))
+    named = [i for i in picked if parts[i].load is None]  # Dask's name of files is the same when they are changed
+    if named or len(picked) < len(parts):
+        dd: Any = import_module("distributed")
+        with cluster as client:
+            now = client.gather(submit(client, digest_of, [parts[i] for i in named], [None] * len(named)))
+            for i, digest in zip(named, now, strict=True):
+                if digest != picked[i].digest:
+                    del picked[i]
+            progress.stage("Candidates of parts", len(picked), len(parts))
+            left = [i for i in range(len(parts)) if i not in picked]
+            futures = submit(client, pick, [parts[i] for i in left], [tasks[i] for i in left])
+            place = {future.key: i for future, i in zip(futures, left, strict=True)}
+            for future in dd.as_completed(futures):
+                i = place[future.key]
+                picked[i] = future.result()
+                future.release()
+                file = files[i]
+                if file is not None:
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    write_sealed(file, pack_arrays(picked[i]._asdict()))
+                progress.stage("Candidates of parts", len(picked), len(parts))
+    else:
+        progress.stage("Candidates of parts", len(picked), len(parts))
+    return [picked[i] for i in range(len(parts))]
+
+
+def key(part: Part, task: PartTask) -> str:
+    """The same for the same part, qualities and settings, and for no others."""
+    digest = hashlib.sha256(repr((part.start, part.stop, part.name, task.settings)).encode())
+    given = () if task.given is None else zip(task.given._fields, task.given, strict=True)
+    names = ("q", "cost", "include", "exclude", "groups")
+    for name, value in (*((name, getattr(task, name)) for name in names), *given):
+        array = np.ascontiguousarray(value)  # None is one of objects
+        digest.update(repr((name, array.dtype.str, array.shape)).encode())
+        digest.update(repr(array.tolist()).encode() if array.dtype.hasobject else array.tobytes())
+    return digest.hexdigest()[:32]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartsSelection(DiverseSelection):
+    """A choice in two rounds: `candidates` are the chosen items alone, and `nearest` reads the parts again."""
+
+    parts: list[Part] = field(repr=False)
+
+    @cached_property
+    def nearest(self) -> Nearest:
+        """The chosen item most similar to each candidate; one part after the other, in this process."""
+        answers = []
+        for part in self.parts:
+            rows = part.args[0].compute() if part.load is None else part.load(*part.args)
+            answers.append(self.cover(rows))
+        return Nearest(*(np.concatenate(both) for both in zip(*answers, strict=True)))
+
+    def cover(self, rows: Any) -> Nearest:
+        """For each of some rows the chosen item most similar to it."""
+        assert self.candidates is not None
+        rows, lengths = read_features(rows, "embeddings")
+        chosen, more = self.candidates, len(self)
+        stacked = Embedded(
+            np.concatenate([chosen.rows, rows]), np.append(chosen.lengths, lengths), np.ones(more + lengths.size)
+        )
+        places, similarity = nearest(stacked, np.arange(more))
+        return Nearest(self.subset[places[more:]] if more else places[more:], similarity[more:])
+
+    @cached_property
+    def kept(self) -> list[Kept]:
+        """Every chosen item, with the other chosen one most similar to it."""
+        assert self.candidates is not None
+        places, similarity = nearest(self.candidates, np.arange(len(self)), themselves=True)
+        items = np.where(places < 0, -1, self.subset[places]).tolist()
+        return [Kept(*one) for one in zip(self.subset.tolist(), items, similarity.tolist(), strict=True)]
