@@ -47,6 +47,30 @@ class Core:
         """Z C Z^T."""
         return self.operand(Z).block(np.arange(len(Z)))
 
+    def given(self, rows: FloatArray, A: FloatArray) -> tuple[FloatArray, float]:
+        """The marginal kernel of items with these rows, given those of A, and log of the sum of det(L_{A + Y}).
+
+        The sum is the determinant, and the kernel the Schur complement, of what is above and left of the lines in
+
+            L + I   L_.A  |  L
+            L_A.    L_A   |  L_A.
+            ----------------------
+            L       L_.A  |  L
+
+        in parts, however much items differ in size. It takes some times (2 n)^3 steps. C must have a U.
+        """
+        from dpplearn._loops.minors import eliminate_parts
+
+        assert self.U is not None
+        n, m = len(rows), len(rows) + len(A)
+        every = np.concatenate([rows, A, rows])
+        V = np.hstack([every @ self.U, np.eye(len(every), n)])
+        left = every @ self.skew
+        N, E = left @ every.T, np.abs(left) @ np.abs(every).T
+        N, E = (N - N.T) / 2, (E + E.T) / 2
+        log_sum = float(eliminate_parts(V, N, E, m, len(every)))
+        return V[m:] @ V[m:].T + N[m:, m:], log_sum
+
     def congruent(self, H: FloatArray) -> Core:
         """H^T C H."""
         return Core(H.T @ self.C @ H, None if self.U is None else H.T @ self.U)

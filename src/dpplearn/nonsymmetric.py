@@ -26,7 +26,7 @@ from dpplearn._checks import (
 )
 from dpplearn._linalg import tolerance
 from dpplearn._loops.records import Jumps
-from dpplearn._precision import RARE, rounding
+from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn.determinantal import ComplexArray, sum_of_pairs
 from dpplearn.minors import Core, check_minors, log_minor
 from dpplearn.operand import TwoSided
@@ -221,11 +221,25 @@ class NonsymmetricDPP(PointProcess):
         return V, Z, D
 
     @cached_property
-    def _marginal(self) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-        """Q, T, W and the log of the sum of det(L_{A + Y}) over all Y; L = Q T Q^T and K = Q W Q^T, Q orthonormal.
+    def _marginal(self) -> tuple[FloatArray, FloatArray, float]:
+        """Q, W and the log of the sum of det(L_{A + Y}) over all Y; K = Q W Q^T, with orthonormal columns Q."""
+        if self._plain is not None:
+            Q, _, W, log_sum = self._plain
+        elif self._core.U is None:
+            return self._Z, self._core.C, -np.inf
+        else:
+            Q, R = orthonormal(self._Z, careful=True)
+            W, log_sum = self._core.given(R, self._sure)
+        if len(self._sure):
+            Q = Q * self._beyond[1].any(axis=1, keepdims=True)
+        return np.ascontiguousarray(Q), np.ascontiguousarray(W), log_sum
+
+    @cached_property
+    def _plain(self) -> tuple[FloatArray, FloatArray, FloatArray, float] | None:
+        """Q, T with L = Q T Q^T, W, and the log of the sum; None where `Core.given` is needed, which takes its time.
 
         Without included items A: L + I differs from I only in the span of Q, where it is T + I. Its symmetric part is
-        at least I, so that nothing is lost in solving with it: |(T + I)^-1| <= 1.
+        at least I, so that nothing is lost in solving with it, unless T is large: |(T + I)^-1| <= 1.
 
         With them the sum is det(L + I) det(M), M = L_A - L_A. (L + I)^-1 L_.A, and K loses (L + I)^-1 L_.A M^-1
         L_A. (L + I)^-1. This needs no L_A^-1: items of A may need others, which are then sure. With F = (T + I)^-1 R C
@@ -234,6 +248,8 @@ class NonsymmetricDPP(PointProcess):
         core, A = self._core, self._sure
         Q, R = orthonormal(self._Z)
         T = core.block(R)
+        if np.abs(T).max() > WIDE and core.U is not None:
+            return None
         shifted = T + np.eye(len(T))
         sign, log_sum = np.linalg.slogdet(shifted)
         if sign <= 0 or log_sum < -1e-6:
@@ -248,12 +264,11 @@ class NonsymmetricDPP(PointProcess):
             M, every = core.operand(A - F.T @ R).plus(F.T), np.arange(len(A))
             log_det, block = M.logdet(every), M.block(every)
             # where rounding hides det(M), once its parts are added up, it hides M^-1 as well
-            if not abs(log_minor(block) - log_det) < RARE:
-                return Q, T, W, -np.inf
+            if not abs(log_minor(block) - log_det) < DIGITS:
+                return None
             log_sum += log_det
             W = W - F @ solve(block, after)
-            Q = Q * self._beyond[1].any(axis=1, keepdims=True)
-        return np.ascontiguousarray(Q), T, np.ascontiguousarray(W), log_sum
+        return Q, T, W, log_sum
 
     # Probabilities
 
@@ -261,7 +276,7 @@ class NonsymmetricDPP(PointProcess):
     def log_normalizer(self) -> float:
         """log det(L + I) >= 0, the sum over all subsets of equation (5)."""
         _ = self._likelihood  # raises where there is none
-        return max(self._marginal[3] - self._log_sure, 0.0)
+        return max(self._marginal[2] - self._log_sure, 0.0)
 
     @cached_property
     def _log_sure(self) -> float:
@@ -280,18 +295,18 @@ class NonsymmetricDPP(PointProcess):
         a, m = len(self._sure), len(subsets)
         # P(Y | A in Y) = det(L_{A + Y}) over their sum, whether or not A can be without others
         indices = np.insert(subsets.indices + a, np.repeat(subsets.indptr[:-1], a), np.tile(np.arange(a), m))
-        return self._with_sure.logdets(subsets.indptr + a * np.arange(m + 1), indices) - self._marginal[3]
+        return self._with_sure.logdets(subsets.indptr + a * np.arange(m + 1), indices) - self._marginal[2]
 
     def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
         """The block K[rows, columns] of the marginal kernel K = L (L + I)^-1, which is not symmetric either."""
-        Q, _, W, _ = self._marginal
+        Q, W, _ = self._marginal
         A, B = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
         return np.asarray(Q[A] @ W @ Q[B].T)
 
     @cached_property
     def marginals(self) -> FloatArray:
         """P(i in Y) = K_ii for every item, equation (2)."""
-        Q, _, W, _ = self._marginal
+        Q, W, _ = self._marginal
         return frozen(np.clip(np.einsum("ij,ij->i", Q @ W, Q), 0.0, 1.0))
 
     def prob(self, include: Items = (), exclude: Items = ()) -> float:
@@ -322,10 +337,10 @@ class NonsymmetricDPP(PointProcess):
         """
         A, B, rest = check_remaining(self.n, include, exclude)
         given = self._of(self._Z[rest], self._core, np.vstack([self._sure, self._Z[A]]), self.items[rest])
-        if len(given._sure) and given._marginal[3] == -np.inf:
+        if len(given._sure) and given._marginal[2] == -np.inf:
             raise ValueError(
-                f"Cannot condition on include={A.tolist()} and exclude={B.tolist()}: this event is impossible, or so "
-                f"rare that rounding hides what follows from it; prob(include, exclude) is {self.prob(A, B):.2g}."
+                f"Cannot condition on include={A.tolist()} and exclude={B.tolist()}: to working precision, this "
+                "event is impossible."
             )
         return given
 
@@ -334,9 +349,9 @@ class NonsymmetricDPP(PointProcess):
     @cached_property
     def _coins(self) -> ComplexArray:
         """Eigenvalues of K: E z^|Y| = det(I + (z - 1) K). Real ones are coins, conjugates two items each."""
-        _, T, W, _ = self._marginal
-        if len(self._sure) == 0:
-            lam = np.linalg.eigvals(T)
+        W = self._marginal[1]
+        if len(self._sure) == 0 and self._plain is not None:
+            lam = np.linalg.eigvals(self._plain[1])
             return np.asarray(lam / (1 + lam))
         p = np.linalg.eigvals(W)  # of which as many are 0 as K has less than full rank
         rank = min(len(W), max(len(self._core.C) - len(self._sure), 0))
@@ -386,9 +401,9 @@ class NonsymmetricDPP(PointProcess):
             raise ValueError(f'method={method!r} needs a symmetric kernel. Use "jumps" or "elimination".')
         check_choice(method, "method", ("jumps", "elimination"))
         generator, jobs = check_rng(rng), check_jobs(n_jobs)
-        if method == "jumps":
+        if method == "jumps" and self._plain is not None:  # else its tables would lose digits
             return Subsets._of(*sample_jumps(self._jumps, size, generator, n_jobs=jobs), self.n)
-        Q, _, W, _ = self._marginal
+        Q, W, _ = self._marginal
         return Subsets._of(*sample_elimination(Q, W, size, generator, n_jobs=jobs), self.n)
 
     @cached_property
@@ -397,10 +412,20 @@ class NonsymmetricDPP(PointProcess):
         return make_jumps(Q[: self.n], self._core.block(R), Q[self.n :])
 
 
-def orthonormal(Z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Q and R with Z = Q R and orthonormal columns Q; as many as Z has rows, or columns, whichever is less."""
+def orthonormal(Z: FloatArray, careful: bool = False) -> tuple[FloatArray, FloatArray]:
+    """Q and R with Z = Q R and orthonormal columns Q; as many as Z has rows, or columns, whichever is less.
+
+    Carefully, each row keeps its own digits: see `stacked_qr`.
+    """
     n, d = Z.shape
-    return (np.eye(n), Z) if n <= d else linalg.qr(Z, mode="economic", check_finite=False)
+    if n <= d:
+        return np.eye(n), Z
+    if not careful:
+        Q, R = linalg.qr(Z, mode="economic", check_finite=False)
+        return Q, R
+    order = np.argsort(-np.abs(Z).max(axis=1), kind="stable")
+    Q, R, columns = linalg.qr(Z[order], mode="economic", pivoting=True, check_finite=False)
+    return Q[np.argsort(order)], R[:, np.argsort(columns)]
 
 
 def solve(A: FloatArray, b: FloatArray) -> FloatArray:

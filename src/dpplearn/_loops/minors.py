@@ -53,11 +53,11 @@ def log_minor(A, E, k):
 
 
 @jit
-def log_minor_of_parts(V, N, E, k):
-    """log det of V V^T + N for the first k rows of V, and N skew; -inf where it is 0. Overwrites V, N and E.
+def eliminate_parts(V, N, E, k, n):
+    """log det of L = V V^T + N for the first k of n rows, with N skew; -inf where it is 0. Overwrites V, N and E.
 
-    What remains when the items P are eliminated has these two parts again, so that rounding in N, however large N is,
-    never counts as a part of V V^T. With F = L_P^-1 L_P,rest they are
+    The rows from k on, of V and N, become the parts of the Schur complement. Each part keeps its own digits: rounding
+    in N, however large N is, never counts as a part of V V^T. Eliminating the items P leaves, with F = L_P^-1 L_P,rest,
 
         V  <-  V_rest - F^T V_P    and    N  <-  H^T N H,    H = [-F; I].
 
@@ -65,56 +65,57 @@ def log_minor_of_parts(V, N, E, k):
     v_p and v_q. E holds the sizes of the terms that the entries of N are sums of, and `reach` those of the rows of V:
     what is only rounding beside them is 0.
     """
-    total, few = 0.0, k * ROUNDING
-    size, reach, F, G = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    total, few = 0.0, n * ROUNDING
+    size, scale, reach, F, G = np.empty(n), np.ones(n), np.empty(n), np.empty(n), np.empty(n)
     for _ in range(SWEEPS):  # divide items by sizes until their largest entries are near 1
         far = False
-        for i in range(k):
+        for i in range(n):
             size[i] = np.abs(V[i]).max()
-            for j in range(k):
+            for j in range(n):
                 size[i] = max(size[i], np.sqrt(abs(N[i, j])))
             if size[i] == 0.0:
-                return -np.inf
+                if i < k:
+                    return -np.inf
+                size[i] = 1.0
             far |= not 0.5 < size[i] < 2.0
         if not far:
             break
-        for i in range(k):
-            total += 2 * np.log(size[i])
+        for i in range(n):
+            scale[i] *= size[i]
             V[i] /= size[i]
-            for j in range(k):
+            for j in range(n):
                 N[i, j] = N[i, j] / size[i] / size[j] if i < j else -N[j, i]
                 E[i, j] = E[i, j] / size[i] / size[j]
-    for i in range(k):
-        N[i, i] = 0.0
+    for i in range(n):
         reach[i] = np.sqrt(dot(V[i], V[i]))
+        if i < k:
+            total += 2 * np.log(scale[i])
     t = 0
     while t < k:
-        p, q, s, v = t, t, 0.0, 0.0
-        for i in range(t, k):
+        p, q, r, s, v = t, t, t, 0.0, 0.0
+        for i in range(t, n):
             x = dot(V[i], V[i])
             if np.sqrt(x) <= few * reach[i]:
                 V[i] = 0.0
-            elif x > s:
+            elif x > s and i < k:
                 p, s = i, x
-        r = p
-        for i in range(t, k):
-            for j in range(i + 1, k):
+            for j in range(i + 1, n):
                 if abs(N[i, j]) <= few * E[i, j]:
                     N[i, j] = N[j, i] = 0.0
-                elif abs(N[i, j]) > v:
-                    r, q, v = i, j, abs(N[i, j])
+                elif abs(N[i, j]) > v and j < k:
+                    q, r, v = i, j, abs(N[i, j])
         if max(s, v) == 0.0:
             return -np.inf
         pair = v > s
-        exchange(V, N, E, reach, t, r if pair else p, k)
-        u = min(t + 1, k - 1)
-        if pair:  # r < q, so that q is still in its place
-            exchange(V, N, E, reach, u, q, k)
+        exchange(V, N, E, reach, t, q if pair else p, n)
+        u = min(t + 1, n - 1)
+        if pair:  # q < r, so that r is still in its place
+            exchange(V, N, E, reach, u, r, n)
             a, b, c, x = dot(V[t], V[t]), dot(V[u], V[u]), dot(V[t], V[u]), N[t, u]
             s = x * x + max(a * b - c * c, 0.0)
         total += np.log(s)
         first = t + 2 if pair else t + 1
-        for j in range(first, k):
+        for j in range(first, n):
             F[j], G[j] = dot(V[t], V[j]) + N[t, j], 0.0
             if pair:
                 y, z = F[j], dot(V[u], V[j]) + N[u, j]
@@ -124,8 +125,8 @@ def log_minor_of_parts(V, N, E, k):
             for m in range(V.shape[1]):
                 V[j, m] -= F[j] * V[t, m] + G[j] * V[u, m]
             reach[j] += abs(F[j]) * reach[t] + abs(G[j]) * reach[u]
-        for i in range(first, k):
-            for j in range(i + 1, k):
+        for i in range(first, n):
+            for j in range(i + 1, n):
                 N[i, j] -= F[i] * N[t, j] - F[j] * N[t, i] + G[i] * N[u, j] - G[j] * N[u, i]
                 N[i, j] += N[t, u] * (F[i] * G[j] - G[i] * F[j])
                 N[j, i] = -N[i, j]
@@ -133,20 +134,24 @@ def log_minor_of_parts(V, N, E, k):
                 E[i, j] += E[t, u] * (abs(F[i] * G[j]) + abs(G[i] * F[j]))
                 E[j, i] = E[i, j]
         t = first
+    for i in range(k, n):
+        V[i] *= scale[i]
+        for j in range(k, n):
+            N[i, j] *= scale[i] * scale[j]
     return total
 
 
 @jit
-def exchange(V, N, E, reach, a, b, k):
+def exchange(V, N, E, reach, a, b, n):
     """Exchange the items a and b."""
     if a == b:
         return
     reach[a], reach[b] = reach[b], reach[a]
     for m in range(V.shape[1]):
         V[a, m], V[b, m] = V[b, m], V[a, m]
-    for j in range(k):
+    for j in range(n):
         N[a, j], N[b, j], E[a, j], E[b, j] = N[b, j], N[a, j], E[b, j], E[a, j]
-    for i in range(k):
+    for i in range(n):
         N[i, a], N[i, b], E[i, a], E[i, b] = N[i, b], N[i, a], E[i, b], E[i, a]
 
 
@@ -177,7 +182,7 @@ def subset_log_minors(V, left, right, parts, indptr, indices):
                 A[a, b] = (A[a, b] - A[b, a]) / 2
                 A[b, a] = -A[a, b]
                 E[a, b] = E[b, a] = (E[a, b] + E[b, a]) / 2
-        out[s] = log_minor_of_parts(rows, A, E, k)
+        out[s] = eliminate_parts(rows, A, E, k, k)
     return out
 
 
