@@ -123,7 +123,7 @@ def test_rank_falls_by_what_is_included():
     assert given.log_prob(range(5)) == -np.inf
     assert_allclose(given.size_pmf[5:], 0.0)
     rest = dpp.condition([3, 9, 20, 5, 6, 7, 8])
-    assert rest.marginals.max() == 0.0
+    assert rest.marginals.max() < 1e-12
     assert rest.expected_size == 0.0
 
 

@@ -52,24 +52,31 @@ class Core:
 
         The sum is the determinant, and the kernel the Schur complement, of what is above and left of the lines in
 
-            L + I   L_.A  |  L
-            L_A.    L_A   |  L_A.
-            ----------------------
-            L       L_.A  |  L
+            L + I   L_.A  |  L                   L + I   L_.A  |  I
+            L_A.    L_A   |  L_A.                L_A.    L_A   |  0
+            ----------------------      or       ------------------
+            L       L_.A  |  L                   -I      0     |  0
 
-        in parts, however much items differ in size. It takes some times (2 n)^3 steps. C must have a U.
+        or I less the kernel: the latter for the columns of large items, where nothing then cancels. It is done in
+        parts, however much items differ in size, and takes some times (2 n)^3 steps. C must have a U.
         """
         from dpplearn._loops.minors import eliminate_parts
 
         assert self.U is not None
         n, m = len(rows), len(rows) + len(A)
-        every = np.concatenate([rows, A, rows])
+        large = np.abs(self.block(rows)).max(axis=1) > 1.0
+        every = np.concatenate([rows, A, np.where(large[:, None], 0.0, rows)])
         V = np.hstack([every @ self.U, np.eye(len(every), n)])
         left = every @ self.skew
         N, E = left @ every.T, np.abs(left) @ np.abs(every).T
         N, E = (N - N.T) / 2, (E + E.T) / 2
+        first = np.flatnonzero(large)
+        for x, sign in ((N, -1.0), (E, 1.0)):
+            x[first, m + first], x[m + first, first] = 1.0, sign
         log_sum = float(eliminate_parts(V, N, E, m, len(every)))
-        return V[m:] @ V[m:].T + N[m:, m:], log_sum
+        K = V[m:] @ V[m:].T + N[m:, m:]
+        K[:, large] = np.eye(n)[:, large] - K[:, large]
+        return K, log_sum
 
     def congruent(self, H: FloatArray) -> Core:
         """H^T C H."""

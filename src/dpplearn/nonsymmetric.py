@@ -178,20 +178,13 @@ class NonsymmetricDPP(PointProcess):
                 "This process has no likelihood kernel L: the items that were included cannot be all of Y, so that "
                 "some other item is sure to be there. Use K, marginals, log_prob or sample, which do not need L."
             )
-        N, left = self._beyond
+        A = A / row_lengths(A)[:, None]
+        N = linalg.qr(A.T, mode="full", check_finite=False)[0][:, len(A) :]
         if N.shape[1] == 0:
             return np.zeros((self.n, 1)), Core(np.zeros((1, 1)))
-        A = A / row_lengths(A)[:, None]
-        return left, core.congruent(N - A.T @ solve(core.block(A), A @ core.C @ N))
-
-    @cached_property
-    def _beyond(self) -> tuple[FloatArray, FloatArray]:
-        """N, whose columns complete the included rows to a basis, and Z N: exactly 0 for items that they span."""
-        Z, A = self._Z, self._sure
-        N = linalg.qr((A / row_lengths(A)[:, None]).T, mode="full", check_finite=False)[0][:, len(A) :]
         left = Z @ N
-        left[row_lengths(left) <= rounding(Z.shape[1]) * row_lengths(Z)] = 0.0
-        return N, left
+        left[row_lengths(left) <= rounding(len(core.C)) * row_lengths(Z)] = 0.0
+        return left, core.congruent(N - A.T @ solve(core.block(A), A @ core.C @ N))
 
     @cached_property
     def _operand(self) -> TwoSided:
@@ -230,8 +223,6 @@ class NonsymmetricDPP(PointProcess):
         else:
             Q, R = orthonormal(self._Z, careful=True)
             W, log_sum = self._core.given(R, self._sure)
-        if len(self._sure):
-            Q = Q * self._beyond[1].any(axis=1, keepdims=True)
         return np.ascontiguousarray(Q), np.ascontiguousarray(W), log_sum
 
     @cached_property
