@@ -122,10 +122,7 @@ class Candidates:
 
     def part(self, subset: IntArray) -> Operand | TwoSided:
         """L_Y, as a kernel of these items alone."""
-        if isinstance(self.operand, TwoSided):
-            whole = self.operand
-            return TwoSided(whole.left[subset], whole.right[subset], whole.exact)
-        return Dense(self.block(subset))
+        return self.operand.part(subset) if isinstance(self.operand, TwoSided) else Dense(self.block(subset))
 
     def logdet(self, subset: IntArray) -> float:
         """log det L_Y, -inf where it is 0."""
