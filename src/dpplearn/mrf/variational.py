@@ -174,7 +174,8 @@ def lower_bound(found: Variational, error: float, rng: np.random.Generator) -> t
     wanted = (1.1 * pilot.left(slopes).std() / error) ** 2
     weighed = Weighed.of(found, int(min(max(wanted, LEAST), MOST)), rng)
     left = weighed.left(slopes)
-    return Estimate(float(left.mean()), float(left.std(ddof=1) / np.sqrt(left.size))), weighed
+    # what has less than a chance of one in N is in none of N samples: it may add some 1 / N of a nat
+    return Estimate(float(left.mean()), float(np.hypot(left.std(ddof=1) / np.sqrt(left.size), 1 / left.size))), weighed
 
 
 def dependence(K: FloatArray) -> FloatArray:
