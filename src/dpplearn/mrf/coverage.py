@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from dpplearn._checks import FloatArray
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import annealed, scores, weighted_moments
+from dpplearn.mrf.chains import annealed, scores, swept, weighted_moments
 from dpplearn.mrf.enumeration import Rows, rows_to_subsets
 
 CHAINS, SWEEPS = 200, 300  # of the annealing that looks for what the samples miss
+STATES, APART = 10, 5  # of each of its chains, so many sweeps apart
 STARTS, ROUNDS, WIDTH = 50, 10, 200  # of the search for heavy sets: coins, rounds of flips, sets kept of a round
 SURE = 4.0  # standard errors
 HEAVIER, LARGE = 3.0, 0.1  # times the error by samples, and nats: an error by chains beyond both is not to be trusted
@@ -37,25 +38,30 @@ def cover(
 
     * they give the known sets another weight than these have: the known weight then takes its place;
     * annealing, by chains of its own, surely finds more;
-    * the ends of its chains have larger weights than samples of q. The mean of f over the field is the sum of e^s f / Z,
-      so that the mean of e^s / q over the ends, and its sum over the known sets, tell the variance of weights under q.
-      The error is the larger one; far too large, it says only that q misses a part.
+    * the chains, which go on in the field, find larger weights than samples of q have. The mean of f over the field is
+      the sum of e^s f / Z, so that the mean of e^s / q over the chains, and its sum over the known sets, tell the
+      variance of weights under q. The error is the larger one; far too large, it says only that q misses a part.
     """
     ends_log, ends = annealed(w, W, CHAINS, SWEEPS, rng, None if q is not None else 0.0)
     known = heavy_sets(w, W, ends, rng)
+    visited = [ends]
+    while len(visited) < STATES:
+        visited.append(swept(w, W, visited[-1], APART, rng))
+    chains = np.concatenate(visited)
     known_log = scores(w, W, known)
     top = float(max(log_weights.max(), ends_log.max(), known_log.max()))
     exact = np.exp(known_log - top)
-    new, new_ends = ~np.isin(keys(Y), keys(known)), ~np.isin(keys(ends), keys(known))
-    mine = total(np.exp(log_weights - top), new, exact)
-    other = total(np.exp(ends_log - top), new_ends, exact)
+    new, elsewhere = (~np.isin(keys(rows), keys(known)) for rows in (Y, chains))
+    mine = total(np.exp(log_weights - top), new.astype(np.float64), exact)
+    other = total(np.exp(ends_log - top), elsewhere.reshape(STATES, CHAINS).mean(axis=0), exact)
     unseen, z, error = "", mine.z, mine.error
     if mine.missing:
-        unseen = f"they give {len(known)} known sets {mine.missing:.2g} of Z less than these have"
+        way = "little" if mine.missing > 0 else "much"
+        unseen = f"they put {abs(mine.missing):.2g} of Z too {way} on {len(known)} sets of known weight"
     elif other.z - z > SURE * np.hypot(error, other.error):
         unseen = f"annealing finds {np.log(other.z / z):.2g} nats more"
     elif q is not None:
-        far, mass = [ends[new_ends]], [np.exp(ends_log[new_ends] - top) / CHAINS]
+        far, mass = [chains[elsewhere]], [np.exp(np.tile(ends_log, STATES)[elsewhere] - top) / len(chains)]
         if not mine.split:
             far, mass = [*far, known], [*mass, exact]
         rows, second = np.concatenate(far), 0.0
@@ -67,7 +73,8 @@ def cover(
         if spread > max(HEAVIER * error, LARGE * z):
             unseen = f"by chains in the field the error is {spread / z:.2g}, by the samples {error / z:.2g}"
         error = max(error, float(spread))
-    log_z = Estimate(top + float(np.log(z)), np.inf if unseen else error / z)
+    error = float(np.hypot(error / z, 1 / len(chains)))  # nothing above looks closer than one in so many
+    log_z = Estimate(top + float(np.log(z)), np.inf if unseen else error)
     most = max(float(log_z), top + float(np.log(other.z))) if unseen else float(log_z)
     weighed = np.concatenate([known_log + np.log(len(Y)), log_weights[new]]), np.concatenate([known, Y[new]])
     pairs = weighted_moments(*(weighed if mine.split else (log_weights, Y)))[1]
@@ -82,15 +89,16 @@ class Total(NamedTuple):
     missing: float  # share of z, in known sets, that the samples surely miss
 
 
-def total(weights: FloatArray, new: npt.NDArray[np.bool_], exact: FloatArray) -> Total:
-    """Z by the mean weight, or by the known sets and the mean weight of `new` samples: what varies less.
+def total(weights: FloatArray, new: FloatArray, exact: FloatArray) -> Total:
+    """Z by the mean weight, or by the known sets and the mean weight of the samples, or shares, that are `new`.
 
-    What has less than a chance of one in N is in none of N samples: no error is below z / N.
+    It is what varies less; but the second where the samples give the known sets another weight than these have. What
+    has less than a chance of one in N is in none of N samples: no error is below z / N.
     """
     size, known = weights.size, float(exact.sum())
     (seen, error), (rest, rest_error), (old, old_error) = (
         (float(x.mean()), float(np.hypot(x.std(ddof=1) / np.sqrt(size), weights.mean() / size)))
-        for x in (weights, weights * new, weights * ~new)
+        for x in (weights, weights * new, weights * (1.0 - new))
     )
     missing = known - old
     if abs(missing) > SURE * old_error:
@@ -99,7 +107,7 @@ def total(weights: FloatArray, new: npt.NDArray[np.bool_], exact: FloatArray) ->
 
 
 def heavy_sets(w: FloatArray, W: FloatArray, near: Rows, rng: np.random.Generator) -> Rows:
-    """Some 2,000 sets of large weight: none and all items, the tops that climbs reach, and the best flips from there."""
+    """Some 2,000 sets of large weight: no item, all items, the tops that climbs reach, the best flips from there."""
     from dpplearn._loops.gibbs import climb
 
     coins = rng.random((STARTS, w.size)) < np.linspace(0.0, 1.0, STARTS)[:, None]  # none of the items ... all of them
@@ -108,10 +116,11 @@ def heavy_sets(w: FloatArray, W: FloatArray, near: Rows, rng: np.random.Generato
     found = frontier = unique(np.concatenate([coins[[0, -1]], tops]))
     for _ in range(ROUNDS):
         flipped = scores(w, W, frontier)[:, None] + np.where(frontier, -1.0, 1.0) * (w + frontier @ W)
-        row, item = np.unravel_index(np.argsort(-flipped, axis=None)[:WIDTH], flipped.shape)
+        row, item = np.unravel_index(np.argsort(-flipped, axis=None)[: 20 * WIDTH], flipped.shape)
         frontier = frontier[row]
         frontier[np.arange(len(row)), item] ^= True
-        frontier = unique(frontier[~np.isin(keys(frontier), keys(found))])
+        frontier = unique(frontier[~np.isin(keys(frontier), keys(found))])  # most flips lead back
+        frontier = frontier[np.argsort(-scores(w, W, frontier))[:WIDTH]]
         found = np.concatenate([found, frontier])
     return found
 
