@@ -150,11 +150,18 @@ class Weighed:
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def slopes(self) -> FloatArray:
-        """Of the values on what is known; those of q itself are 1 and -1, and rare sets count as much as a slope."""
+        """Of the values on what is known: near 1 and -1, those of q itself, because rare sets count as much as a slope.
+
+        Samples that are all the same set leave them there, so that sets not seen enter by the known means.
+        """
         from scipy import optimize
 
-        known, values = self.known - self.known.mean(axis=0), self.values - self.values.mean()
-        return np.asarray(optimize.lsq_linear(known, values, bounds=(-2.0, 2.0)).x)
+        known, values, near = (
+            self.known - self.known.mean(axis=0),
+            self.values - self.values.mean(),
+            np.array([1.0, -1.0]),
+        )
+        return np.asarray(near + optimize.lsq_linear(known, values - known @ near, bounds=(-2.0 - near, 2.0 - near)).x)
 
     def left(self, slopes: FloatArray | None = None) -> FloatArray:
         """The values without what is known: the same mean, a smaller spread."""
