@@ -21,7 +21,7 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
     file (a device, a FIFO), or is where standard output or error goes, is written to as it is. Text is UTF-8, in which
     halves of surrogate pairs are written as JSON escapes them.
     """
-    text: Any = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace"}  # \\ud800, as in JSON
+    text: Any = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace"}  # \ud800, as in JSON
     try:
         there = os.stat(path)
     except FileNotFoundError:

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._io.arrow import check_fields
 from dpplearn._io.csvfile import csv_rows
 from dpplearn._io.encoding import read_lines
 from dpplearn._io.jsonlines import parse_json
 from dpplearn.cli.formats import read_items
-from dpplearn.cli.parquet import need_pyarrow
+from dpplearn.cli.parquet import read_parquet
 from dpplearn.learning.baskets.counted import Baskets, check_present
 
 SEPARATORS = ("\t", ",", ";")
@@ -123,14 +122,7 @@ def from_table(path: Path, columns: tuple[str, str], encoding: str) -> list[list
 
 def from_parquet(path: Path) -> list[list[Any]]:
     """Baskets of a column of lists."""
-    pyarrow = need_pyarrow(f"Reading {path}")
-    try:
-        with path.open("rb") as file:
-            found = pyarrow.parquet.read_table(file)
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"{path} is not a Parquet file, or was cut short: {error}.") from None
-    check_fields(found.schema, str(path))
-    table = found.to_pydict()
+    table = read_parquet(str(path), str(path)).origin.read().to_pydict()
     name = next((name for name in LISTS if name in table), None)
     if name is None:
         raise ValueError(

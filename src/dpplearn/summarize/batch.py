@@ -22,7 +22,6 @@ from dpplearn.summarize.corpora.reading import Census, Corpus
 from dpplearn.summarize.summarizer import Summarizer
 
 
-
 class Request(NamedTuple):
     """A piece, how it is to be summarized, and where the lines go."""
 
