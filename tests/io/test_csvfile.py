@@ -43,10 +43,10 @@ def test_what_follows_the_closing_mark_is_named():
     said = r"""a, line 3: .* the one that should close it, in line 4, is followed by 'c', not by a comma"""
     with pytest.raises(ValueError, match=said):
         list(csv_rows(['1,"a\n', 'b"\n', '2,"a\n', 'b"c\n'], "a"))
-    with pytest.raises(ValueError, match="line 1: .* should close it, here, is followed by ' ', not by a tab"):
+    with pytest.raises(ValueError, match=r"line 1: .* should close it, here, is followed by ' ', not by a tab"):
         list(csv_rows(['"a" b\tc\n'], "a", "\t"))
     with pytest.raises(ValueError, match=r"line 4: .*, and none closes it"):  # after a cell of two lines, in one row
-        list(csv_rows(["1,2\r", '"a\r\n', 'b","c",\n', '"d\u2028""\n'][:3] + ['"d\u2028""\n'], "a"))
+        list(csv_rows(["1,2\r", '"a\r\n', 'b","c",\n', '"d\u2028""\n'], "a"))
 
 
 def test_the_advice_works():
@@ -60,9 +60,7 @@ def test_the_advice_works():
 def test_a_long_cell_with_line_breaks_is_warned_of_once(broken):
     long, other = f'1,"{"a" * LONG}{broken}b"\n', f'2,"{"a" * (LONG - 2)}{broken[:1]}b"\n3,{"c" * 2 * LONG}\n'
     lines = io.StringIO(long + other + long, newline="").readlines()
-    with pytest.warns(
-        UserWarning, match=rf"a, line 1: a cell has .* {LONG + 1 + len(broken):,} characters, and .* 1 mo"
-    ):
+    with pytest.warns(UserWarning, match=rf"a, line 1: a cell .* {LONG + 1 + len(broken):,} characters, and .* 1 mo"):
         list(csv_rows(lines, "a"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -82,10 +80,8 @@ def test_rows_are_those_of_the_standard_library():
         assert [cells for _, cells in found] == rows
         starts = [line for line, _ in found]
         assert starts == sorted(set(starts))
-        stray = ["".join(rng.choices("ab", k=3)), '"', mark.join("xy") + "\n"]  # aba"x, no; "x: a cell that stays open
-        at = len(lines)
-        with pytest.raises(ValueError, match=f"a, line {at + 1}: a quotation mark opens .* none closes it"):
-            list(csv_rows([*lines, stray[0] + mark + '"' + stray[2]], "a", mark))
+        with pytest.raises(ValueError, match=f"a, line {len(lines) + 1}: a quotation mark opens .* none closes it"):
+            list(csv_rows([*lines, f'a"b{mark}"x{mark}y\n'], "a", mark))
 
 
 def test_two_columns_of_one_name_are_an_error(tmp_path):

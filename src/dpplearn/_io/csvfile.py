@@ -10,14 +10,10 @@ from collections.abc import Iterable, Iterator
 
 from dpplearn._io.encoding import MAX_LINE
 
-LONG = (
-    1_000  # characters of a cell with line breaks, from which on it may be rows that a stray quotation mark swallowed
-)
+LONG = 1_000  # a cell with line breaks and more characters may hold rows that a stray quotation mark swallowed
 BREAK = re.compile(r"\r\n?|\n")
 MARKS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
-ADVICE = (
-    'If the mark belongs to the text, put the cell in quotation marks and write the mark twice: """Yes"" she said".'
-)
+ADVICE = 'If the mark belongs to the text, write it twice, and the cell in quotation marks: """Yes"" she said".'
 
 
 def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
