@@ -7,10 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from dpplearn._checks import check_unique
+
 
 def is_arrow(x: Any) -> bool:
     """Whether this is an array or a table of pyarrow, which need not be installed."""
     return type(x).__module__.partition(".")[0] == "pyarrow"
+
+
+def check_fields(fields: Iterable[Any], where: str) -> None:
+    """Refuse two columns of one name, inside of columns too: as Python's records, one of the two would be lost."""
+    fields = list(fields)
+    check_unique([field.name for field in fields], where)
+    for field in fields:
+        kind = field.type
+        while hasattr(kind, "value_type"):  # lists, in whatever number
+            kind = kind.value_type
+        if hasattr(kind, "get_field_index"):  # a struct
+            check_fields(kind, f"{where}, inside of {field.name!r}")
 
 
 def arrow_rows(x: Any, name: str = "embeddings", start: int = 0) -> np.ndarray:

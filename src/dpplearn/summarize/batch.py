@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -21,8 +20,6 @@ from dpplearn.summarize.corpora.passing import Pass
 from dpplearn.summarize.corpora.pieces import Piece
 from dpplearn.summarize.corpora.reading import Census, Corpus
 from dpplearn.summarize.summarizer import Summarizer
-
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 class Request(NamedTuple):
@@ -107,9 +104,7 @@ def finished(record: dict[str, Any], census: Census, failed: list[tuple[str, str
 
 
 def as_line(record: dict[str, Any]) -> str:
-    """The record as JSON; halves of surrogate pairs, which no file can hold, as escapes."""
-    text = json.dumps(record, ensure_ascii=False)
-    return f"{text if text.isascii() or not _HALF.search(text) else json.dumps(record)}\n"
+    return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def count_lines(path: Path) -> int:
