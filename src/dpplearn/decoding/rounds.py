@@ -21,7 +21,7 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, count_of
-from dpplearn._io.atomic import replace_file
+from dpplearn._io.sealed import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.cluster import cluster_client
 from dpplearn._run.progress import Progress
@@ -298,7 +298,11 @@ def first_round(
     files = [None if resume is None else Path(resume) / f"{key(*one)}.npz" for one in zip(parts, tasks, strict=True)]
     for i, file in enumerate(files):
         if file is not None and file.exists():
-            with np.load(file, allow_pickle=False) as kept:
+            try:
+                kept = unpack_arrays(read_sealed(file))
+            except DamagedError:
+                warnings.warn(f"{file} is damaged: candidates of its part are chosen again.", stacklevel=4)
+            else:
                 found[i] = Found(kept["items"], kept["rows"], str(kept["digest"]))
     named = [i for i in found if parts[i].load is None]  # Dask's name of files is the same when they are changed
     if named or len(found) < len(parts):
@@ -319,8 +323,7 @@ def first_round(
                 file = files[i]
                 if file is not None:
                     file.parent.mkdir(parents=True, exist_ok=True)
-                    with replace_file(file, "wb") as out:
-                        np.savez(out, **found[i]._asdict())
+                    write_sealed(file, pack_arrays(found[i]._asdict()))
                 progress.stage("Candidates of parts", len(found), len(parts))
     else:
         progress.stage("Candidates of parts", len(found), len(parts))
@@ -328,8 +331,10 @@ def first_round(
 
 
 def key(part: Part, told: OnePart) -> str:
-    """The same for the same part, qualities and wishes, and for no others."""
-    digest = hashlib.sha256(repr((part.start, part.stop, part.name, told.asked)).encode())
+    """The same for the same part, qualities and wishes in the same version of dpplearn, and for no others."""
+    from dpplearn import __version__
+
+    digest = hashlib.sha256(repr((__version__, part.start, part.stop, part.name, told.asked)).encode())
     given = () if told.given is None else zip(told.given._fields, told.given, strict=True)
     for name, value in (("q", told.q), *told.each._asdict().items(), *given):
         array = np.ascontiguousarray(value)  # None is one of objects

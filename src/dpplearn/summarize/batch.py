@@ -13,6 +13,7 @@ from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 from dpplearn._io.atomic import replace_file
+from dpplearn._io.sealed import read_sealed, write_sealed
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
@@ -77,9 +78,8 @@ def summarize_corpus(
         )
         with replace_file(out, "w") as file:
             for path in files:
-                with path.open(encoding="utf-8") as made:
-                    for one in made:
-                        file.write(as_line(finished(json.loads(one), census, failed)))
+                for one in read_sealed(path).splitlines():
+                    file.write(as_line(finished(json.loads(one), census, failed)))
             for said in notes.bad:  # by a reader without pieces
                 file.write(as_line({"id": said.id, "error": said}))
                 failed.append((said.id or "", said))
@@ -108,8 +108,7 @@ def as_line(record: dict[str, Any]) -> str:
 
 
 def count_lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(1 for _ in file)
+    return read_sealed(path).count(b"\n")
 
 
 @lru_cache(maxsize=1)
@@ -122,11 +121,9 @@ def summarize_piece(asked: Request) -> int:
     """The lines of a piece; how many there are."""
     changed = 0 if asked.model is None else asked.model.stat().st_mtime_ns
     summarizer = summarizer_of(asked.model, changed, asked.encoder)
-    with replace_file(asked.out, "w") as file:
-        n = 0
-        for n, record in enumerate(records_of(asked, summarizer), 1):  # noqa: B007  # counted
-            file.write(json.dumps(record) + "\n")
-    return n
+    lines = [json.dumps(record) + "\n" for record in records_of(asked, summarizer)]
+    write_sealed(asked.out, "".join(lines).encode())
+    return len(lines)
 
 
 def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn._io.jsonfile import number, numbers, plain, read_json, write_json
+from dpplearn._io.jsonfile import number, numbers, plain, read_state, write_state
 from dpplearn.learning.profile import Known, Point
 from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.storage import whole_number
@@ -41,12 +41,9 @@ class Checkpoint:
         path = self.path
         if path is None or not path.exists():
             return None
-        data = read_json(path, FORMAT, VERSION)
-        if data["version"] < VERSION:
-            raise ValueError(
-                f"The checkpoint {path} is of version {data['version']}, from an older dpplearn, which this one "
-                "cannot go on from. Delete the file to start anew, or pass another path."
-            )
+        data = read_state(path, FORMAT, VERSION)
+        if data is None:
+            return None
         found = data.get("problem")
         if found != self.problem:
             other = found if isinstance(found, dict) else {}
@@ -91,4 +88,4 @@ class Checkpoint:
             }
             for w, point in known.items()
         ]
-        write_json(self.path, {**head, **state, "profile": profile})
+        write_state(self.path, {**head, **state, "profile": profile})
