@@ -12,12 +12,15 @@ import numpy.typing as npt
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from dpplearn._holders import as_csr, as_numbers
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Features: TypeAlias = Any  # a float array or a scipy csr_array, one row per item; scipy has no types
 Items: TypeAlias = ArrayLike | Iterable[int]  # item numbers in any collection, or a boolean mask
 Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None
 
+SMALLEST = float(np.finfo(np.float64).tiny)
 LARGEST_QUALITY = float(np.sqrt(np.finfo(np.float64).max)) * (1 - 1e-8)  # S_ij may exceed 1 by rounding
 
 
@@ -36,27 +39,11 @@ def is_tensor(x: Any) -> bool:
 
 
 def check_array(x: Any, name: str, ndim: int) -> FloatArray:
-    """A float64 array of `ndim` dimensions with finite entries; integers are converted."""
-    if sparse.issparse(x):
-        raise TypeError(f"{name} must be a dense array, found a scipy sparse one. Pass {name}.toarray().")
-    if np.ma.isMaskedArray(x):
-        raise TypeError(f"{name} must be a plain array, found a masked one. Pass {name}.filled(value).")
-    try:
-        array = np.asarray(x)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a rectangular array of numbers, found rows of unequal length.") from error
-    if array.dtype.kind not in "fiu":
-        hint = "Only real kernels are supported." if array.dtype.kind == "c" else f"Pass {name}.astype(float)."
-        if callable(x):
-            hint = "For a kernel that is a function, use ImplicitDPP."
-        found = "a function" if callable(x) else "None" if x is None else f"dtype {array.dtype}"
-        if array.dtype.kind in "US":
-            found = f"the text {x!r:.40}" if array.ndim == 0 else f"texts ({array.dtype}), such as {array.ravel()[:1]}"
-            hint = "Numbers that were read as text must be converted."
-        raise TypeError(f"{name} must be an array of real numbers, found {found}. {hint}")
-    if array.ndim != ndim:
-        raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, found shape {array.shape}.")
-    array = array.astype(np.float64)  # a copy: what the caller does later to theirs changes nothing here
+    """A float64 array of `ndim` dimensions with finite entries, in rows; always a copy.
+
+    What callers do later to theirs changes nothing here.
+    """
+    array = np.array(as_numbers(x, name, ndim), np.float64, order="C")
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(
@@ -123,7 +110,7 @@ def check_items(items: Items, n: int, name: str = "items") -> IntArray:
     if np.ma.isMaskedArray(items):
         raise TypeError(f"{name} must be a plain array, found a masked one. Pass {name}.compressed().")
     flat: Any = items
-    if not isinstance(flat, np.ndarray | list | tuple | str) and isinstance(flat, Iterable):
+    if not isinstance(flat, list | tuple | str) and not hasattr(flat, "__array__") and isinstance(flat, Iterable):
         flat = list(flat)  # sets, ranges, generators, keys
     try:
         Y = np.asarray(flat)
@@ -184,30 +171,90 @@ def check_disjoint(include: Items, exclude: Items, n: int) -> tuple[IntArray, In
 
 
 def check_features(B: Any, name: str = "B") -> Features:
+    """Finite float64 rows, one per item, dense or as a csr_array; a copy. Squares of their lengths are floats."""
+    rows = read_rows(B, name)
+    squares = square_sums(rows)
+    if not np.isfinite(squares).all():
+        raise ValueError(
+            f"{name} has rows too long for {name} {name}^T to be floats, such as row {int(squares.argmax())}. "
+            f"Multiply {name} by a small number."
+        )
+    short = np.flatnonzero(squares < SMALLEST)
+    short = short[largest_entries(rows[short]) > 0.0] if short.size else short
+    if short.size:
+        raise ValueError(
+            f"{name} has rows too short for {name} {name}^T to be floats, such as row {short[0]}. "
+            f"Multiply {name} by a large number, or make these rows 0."
+        )
+    freeze_features(rows)
+    return rows
+
+
+def read_rows(B: Any, name: str) -> Features:
     """Finite float64 rows, one per item, dense or as a csr_array; a copy."""
-    if not sparse.issparse(B):
-        rows = check_array(B, name, 2)
-        with np.errstate(over="ignore"):
-            longest = np.einsum("ij,ij->i", rows, rows).max(initial=0.0)
-    else:
-        if B.dtype.kind not in "fiu":
-            raise TypeError(f"{name} must be an array of real numbers, found dtype {B.dtype}.")
-        if B.ndim != 2:
-            raise ValueError(f"{name} must have 2 dimensions, found shape {B.shape}.")
-        rows = sparse.csr_array(B, dtype=np.float64, copy=True)
-        rows.sum_duplicates()
+    if sparse.issparse(B):
+        rows = as_csr(B, name).astype(np.float64)  # a copy
         if not np.isfinite(rows.data).all():
             at = int(np.flatnonzero(~np.isfinite(rows.data))[0])
             row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
             raise ValueError(f"{name} must be finite, but {name}[{row}, {rows.indices[at]}] is {rows.data[at]}.")
-        with np.errstate(over="ignore"):
-            longest = (rows.data**2).max(initial=0.0) * rows.shape[1]
+    else:
+        rows = check_array(B, name, 2)
     if 0 in rows.shape:
         raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
-    if not np.isfinite(longest):
-        raise ValueError(f"{name} has rows too long for {name} {name}^T to be floats; scale it down.")
-    freeze_features(rows)
     return rows
+
+
+def check_directions(phi: Any, name: str) -> Features:
+    """Rows of length 1, dense or as a csr_array, in the directions of those given, which may have any length but 0."""
+    return unit_rows(read_rows(phi, name), name)
+
+
+def unit_rows(rows: Features, name: str = "phi") -> Features:
+    """Rows of length 1; a zero row has no direction and is an error."""
+    same, squares = rows, square_sums(rows)
+    rows = balanced(rows, squares)
+    lengths = np.sqrt(squares) if rows is same else row_lengths(rows)
+    if lengths.min() == 0.0:
+        row = int(lengths.argmin())
+        raise ValueError(
+            f"{name} must have no zero row, because a zero vector has no direction; row {row} is zero "
+            f"({int((lengths == 0).sum())} such rows in all). Leave the item out, or give it a feature of its own."
+        )
+    dense = not sparse.issparse(rows)
+    unit = rows / lengths[:, None] if dense else sparse.csr_array(sparse.diags_array(1 / lengths) @ rows)
+    freeze_features(unit)
+    return unit
+
+
+def balanced(rows: Features, squares: FloatArray) -> Features:
+    """The same rows, but those with a length beyond 1e-20 to 1e20 multiplied by a power of 2: the same directions.
+
+    `squares` are their squared lengths, which may be 0 or infinite only because a float cannot hold them.
+    """
+    odd = np.flatnonzero(~((squares >= 1e-40) & (squares <= 1e40)))
+    if odd.size == 0:
+        return rows
+    top = largest_entries(rows[odd])
+    some = (top > 0.0) & np.isfinite(top)
+    odd, exponents = odd[some], -np.frexp(top[some])[1]
+    if odd.size == 0:
+        return rows
+    rows = rows.copy()
+    if sparse.issparse(rows):
+        powers = np.zeros(rows.shape[0], np.int32)
+        powers[odd] = exponents
+        rows.data = np.ldexp(rows.data, np.repeat(powers, np.diff(rows.indptr)))
+    else:
+        rows[odd] = np.ldexp(rows[odd], exponents[:, None])
+    return rows
+
+
+def largest_entries(rows: Features) -> FloatArray:
+    """max_j |rows_ij| of every row."""
+    if sparse.issparse(rows):
+        return np.asarray(abs(rows).max(axis=1).toarray(), np.float64).ravel()
+    return np.abs(rows).max(axis=1, initial=0.0).astype(np.float64)
 
 
 def freeze_features(rows: Features) -> None:
@@ -215,11 +262,17 @@ def freeze_features(rows: Features) -> None:
     read_only(*((rows.data, rows.indices, rows.indptr) if sparse.issparse(rows) else (rows,)))
 
 
+def square_sums(B: Features) -> FloatArray:
+    """|b_i|^2 of every row; infinite or 0 where a float cannot hold it."""
+    with np.errstate(over="ignore", under="ignore"):
+        if sparse.issparse(B):
+            return np.asarray(B.multiply(B).sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", B, B)
+
+
 def row_lengths(B: Features) -> FloatArray:
     """|b_i| of every row."""
-    if sparse.issparse(B):
-        return np.asarray(np.sqrt(B.multiply(B).sum(axis=1))).ravel()
-    return np.sqrt(np.einsum("ij,ij->i", B, B))
+    return np.sqrt(square_sums(B))
 
 
 def check_int(x: Any, name: str, *, low: int = 0, high: int | None = None) -> int:

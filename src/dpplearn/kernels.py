@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_array, check_features, check_quality, check_rho, one_of, row_lengths
+from dpplearn._checks import FloatArray, check_array, check_directions, check_quality, check_rho, one_of
 from dpplearn._linalg import check_kernel, check_similarity, eigh_psd, factor_kernel, spectrum, to_dense, with_constant
 from dpplearn._precision import rounding
 
@@ -24,12 +26,8 @@ def cosine_similarity(features: ArrayLike | sparse.sparray | sparse.spmatrix, rh
            [0.2, 1. ]])
     """
     rho = check_rho(rho)
-    X = check_features(features, "features")
-    lengths = row_lengths(X)
-    if lengths.min() == 0.0:
-        row = int(lengths.argmin())
-        raise ValueError(f"features must have no zero row, because a zero vector has no direction; row {row} is zero.")
-    S = with_constant(np.clip(to_dense(X @ X.T) / lengths[:, None] / lengths, -1.0, 1.0), rho)
+    U = check_directions(features, "features")
+    S = with_constant(np.clip(to_dense(U @ U.T), -1.0, 1.0), rho)
     np.fill_diagonal(S, 1.0)
     return (S + S.T) / 2
 
@@ -48,7 +46,9 @@ def rbf_similarity(points: ArrayLike, length_scale: float) -> FloatArray:
         raise ValueError(f"length_scale must be a positive number, found {length_scale}.")
     from scipy.spatial.distance import cdist  # here: importing it costs more than all of dpplearn
 
-    return np.exp(-cdist(X, X, "sqeuclidean") / (2 * length_scale**2))
+    top = float(np.abs(X).max(initial=0.0)) or 1.0
+    unit = 2.0 ** (math.frexp(top)[1] - 1)  # a power of 2, so that no digit changes, and no square is beyond floats
+    return np.exp(-cdist(X / unit, X / unit, "sqeuclidean") * (min(unit / float(length_scale), 1e150) ** 2 / 2))
 
 
 def from_quality(q: ArrayLike, S: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> FloatArray:

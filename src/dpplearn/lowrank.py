@@ -14,6 +14,7 @@ from dpplearn._checks import (
     FloatArray,
     IntArray,
     Items,
+    check_directions,
     check_features,
     check_items,
     check_quality,
@@ -26,8 +27,6 @@ from dpplearn._precision import WIDE
 from dpplearn.determinantal import Determinantal
 from dpplearn.operand import LARGE, Rows
 from dpplearn.process import check_remaining, frozen, impossible
-
-TINY = 1e-140  # lengths whose squares have lost no digit
 
 
 class LowRankDPP(Determinantal):
@@ -71,16 +70,10 @@ class LowRankDPP(Determinantal):
     @classmethod
     def from_quality(cls, q: ArrayLike, phi: ArrayLike | sparse.sparray | sparse.spmatrix) -> Self:
         """Rows b_i = q_i phi_i / |phi_i|, equation (8)."""
-        phi = check_features(phi, "phi")
-        q = check_quality(q, phi.shape[0])
-        lengths = row_lengths(phi)
-        if lengths.min() < TINY:  # their squares are no floats: bring the largest entry of each row to 1 first
-            phi = unit_entries(phi)
-            lengths = row_lengths(phi)
-        scale = q / lengths
-        if sparse.issparse(phi):
-            return cls._of(sparse.csr_array(sparse.diags_array(scale) @ phi), np.arange(len(q)))
-        return cls._of(scale[:, None] * phi, np.arange(len(q)))
+        U = check_directions(phi, "phi")
+        q = check_quality(q, U.shape[0])
+        B = sparse.csr_array(sparse.diags_array(q) @ U) if sparse.issparse(U) else q[:, None] * U
+        return cls._of(B, np.arange(len(q)))
 
     @property
     def n(self) -> int:
@@ -158,13 +151,3 @@ class LowRankDPP(Determinantal):
             'method="cholesky" needs the n x n marginal kernel, which a LowRankDPP does not form. '
             'Use method="spectral", or DPP(dpp.L).sample(method="cholesky") if n x n fits in memory.'
         )
-
-
-def unit_entries(phi: Features) -> Features:
-    """Rows divided by their largest entry, none of which may be 0."""
-    largest = np.asarray(abs(phi).max(axis=1).toarray() if sparse.issparse(phi) else np.abs(phi).max(axis=1)).ravel()
-    if largest.min() == 0.0:
-        raise ValueError(f"phi must have no zero row, because a direction is needed; row {largest.argmin()} is zero.")
-    if not sparse.issparse(phi):
-        return phi / largest[:, None]
-    return sparse.csr_array((phi.data / np.repeat(largest, np.diff(phi.indptr)), phi.indices, phi.indptr), phi.shape)

@@ -87,7 +87,25 @@ def test_json_lists(tmp_path, data):
     assert "must be JSON, but at column 2: Expecting value. For an object in each line" in run(path, "-k", 4).stderr
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("dtype", [">f8", ">i4", "i8", "?", "g", ">f2"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_of_another_machine(dtype, order, tmp_path, data):
+    E, path = np.round(data[0]).astype(dtype), tmp_path / "items.npy"
+    np.save(path, np.asarray(E, order=order))
+    result = run(path, "-k", 10)
+    assert result.exit_code == 0, result.stderr
+    found = [json.loads(line)["item"] for line in result.stdout.splitlines()]
+    assert found == diversify(E.astype(float), np.zeros(30), k=10).subset.tolist()
+
+
+def test_an_array_of_complex_numbers(tmp_path, data):
+    np.save(tmp_path / "items.npy", data[0] + 0j)
+    result = run(tmp_path / "items.npy", "-k", 10)
+    assert result.exit_code == 1
+    assert "items.npy, row 0 (from 0): the field 'embedding' must hold finite numbers, found" in result.stderr
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, ">f4"])
 def test_one_array(dtype, tmp_path, data):
     E, path = data[0].astype(dtype), tmp_path / "items.npy"
     np.save(path, E)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpplearn import diversify
-from dpplearn._io.arrow import arrow_rows, read_groups
+from dpplearn._holders import arrow_rows, read_groups
 
 pa = pytest.importorskip("pyarrow")
 

@@ -255,7 +255,7 @@ def test_wrong_types():
         diversify(np.eye(2), ["a", "b"], k=1)
     with pytest.raises(TypeError, match="scores must be an array of real numbers, found None"):
         diversify(np.eye(2), None, k=1)
-    with pytest.raises(ValueError, match=r"found shape \(\)"):
+    with pytest.raises(TypeError, match="embeddings must be an array of real numbers, found None"):
         diversify(None, [], k=1)
     with pytest.raises(ValueError, match="found 0 rows and 1 scores"):
         diversify([], [1.0], k=1)

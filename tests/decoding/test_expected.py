@@ -132,3 +132,29 @@ def test_items_without_tokens_have_the_types_that_loops_are_compiled_for():
     part = level_part(sparse.csr_array((2, 0)), np.eye(2) / 3, np.arange(2), NONE)
     usual = level_part(sparse.csr_array(np.ones((2, 1))), np.eye(2) / 3, np.arange(2), NONE)
     assert [np.asarray(x).dtype for x in part] == [np.asarray(x).dtype for x in usual]
+
+
+@pytest.mark.parametrize("room", [0.0, 1e-9, 0.2, 1.0, 4.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_with_little_room_beside_what_is_included_sets_cost_the_budget_on_average(seed, room):
+    """K_ii from every set that holds the included items, weighted by det(L_Y) e^(s |Y|); each item is a token."""
+    rng = np.random.default_rng(seed)
+    q, phi, _, _ = random_problem(seed, n=6)
+    L, cost = kernel(q, phi) + 0.1 * np.eye(6), rng.uniform(1.0, 9.0, 6)
+    include = np.sort(rng.permutation(6)[: rng.integers(1, 4)])
+    base = cost[include].sum()
+    sets = [np.array(Y) for Y in feasible(cost, np.inf, include=include)]
+    inside = np.array([np.isin(np.arange(6), Y) for Y in sets])
+    log_weights = np.array([np.linalg.slogdet(L[np.ix_(Y, Y)])[1] for Y in sets])
+
+    def chances(s):
+        w = log_weights + s * inside.sum(axis=1)
+        return np.exp(w - w.max()) @ inside / np.exp(w - w.max()).sum()
+
+    low, high = -100.0, 100.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if chances(middle) @ cost < base + room else (low, middle)
+    p = chances(low)
+    found = consensus(DPP(L), cost, base + room, include=include)
+    assert found.utility == pytest.approx(2 * p[found.subset].sum() / (len(found) + p.sum()), rel=1e-6)

@@ -7,8 +7,8 @@ import pytest
 
 from brute import pmf
 from brute_decoding import feasible, kernel, log_minor, random_problem
-from dpplearn import DPP
-from dpplearn.decoding import sampled_map, typical_map
+from dpplearn import DPP, LowRankDPP, diversify
+from dpplearn.decoding import consensus, exact_map, local_search, sampled_map, typical_map
 from dpplearn.decoding.tilt import find_tilt
 
 
@@ -58,3 +58,38 @@ def test_it_has_more_items_than_the_most_probable_where_costs_differ():
     typical, most = (f(dpp, cost, 60, min_cost=55, n_samples=50_000, rng=rng) for f in (typical_map, sampled_map))
     assert len(typical) > len(most)
     assert typical.log_prob < most.log_prob
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_items_to_include_that_fill_the_rank_are_the_answer(seed):
+    """Nothing can be drawn beside them: no eigenvalue is left."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(4, 9)), int(rng.integers(1, 4))
+    B, cost = rng.standard_normal((n, d)), rng.integers(1, 5, n).astype(float)
+    include = np.sort(rng.permutation(n)[:d])
+    B[include] = 2 * np.linalg.qr(B[include])[0]
+    draws = {"n_samples": 200, "rng": 0}
+    for model in (LowRankDPP(B), DPP(B @ B.T), (np.ones(n), B)):
+        for limits in ({"k": d + 1}, {"cost": cost, "budget": cost[include].sum() + 2}):
+            asked = limits | {"include": include}
+            for found in (
+                typical_map(model, **asked, **draws),
+                sampled_map(model, **asked, **draws, tilt=True),
+                consensus(model, **asked),
+                consensus(model, **asked, **draws),
+                consensus(model, **asked, utility=lambda A, B: float(np.isin(A, B).mean()), **draws),
+                exact_map(model, **asked),
+                local_search(model, **asked),
+            ):
+                assert found.sorted_subset.tolist() == include.tolist()
+    found = diversify(B, np.zeros(n), k=d, method="typical", include=include, nugget=0.0, **draws)
+    assert found.sorted_subset.tolist() == include.tolist()
+
+
+def test_a_dependent_item_with_a_gain_of_rounding_is_no_start():
+    """Greedy takes it, and its determinant is not even positive."""
+    rng = np.random.default_rng(93)
+    n, d = rng.integers(4, 9), rng.integers(1, 4)
+    B = rng.standard_normal((n, d))
+    include = rng.permutation(n)[:d]
+    assert local_search(DPP(B @ B.T), k=d + 1, include=include).sorted_subset.tolist() == np.sort(include).tolist()

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, row_lengths
 from dpplearn.cli.items import Items
-from dpplearn.decoding.asked import check_groups, greedy
+from dpplearn.decoding.asked import check_groups, greedy, with_owed
 from dpplearn.decoding.candidates import Candidates, Directed
 from dpplearn.decoding.diversify import DiverseSelection
 from dpplearn.decoding.limits import check_limits
@@ -112,7 +112,8 @@ def apply_model(
         if not limited:
             return model.decode(x, decoder=method, **options | {"diversity": diversity})
         lengths, own = row_lengths(rows), float(model.similarity_.own)
-        return greedy(Candidates(Directed(rows, lengths, q), diversity, nugget=own), limits, None, False)[0]
+        candidates = Candidates(Directed(rows, lengths, q), diversity, nugget=own)
+        return with_owed(greedy(candidates, limits, None, False)[0], candidates, limits)[0]
 
     found = choose(options["diversity"])
     directed = Directed(rows, np.ones(x.n), q)  # rows rows^T is what S says of two items: not their cosine

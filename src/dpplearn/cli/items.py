@@ -145,7 +145,7 @@ class Items:
                 numbers = np.array([self._number(x, name, place) for x in row])  # says which it is
             if numbers.ndim != 1:
                 raise ValueError(f"{wrong} {value!r:.40}.")
-            if numbers.dtype.kind not in "fiu":
+            if numbers.dtype.kind not in "fiub":
                 raise ValueError(f"{place}: the field {name!r} must hold finite numbers, found {value!r:.60}.")
             if not np.isfinite(numbers).all():
                 raise ValueError(not_finite(place, name, numbers))

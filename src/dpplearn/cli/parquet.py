@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._io.arrow import as_columns, check_fields, join, piece_rows
+from dpplearn._holders import as_columns, check_fields, join, piece_rows
 from dpplearn.cli.items import Items, absent, not_finite
 
 BATCH = 65536  # rows of an embedding that are read at a time
@@ -166,4 +166,7 @@ def write_parquet(items: Items, subset: IntArray, records: list[dict[str, Any]])
 
 
 def as_list(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    """Arrays and numpy's numbers as Python's own, which for longer floats numpy itself does not give."""
+    if not isinstance(value, np.ndarray | np.generic):
+        return value
+    return (value.astype(np.float64) if value.dtype.char == "g" else value).tolist()

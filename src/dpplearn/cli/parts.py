@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpplearn._io.arrow import read_groups
+from dpplearn._holders import read_groups
 from dpplearn.cli.items import Items
 from dpplearn.cli.parquet import ParquetItems
 from dpplearn.decoding.rounds import Part, read_array

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
+from dpplearn._holders import as_csr, as_numbers
 from dpplearn._loops.records import Agreement, Part
 from dpplearn._run.stop import check_stop
 from dpplearn.decoding.expected import level_part
@@ -208,15 +209,15 @@ def is_weighted(utility: Any) -> bool:
 
 def check_counts(C: Any, n: int) -> Any:
     """A csr_array of counts, none negative, with n rows."""
-    if not sparse.issparse(C) and np.ndim(C) != 2:
-        raise ValueError(
-            f"utility must be a token-count matrix (items x tokens), a list of (weight, counts), or a callable "
-            f"of two sets; found {type(C).__name__} of {np.ndim(C)} dimensions."
-        )
-    counts = sparse.csr_array(C, dtype=np.float64)
-    if not counts.has_canonical_format:
-        counts = counts.copy()  # the next line works in place
-        counts.sum_duplicates()
+    if not sparse.issparse(C):
+        dense = as_numbers(C, "utility")
+        if dense.ndim != 2:
+            raise ValueError(
+                "utility must be a token-count matrix (items x tokens), a list of (weight, counts), or a callable "
+                f"of two sets; found {type(C).__name__} of {dense.ndim} dimensions."
+            )
+        C = sparse.csr_array(dense.astype(np.float64))
+    counts = as_csr(C, "utility").astype(np.float64, copy=False)
     if counts.shape[0] != n:
         raise ValueError(f"utility must have one row of token counts per item ({n}), found {counts.shape[0]}.")
     if not np.isfinite(counts.data).all() or (counts.data < 0).any():

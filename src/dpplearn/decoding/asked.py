@@ -27,6 +27,7 @@ from dpplearn.decoding.nearby import (
     sample,
 )
 from dpplearn.decoding.neighbours import check_index, needs_index
+from dpplearn.decoding.owed import cheapest_owed
 from dpplearn.decoding.registry import decoder, normal_name
 from dpplearn.decoding.selection import Known, Selection
 from dpplearn.decoding.skipped import DiverseSelection
@@ -129,9 +130,10 @@ def choose(directed: Directed, asked: Asked, each: Each, given: Any = None) -> D
         more = fallible and limits.k - directed.rows.shape[1]  # than there are directions
         if more > 0 and more > np.count_nonzero(directed.lengths == 0.0):
             candidates, fallible = with_nugget(candidates), False
-        found, candidates = greedy(candidates, limits, check_share(asked.share) if asked.auto else None, fallible)
+        share = check_share(asked.share) if asked.auto else None
+        found, candidates = greedy(candidates, limits, share, fallible)
         plain = asked.nugget is None and candidates.nugget == 0.0 and d >= 0.5
-        found, candidates = with_owed(found, candidates, limits, with_nugget if plain else None)
+        found, candidates = with_owed(found, candidates, limits, share, with_nugget if plain else None)
         parameters["nugget"] = candidates.nugget
     elif asked.auto or limits.groups is not None or given is not None:
         what = 'k="auto"' if asked.auto else "groups" if limits.groups is not None else "given"
@@ -173,8 +175,9 @@ def choose_near(directed: Directed, asked: Asked, each: Each, given: Any) -> Div
     earlier = None if given is None else given.rows
     near = NearCandidates(directed, min(asked.diversity, 0.5), nugget=own, kernel=asked.kernel, bandwidth=bandwidth,
                           earlier=earlier, index=index)  # fmt: skip
-    found, _ = greedy(near, limits, check_share(asked.share) if asked.auto else None, False)
-    found, _ = with_owed(found, near, limits)
+    share = check_share(asked.share) if asked.auto else None
+    found, _ = greedy(near, limits, share, False)
+    found, _ = with_owed(found, near, limits, share)
     parameters = {"scale": asked.scale, "method": asked.method, "nugget": own}
     parameters |= {"kernel": asked.kernel, "bandwidth": bandwidth}
     parameters |= {"neighbours": "index" if index and needs_index(earlier, limits.k) else "exact"}
@@ -218,9 +221,13 @@ def with_nugget(candidates: Candidates) -> Candidates:
 
 
 def with_owed(
-    found: Selection, candidates: Candidates, limits: Limits, more: Callable[[Candidates], Candidates] | None = None
-) -> tuple[Selection, Candidates]:
-    """What was chosen, and after it what is still owed to groups, be it below the share or, after `more`, the rank."""
+    found: Selection, candidates: Candidates, limits: Limits, share: float | None = None,
+    more: Callable[[Candidates], Candidates] | None = None,
+) -> tuple[Selection, Candidates]:  # fmt: skip
+    """What was chosen, and after it what is still owed to groups, be it below the share or, after `more`, the rank.
+
+    Where that is not possible, because others have used up the rank, the choice begins with what is owed.
+    """
     short = limits.groups.owed(found.subset) if limits.groups else 0
     if not short:
         return found, candidates
@@ -228,8 +235,12 @@ def with_owed(
     fixed = replace(limits, include=found.subset, k=len(found) + short)
     filled, again = greedy(again, fixed, None, False)
     if limits.groups is not None and limits.groups.owed(filled.subset):
-        return found, candidates
-    reason = f"{found.reason.split('; min_per_group')[0]}; then {short} for min_per_group"
+        first = cheapest_owed(candidates.directed, limits)
+        begun = replace(limits, include=np.concatenate([limits.include, first]))
+        filled, again = greedy(candidates, begun, share, False)
+        reason = f"{filled.reason}; {first.size} for min_per_group were chosen first"
+        return Selection.of(filled, reason), again
+    reason = f"{found.reason}; then {short} for min_per_group"
     return Selection.of(filled, reason), again
 
 
@@ -257,6 +268,4 @@ def greedy(candidates: Candidates, limits: Limits, share: float | None, fallible
         reason += f"; a larger share than {share:g} takes fewer"
     elif share is not None and run.end in (NO_ROOM, QUOTA):
         reason += f" and would add {share:g} of what the first added"
-    if short:
-        reason += f"; min_per_group is not met for {short[0]!r}, whose items add nothing"
     return Selection.of(found, reason) if reason is not found.reason else found, candidates

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._cached import Latest, cached_property
-from dpplearn._checks import Features, FloatArray, IntArray, check_array, check_jobs, check_vector, view
+from dpplearn._checks import Features, FloatArray, IntArray, balanced, check_jobs, check_vector, square_sums, view
+from dpplearn._holders import as_csr, as_numbers
 from dpplearn._linalg import logdet
 from dpplearn._notebook import short_repr
 from dpplearn._run.threads import map_threads
@@ -236,22 +237,12 @@ def check_nugget(nugget: Any) -> float:
 def read_features(phi: Any, name: str = "phi", start: int = 0) -> tuple[Features, FloatArray]:
     """Rows and their lengths; features keep their type, and are copied only where they are small. The first is called
     row `start` where one is wrong."""
-    if sparse.issparse(phi):
-        if phi.dtype.kind not in "fiu":
-            raise TypeError(f"{name} must hold real numbers, found dtype {phi.dtype}.")
-        rows = sparse.csr_array(phi, dtype=phi.dtype if phi.dtype in (np.float32, np.float64) else np.float64)
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
-    else:
-        rows = np.asarray(phi)
-        if rows.dtype.char not in "efd" or rows.ndim != 2:  # float16, float32, float64
-            rows = check_array(phi, name, 2)
-        rows = np.ascontiguousarray(rows)
+    rows: Any = as_csr(phi, name) if sparse.issparse(phi) else np.ascontiguousarray(as_numbers(phi, name, 2))
     if 0 in rows.shape:
         raise ValueError(f"{name} must have at least one row (item) and one column, found shape {rows.shape}.")
-    rows, squares = copied(rows) if is_small(rows) else (rows, square_lengths(rows))
-    lengths = np.sqrt(squares)
+    same, squares = copied(rows) if is_small(rows) else (rows, square_lengths(rows))
+    rows = balanced(same, squares)
+    lengths = np.sqrt(squares if rows is same else square_lengths(rows))
     bad = not_finite(lengths)
     if bad.size:
         which = f"row {start + bad[0]} is" if bad.size == 1 else f"rows {some(start + bad)} are"
@@ -288,8 +279,7 @@ def read_rows(q: ArrayLike, phi: Any) -> Directed:
 def square_lengths(rows: Features) -> FloatArray:
     """|rows_i|^2 in float64, on all cores where there is enough to do."""
     if not isinstance(rows, np.ndarray):
-        squares = rows.data.astype(np.float64) ** 2
-        return np.asarray(sparse.csr_array((squares, rows.indices, rows.indptr), rows.shape).sum(axis=1)).ravel()
+        return square_sums(rows.astype(np.float64, copy=False))
     out = np.empty(rows.shape[0])
     blocks = -(-rows.size // 4_000_000)
     row_squares = loops().row_squares

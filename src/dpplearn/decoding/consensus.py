@@ -161,15 +161,16 @@ def expected(
         candidates.given(limits.include, limits.exclude),
         remaining(candidates.n, limits.include, limits.exclude),
     )
-    cost, base, target = limits.cost[rest], limits.total(limits.include), worth_of(limits)
-    K = tilted_kernel(dpp, cost, max(target - base, cost.min() / 2))
+    cost, base, target = limits.cost[rest], limits.total(limits.include), limits.worth
+    K = tilted_kernel(dpp, cost, target - base)
     spent = float(cost @ K.diagonal()) + base
     seed = int(rng.integers(2**63))
 
     def draw() -> Subsets:
         return draw_references(candidates, limits, DRAWN, None, None, np.random.default_rng(seed), n_jobs)[0]
 
-    items, value = agreement.expect(limits, K, rest, start) if spent > base else (limits.include, 0.0)
+    some = spent > base or limits.include.size > 0
+    items, value = agreement.expect(limits, K, rest, start) if some else (limits.include, 0.0)
     if items.size == 0:
         return as_greedy(candidates, limits, draw, 0.0, "no set agrees with any that may be drawn")
     note = (
@@ -183,17 +184,12 @@ def expected(
     )
 
 
-def worth_of(limits: Limits) -> float:
-    """What a set of the right length costs: the budget; where only k is given, k items' worth."""
-    return min(limits.budget, limits.k * float(limits.cost.mean()))
-
-
 def draw_references(
     candidates: Candidates, limits: Limits, count: int, min_cost: float | None, max_cost: float | None,
     rng: np.random.Generator, n_jobs: int,
 ) -> tuple[Subsets, str]:  # fmt: skip
     """`count` samples of the right cost, or as many as turn up, and what there is to say about them."""
-    budget = worth_of(limits)
+    budget = limits.worth
     low = 0.8 * budget if min_cost is None else check_budget(min_cost, "min_cost")
     high = max(1.2 * budget, low) if max_cost is None else check_budget(max_cost, "max_cost")
     if low > high:
@@ -214,7 +210,8 @@ def draw_between(
     candidates: Candidates, limits: Limits, count: int, low: float, high: float, rng: np.random.Generator, n_jobs: int
 ) -> tuple[Subsets, str]:
     """`count` samples that cost between low and high, or as many as turn up; and what to say where none does."""
-    source = Source.of(candidates, limits, (low + high) / 2)
+    base, target = limits.total(limits.include), (low + high) / 2
+    source = Source.of(candidates, limits, target if target > base else (base + high) / 2)  # none costs less than base
     kept: list[IntArray] = []
     nearest, gap = np.nan, np.inf
     drawn, batch = 0, 2 * count

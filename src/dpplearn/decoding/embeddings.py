@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import FloatArray, check_vector
-from dpplearn._io.arrow import arrow_rows, is_arrow
+from dpplearn._checks import FloatArray
+from dpplearn._holders import as_numbers, is_arrow
 from dpplearn._precision import EPS, EPS32
 from dpplearn.decoding.candidates import not_finite, read_features, some
 
-EPSILON = {"d": EPS, "f": EPS32}  # of what scores usually are
+EPSILON = {"d": EPS, "f": EPS32, "e": 2.0**-10}  # by type of scores
 WIDEST = 40.0  # largest range of standardized scores: quality ratios stay below e^20, and their squares are floats
 
 
 def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, FloatArray]:
     """Rows, their lengths and standardized scores, one for each item; or what is wrong with them."""
     check_whole(embeddings)
-    if type(embeddings) is not np.ndarray or type(scores) is not np.ndarray:
-        embeddings = as_plain(embeddings, scores)
+    if not sparse.issparse(embeddings):
+        embeddings = as_numbers(embeddings, "embeddings")
     n = embeddings.shape[0] if embeddings.ndim else -1
     if n == 0 and np.shape(scores) == (0,):
         return embeddings, np.empty(0), np.empty(0)
@@ -31,33 +31,22 @@ def read_candidates(embeddings: Any, scores: Any) -> tuple[Any, FloatArray, Floa
     return *read_features(embeddings, "embeddings"), z
 
 
-def as_plain(embeddings: Any, scores: Any) -> Any:
-    """Embeddings as an array, or as they are where they are sparse; neither they nor scores may be masked."""
-    if np.ma.isMaskedArray(embeddings) or np.ma.isMaskedArray(scores):
-        raise TypeError("embeddings and scores must be plain arrays, found a masked one. Leave those items out.")
-    if sparse.issparse(embeddings):
-        return embeddings
-    return arrow_rows(embeddings) if is_arrow(embeddings) else as_rows(embeddings)
-
-
 def read_scores(scores: Any, n: int) -> FloatArray:
     """n standardized scores."""
-    if is_arrow(scores):
-        scores = scores.to_numpy()
-    s = np.asarray(scores)
+    s = as_numbers(scores, "scores", 1 if is_arrow(scores) else None)
     if s.ndim == 2 and s.shape[1] == 1:
         s = s[:, 0]
     if s.ndim == 1 and s.size != n:
         raise ValueError(
             f"embeddings and scores must have one row and one entry per item: found {n} rows and {s.size} scores."
         )
-    if s.dtype.kind != "f" or s.ndim != 1:
-        return standardize(check_vector(scores, "scores", n), EPS)
+    if s.ndim != 1:
+        raise ValueError(f"scores must have 1 dimension, found shape {s.shape}.")
     values = s.astype(np.float64)
     bad = not_finite(values)
     if bad.size:
         raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not, such as {s[bad[0]]}.")
-    return standardize(values, EPSILON.get(s.dtype.char) or float(np.finfo(s.dtype).eps))
+    return standardize(values, EPSILON[s.dtype.char])
 
 
 def check_whole(rows: Any) -> None:
@@ -73,18 +62,6 @@ def check_whole(rows: Any) -> None:
             f"embeddings are a memory map of {need} bytes of {name}, which has only {Path(name).stat().st_size} now. "
             "Write the file anew, and map it again."
         )
-
-
-def as_rows(embeddings: Any) -> Any:
-    """An array, or which row has another length than the first."""
-    try:
-        return np.asarray(embeddings)
-    except ValueError:
-        lengths = [np.size(row) for row in embeddings]
-        bad = next((i for i, m in enumerate(lengths) if m != lengths[0]), 0)
-        raise ValueError(
-            f"embeddings must be rows of equal length, but row {bad} has {lengths[bad]} numbers and row 0 {lengths[0]}."
-        ) from None
 
 
 def standardize(s: Any, eps: float) -> Any:

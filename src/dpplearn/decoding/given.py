@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_subset
+from dpplearn._holders import as_array, as_numbers
 from dpplearn._linalg import to_dense
 from dpplearn.decoding.candidates import Directed, as_unit, read_features
 from dpplearn.decoding.lazy import AXES, Prior, axes
@@ -37,10 +38,11 @@ def read_given(given: Any, directed: Directed) -> tuple[Any, FloatArray, IntArra
             "such as by TruncatedSVD."
         )
     if not sparse.issparse(given):
-        given = np.asarray(given)
-        if given.ndim == 1 and (given.dtype.kind in "iu" or given.size == 0):
-            items = check_subset(given, n, "given")
+        plain = as_array(given, "given")
+        if plain.ndim == 1 and (plain.dtype.kind in "iub" or plain.size == 0):
+            items = check_subset(plain, n, "given")
             return directed.rows[items], directed.lengths[items], items
+        given = as_numbers(given, "given")
     if given.ndim != 2 or given.shape[1] != d:
         raise ValueError(
             f"given must be numbers of items, or rows of {d} numbers like the embeddings, found shape {given.shape}."

@@ -81,6 +81,13 @@ class Limits:
         """What sums of costs are compared with, in every decoder: the budget, and a little for rounding."""
         return roomy(self.budget)
 
+    @property
+    def worth(self) -> float:
+        """What a full set costs: the budget, or as many items as may be beside those to include, at their mean cost."""
+        free = self.cost[self.alive == 1]
+        more = min(self.k - self.include.size, free.size)
+        return min(self.budget, self.total(self.include) + (more * float(free.mean()) if free.size else 0.0))
+
     def total(self, subset: IntArray) -> float:
         """Cost of a set; of one that fits, never above the budget by rounding."""
         cost = self.cheapest * subset.size if self.equal else float(self.cost[subset].sum())

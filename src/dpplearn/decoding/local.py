@@ -104,7 +104,10 @@ def independent(candidates: Candidates, limits: Limits, Y: IntArray) -> IntArray
     if candidates.logdet(limits.include) == -np.inf:
         raise impossible("include", limits.include)
     found = as_found(candidates, limits, Y, "")
-    return np.sort(found.subset[found.gains > -np.inf])
+    kept = found.subset[found.gains > -np.inf]
+    while candidates.logdet(np.sort(kept)) == -np.inf:  # rounding may leave a gain to an item that is dependent
+        kept = kept[:-1]
+    return np.sort(kept)
 
 
 def improve(

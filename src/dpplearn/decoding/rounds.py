@@ -21,6 +21,7 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, count_of
+from dpplearn._holders import as_numbers
 from dpplearn._io.sealed import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.cluster import cluster_client
@@ -79,6 +80,7 @@ def read_array(path: str, start: int, stop: int) -> Any:
 def pick(rows: Any, told: OnePart) -> Found:
     """The first round: candidates of one part."""
     with blas_threads(0, one=True):  # workers share the machine's cores
+        digest = digest_of(rows)  # of the data themselves: features may be copies with other lengths
         rows, lengths = read_features(rows, "embeddings", told.start)
         if len(lengths) != told.q.size:
             raise ValueError(
@@ -88,7 +90,7 @@ def pick(rows: Any, told: OnePart) -> Found:
         local = local_limits(told)
         chosen = choose(Directed(rows, lengths, told.q), local, told.each, told.given).subset
         chosen = np.union1d(chosen, owed(told)).astype(np.int64)
-    return Found(told.start + chosen, np.ascontiguousarray(rows[chosen]), digest_of(rows))
+    return Found(told.start + chosen, np.ascontiguousarray(rows[chosen]), digest)
 
 
 def digest_of(rows: Any, _: Any = None) -> str:
@@ -279,9 +281,9 @@ def cut(each: Each, which: Part | IntArray) -> Each:
 
 def one_prior(given: Any, d: int, asked: Asked) -> Any:
     """The directions of items chosen earlier, made once for all parts."""
-    given = np.asarray(given)
-    if given.ndim != 2:
-        raise ValueError(f"given must be rows of {d} numbers where embeddings are in parts, found shape {given.shape}.")
+    shape = given.shape if sparse.issparse(given) else as_numbers(given, "given").shape
+    if len(shape) != 2:
+        raise ValueError(f"given must be rows of {d} numbers where embeddings are in parts, found shape {shape}.")
     one = Candidates(Directed(np.empty((0, d)), np.empty(0), np.empty(0)), min(asked.diversity, 0.5))
     if asked.kernel != "linear":
         return read_earlier(given, one.directed)[0]

@@ -124,8 +124,9 @@ def best_sample(
     reason = limits.empty_reason() if low == 0.0 else ""
     if reason:
         return SampledSelection.nothing(reason, candidates.log_prob, 0, 0, ())
-    top_cost = min(high, limits.k * float(limits.cost.mean()))  # where only k is given, k items' worth
-    target = top_cost if low == 0.0 else (low + max(top_cost, low)) / 2
+    top_cost = min(high, limits.worth)
+    least = max(low, limits.total(limits.include))  # no set that counts costs less
+    target = top_cost if low == 0.0 else (least + max(top_cost, least)) / 2
     if not limits.alive.any():
         return only_include(candidates, limits, low, "include and exclude name every item", 0, 0)
     possible = low == 0.0 or limits.may_cost(low, high)
@@ -241,7 +242,7 @@ class Source:
             tables, size = dpp._alias_tables, dpp.expected_size
         else:
             lam, V = dpp.eigenpairs
-            p = tilted(lam, find_tilt(lam, V, cost, max(target - base, cost.min() / 2)))
+            p = tilted(lam, find_tilt(lam, V, cost, target - base))
             tables, size = make_tables(p, settled(lam, V), alias=True), float(p.sum())
         few = isinstance(dpp, DPP) or dpp.n <= min(DENSE, 4 * dpp.B.shape[1])
         entries, gram = (np.ascontiguousarray(dpp.L), False) if few else dpp._need_L().entries()

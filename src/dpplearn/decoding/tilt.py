@@ -34,15 +34,17 @@ def expected_cost(lam: FloatArray, shares: FloatArray, s: float) -> float:
 
 
 def tilted(lam: FloatArray, s: float) -> FloatArray:
-    """p = e^s lam / (1 + e^s lam), which overflows nowhere."""
-    return 1.0 / (1.0 + np.exp(np.minimum(-(safe_log(lam) + s), 700.0)))
+    """p = e^s lam / (1 + e^s lam), of any s: 0 where it is -inf."""
+    with np.errstate(over="ignore"):
+        return np.asarray(1.0 / (1.0 + np.exp(-(safe_log(lam) + s))))
 
 
 def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -> float:
     """The s for which sets drawn from e^s L cost `target` on average.
 
     L -> e^s L multiplies every quality by e^(s/2) and leaves the ranking of sets of equal size alone. Where even
-    the whole span costs less than the target, the s that comes within 5% of all there is.
+    the whole span costs less than the target, the s that comes within 5% of all there is. A target of 0, or below, is
+    that of the empty set: s = -inf.
     `tilted_marginals` and `tilted_kernel` find the same without eigenvectors.
 
     Examples
@@ -59,6 +61,8 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
     lam, shares = lam[keep], shares[keep]
     if lam.size == 0:
         return 0.0
+    if target <= 0.0:
+        return -np.inf
     goal = min(target, REACH * float(shares.sum()))
     low, high = -np.log(lam.max()) - 1.0, -np.log(lam.min()) + 1.0
     while expected_cost(lam, shares, low) > goal:
@@ -114,7 +118,7 @@ def by_newton(dpp: DPP | LowRankDPP, cost: FloatArray, target: float, near: floa
     With x = e^s and K = I - (I + x L)^-1, sets cost E = sum of c_i K_ii, and dK/ds = K - K^2. In s, log E is nearly
     straight. Where the next steps would still add 1/REACH - 1 to E, as dE/ds says, it is no more than REACH of all.
     """
-    if isinstance(dpp, LowRankDPP) or dpp._L is None:
+    if isinstance(dpp, LowRankDPP) or dpp._L is None or target <= 0.0:
         return None
     L = dpp.L
     n, diag = len(L), L.diagonal()

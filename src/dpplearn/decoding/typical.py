@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._checks import Seed
@@ -67,7 +66,7 @@ def typical_map(
     if min_cost is not None or not limits.bounded:
         low, high = check_window(limits, min_cost, max_cost)
         return best_sample(candidates, limits, low, high, n_samples, m, limits.bounded, rng, n_jobs, typical=True)
-    full = min(limits.budget, limits.k * float(limits.cost.mean()), np.inf if max_cost is None else max_cost)
+    full = limits.worth if max_cost is None else min(limits.worth, max_cost)
     for share in SHARES:
         low, high = check_window(limits, share * full, max_cost)
         found = best_sample(candidates, limits, low, high, n_samples, m, True, rng, n_jobs, typical=True)

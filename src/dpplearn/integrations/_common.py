@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, check_int
+from dpplearn._checks import FloatArray, balanced, check_array, check_int, row_lengths, square_sums
 from dpplearn.decoding.diversify import DiverseSelection, diversify
 from dpplearn.decoding.diversity import check_diversity
 
@@ -127,11 +127,12 @@ def tiktoken_counter() -> TokenCounter:
 
 def cosines(embeddings: Any, query: Any) -> FloatArray:
     """Cosine of each row with the query; 0 where one of them is zero."""
-    rows, q = np.asarray(embeddings, np.float64), np.asarray(query, np.float64)
-    if rows.ndim == 2 and q.shape != rows.shape[1:]:
+    rows, q = check_array(embeddings, "embeddings", 2), check_array(query, "The query's embedding", 1)
+    if q.shape != rows.shape[1:]:
         raise ValueError(f"The query's embedding has {q.size} numbers, and those of the documents {rows.shape[1]}.")
-    lengths = np.sqrt((rows**2).sum(axis=1)) * np.sqrt((q**2).sum())
-    return np.divide(rows @ q, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+    rows, q = (balanced(x, square_sums(x)) for x in (rows, q[None]))
+    lengths = row_lengths(rows) * row_lengths(q)
+    return np.divide((rows @ q.T)[:, 0], lengths, out=np.zeros(len(rows)), where=lengths > 0)
 
 
 def given_scores(scores: Sequence[float | None], what: str) -> FloatArray | None:

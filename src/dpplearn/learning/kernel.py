@@ -293,8 +293,10 @@ def read_features(features: Any, items: np.ndarray) -> tuple[FloatArray | None, 
     rows = check_array(features, "features", 2)
     if len(rows) != items.size:
         raise ValueError(f"features must have a row for each item ({items.size}), found {len(rows)}.")
-    deviation = rows.std(axis=0)
-    scale = np.stack([rows.mean(axis=0), np.where(deviation > 0, deviation, 1.0)])
+    unit = np.abs(rows).max(axis=0, initial=0.0)
+    unit[unit == 0.0] = 1.0
+    mean, deviation = unit * (rows / unit).mean(axis=0), unit * (rows / unit).std(axis=0)  # no square is beyond floats
+    scale = np.stack([mean, np.where(deviation > 0, deviation, 1.0)])
     return standardize(rows, scale), scale
 
 

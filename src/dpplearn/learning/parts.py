@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import Features, FloatArray, IntArray, check_features, read_only, row_lengths
+from dpplearn._checks import Features, FloatArray, IntArray, check_directions, read_only
 from dpplearn._linalg import check_similarity, to_dense
 
 RESERVED = ("own", "all")  # the names of the weights of I and of 11^T
@@ -59,7 +59,7 @@ def read_parts(phi: Any, similarity: Any, n: int) -> tuple[Part, ...]:
             "Pass either similarity (n x n) or phi (similarity features, one row per item); found neither. "
             "For items that do not repel each other, pass similarity=numpy.eye(n)."
         )
-    if features and given and not (isinstance(phi, Mapping) or isinstance(similarity, Mapping)):
+    if features and given and not (is_named(phi) or is_named(similarity)):
         raise ValueError(
             "Pass either similarity (n x n) or phi (similarity features, one row per item); found both. Where S has "
             'several parts, name them: phi={"text": A}, similarity={"given": S}.'
@@ -81,11 +81,16 @@ def read_parts(phi: Any, similarity: Any, n: int) -> tuple[Part, ...]:
     return tuple(parts)
 
 
+def is_named(given: Any) -> bool:
+    """Whether these are arrays by name; a sparse array of format dok is a Mapping too."""
+    return isinstance(given, Mapping) and not sparse.issparse(given)
+
+
 def by_name(given: Any, default: str) -> dict[str, Any]:
     """Arrays by name; a single one has the name of the argument."""
     if given is None:
         return {}
-    if not isinstance(given, Mapping):
+    if not is_named(given):
         return {default: given}
     for name in given:
         if not isinstance(name, str) or not name:
@@ -103,27 +108,13 @@ def by_name(given: Any, default: str) -> dict[str, Any]:
 def feature_part(phi: Any, name: str, label: str) -> Part:
     """Similarity features with rows of length 1."""
     columns = column_names(phi)
-    return Part(name, phi=unit_rows(check_features(phi, label), label), columns=columns)
+    return Part(name, phi=check_directions(phi, label), columns=columns)
 
 
 def column_names(table: Any) -> tuple[str, ...] | None:
     """Those of a data frame, if they are names: a frame made from an array numbers its columns."""
     found = getattr(table, "columns", None)
     return None if found is None or not all(isinstance(name, str) for name in found) else tuple(found)
-
-
-def unit_rows(phi: Features, name: str = "phi") -> Features:
-    """Rows of length 1; a zero row has no direction and is an error."""
-    lengths = row_lengths(phi)
-    if lengths.min() == 0.0:
-        row = int(lengths.argmin())
-        raise ValueError(
-            f"{name} must have no zero row, because a zero vector has no direction; row {row} is zero "
-            f"({int((lengths == 0).sum())} such rows in all). Leave the item out, or give it a feature of its own."
-        )
-    scaled = sparse.csr_array(sparse.diags_array(1 / lengths) @ phi) if sparse.issparse(phi) else phi / lengths[:, None]
-    read_only(scaled.data if sparse.issparse(phi) else scaled)
-    return scaled
 
 
 def shared_columns(phi: sparse.sparray) -> tuple[IntArray, IntArray, FloatArray]:

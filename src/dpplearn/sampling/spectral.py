@@ -69,7 +69,7 @@ def settled(lam: FloatArray, V: FloatArray) -> FloatArray:
     """
     V = np.array(V)
     for group in np.split(np.arange(lam.size), np.flatnonzero(np.diff(lam) > LOST * lam[-1:]) + 1):
-        if group.size == 1 or lam[group[-1]] <= 0.0:  # zeros are never drawn
+        if group.size < 2 or lam[group[-1]] <= 0.0:  # there may be no eigenvalue at all, and zeros are never drawn
             continue
         left = V[:, group]
         turn = np.empty((group.size, group.size))

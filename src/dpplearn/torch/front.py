@@ -32,6 +32,17 @@ def host(x: Any) -> Any:
     return x.detach().cpu().numpy() if isinstance(x, Tensor) else x
 
 
+def balanced(rows: Tensor, lengths: Tensor) -> Tensor:
+    """`dpplearn._checks.balanced` for tensors: rows beyond 1e-20 to 1e20 times a power of 2, in the same directions."""
+    odd = torch.nonzero(~((lengths >= 1e-20) & (lengths <= 1e20))).flatten()
+    top = rows[odd].double().abs().amax(1)
+    odd, top = odd[(top > 0.0) & torch.isfinite(top)], top[(top > 0.0) & torch.isfinite(top)]
+    exponents = -torch.frexp(top).exponent.unsqueeze(-1)
+    half = exponents // 2  # 2^1074 is no float
+    scaled = rows[odd].double() * torch.exp2(half.double()) * torch.exp2((exponents - half).double())
+    return rows.index_copy(0, odd, scaled.to(rows.dtype)) if odd.numel() else rows
+
+
 @dataclass(frozen=True, eq=False)
 class DeviceRows:
     """Items of quality q in the directions of their rows, on a device: L_ij = q_i q_j cos(rows_i, rows_j)."""
@@ -50,6 +61,9 @@ class DeviceRows:
         kind = torch.float32 if rows.dtype in HALF else torch.float64
         parts = [torch.linalg.vector_norm(part, dim=1, dtype=kind) for part in rows.split(ROWS)]
         lengths = torch.cat(parts).double()
+        if not bool(((lengths >= 1e-20) & (lengths <= 1e20)).all()):
+            rows = balanced(rows, lengths)
+            lengths = torch.linalg.vector_norm(rows, dim=1, dtype=kind).double()
         if not bool(torch.isfinite(lengths).all()):
             bad = torch.nonzero(~torch.isfinite(lengths)).flatten().cpu().numpy()
             raise ValueError(f"{name} must be finite, but rows {some(bad)} are not.")

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import Features, row_lengths
-from dpplearn.learning.parts import unit_rows
+from dpplearn._checks import Features, largest_entries, unit_rows
 
 MEANING = "meaning"
 WANTED = "an object with .encode(list of str), such as a SentenceTransformer, or a function of a list of texts"
@@ -48,14 +47,13 @@ class Meaning:
     def rows(self, texts: Sequence[str]) -> Features:
         """Rows of length 1."""
         found = encode(self.encoder, texts)
-        found = found / max(float(abs(found).max()), np.finfo(np.float64).tiny)  # squares then are floats
         self.width = found.shape[1] if self.width is None else self.width
         if found.shape[1] != self.width:
             raise ValueError(
                 f"The model was trained with the encoder {self.name}, which gave {self.width} numbers for a text; this "
                 f"one ({encoder_name(self.encoder)}) gives {found.shape[1]}. Pass the encoder that it was trained with."
             )
-        zero = np.flatnonzero(row_lengths(found) == 0.0)
+        zero = np.flatnonzero(largest_entries(found) == 0.0)
         if zero.size:
             raise ValueError(
                 f"The encoder must give every text a direction, but gave only zeros for {zero.size} of {len(texts)}, "

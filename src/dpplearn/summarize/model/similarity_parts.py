@@ -18,8 +18,8 @@ from zlib import crc32
 import numpy as np
 from scipy import sparse
 
-from dpplearn._checks import Features, FloatArray
-from dpplearn.learning.parts import Part, joined, unit_rows
+from dpplearn._checks import Features, FloatArray, unit_rows
+from dpplearn.learning.parts import Part, joined
 from dpplearn.learning.similarity import Fixed, Mixture
 from dpplearn.summarize.model.grams import in_pairs
 from dpplearn.summarize.model.meaning import MEANING, Meaning

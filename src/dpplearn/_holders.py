@@ -1,4 +1,7 @@
-"""Arrow columns as rows of numbers: lists of one length, or a column for each number; in place where in one piece."""
+"""Numbers in whatever holds them (lists, numpy of any type and byte order, scipy sparse, Arrow) as one plain array.
+
+Every public function reads its data here, so that no loop behind it meets a type or a layout it does not know.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,97 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+
+PLAIN = "efd"  # float16, float32, float64: what is read in place
+
+
+def as_numbers(x: Any, name: str, ndim: int | None = None) -> np.ndarray:
+    """A numpy array of real numbers in the machine's byte order; a copy only where the type has to change.
+
+    float16, float32 and float64 keep their type. Integers, truth values and longer floats become float64.
+    """
+    if type(x) is np.ndarray and x.dtype.char in PLAIN and x.dtype.isnative:
+        array = x
+    else:
+        if sparse.issparse(x):
+            raise TypeError(f"{name} must be a dense array, found a scipy sparse one. Pass {name}.toarray().")
+        if np.ma.isMaskedArray(x):
+            raise TypeError(f"{name} must be a plain array, found a masked one. Pass {name}.filled(value).")
+        array = as_floats(arrow_rows(x, name) if is_arrow(x) and ndim != 1 else as_array(x, name), name, x)
+    if ndim is not None and array.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, found shape {array.shape}.")
+    return array
+
+
+def as_array(x: Any, name: str) -> np.ndarray:
+    """numpy's array of it, or which row has another length than the first."""
+    try:
+        return np.asarray(x)
+    except ValueError as error:
+        try:
+            lengths = [np.size(row) for row in x]
+            bad = next(i for i, length in enumerate(lengths) if length != lengths[0])
+        except (TypeError, ValueError, StopIteration):
+            raise ValueError(f"{name} must be a rectangular array of numbers, but numpy says: {error}.") from None
+        raise ValueError(
+            f"{name} must be rows of equal length, but row {bad} has {lengths[bad]} numbers and row 0 {lengths[0]}."
+        ) from None
+
+
+def as_floats(array: np.ndarray, name: str, given: Any = None) -> np.ndarray:
+    """Native floats of at most 64 bits; or what is wrong with the type. `given` is what the message shows."""
+    kind, native = array.dtype.kind, array.dtype.newbyteorder("=")
+    if kind == "f" and native.char in PLAIN:
+        return array.astype(native, copy=False)
+    if kind == "f":
+        return as_double(array.astype(native, copy=False), name)
+    if kind in "biu":
+        return array.astype(np.float64)
+    hint = f"Pass {name}.astype(float)."
+    if kind == "c":
+        hint = f"Only real numbers are supported: pass {name}.real, if the imaginary parts are 0."
+    if callable(given):
+        hint = "For a kernel that is a function, use ImplicitDPP."
+    found = "a function" if callable(given) else f"dtype {array.dtype}"
+    if given is None:
+        found, hint = "None", ""
+    if kind in "US":
+        found = f"the text {given!r:.40}" if array.ndim == 0 else f"texts ({array.dtype}), such as {array.ravel()[:1]}"
+        hint = "Numbers that were read as text must be converted."
+    raise TypeError(f"{name} must be an array of real numbers, found {found}. {hint}".rstrip())
+
+
+def as_double(array: np.ndarray, name: str) -> np.ndarray:
+    """float64 of longer floats, whose numbers must be in its range."""
+    with np.errstate(over="ignore", under="ignore"):
+        double = array.astype(np.float64)
+    lost = (np.isinf(double) & np.isfinite(array)) | ((double == 0.0) & (array != 0.0))
+    if lost.any():
+        raise ValueError(
+            f"{name} must be numbers that float64 can hold (1e-308 to 1e308), found {array[lost][0]!s}. "
+            "Multiply all of them by a constant."
+        )
+    return double
+
+
+def as_csr(x: Any, name: str) -> sparse.csr_array:
+    """A scipy sparse array or matrix of any format as rows of float32 or float64, each entry once; not copied if it is.
+
+    scipy itself refuses float16 and foreign byte orders.
+    """
+    if x.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers, found dtype {x.dtype}.")
+    if x.ndim != 2:
+        raise ValueError(f"{name} must have 2 dimensions, found shape {x.shape}.")
+    if x.dtype.kind == "f" and x.dtype.char not in PLAIN:
+        x = x.tocsr()
+        x = sparse.csr_array((as_double(x.data, name), x.indices, x.indptr), x.shape)
+    rows = sparse.csr_array(x, dtype=x.dtype if x.dtype.char in PLAIN else np.float64)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
 
 from dpplearn._checks import check_unique
 
@@ -87,7 +181,7 @@ def piece_rows(piece: Any, name: str, start: int = 0) -> np.ndarray:
         row = start + int(np.flatnonzero(np.asarray(values.is_null()))[0]) // max(size, 1)
         raise ValueError(f"{name} must be finite numbers, but row {row} has one that is missing.")
     numbers = values.to_numpy(zero_copy_only=False)
-    if numbers.dtype.kind not in "fiu":
+    if numbers.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be lists of numbers, found {piece.type}.")
     return np.asarray(numbers).reshape(len(piece), size)
 
@@ -101,7 +195,7 @@ def as_columns(columns: list[Any], names: list[str], name: str, start: int = 0) 
             row = start + int(np.flatnonzero(np.asarray(column.is_null()))[0])
             raise ValueError(f"{name} must have a number in every column, but row {row} has none in {title!r}.")
         array = column.to_numpy()
-        if array.dtype.kind not in "fiu":
+        if array.dtype.kind not in "fiub":
             raise TypeError(f"{name} must be columns of numbers, but {title!r} is {column.type}.")
         arrays.append(array)
     whole = np.empty((n, len(arrays)), np.result_type(*arrays) if arrays else np.float64)

@@ -1,0 +1,288 @@
+"""The same numbers in any holder (type, byte order, layout, sparse, Arrow, list) give the same answer everywhere."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, KernelDPP, LowRankDPP, NonsymmetricDPP, diversify
+from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map, typical_map
+from dpplearn.integrations._common import cosines
+from dpplearn.kernels import K_to_L, L_to_K, cosine_similarity, from_quality, rbf_similarity
+
+TYPES = ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u8", ">f2", ">f4", ">f8", ">i2", ">u4", ">i8", "g"]
+
+
+def strided(X):
+    wide = np.zeros((2 * X.shape[0], *(3 * s for s in X.shape[1:])), X.dtype)
+    wide[(slice(1, None, 2), *(slice(2, None, 3) for _ in X.shape[1:]))] = X
+    return wide[(slice(1, None, 2), *(slice(2, None, 3) for _ in X.shape[1:]))]
+
+
+def reversed_twice(X):
+    return np.ascontiguousarray(X[::-1])[::-1]
+
+
+def frozen(X):
+    X = X.copy()
+    X.setflags(write=False)
+    return X
+
+
+def mapped(X, folder):
+    np.save(folder / "X.npy", X)
+    return np.load(folder / "X.npy", mmap_mode="r")
+
+
+def holders(X, folder, loose=()):
+    """X, whose numbers are small and whole, in all that may hold it; `loose` are more, such as sparse ones."""
+    yield from ((kind, X.astype(kind)) for kind in TYPES)
+    yield from ((f"Fortran {kind}", np.asfortranarray(X.astype(kind))) for kind in ("f4", ">f8"))
+    yield from ((f"strided {kind}", strided(X.astype(kind))) for kind in ("f4", "f8", ">f4"))
+    yield from ((f"backwards {kind}", reversed_twice(X.astype(kind))) for kind in ("f8", ">i4"))
+    yield from ((f"memory map {kind}", mapped(X.astype(kind), folder)) for kind in ("f4", ">f4", ">f2", "i2"))
+    yield "read-only", frozen(X)
+    yield "list", X.tolist()
+    yield "lists of whole numbers", X.astype(int).tolist()
+    yield from loose
+
+
+def sparse_holders(X):
+    formats = ("csr", "csc", "coo", "bsr", "lil", "dok", "dia")
+    for kind in ("f4", "f8", "i4", "u1", "g"):
+        yield from ((f"{form} {kind}", sparse.coo_array(X.astype(kind)).asformat(form)) for form in formats)
+    yield "csr_matrix", sparse.csr_matrix(X)
+    half = sparse.coo_array(X / 2)
+    yield (
+        "entries twice",
+        sparse.coo_array((np.tile(half.data, 2), (np.tile(half.row, 2), np.tile(half.col, 2))), X.shape),
+    )
+
+
+def arrow_holders(X):
+    pa = pytest.importorskip("pyarrow")
+    for kind in ("f2", "f4", "f8", "i2", "u1"):
+        Z = X.astype(kind)
+        if X.ndim == 1:
+            yield f"Arrow {kind}", pa.array(Z)
+            yield f"Arrow in two pieces, {kind}", pa.chunked_array([pa.array(Z[:2]), pa.array(Z[2:])])
+            continue
+        yield f"Arrow {kind}", pa.FixedSizeListArray.from_arrays(pa.array(Z.ravel()), X.shape[1])
+        yield f"Arrow lists {kind}", pa.array(Z.tolist(), pa.list_(pa.from_numpy_dtype(Z.dtype)))
+        yield f"Arrow table {kind}", pa.table({f"c{c}": Z[:, c] for c in range(X.shape[1])})
+
+
+@pytest.fixture
+def rows():
+    """Forty rows of small whole numbers, none negative, none 0."""
+    rows = np.random.default_rng(7).integers(0, 4, (40, 6)).astype(float)
+    rows[:, 0] += 1
+    return rows
+
+
+def assert_same(found, want, name):
+    """The same items in the same order; numbers up to the rounding of products in single precision."""
+    if hasattr(want, "subset"):
+        np.testing.assert_array_equal(found.subset, want.subset, name)
+        found, want = found.gains, want.gains
+    np.testing.assert_allclose(np.asarray(found, float), np.asarray(want, float), rtol=1e-5, atol=1e-9, err_msg=name)
+
+
+L6 = np.array([[4, 1, 0, 1], [1, 3, 1, 0], [0, 1, 5, 2], [1, 0, 2, 4]], float)
+SCORES = np.arange(40) % 7
+COST = 1 + np.arange(40) % 3
+BASKETS = [["a", "b"], ["b", "c"], ["a"], ["c", "d", "a"], ["d"], ["b", "d"]]
+
+
+def learned(phi):
+    return ConditionalDPP().fit([ItemSet(np.arange(40.0)[:, None] % 5, phi=phi)] * 2, [[0, 3], [1, 2]]).theta_
+
+
+ENTRIES = {  # of rows
+    "diversify": lambda X: diversify(X, SCORES, k=9),
+    "diversify past the rank": lambda X: diversify(X, SCORES, k=20),
+    "diversify with costs": lambda X: diversify(X, SCORES, budget=20, cost=COST),
+    "diversify with groups": lambda X: diversify(X, SCORES, k=9, groups=SCORES, max_per_group=2, min_per_group=1),
+    "diversify given": lambda X: diversify(np.eye(6), np.arange(6), k=3, given=X),
+    "greedy_map": lambda X: greedy_map((1.0 + SCORES, X), k=5),
+    "local_search": lambda X: local_search((1.0 + SCORES, X), k=4),
+    "exact_map": lambda X: exact_map((1.0 + SCORES, X), k=3),
+    "sampled_map": lambda X: sampled_map((1.0 + SCORES, X), k=4, n_samples=500, rng=0),
+    "typical_map": lambda X: typical_map((1.0 + SCORES, X), k=4, n_samples=500, rng=0),
+    "consensus": lambda X: consensus((1.0 + SCORES, X), k=4, rng=0),
+    "consensus by counts": lambda X: consensus((1.0 + SCORES, np.eye(40, 6) + 1.0), k=1, utility=X),
+    "LowRankDPP": lambda X: LowRankDPP(X).marginals,
+    "LowRankDPP samples": lambda X: np.concatenate(list(LowRankDPP(X).sample(20, rng=0))),
+    "LowRankDPP.from_quality": lambda X: LowRankDPP.from_quality(1.0 + SCORES, X).marginals,
+    "KDPP": lambda X: KDPP(LowRankDPP(X), 3).marginals,
+    "ImplicitDPP": lambda X: np.concatenate(list(ImplicitDPP(X).sample(3, rng=0, k=3, burn_in=50, thin=9))),
+    "cosine_similarity": lambda X: cosine_similarity(X, rho=0.5),
+    "ItemSet": lambda X: ItemSet(np.ones((40, 1)), phi=X).part_cosines(0),
+    "learning": learned,
+}  # fmt: skip
+DENSE = {  # entries that refuse sparse rows, and say so
+    "diversify rbf": lambda X: diversify(X, SCORES, k=9, kernel="rbf"),
+    "diversify local": lambda X: diversify(X, SCORES, k=9, kernel="local"),
+    "rbf_similarity": lambda X: rbf_similarity(X, 2.0),
+    "NonsymmetricDPP": lambda X: NonsymmetricDPP(X, X, np.triu(np.ones((6, 6)), 1)).log_prob([0, 3]),
+    "ItemSet features": lambda X: ItemSet(X, phi=np.eye(40)).features,
+    "KernelDPP features": lambda X: KernelDPP(3, random_state=0, tol=0.5).fit(
+        [[0, 1], [2, 3, 39], [0]], features=X, items=range(40)
+    ).dpp_.log_prob([0, 2]),
+    "cosines with a query": lambda X: cosines(X, [1, 2, 0, 0, 0, 1]),
+}  # fmt: skip
+KERNELS = {
+    "DPP": lambda L: DPP(L).marginals,
+    "DPP.from_marginal": lambda L: DPP.from_marginal(np.asarray(L, dtype=float) / 8).marginals,
+    "NonsymmetricDPP.from_kernel": lambda L: NonsymmetricDPP.from_kernel(L).log_prob([0, 2]),
+    "L_to_K": L_to_K,
+    "greedy_map": lambda L: greedy_map(DPP(L), k=2),
+    "KDPP": lambda L: KDPP(DPP(L), 2).marginals,
+}
+VECTORS = {  # of 4 numbers
+    "scores": lambda v: diversify(L6, v, k=2),
+    "cost": lambda v: greedy_map(DPP(L6), cost=v, budget=5),
+    "q": lambda v: DPP.from_quality(v, np.eye(4)).marginals,
+    "kernels.from_quality": lambda v: from_quality(v, np.eye(4)),
+    "ItemSet cost": lambda v: ItemSet(np.ones((4, 1)), phi=L6, cost=v).cost,
+}
+ITEMS = {  # of different whole numbers
+    "include": lambda v: diversify(np.eye(9), np.arange(9), k=5, include=v),
+    "exclude": lambda v: greedy_map(DPP(np.diag(np.arange(1.0, 10))), k=3, exclude=v),
+    "given": lambda v: diversify(np.eye(9), np.arange(9), k=5, given=v),
+    "log_prob": lambda v: DPP(2 * np.eye(9)).log_prob(v),
+    "condition": lambda v: DPP(2 * np.eye(9)).condition(v).items,
+    "groups": lambda v: diversify(np.eye(4), np.arange(4), k=3, groups=v, max_per_group=1),
+    "exclusive": lambda v: greedy_map(DPP(np.eye(4)), k=3, exclusive=np.asarray(v) % 2),
+}
+
+
+@pytest.mark.parametrize("entry", [*ENTRIES, *DENSE])
+def test_rows(entry, rows, tmp_path):
+    call = (ENTRIES | DENSE)[entry]
+    want = call(rows)
+    for name, X in holders(rows, tmp_path, arrow_holders(rows)):
+        assert_same(call(X), want, name)
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_sparse_rows(entry, rows):
+    """Sparse products add in another order: the same choice, and numbers to their rounding."""
+    call = ENTRIES[entry]
+    want = call(rows)
+    for name, X in sparse_holders(rows):
+        assert_same(call(X), want, name)
+
+
+@pytest.mark.parametrize("entry", KERNELS)
+def test_kernels(entry, tmp_path):
+    want = KERNELS[entry](L6)
+    more = () if entry == "DPP.from_marginal" else arrow_holders(L6)
+    for name, L in holders(L6, tmp_path, more):
+        assert_same(KERNELS[entry](L), want, name)
+
+
+@pytest.mark.parametrize("entry", VECTORS)
+def test_vectors(entry, tmp_path):
+    v = np.array([2.0, 3.0, 1.0, 2.0])
+    want = VECTORS[entry](v)
+    for name, held in holders(v, tmp_path, arrow_holders(v)):
+        assert_same(VECTORS[entry](held), want, name)
+
+
+@pytest.mark.parametrize("entry", ITEMS)
+def test_item_numbers(entry, tmp_path):
+    v = np.array([3, 1, 0, 2])
+    want = ITEMS[entry](v)
+    for name, held in holders(v, tmp_path, arrow_holders(v)):
+        if name.rpartition(" ")[2].lstrip(">")[0] in "iu":
+            assert_same(ITEMS[entry](held), want, name)
+
+
+def test_truth_values_are_0_and_1(rows):
+    B = rows > 1
+    for entry in ENTRIES.keys() - {"diversify past the rank", "consensus by counts"}:
+        if entry in ("LowRankDPP samples", "ImplicitDPP"):
+            continue
+        some = np.column_stack([np.ones(40, bool), B])[:, :6]
+        assert_same(ENTRIES[entry](some), ENTRIES[entry](some.astype(float)), entry)
+    assert diversify(rows, SCORES > 3, k=3).subset.tolist() == diversify(rows, (SCORES > 3) * 1.0, k=3).subset.tolist()
+
+
+@pytest.mark.parametrize("entry", [*ENTRIES, *DENSE])
+def test_complex_numbers_are_refused(entry, rows):
+    with pytest.raises(TypeError, match="real numbers"):
+        (ENTRIES | DENSE)[entry](rows + 0j)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.longdouble])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rows_of_any_length_have_a_direction(kind, form, rng):
+    """Lengths from 1e-300 to 1e300, or all that float32 has: squares of most are no floats."""
+    E = rng.standard_normal((40, 6))
+    sizes = np.exp2(rng.permutation(np.linspace(-100, 100, 40).round() * (1 if kind == np.float32 else 10)))
+    want = diversify(E.astype(kind), SCORES, k=6)
+    scaled = form(E.astype(kind) * sizes.astype(kind)[:, None])
+    found = diversify(scaled, SCORES, k=6)
+    assert found.subset.tolist() == want.subset.tolist()
+    np.testing.assert_allclose(found.nearest.similarity, want.nearest.similarity, rtol=1e-5)
+    assert greedy_map((1.0 + SCORES, scaled), k=6).subset.tolist() == greedy_map((1.0 + SCORES, E), k=6).subset.tolist()
+    np.testing.assert_allclose(cosine_similarity(scaled), cosine_similarity(E), atol=1e-6)
+    want = LowRankDPP.from_quality(1.0 + SCORES, E).marginals
+    np.testing.assert_allclose(LowRankDPP.from_quality(1.0 + SCORES, scaled).marginals, want, atol=1e-6)
+    np.testing.assert_allclose(ItemSet(np.ones((40, 1)), phi=scaled).part_cosines(0), cosine_similarity(E), atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [40, 60_000])  # copied, and read in place
+def test_short_rows_are_no_zero_rows(n, rng):
+    E, s = rng.standard_normal((n, 4)), rng.random(n)
+    want = diversify(E, s, k=30).subset
+    for size in (1e-160, 1e-290, 1e160, 1e290):
+        np.testing.assert_array_equal(diversify(size * E, s, k=30).subset, want)
+    E[3] = 0.0
+    assert diversify(1e-200 * E, s, k=3).candidates.zero.sum() == 1
+
+
+def test_rows_whose_lengths_are_qualities_must_have_a_square():
+    """Of L = B B^T, which would be 0 without a word."""
+    for B in ([[1.0, 0.0], [1e-170, 0.0]], sparse.csr_array([[1.0, 0.0], [1e-170, 0.0]])):
+        with pytest.raises(ValueError, match=r"too short for B B\^T to be floats, such as row 1"):
+            LowRankDPP(B)
+    assert LowRankDPP([[1.0, 0.0], [0.0, 0.0]]).marginals.tolist() == [0.5, 0.0]
+
+
+def test_long_doubles_outside_of_float64():
+    big = np.longdouble(10) ** np.array([[1.0, 400.0], [0.0, 1.0]], np.longdouble)
+    with pytest.raises(ValueError, match=r"embeddings must be numbers that float64 can hold .* found 1e\+400"):
+        diversify(big, [1, 2], k=1)
+    with pytest.raises(ValueError, match="found 1e-400"):
+        DPP(np.diag(np.longdouble(10) ** np.array([0, -400], np.longdouble)))
+
+
+def test_distances_of_any_size(rng):
+    X = rng.standard_normal((9, 3))
+    want = rbf_similarity(X, 0.7)
+    for size in (1e-200, 1e-300, 1e200, 1e300):
+        np.testing.assert_allclose(rbf_similarity(size * X, size * 0.7), want, rtol=1e-12)
+    np.testing.assert_array_equal(rbf_similarity(1e200 * X, 1e-200), np.eye(9))
+    np.testing.assert_array_equal(rbf_similarity(np.zeros((2, 1)), 1e-300), np.ones((2, 2)))
+
+
+def test_single_precision_is_forgiven_its_rounding_in_any_byte_order(rng):
+    U = rng.standard_normal((30, 5)).astype(np.float32)
+    L = U @ U.T
+    L = ((L + L.T) / 2 - np.float32(2e-7 * np.abs(L).max()) * np.eye(30, dtype=np.float32)).astype(np.float32)
+    np.testing.assert_array_equal(DPP(L.astype(">f4")).marginals, DPP(L).marginals)
+
+
+def test_features_of_items_in_baskets_of_any_size(rng):
+    F = rng.standard_normal((4, 2))
+    want = KernelDPP(3, random_state=0, tol=0.5).fit(BASKETS, features=dict(zip("abcd", F, strict=True)))
+    for size in (2.0**-660, 2.0**660):
+        found = KernelDPP(3, random_state=0, tol=0.5).fit(BASKETS, features=dict(zip("abcd", size * F, strict=True)))
+        assert found.dpp_.log_prob([0, 1]) == pytest.approx(want.dpp_.log_prob([0, 1]), rel=1e-9)
+
+
+def test_a_kernel_back_from_its_marginals():
+    K = L_to_K(L6)
+    for kind in ("f8", ">f8", "g"):
+        np.testing.assert_array_equal(K_to_L(K.astype(kind)), K_to_L(K))
