@@ -58,6 +58,20 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
         say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
 
 
+def warn_about_size(survey: Survey, predicted: float) -> None:
+    """Say that a model without a constant expects sets of another size than it was shown, if it does.
+
+    `predicted` is the sum of E|Y|, which is at least the variance of the sum of |Y|.
+    """
+    chosen, off = survey.n_chosen, abs(predicted - survey.n_chosen)
+    if off > 0.25 * max(chosen, predicted) and off > 3 * max(predicted, 1.0) ** 0.5:
+        say(
+            f"The model expects {predicted / survey.weight:.3g} items in a set, and the sets it learned from have "
+            f"{chosen / survey.weight:.3g} on average. It has no constant, so the weights of the features had to set "
+            "the size too: do not trust them, not even their signs. Leave constant=False out, or add a column of ones."
+        )
+
+
 def warn_about_bounds(profile: Profile, free: Sequence[int]) -> None:
     """Say which learned parameters of the similarity are at an end of where they may be."""
     for j in free:

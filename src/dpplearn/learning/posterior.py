@@ -13,17 +13,24 @@ import numpy as np
 from dpplearn._checks import FloatArray, check_choice, check_int
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import Backend, make_backend
-from dpplearn.learning.diagnosis import check_possible, is_settled, warn_about_bounds, warn_about_starts
+from dpplearn.learning.diagnosis import (
+    check_possible,
+    is_settled,
+    warn_about_bounds,
+    warn_about_size,
+    warn_about_starts,
+)
 from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.joint import Problem
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.outcome import covariance_of
 from dpplearn.learning.parts import shared_shapes
+from dpplearn.learning.prior import Prior, check_precision, constant_of, make_prior, needs_constant
 from dpplearn.learning.profile import Known, Profile, maximize_profile
 from dpplearn.learning.quality import LogLinear, Quality
 from dpplearn.learning.similarity import Fixed, Learned, Mixture, Projected, Similarity
-from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors, unit_diagonal
+from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors
 from dpplearn.learning.starts import Interrupted, climb_learned
 from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
@@ -48,6 +55,7 @@ class Settings:
     similarity_prior: float = 0.1
     n_starts: int = 3
     warm: bool = False  # the similarity is that of an earlier fit: one start, from there
+    constant: bool = True  # of a log-linear quality, unless the features span one
 
     def __post_init__(self) -> None:
         check_int(self.n_starts, "n_starts", low=1)
@@ -81,25 +89,6 @@ def free_parameters(similarity: Similarity, learn_rho: bool, learn_nugget: bool)
         )
     learned = [learn_rho, learn_nugget] if fixed else [True] * len(similarity.space)
     return tuple(j for j, learn in enumerate(learned) if learn)
-
-
-def check_precision(prior_variance: Any, m: int) -> FloatArray:
-    """1 / variance of the Gaussian prior of each weight; 0 where the variance is infinite or None."""
-    if prior_variance is None:
-        return np.zeros(m)
-    try:
-        variance = np.asarray(prior_variance, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"prior_variance must be a positive number, one per feature, or None; found {prior_variance!r}."
-        ) from None
-    if variance.ndim > 1 or (variance.ndim == 1 and variance.size != m):
-        raise ValueError(
-            f"prior_variance must be a number or have one entry per feature ({m}), found shape {variance.shape}."
-        )
-    if np.isnan(variance).any() or (variance < 1e-300).any():  # 1 / variance must be a float
-        raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {prior_variance!r}.")
-    return np.broadcast_to(1 / variance, (m,)).copy()
 
 
 def fit_weights(
@@ -142,13 +131,17 @@ def maximize_posterior(
     """Over the parameters of a quality, by default the weights of all features, and of the similarity."""
     survey = engine.survey()
     check_possible(survey, settings.on_impossible)
-    names = survey.names or default_names(survey.n_features)
+    features = survey.names or default_names(survey.n_features)
     if quality is None:
-        quality = LogLinear(np.zeros(survey.n_features), names)
+        quality = log_linear(survey, settings, features)
     m, linear = quality.parameters.size, isinstance(quality, LogLinear)
-    if not linear:
-        survey, names = survey._replace(scale=np.ones(m)), tuple(quality.names[:m])
-    precision = check_precision(settings.prior_variance, m)
+    if isinstance(quality, LogLinear):
+        added, features = quality.constant, quality.names
+        scale = np.concatenate([np.ones(int(added)), survey.scale])
+        prior = make_prior(settings.prior_variance, survey, added, settings.given_size)
+    else:
+        scale, prior = np.ones(m), Prior(check_precision(settings.prior_variance, m))
+    names = quality.names[:m]
     similarity, free = settings.similarity, settings.free
     if start is not None and start.size != m:
         raise ValueError(
@@ -160,7 +153,7 @@ def maximize_posterior(
         similarity = similarity.bound(survey.parts)
         if survey.moment is not None and isinstance(similarity, Projected) and not settings.warm:
             similarity = similarity.centred(survey.moment)
-    state = Checkpoint(checkpoint, problem_of(survey, names, precision, settings))
+    state = Checkpoint(checkpoint, problem_of(survey, names, prior, settings))
     first, interrupted = theta, None
     if (saved := state.load(similarity)) is not None:
         theta, done, known, where = saved
@@ -171,12 +164,12 @@ def maximize_posterior(
     def posterior(similarity: Similarity) -> Objective:
         def objective(theta: FloatArray, order: int) -> Terms:
             request = Request(quality.with_parameters(theta), similarity, order, bool(free), settings.given_size)
-            return penalized(engine.evaluate(request, progress.tick), theta, precision)
+            return penalized(engine.evaluate(request, progress.tick), theta, prior)
 
         return objective
 
     def likelihood(terms: Terms, theta: FloatArray) -> float:
-        return terms.value + float(precision @ theta**2) / 2
+        return terms.value + prior.value(theta)
 
     def maximize(similarity: Similarity, theta: FloatArray, n_iter: int) -> Optimum:
         objective = posterior(similarity)
@@ -186,22 +179,30 @@ def maximize_posterior(
             state.save(theta, similarity, n_iter, likelihood(terms, theta), known)
 
         last = settings.max_iter + (n_iter if free else 0)  # for each similarity, where there are several
-        if largest(theta * survey.scale) > FAR and objective(theta, 1).value < objective(np.zeros(m), 1).value:
+        if largest(theta * scale) > FAR and objective(theta, 1).value < objective(np.zeros(m), 1).value:
             theta = np.zeros(m)  # a warm start from other data may be worse than none
         return SOLVERS[settings.solver](
-            objective, theta, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, scale=survey.scale
+            objective, theta, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, scale=scale
         )
+
+    def check_size(theta: FloatArray, similarity: Similarity) -> None:
+        """Without a constant, compare the sizes that the model predicts with those it was shown."""
+        if settings.given_size or direction_of_constant(survey, quality).any():
+            return
+        request = Request(LogLinear(np.concatenate([[0.0], theta]), constant=True), similarity, order=1)
+        missing = float(engine.evaluate(request, progress.tick).gradient[0])  # sum of |Y| - E|Y|
+        warn_about_size(survey, survey.n_chosen - missing)
 
     if isinstance(similarity, Learned):
         problem = Problem(
             lambda request: engine.evaluate(request, progress.tick),
             quality,
             similarity,
-            precision,
+            prior,
             settings.similarity_prior,
             settings.given_size,
-            survey.scale,
-            constant_of(survey.products) if linear else np.zeros(m),
+            scale,
+            direction_of_constant(survey, quality),
         )
         rough = None
         if engine.n_shards >= ENOUGH_SHARDS:
@@ -214,6 +215,7 @@ def maximize_posterior(
         found = climb_learned(problem, rough, first, interrupted, done, known, settings, state, progress)
         progress.clear()
         warn_about_starts(found)
+        check_size(found.optimum.theta, found.similarity)
         return Fitted(
             quality.with_parameters(found.optimum.theta),
             found.std,
@@ -221,8 +223,8 @@ def maximize_posterior(
             found.log_likelihood,
             largest(found.optimum.terms.gradient),
             found.optimum.n_iter,
-            is_settled(found.optimum, found.std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
-            survey.names or default_names(survey.n_features),
+            is_settled(found.optimum, found.std, prior.free, scale, names, settings.tol, settings.max_iter),
+            features,
             found.starts,
             survey.encoding,
             found.covariance if linear else None,
@@ -246,8 +248,8 @@ def maximize_posterior(
     progress.clear()
     assert best.terms.hessian is not None
     covariance, undetermined = covariance_of(best.terms.hessian)
-    with np.errstate(divide="ignore"):
-        std = np.minimum(standard_errors(best.terms.hessian), 1 / np.sqrt(precision))  # the prior's at most
+    std = np.minimum(standard_errors(best.terms.hessian), prior.std)  # the prior's at most
+    check_size(best.theta, similarity)
     return Fitted(
         quality.with_parameters(best.theta),
         std,
@@ -255,41 +257,54 @@ def maximize_posterior(
         likelihood(best.terms, best.theta),
         largest(best.terms.gradient),
         best.n_iter,
-        is_settled(best, std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
-        survey.names or default_names(survey.n_features),
+        is_settled(best, std, prior.free, scale, names, settings.tol, settings.max_iter),
+        features,
         encoding=survey.encoding,
         covariance=None if undetermined.any() or not linear else covariance,
     )
 
 
-def penalized(terms: Terms, theta: FloatArray, precision: FloatArray) -> Terms:
+def penalized(terms: Terms, theta: FloatArray, prior: Prior) -> Terms:
     """With the Gaussian prior's part added."""
     return terms._replace(
-        value=terms.value - float(precision @ theta**2) / 2,
-        gradient=terms.gradient - precision * theta,
-        hessian=None if terms.hessian is None else terms.hessian - np.diag(precision),
+        value=terms.value - prior.value(theta),
+        gradient=terms.gradient - prior.gradient(theta),
+        hessian=None if terms.hessian is None else terms.hessian - prior.hessian(),
     )
 
 
-def constant_of(products: FloatArray | None) -> FloatArray:
-    """c with F c = 1 for all items, from [F 1]^T [F 1]; 0 where no combination of features is constant."""
-    assert products is not None  # they are asked for where a similarity is learned
-    gram, sums, n = products[:-1, :-1], products[:-1, -1], float(products[-1, -1])
-    scale, A = unit_diagonal(gram)
-    lam, U = np.linalg.eigh(A)
-    root = U[:, lam > 1e-10 * lam.size] / np.sqrt(lam[lam > 1e-10 * lam.size])
-    c = scale * (root @ (root.T @ (scale * sums)))
-    return np.asarray(c if abs(n - c @ sums) <= 1e-8 * n else np.zeros_like(c))
+def log_linear(survey: Survey, settings: Settings, features: tuple[str, ...]) -> LogLinear:
+    """A weight of 0 for each feature and, where none is spanned and the size is to be learned, for a constant."""
+    if not settings.constant and survey.encoding is not None and survey.encoding.constant:
+        raise ValueError(
+            "constant=False asks for a model without a constant, and these item sets have a column of ones, which "
+            "ItemSet.from_long added. Leave it out there: ItemSet.from_long(..., constant=False)."
+        )
+    if not settings.constant or settings.given_size or not needs_constant(survey):
+        return LogLinear(np.zeros(survey.n_features), features)
+    name = next(name for name in ("constant", "added constant", *default_names(1)) if name not in features)
+    return LogLinear(np.zeros(survey.n_features + 1), (name, *features), constant=True)
 
 
-def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, settings: Settings) -> dict[str, Any]:
+def direction_of_constant(survey: Survey, quality: Quality) -> FloatArray:
+    """c for which parameters + c add 1 to every 2 log q_i; 0 where there is none."""
+    c = np.zeros(quality.parameters.size)
+    if not isinstance(quality, LogLinear):
+        return c
+    if quality.constant:
+        c[0] = 1.0
+        return c
+    return constant_of(survey.products)
+
+
+def problem_of(survey: Survey, names: Sequence[str], prior: Prior, settings: Settings) -> dict[str, Any]:
     """What tells one fit from another."""
     return {
         "n_instances": survey.n_instances,
         "n_features": survey.n_features,
         "feature_names": list(names),
         "largest_features": survey.scale,
-        "precision": precision,
+        "precision": prior.precision,
         "similarity": settings.similarity.state(),
         "learned": [settings.similarity.space[j].name for j in settings.free],
         **({"tol": settings.tol} if settings.free else {}),  # of every similarity that is done
