@@ -70,7 +70,7 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 4}, "has version 5, and this dpplearn reads up to 4. Update dpplearn"),
+        ({"version": 5}, "has version 5, and this dpplearn reads up to 4. Update dpplearn"),
         ({"version": "1"}, "whole number"),
         ({"format": "something else"}, "found 'something else'"),
         ({"quality": None}, "quality in .* must be an object"),

@@ -53,7 +53,9 @@ class ConditionalDPPCV(ConditionalEstimator):
         The kinds to compare by held-out likelihood, such as ["fixed", "mixture"]; "fixed" with every rho and nugget.
     quality : str, or a list
         The kinds to compare by held-out likelihood, such as ["linear", "boosted"], each with every similarity.
-    n_components, similarity_prior, n_starts, given_size, constant, n_trees, depth, learning_rate, early_stopping, random_state
+    n_components, similarity_prior, n_starts, given_size, constant
+        As in ConditionalDPP.
+    n_trees, depth, learning_rate, early_stopping, random_state
         As in ConditionalDPP.
     solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, device, verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.

@@ -54,6 +54,9 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
             if bad
             else "All sample_weight are 0: at least one instance must count."
         )
+    if survey.n_chosen in (0.0, survey.n_items):
+        which = "No item is chosen in any" if survey.n_chosen == 0 else "All items are chosen in each"
+        say(f"{which} of the {n} instances, so that nothing tells a good item from a bad one. Check y.")
     if bad:
         say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
 

@@ -16,9 +16,10 @@ from dpplearn._precision import rounding
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Request, Terms
-from dpplearn.learning.parts import Shape, shared_shapes
+from dpplearn.learning.parts import INDEPENDENT, Shape, shared_shapes
 from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.similarity.record import Similarity
+from dpplearn.learning.sized import LostDigitsError
 from dpplearn.learning.training_set import Shard
 
 MOST_FEATURE = 1e100  # products of two of them, summed, are floats
@@ -86,7 +87,12 @@ class Part:
 
     def evaluate(self, request: Request) -> Terms:
         """The sum over the instances that count."""
-        return request.total(()) if self.ready is None else self.ready.evaluate(request)
+        try:
+            return request.total(()) if self.ready is None else self.ready.evaluate(request)
+        except LostDigitsError:
+            if not isinstance(request.similarity, Learned):
+                raise
+            return request.nothing()  # a weight of what is particular to an item that is too small to tell
 
     def __sizeof__(self) -> int:  # a scheduler that thinks this small would move it about
         return getsizeof(self.ready)
@@ -140,6 +146,11 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
     moment: FloatArray | None = None
     if isinstance(similarity, Learned):
         parts = shared_shapes([tuple(part.shape for part in items.parts) for items in shard.item_sets])
+        if [part.name for part in parts] == [INDEPENDENT]:
+            raise ValueError(
+                f"similarity={similarity.kind!r} learns what makes items alike, and these item sets have neither phi "
+                'nor similarity. Give them one, or fit with similarity="fixed".'
+            )
         if similarity.bound(parts).needs_moment:
             moment = np.sum([to_dense(items.phi.T @ items.phi) for items in shard.item_sets], axis=0)  # type: ignore[union-attr]  # phi is there
     known = (len(shard), low.size, names, impossible, low, high, products, weight, n_chosen, n_items)
