@@ -57,6 +57,12 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
     if survey.n_chosen in (0.0, survey.n_items):
         which = "No item is chosen in any" if survey.n_chosen == 0 else "All items are chosen in each"
         say(f"{which} of the {n} instances, so that nothing tells a good item from a bad one. Check y.")
+    named = {"own": "what is particular to each item", "all": "the constant 11^T"}
+    for a, b in sorted(survey.twins):
+        say(
+            f"The similarity part {b!r} is the same matrix as {named.get(a, f'the part {a!r}')} in every instance: "
+            f"only the sum of their weights counts. Leave {b!r} out."
+        )
     if bad:
         say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
 

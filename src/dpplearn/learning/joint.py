@@ -22,7 +22,6 @@ from scipy import linalg, optimize
 from dpplearn._checks import FloatArray
 from dpplearn._precision import EPS
 from dpplearn.learning.likelihood import Request, Terms
-from dpplearn.learning.prior import Prior
 from dpplearn.learning.quality import Quality
 from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.solvers import FLAT, largest, newton
@@ -70,7 +69,7 @@ class Problem:
     evaluate: Callable[[Request], Terms]
     quality: Quality
     similarity: Learned
-    prior: Prior  # on theta
+    precision: FloatArray  # of the Gaussian prior on theta
     strength: float  # of the similarity's prior
     given_size: bool
     scale: FloatArray  # largest |f_ij| of each feature
@@ -78,7 +77,7 @@ class Problem:
 
     @property
     def m(self) -> int:
-        return self.prior.precision.size
+        return self.precision.size
 
     def join(self, theta: FloatArray, parameters: FloatArray) -> FloatArray:
         """x at a theta and parameters of the similarity."""
@@ -106,16 +105,16 @@ class Problem:
         theta, S = self.split(x)
         terms = self.evaluate(Request(self.quality.with_parameters(theta), S, order, similarity, self.given_size))
         prior = S.log_prior(self.strength)
-        value = terms.value - self.prior.value(theta) + prior.value
-        gradient, hessian = terms.gradient - self.prior.gradient(theta), None
+        value = terms.value - float(self.precision @ theta**2) / 2 + prior.value
+        gradient, hessian = terms.gradient - self.precision * theta, None
         if not similarity:
-            hessian = None if terms.hessian is None else terms.hessian - self.prior.hessian()
+            hessian = None if terms.hessian is None else terms.hessian - np.diag(self.precision)
             return Point(value, gradient, hessian, terms)
         assert terms.similarity_gradient is not None
         T, along = self.jacobian(x), float(self.constant @ gradient)
         gradient = T.T @ np.concatenate([gradient, terms.similarity_gradient + prior.gradient])
         if terms.hessian is not None and terms.similarity_hessian is not None:
-            own = terms.hessian - self.prior.hessian()
+            own = terms.hessian - np.diag(self.precision)
             bent, cross = terms.similarity_hessian + prior.hessian - along * S.level().hessian, terms.cross
             assert cross is not None
             hessian = T.T @ np.block([[own, cross], [cross.T, bent]]) @ T
@@ -141,7 +140,7 @@ class Problem:
         point = self.at(x, 2)
         assert point.terms.hessian is not None
         H = np.zeros((x.size, x.size))
-        H[: self.m, : self.m] = point.terms.hessian - self.prior.hessian()
+        H[: self.m, : self.m] = point.terms.hessian - np.diag(self.precision)
         for j in range(self.m, x.size):
             e = np.zeros(x.size)
             e[j] = DIFFERENCE

@@ -52,8 +52,10 @@ def outcome(problem: Problem, ascents: Sequence[Ascent], maxima: Sequence[Ascent
     std, errors, at_bound = np.full(m, np.nan), np.full(weights.size, np.nan), []
     if point.hessian is not None:
         cov, undetermined = covariance_of(point.hessian, problem.jacobian(best.x))
+        with np.errstate(divide="ignore"):
+            most = 1 / np.sqrt(problem.precision)
         std = np.where(undetermined[:m], np.inf, np.sqrt(np.maximum(cov.diagonal()[:m], 0.0)))
-        std = np.minimum(std, problem.prior.std)  # the prior's at most
+        std = np.minimum(std, most)  # the prior's at most
         covariance = None if undetermined[:m].any() else cov[:m, :m]
         jacobian = S.weights_jacobian()
         errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", jacobian, cov[m:, m:], jacobian), 0.0))
@@ -62,7 +64,7 @@ def outcome(problem: Problem, ascents: Sequence[Ascent], maxima: Sequence[Ascent
         errors[low] = np.nan
         at_bound = [name for name, at in zip(S.weights, low.tolist(), strict=True) if at]
     elif point.terms.hessian is not None:
-        cov, undetermined = covariance_of(point.terms.hessian - problem.prior.hessian())
+        cov, undetermined = covariance_of(point.terms.hessian - np.diag(problem.precision))
         std = np.where(undetermined, np.inf, np.sqrt(cov.diagonal()))
     terms = point.terms._replace(value=point.value, gradient=point.gradient)
     optimum = Optimum(theta, terms, np.zeros(m), max(a.n_iter for a in every), best.converged)

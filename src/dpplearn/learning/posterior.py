@@ -26,7 +26,14 @@ from dpplearn.learning.joint import Problem
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.outcome import covariance_of
 from dpplearn.learning.parts import shared_shapes
-from dpplearn.learning.prior import Prior, check_precision, constant_of, make_prior, needs_constant
+from dpplearn.learning.prior import (
+    center_of,
+    check_precision,
+    constant_of,
+    needs_constant,
+    own_constant,
+    prior_precision,
+)
 from dpplearn.learning.profile import Known, Profile, maximize_profile
 from dpplearn.learning.quality import LogLinear, Quality
 from dpplearn.learning.similarity import Fixed, Learned, Mixture, Projected, Similarity
@@ -137,10 +144,15 @@ def maximize_posterior(
     m, linear = quality.parameters.size, isinstance(quality, LogLinear)
     if isinstance(quality, LogLinear):
         added, features = quality.constant, quality.names
-        scale = np.concatenate([np.ones(int(added)), survey.scale])
-        prior = make_prior(settings.prior_variance, survey, added, settings.given_size)
+        ours = own_constant(survey, settings.prior_variance, added, settings.given_size)
+        center = center_of(survey, added) if ours else np.zeros(survey.n_features)
+        quality = replace(quality, center=center if ours else None)
+        scale = np.concatenate(
+            [np.ones(int(added)), np.maximum(np.abs(survey.low - center), np.abs(survey.high - center))]
+        )
+        precision = prior_precision(settings.prior_variance, survey, added, ours)
     else:
-        scale, prior = np.ones(m), Prior(check_precision(settings.prior_variance, m))
+        scale, precision = np.ones(m), check_precision(settings.prior_variance, m)
     names = quality.names[:m]
     similarity, free = settings.similarity, settings.free
     if start is not None and start.size != m:
@@ -148,12 +160,12 @@ def maximize_posterior(
             f"warm_start=True goes on from {start.size} weights, and these data have {m} features. Fit a new "
             "estimator, or set warm_start=False."
         )
-    theta, done, known = quality.parameters if start is None else start.copy(), 0, Known()
+    theta, done, known = quality.parameters if start is None else centered(start, quality), 0, Known()
     if isinstance(similarity, Learned):
         similarity = similarity.bound(survey.parts)
         if survey.moment is not None and isinstance(similarity, Projected) and not settings.warm:
             similarity = similarity.centred(survey.moment)
-    state = Checkpoint(checkpoint, problem_of(survey, names, prior, settings))
+    state = Checkpoint(checkpoint, problem_of(survey, names, precision, settings))
     first, interrupted = theta, None
     if (saved := state.load(similarity)) is not None:
         theta, done, known, where = saved
@@ -164,12 +176,12 @@ def maximize_posterior(
     def posterior(similarity: Similarity) -> Objective:
         def objective(theta: FloatArray, order: int) -> Terms:
             request = Request(quality.with_parameters(theta), similarity, order, bool(free), settings.given_size)
-            return penalized(engine.evaluate(request, progress.tick), theta, prior)
+            return penalized(engine.evaluate(request, progress.tick), theta, precision)
 
         return objective
 
     def likelihood(terms: Terms, theta: FloatArray) -> float:
-        return terms.value + prior.value(theta)
+        return terms.value + float(precision @ theta**2) / 2
 
     def maximize(similarity: Similarity, theta: FloatArray, n_iter: int) -> Optimum:
         objective = posterior(similarity)
@@ -187,7 +199,7 @@ def maximize_posterior(
 
     def check_size(theta: FloatArray, similarity: Similarity) -> None:
         """Without a constant, compare the sizes that the model predicts with those it was shown."""
-        if settings.given_size or direction_of_constant(survey, quality).any():
+        if settings.given_size or not linear or direction_of_constant(survey, quality).any():
             return
         request = Request(LogLinear(np.concatenate([[0.0], theta]), constant=True), similarity, order=1)
         missing = float(engine.evaluate(request, progress.tick).gradient[0])  # sum of |Y| - E|Y|
@@ -198,7 +210,7 @@ def maximize_posterior(
             lambda request: engine.evaluate(request, progress.tick),
             quality,
             similarity,
-            prior,
+            precision,
             settings.similarity_prior,
             settings.given_size,
             scale,
@@ -216,18 +228,19 @@ def maximize_posterior(
         progress.clear()
         warn_about_starts(found)
         check_size(found.optimum.theta, found.similarity)
+        final, std, covariance = uncentered(quality, found.optimum.theta, found.std, found.covariance)
         return Fitted(
-            quality.with_parameters(found.optimum.theta),
-            found.std,
+            final,
+            std,
             found.similarity,
             found.log_likelihood,
             largest(found.optimum.terms.gradient),
             found.optimum.n_iter,
-            is_settled(found.optimum, found.std, prior.free, scale, names, settings.tol, settings.max_iter),
+            is_settled(found.optimum, found.std, precision == 0, scale, names, settings.tol, settings.max_iter),
             features,
             found.starts,
             survey.encoding,
-            found.covariance if linear else None,
+            covariance,
         )
     if free:
         for w, point in list(known.items())[-1:]:  # of the same data, or none of them would be of use
@@ -247,30 +260,62 @@ def maximize_posterior(
         best = maximize(similarity, theta, done)
     progress.clear()
     assert best.terms.hessian is not None
-    covariance, undetermined = covariance_of(best.terms.hessian)
-    std = np.minimum(standard_errors(best.terms.hessian), prior.std)  # the prior's at most
+    known_covariance, undetermined = covariance_of(best.terms.hessian)
+    with np.errstate(divide="ignore"):
+        std = np.minimum(standard_errors(best.terms.hessian), 1 / np.sqrt(precision))  # the prior's at most
     check_size(best.theta, similarity)
+    settled = is_settled(best, std, precision == 0, scale, names, settings.tol, settings.max_iter)
+    final, std, covariance = uncentered(quality, best.theta, std, None if undetermined.any() else known_covariance)
     return Fitted(
-        quality.with_parameters(best.theta),
+        final,
         std,
         similarity,
         likelihood(best.terms, best.theta),
         largest(best.terms.gradient),
         best.n_iter,
-        is_settled(best, std, prior.free, scale, names, settings.tol, settings.max_iter),
+        settled,
         features,
         encoding=survey.encoding,
-        covariance=None if undetermined.any() or not linear else covariance,
+        covariance=covariance,
     )
 
 
-def penalized(terms: Terms, theta: FloatArray, prior: Prior) -> Terms:
+def penalized(terms: Terms, theta: FloatArray, precision: FloatArray) -> Terms:
     """With the Gaussian prior's part added."""
     return terms._replace(
-        value=terms.value - prior.value(theta),
-        gradient=terms.gradient - prior.gradient(theta),
-        hessian=None if terms.hessian is None else terms.hessian - prior.hessian(),
+        value=terms.value - float(precision @ theta**2) / 2,
+        gradient=terms.gradient - precision * theta,
+        hessian=None if terms.hessian is None else terms.hessian - np.diag(precision),
     )
+
+
+def centered(theta: FloatArray, quality: Quality) -> FloatArray:
+    """Weights of features as they are, as those of features less their center: the first takes up the difference."""
+    theta = theta.copy()
+    if isinstance(quality, LogLinear) and quality.center is not None:
+        theta[0] += float(quality.center @ theta[-quality.center.size :])
+    return theta
+
+
+def uncentered(
+    quality: Quality, theta: FloatArray, std: FloatArray, covariance: FloatArray | None
+) -> tuple[Quality, FloatArray, FloatArray | None]:
+    """The quality at theta, for features as they are, with the standard errors and the covariance of its weights."""
+    if not isinstance(quality, LogLinear):
+        return quality.with_parameters(theta), std, None
+    if quality.center is None:
+        return quality.with_parameters(theta), std, covariance
+    A = np.eye(theta.size)
+    A[0, -quality.center.size :] -= quality.center
+    std = std.copy()
+    if covariance is not None:
+        covariance = A @ covariance @ A.T
+        std[0] = np.sqrt(max(covariance[0, 0], 0.0))
+    elif np.isinf(std[A[0] != 0]).any():
+        std[0] = np.inf
+    else:
+        std[0] = np.abs(A[0]) @ std  # at most
+    return replace(quality, theta=A @ theta, center=None), std, covariance
 
 
 def log_linear(survey: Survey, settings: Settings, features: tuple[str, ...]) -> LogLinear:
@@ -291,20 +336,20 @@ def direction_of_constant(survey: Survey, quality: Quality) -> FloatArray:
     c = np.zeros(quality.parameters.size)
     if not isinstance(quality, LogLinear):
         return c
-    if quality.constant:
+    if quality.constant or quality.center is not None:
         c[0] = 1.0
         return c
     return constant_of(survey.products)
 
 
-def problem_of(survey: Survey, names: Sequence[str], prior: Prior, settings: Settings) -> dict[str, Any]:
+def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, settings: Settings) -> dict[str, Any]:
     """What tells one fit from another."""
     return {
         "n_instances": survey.n_instances,
         "n_features": survey.n_features,
         "feature_names": list(names),
         "largest_features": survey.scale,
-        "precision": prior.precision,
+        "precision": precision,
         "similarity": settings.similarity.state(),
         "learned": [settings.similarity.space[j].name for j in settings.free],
         **({"tol": settings.tol} if settings.free else {}),  # of every similarity that is done

@@ -2,11 +2,15 @@
 
 Without a constant nothing but the features can set the size of a set, and their weights take signs that are not theirs.
 So a fit has one unless it is told not to, or the features span one.
+
+What a constant has to be depends on where the other features have their zero: beside the year of a book it is about
+-2000 times the weight of a year, and a prior on it would be one on that weight. So a fit takes features less their
+mean: the constant is then log q^2 of the average item, and its prior is wide. The weights that a fit returns are those
+of the features as they are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,47 +19,7 @@ from dpplearn._checks import FloatArray
 from dpplearn.learning.evaluators import Survey
 from dpplearn.learning.solvers import unit_diagonal
 
-AVERAGE = 100.0  # variance of log q^2 of the average item, where the constant is ours: e^20 and e^-20 are 2 errors away
-
-
-@dataclass(frozen=True, eq=False)
-class Prior:
-    """Gaussian around 0: a precision for each weight and, with a constant of ours, one for the average item.
-
-    What a constant has to be depends on where the other features have their zero: beside the year of a book it is
-    about -2000 times the weight of a year. A prior on it would be one on that weight. So it is on u . theta, which is
-    log q^2 of the average item (u has the mean of each feature), and wide.
-    """
-
-    precision: FloatArray
-    average: FloatArray | None = None  # u over its standard deviation
-
-    def value(self, theta: FloatArray) -> float:
-        """Minus the logarithm of the density, up to a constant."""
-        whole = 0.0 if self.average is None else float(self.average @ theta) ** 2
-        return (float(self.precision @ theta**2) + whole) / 2
-
-    def gradient(self, theta: FloatArray) -> FloatArray:
-        """Of `value`."""
-        own = self.precision * theta
-        return own if self.average is None else own + self.average * float(self.average @ theta)
-
-    def hessian(self) -> FloatArray:
-        """Of `value`."""
-        own = np.diag(self.precision)
-        return own if self.average is None else own + np.outer(self.average, self.average)
-
-    @property
-    def std(self) -> FloatArray:
-        """The standard deviation of each weight by itself; inf where it has none."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(1 / np.sqrt(self.precision))
-
-    @property
-    def free(self) -> np.ndarray:
-        """The weights without any prior; our constant has one, by the average item."""
-        free = self.precision == 0
-        return free if self.average is None else free & (np.arange(free.size) > 0)
+AVERAGE = 100.0  # variance of the prior on log q^2 of the average item: e^20 and e^-20 are 2 deviations away
 
 
 def check_precision(prior_variance: Any, m: int) -> FloatArray:
@@ -77,22 +41,31 @@ def check_precision(prior_variance: Any, m: int) -> FloatArray:
     return np.broadcast_to(1 / variance, (m,)).copy()
 
 
-def make_prior(prior_variance: Any, survey: Survey, added: bool, given_size: bool) -> Prior:
-    """The prior of a log-linear quality; `added` says that a constant comes before the features.
+def center_of(survey: Survey, added: bool) -> FloatArray:
+    """The mean of each feature, but 0 for a column of ones that the table added."""
+    center = survey.products[-1, :-1] / survey.products[-1, -1]
+    if not added:
+        center[0] = 0.0
+    return center
 
-    A table's own constant is treated as an added one, unless a vector gives it a variance.
+
+def own_constant(survey: Survey, prior_variance: Any, added: bool, given_size: bool) -> bool:
+    """Whether the first weight is that of a constant which is ours: added, or the table's own.
+
+    Given the size a constant changes nothing, and a vector of variances has one for the table's own.
     """
+    in_table = survey.encoding is not None and survey.encoding.constant
+    return added or (in_table and np.ndim(prior_variance) == 0 and not given_size)
+
+
+def prior_precision(prior_variance: Any, survey: Survey, added: bool, ours: bool) -> FloatArray:
+    """Of each weight; that of a constant which is ours is wide, for it is log q^2 of the average item."""
     precision = check_precision(prior_variance, survey.n_features)
-    in_table = survey.encoding is not None and survey.encoding.constant and np.ndim(prior_variance) == 0
     if added:
         precision = np.concatenate([[0.0], precision])
-    elif not in_table or given_size:  # given the size, a constant changes nothing: its own prior keeps it at 0
-        return Prior(precision)
-    if not precision.any():
-        return Prior(precision)
-    precision[0] = 0.0
-    mean = survey.products[-1, :-1] / survey.products[-1, -1]
-    return Prior(precision, (np.concatenate([[1.0], mean]) if added else mean) / np.sqrt(AVERAGE))
+    if ours:
+        precision[0] = 1 / AVERAGE if precision.any() else 0.0
+    return precision
 
 
 def needs_constant(survey: Survey) -> bool:

@@ -53,7 +53,8 @@ class Quality(Protocol):
 class LogLinear:
     """log q_i = theta . f_i / 2, equation (16): the log-likelihood is concave in theta (Proposition 1).
 
-    With `constant`, the first weight is that of a constant 1, which the item sets have no column for.
+    With `constant`, the first weight is that of a constant 1, which the item sets have no column for. With a `center`,
+    features are taken less it: a fit works so where it has a constant.
 
     Examples
     --------
@@ -70,6 +71,7 @@ class LogLinear:
     theta: FloatArray
     names: tuple[str, ...] = ()
     constant: bool = False
+    center: FloatArray | None = None
 
     @property
     def parameters(self) -> FloatArray:
@@ -83,9 +85,11 @@ class LogLinear:
         return replace(self, theta=vector)
 
     def eta(self, items: ItemSet) -> FloatArray:
-        if self.constant:
-            return np.asarray(self.theta[0] + items.features @ self.theta[1:])
-        return np.asarray(items.features @ self.theta)
+        F = self._features(items)
+        return np.asarray(self.theta[0] + F @ self.theta[1:] if self.constant else F @ self.theta)
+
+    def _features(self, items: ItemSet) -> FloatArray:
+        return items.features if self.center is None else items.features - self.center
 
     def log_q(self, items: ItemSet) -> FloatArray:
         return self.eta(items) / 2
@@ -94,10 +98,11 @@ class LogLinear:
         return self.jacobian(items) * self.theta
 
     def jacobian(self, items: ItemSet) -> FloatArray:
-        return np.column_stack([np.ones(items.n), items.features]) if self.constant else items.features
+        F = self._features(items)
+        return np.column_stack([np.ones(items.n), F]) if self.constant else F
 
     def pull_back(self, items: ItemSet, d_eta: FloatArray) -> FloatArray:
-        slopes = d_eta @ items.features
+        slopes = d_eta @ self._features(items)
         return np.concatenate([[d_eta.sum()], slopes]) if self.constant else slopes
 
     def state(self) -> dict[str, Any]:

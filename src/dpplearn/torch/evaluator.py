@@ -186,6 +186,8 @@ def evaluate_batch(
     examples, data = bucket.examples[low:high], bucket.tensors(low, high, device)
     linear = isinstance(quality, LogLinear)
     F = data.F
+    if isinstance(quality, LogLinear) and quality.center is not None:
+        F = torch.where(data.there.unsqueeze(-1), F - torch.tensor(quality.center, device=device), 0.0)
     if isinstance(quality, LogLinear) and quality.constant:
         F = torch.cat([data.there.unsqueeze(-1).to(F.dtype), F], -1)
     if linear:

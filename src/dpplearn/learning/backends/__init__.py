@@ -76,7 +76,8 @@ class Backend(ABC):
         moments = [s.moment for s in surveys if s.moment is not None]
         moment = np.sum(moments, axis=0) if moments else None
         known = (start, m, names, impossible, low, high, products, weight, n_chosen, n_items)
-        return Survey(*known, parts, moment, encoding, columns, sizes)
+        twins = frozenset.intersection(*(s.twins for s in surveys))
+        return Survey(*known, parts, moment, encoding, columns, sizes, twins)
 
     def evaluate(self, request: Request[Answer], tick: Tick, some: Sequence[int] | None = None) -> Answer:
         """The sum over all instances, added in shard order so that it does not depend on who was first.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import combinations
 from sys import getsizeof
 from typing import Any, NamedTuple, Protocol
 
@@ -16,7 +17,7 @@ from dpplearn._precision import rounding
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Request, Terms
-from dpplearn.learning.parts import INDEPENDENT, Shape, shared_shapes
+from dpplearn.learning.parts import INDEPENDENT, RESERVED, Shape, shared_shapes
 from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.sized import LostDigitsError
@@ -43,6 +44,7 @@ class Survey(NamedTuple):
     encoding: Encoding | None = None  # how the features were made of a table
     raw: FloatArray | None = None  # the columns of all items that count, where trees are grown on them,
     sizes: IntArray = np.empty(0, np.int64)  # and how many items each instance has
+    twins: frozenset[tuple[str, str]] = frozenset()  # parts that are the same matrix in every instance
 
     @property
     def scale(self) -> FloatArray:
@@ -154,7 +156,23 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
         if similarity.bound(parts).needs_moment:
             moment = np.sum([to_dense(items.phi.T @ items.phi) for items in shard.item_sets], axis=0)  # type: ignore[union-attr]  # phi is there
     known = (len(shard), low.size, names, impossible, low, high, products, weight, n_chosen, n_items)
-    return Survey(*known, parts, moment, encoding)
+    return Survey(*known, parts, moment, encoding, twins=same_parts(shard.item_sets, learned))
+
+
+def same_parts(item_sets: Sequence[ItemSet], learned: bool) -> frozenset[tuple[str, str]]:
+    """Parts of the similarity that are the same matrix in all of these; one that is learned also has I and 11^T."""
+    names = (*RESERVED, *item_sets[0].part_names) if learned else item_sets[0].part_names
+    pairs = set(combinations(names, 2)) - {RESERVED}
+    for items in item_sets:
+        if not pairs:
+            break
+        place = {name: j for j, name in enumerate(items.part_names)}
+        fixed = {"own": np.eye(items.n), "all": np.ones((items.n, items.n))}
+        known = {
+            name: fixed[name] if name in fixed else items.part_cosines(place[name]) for name in set().union(*pairs)
+        }
+        pairs = {(a, b) for a, b in pairs if np.allclose(known[a], known[b], rtol=0.0, atol=1e-9)}
+    return frozenset(pairs)
 
 
 def check_largest(largest: FloatArray, names: tuple[str, ...] | None) -> None:
