@@ -18,6 +18,7 @@ from dpplearn.learning.outcome import Outcome
 from dpplearn.learning.profile import Profile
 from dpplearn.learning.solvers import RUNAWAY, Optimum, largest
 
+WORTH_TELLING = 4.5  # a gain in the log-likelihood: three standard errors
 PACKAGE = str(Path(__file__).parents[1])
 
 
@@ -67,18 +68,24 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
         say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
 
 
-def warn_about_size(survey: Survey, predicted: float) -> None:
-    """Say that a model without a constant expects sets of another size than it was shown, if it does.
+def warn_about_size(
+    survey: Survey, missing: float, gain: float, names: Sequence[str], theta: FloatArray, other: FloatArray
+) -> None:
+    """Say that the weights of a model without a constant had to set the size of sets too, where that shows.
 
-    `predicted` is the sum of E|Y|, which is at least the variance of the sum of |Y|.
+    `missing` is the sum of |Y| - E|Y|.
+    A constant would raise the log-posterior by `gain` and make the weights `other`.
     """
-    chosen, off = survey.n_chosen, abs(predicted - survey.n_chosen)
-    if off > 0.25 * max(chosen, predicted) and off > 3 * max(predicted, 1.0) ** 0.5:
-        say(
-            f"The model expects {predicted / survey.weight:.3g} items in a set, and the sets it learned from have "
-            f"{chosen / survey.weight:.3g} on average. It has no constant, so the weights of the features had to set "
-            "the size too: do not trust them, not even their signs. Leave constant=False out, or add a column of ones."
-        )
+    if gain < WORTH_TELLING:
+        return
+    turned = [name for name, a, b in zip(names, theta.tolist(), other.tolist(), strict=True) if a * b < 0]
+    signs = f", and change the signs of {', '.join(turned[:5])}{', ...' * (len(turned) > 5)}" if turned else ""
+    mean, expected = survey.n_chosen / survey.weight, (survey.n_chosen - missing) / survey.weight
+    say(
+        "This model has no constant, so that the weights of its features have to set how many items are chosen too: it "
+        f"expects {expected:.3g} in a set, and {mean:.3g} were chosen on average. A constant would raise the "
+        f"log-likelihood by about {gain:.3g}{signs}. Leave constant=False out, or add a column of ones."
+    )
 
 
 def warn_about_bounds(profile: Profile, free: Sequence[int]) -> None:

@@ -37,7 +37,7 @@ from dpplearn.learning.prior import (
 from dpplearn.learning.profile import Known, Profile, maximize_profile
 from dpplearn.learning.quality import LogLinear, Quality
 from dpplearn.learning.similarity import Fixed, Learned, Mixture, Projected, Similarity
-from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors
+from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, newton_step, standard_errors
 from dpplearn.learning.starts import Interrupted, climb_learned
 from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
@@ -198,12 +198,16 @@ def maximize_posterior(
         )
 
     def check_size(theta: FloatArray, similarity: Similarity) -> None:
-        """Without a constant, compare the sizes that the model predicts with those it was shown."""
+        """Without a constant, say what one would change: by the Newton step from here with one."""
         if settings.given_size or not linear or direction_of_constant(survey, quality).any():
             return
-        request = Request(LogLinear(np.concatenate([[0.0], theta]), constant=True), similarity, order=1)
-        missing = float(engine.evaluate(request, progress.tick).gradient[0])  # sum of |Y| - E|Y|
-        warn_about_size(survey, survey.n_chosen - missing)
+        center = center_of(survey, True)
+        with_one = LogLinear(np.concatenate([[center @ theta], theta]), constant=True, center=center)
+        terms = engine.evaluate(Request(with_one, similarity), progress.tick)
+        missing = float(terms.gradient[0])  # sum of |Y| - E|Y|
+        terms = penalized(terms, np.concatenate([[0.0], theta]), np.concatenate([[0.0], precision]))
+        step = newton_step(terms)
+        warn_about_size(survey, missing, float(terms.gradient @ step) / 2, names, theta, theta + step[1:])
 
     if isinstance(similarity, Learned):
         problem = Problem(

@@ -28,7 +28,7 @@ from dpplearn._precision import EPS, LOST
 from dpplearn.learning.normalizer import Normalizer, Operand, symmetric
 from dpplearn.learning.similarity.record import Derivative, Direction
 
-NO_DIGITS = 1e-6  # relative error of the k-th eigenvalue, and of what follows from it, beyond which nothing is said
+NO_DIGITS = 1e-7  # relative error of the k-th eigenvalue, and of what follows from it, beyond which nothing is said
 QUIET = 1e-14  # of the largest: what a node of the sum adds that nobody sees
 
 
@@ -72,10 +72,10 @@ def eigenpairs(eta: FloatArray, S: Operand, k: int) -> Found | None:
     if k <= lam.size and lam[-k] > LOST * lam[-1]:
         return lam, V, r, k * shift, EPS * lam[-1] / lam[-k]
     factor, by_rows = factor_of(M, S, eta)
-    if k > factor.pivots.size:
+    if k > factor.pivots.size and S.own == 0:
         return None
     # a pivot knows its share of an item of length 1 to EPS: of the rows themselves, or of their squares
-    left = factor.T[factor.pivots].diagonal()[:k].min()
+    left = factor.T[factor.pivots].diagonal()[:k].min() if k <= factor.pivots.size else EPS
     error = float(EPS / (left if by_rows else left**2))
     if error > NO_DIGITS:
         cure = "a larger nugget, such as nugget=1e-4" if S.own > 0 else "nugget=1e-4, say, or pass phi in place of S"

@@ -136,7 +136,7 @@ def survey_of(shard: Shard, similarity: Similarity) -> Survey:
         if w > 0 and not learned and (why := why_impossible(items, Y, similarity)):
             impossible.append((t, why))
         else:
-            weight, n_chosen, n_items = weight + w, n_chosen + w * Y.size, n_items + w * items.n
+            weight, n_chosen, n_items = weight + w, n_chosen + w * len(Y), n_items + w * items.n
     low = np.min([items.features.min(axis=0) for items in shard.item_sets], axis=0)
     high = np.max([items.features.max(axis=0) for items in shard.item_sets], axis=0)
     names = next((items.names for items in shard.item_sets if items.names is not None), None)
