@@ -83,7 +83,9 @@ def conditional_summary(model: Any) -> Summary:
     prior = getattr(model, "prior_variance_", getattr(model, "prior_variance", None))
     facts = {
         "quality": model.quality_.kind,
-        "similarity": model.similarity_.kind,
+        "similarity": "none, items are independent of each other"
+        if model.encoding_ is not None and model.encoding_.independent
+        else model.similarity_.kind,
         "prior variance": "none" if prior is None else f"{prior:g}" if np.ndim(prior) == 0 else "one for each weight",
         "log-likelihood": f"{model.log_likelihood_:.6g}" if np.isfinite(model.log_likelihood_) else "not known",
         "iterations": f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}",

@@ -52,7 +52,7 @@ class Checkpoint:
                 f"The checkpoint {path} is of another fit: its {key} is {other.get(key)!r}, here it is "
                 f"{self.problem.get(key)!r}. Delete the file to start anew, or pass another path."
             )
-        rows, m = data.get("profile", []), int(self.problem["n_features"])
+        rows, m = data.get("profile", []), len(self.problem["precision"])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError(f"profile in {path} must be a list of objects, found {rows!r:.60}.")
         known: Known = {}

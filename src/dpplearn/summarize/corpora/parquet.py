@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from dpplearn._io.arrow import check_fields
+from dpplearn._holders import check_fields
 from dpplearn.summarize.corpora.jsonl import cluster_of
 from dpplearn.summarize.corpora.pieces import Cut, Entry, spans
 from dpplearn.summarize.corpora.source import Source
