@@ -339,20 +339,6 @@ def check_choice(x: str, name: str, choices: tuple[str, ...]) -> str:
     return x
 
 
-def check_unique(names: Iterable[str], where: str) -> None:
-    """Refuse names of which two are the same: a table by names would keep one of the two columns, and not say which.
-
-    >>> check_unique(["id", "score", "id"], "a.csv, line 1")
-    Traceback (most recent call last):
-    ValueError: a.csv, line 1: the name 'id' occurs twice. Rename or remove one of the two.
-    """
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"{where}: the name {name!r:.60} occurs twice. Rename or remove one of the two.")
-        seen.add(name)
-
-
 def read_only(*arrays: npt.NDArray[Any]) -> None:
     """Frozen objects hold frozen arrays."""
     for array in arrays:

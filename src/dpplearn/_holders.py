@@ -101,12 +101,24 @@ def as_csr(x: Any, name: str) -> sparse.csr_array:
         rows.sum_duplicates()
     return rows
 
-from dpplearn._checks import check_unique
-
 
 def is_arrow(x: Any) -> bool:
     """Whether this is an array or a table of pyarrow, which need not be installed."""
     return type(x).__module__.partition(".")[0] == "pyarrow"
+
+
+def check_unique(names: Iterable[str], where: str) -> None:
+    """Refuse names of which two are the same: a table by names would keep one of the two columns, and not say which.
+
+    >>> check_unique(["id", "score", "id"], "a.csv, line 1")
+    Traceback (most recent call last):
+    ValueError: a.csv, line 1: the name 'id' occurs twice. Rename or remove one of the two.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{where}: the name {name!r:.60} occurs twice. Rename or remove one of the two.")
+        seen.add(name)
 
 
 def check_fields(fields: Iterable[Any], where: str) -> None:

@@ -14,7 +14,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import IntArray, check_unique
+from dpplearn._checks import IntArray
+from dpplearn._holders import check_unique
 from dpplearn._io.csvfile import csv_rows
 from dpplearn._io.encoding import decode, read_lines
 from dpplearn._io.jsonlines import json_lines, parse_json
