@@ -53,7 +53,6 @@ SPARSE = {
     "coo": sparse.coo_array,
     "csr matrix": sparse.csr_matrix,
     "csr float32": lambda X: sparse.csr_array(X.astype(np.float32)),
-    "csr >f8": lambda X: sparse.csr_array(X.astype(">f8")) if X.size else sparse.csr_array(X),
     "csr unsorted": lambda X: unsorted(sparse.csr_array(X)),
     "coo repeated": lambda X: repeated(sparse.coo_array(X)),
 }

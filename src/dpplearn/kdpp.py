@@ -123,7 +123,7 @@ class KDPP(Frozen):
         has the share of it that its eigenvector gives, v^T L v. None where these eigenvectors are not known.
         """
         n, enough = self.n, TAIL * float(lam[-self.k]) if self.k else np.inf
-        if n * singular(n) * float(lam[-1]) <= enough:  # however many there are
+        if n * singular(n) * float(lam.max(initial=0.0)) <= enough:  # however many there are
             return lam
         operand = self.dpp._operand
         missing = math.fsum(np.append(operand.diag, -lam).tolist())  # exactly: it is small beside both sums
