@@ -25,7 +25,7 @@ class Covered(NamedTuple):
     log_z: Estimate  # its standard error is infinite where `unseen` says why
     pairs: FloatArray  # P(i and j in Y)
     effective: float  # share of the samples that count, times the share of Z that they see
-    most: float  # log Z, or what the chains say if that is surely more
+    best: float  # log Z by the samples or by the chains: where `unseen`, the larger one, else the one that varies less
     unseen: str  # what the samples miss, "" where nothing was found
 
 
@@ -73,13 +73,14 @@ def cover(
         if spread > max(HEAVIER * error, LARGE * z):
             unseen = f"by chains in the field the error is {spread / z:.2g}, by the samples {error / z:.2g}"
         error = max(error, float(spread))
+    best = max(z, other.z) if unseen else min((error, z), (other.error, other.z))[1]
     error = float(np.hypot(error / z, 1 / len(chains)))  # nothing above looks closer than one in so many
     log_z = Estimate(top + float(np.log(z)), np.inf if unseen else error)
-    most = max(float(log_z), top + float(np.log(other.z))) if unseen else float(log_z)
     weighed = np.concatenate([known_log + np.log(len(Y)), log_weights[new]]), np.concatenate([known, Y[new]])
     pairs = weighted_moments(*(weighed if mine.split else (log_weights, Y)))[1]
     seen, _, effective = weighted_moments(log_weights, Y)
-    return Covered(log_z, pairs, effective * float(np.exp(min(seen - most, 0.0))), most, unseen)
+    log_best = top + float(np.log(best))
+    return Covered(log_z, pairs, effective * float(np.exp(min(seen - log_best, 0.0))), log_best, unseen)
 
 
 class Total(NamedTuple):

@@ -37,8 +37,8 @@ class Diagnosis:
         Whether the samples see all that was found of the field. False: the error of log Z is unknown, and so are those
         of `divergence` and `missed`; `reason` says what the samples miss. None where the method has no samples.
     divergence : float
-        KL(q || field) = log Z - bound, with log Z from samples of q weighed by exp(score) / q and from sets of known
-        weight; from a short annealing, where that is surely more.
+        KL(q || field) = log Z - bound, with log Z from sets of known weight and from samples of q weighed by
+        exp(score) / q; from a short annealing, where that is more sure, or finds what the samples miss.
     missed : float
         The divergence as a share of mean field's: 0 where q has all the dependence between the items, 1 where none.
     effective : float
@@ -76,8 +76,8 @@ def diagnose(
         pairs, effective, covered = sampled.pairs, sampled.effective, not sampled.unseen
         noise = 4.0 / np.sqrt(effective * samples)
         if lower is not None:
-            divergence = max(sampled.most - lower, 0.0)
-            missed = divergence / max(sampled.most - mean_field(mrf.w, mrf.W).log_z, 1e-12)
+            divergence = max(sampled.best - lower, 0.0)
+            missed = divergence / max(sampled.best - mean_field(mrf.w, mrf.W).log_z, 1e-12)
     d = pairs.diagonal()
     spread = np.sqrt(np.maximum(d * (1 - d), 1e-12))
     correlation = (pairs - np.outer(d, d)) / np.outer(spread, spread)
