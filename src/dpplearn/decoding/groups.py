@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, check_int
+from dpplearn._checks import MANY, FloatArray, IntArray, check_int
 from dpplearn._loops.records import Quota
 
 Bound = int | Mapping[Any, int]
@@ -74,12 +75,17 @@ def read_bound(bound: Bound | None, names: list[Any], what: str, default: int) -
     if bound is None:
         return np.full(len(names), default)
     if not isinstance(bound, Mapping):
-        return np.full(len(names), check_int(bound, what))
+        return np.full(len(names), check_bound(bound, what))
     unknown = [name for name in bound if name not in set(names)]
     if unknown:
         shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
         raise ValueError(f"{what} names the group {unknown[0]!r}, which no item has. There are {shown}.")
-    return np.array([check_int(bound.get(name, default), f"{what}[{name!r}]") for name in names])
+    return np.array([check_bound(bound.get(name, default), f"{what}[{name!r}]") for name in names])
+
+
+def check_bound(bound: Any, what: str) -> int:
+    """A whole number, of which more than any group can have is as good as none."""
+    return min(check_int(bound, what, high=sys.maxsize), MANY)
 
 
 def check_possible(groups: Groups, limits: Any) -> None:

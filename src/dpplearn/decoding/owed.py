@@ -49,11 +49,11 @@ def cheapest_owed(directed: Directed, limits: Limits) -> IntArray:
     missing = need - np.bincount(group[chosen], minlength=need.size)
     found = candidates[chosen]
     if missing.any() or limits.cost[limits.include].sum() + limits.cost[found].sum() > limits.room:
-        c = int(missing.argmax() if missing.any() else need.argmax())
+        name = groups.names[int(missing.argmax() if missing.any() else need.argmax())]
         within = "" if missing.any() else f" within the budget of {limits.budget:g}"
         raise ValueError(
-            f"min_per_group cannot be met{within}: too few items of group {groups.names[c]!r} are independent of each "
-            "other and of those that must be chosen. Ask for fewer, or pass a nugget above 0, which allows all."
+            f"min_per_group cannot be met{within}: too few items of group {name!r} are independent of each other and "
+            "of those that must be chosen. Ask for fewer, or pass a nugget above 0, which allows all."
         )
     return found
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, count_of
+from dpplearn._checks import FloatArray, IntArray, check_int, count_of
 from dpplearn._holders import as_numbers
 from dpplearn._io.sealed import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn._run.blas import blas_threads
@@ -224,7 +224,7 @@ def in_rounds(
     size = asked.size if asked.size is None else min(asked.size, n)
     if size is not None:
         share = SPARE * -(-size // len(parts))
-        size = min(size, max(FEWEST, share) if per_part is None else per_part)
+        size = min(size, max(FEWEST, share) if per_part is None else check_int(per_part, "per_part", low=1))
         size = max(size, limits.include.size)
     if given is not None:
         given = one_prior(given, d, asked)

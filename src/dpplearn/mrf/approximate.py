@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_between, check_choice, check_int, check_rng
+from dpplearn._checks import MOST, FloatArray, IntArray, Seed, check_between, check_choice, check_int, check_rng
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
 from dpplearn.mrf.chains import annealed, conditional_moments, gibbs, propose
@@ -63,7 +63,7 @@ class Approximation:
 
         Chains start from q, where there is one, and are offered new samples of it; see `approximate` on "gibbs".
         """
-        size, generator = check_int(size, "size", low=1), check_rng(rng)
+        size, generator = check_int(size, "size", low=1, high=MOST["chains"]), check_rng(rng)
         Y = gibbs(self.mrf.w, self.mrf.W, size, check_int(sweeps, "sweeps", low=1), generator, self.q)
         return rows_to_subsets(Y[-size:])
 
@@ -71,7 +71,7 @@ class Approximation:
         """A set of high score: samples of the field, each improved until no flip and no swap of two items helps."""
         from dpplearn._loops.gibbs import climb
 
-        Y = self.sample(starts, rng, sweeps=20).to_sparse().toarray().astype(np.bool_)
+        Y = self.sample(check_int(starts, "starts", low=1), rng, sweeps=20).to_sparse().toarray().astype(np.bool_)
         return np.flatnonzero(Y[int(climb(self.mrf.w, self.mrf.W, Y).argmax())])
 
 
