@@ -9,7 +9,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -121,6 +124,43 @@ async def until_warm(where: tuple[str, int]) -> None:
     connection.close()
 
 
+UPLOAD = 31_000_000  # bytes of a text, which is then refused for its length: it is read, and no cluster is kept
+HEAD = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
+
+
+def upload(where: tuple[str, int]) -> None:
+    """A file that is nearly as long as one may be; 429 is an answer, too."""
+    connection = HTTPConnection(*where, timeout=120)
+    body = HEAD + b"The dam broke in the night. " * (UPLOAD // 28) + b"\r\n--x--\r\n"
+    with closing(connection), suppress(ConnectionError):  # refused before all of it was sent
+        connection.request("POST", "/api/v1/clusters", body, {"Content-Type": "multipart/form-data; boundary=x"})
+        connection.getresponse().read()
+
+
+def memory_of(process: psutil.Process) -> float:
+    """Of the server and the processes that it started, pages that several share counted once."""
+    found = 0
+    for one in (process, *process.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            found += one.memory_full_info().pss
+    return found / 2**20
+
+
+def uploads(where: tuple[str, int], process: psutil.Process, rounds: int = 3) -> list[dict]:
+    """Sixteen uploads at once, several times: what the server keeps of them."""
+    before = memory_of(process)
+    for _ in range(rounds):
+        with ThreadPoolExecutor(16) as crowd:
+            for _ in range(16):
+                crowd.submit(upload, where)
+    time.sleep(2.0)
+    case = f"{rounds} times 16 uploads of 31 MB at once: memory of all processes"
+    return [
+        {"case": f"{case}, before", "value": before, "unit": "MiB"},
+        {"case": f"{case}, after", "value": memory_of(process), "unit": "MiB", "target": "< 500"},
+    ]
+
+
 def alone(where: tuple[str, int]) -> list[float]:
     """Times of one client that moves the sliders, nobody else being there."""
     return asyncio.run(press(where, psutil.Process(), 1, 3.0)).seconds
@@ -164,6 +204,7 @@ def run(quick: bool = False) -> dict:
         for clients in (50, 200):
             load = asyncio.run(press(where, watched, clients, seconds))
             figures += figures_of(load, clients, seconds)
+        figures += uploads(where, watched)
         process.terminate()
         assert process.wait(60) == 0, "the server did not end by itself"
     finally:

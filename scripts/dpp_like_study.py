@@ -163,7 +163,7 @@ def study(kind: str, n: int, strength: float, repeat: int, baskets: Path | None 
     errors = {
         name: {
             "log_z": float(f"{a.log_normalizer - log_z:.3g}") if name != "gibbs" else None,
-            "standard_error": float(f"{a.log_normalizer.standard_error:.2g}") if name != "gibbs" else None,
+            "standard_error": float(f"{error:.2g}") if np.isfinite(error := a.log_normalizer.standard_error) else None,
             "marginals": float(f"{np.abs(a.marginals - pairs.diagonal()).mean():.3g}"),
             "worst": float(f"{np.abs(a.marginals - pairs.diagonal()).max():.3g}"),
             "pairs": float(f"{np.abs(a.pair_probs - pairs)[off].mean():.3g}"),

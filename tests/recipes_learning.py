@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpplearn import ItemSet
 from dpplearn._linalg import to_dense
 from dpplearn.learning.algorithm1 import algorithm1
 from dpplearn.learning.similarity import Parameter, Similarity
@@ -89,11 +90,12 @@ class Counted:
 
     def evaluate(self, request):
         Counted.evaluations += 1
-        theta, S = request.quality.parameters, request.similarity
-        return request.total(
-            (w, algorithm1(theta, items, Y, rho=S.rho, nugget=S.nugget, order=request.order))
-            for w, items, Y in self.instances
-        )
+        quality, S = request.quality, request.similarity
+        return request.total((w, self.terms(items, Y, quality, S, request.order)) for w, items, Y in self.instances)
+
+    def terms(self, items, Y, quality, S, order):
+        whole = ItemSet(quality.jacobian(items), items.cosines())  # with a column for the constant, if it has one
+        return algorithm1(quality.parameters, whole, Y, rho=S.rho, nugget=S.nugget, order=order)
 
 
 class Counting:

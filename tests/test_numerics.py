@@ -356,6 +356,29 @@ def test_marginal_kernels_with_an_eigenvalue_near_1(below, others):
             assert np.exp([KDPP(dpp, k).log_prob(Y) for Y in of_size]).sum() == pytest.approx(1.0, abs=1e-8)
 
 
+@pytest.mark.parametrize("below", [1e-14, 1e-13, 1e-12, 1e-10, 1e-7, 1e-5, 1e-3])
+@pytest.mark.parametrize("near", [2, 3])
+def test_sizes_below_the_eigenvalues_near_1(below, near):
+    """How far these are from 1 decides there, of which K keeps few digits: the answer is right, or refused."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        V = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+        K = (V * [*rng.uniform(0.2, 0.7, 5 - near), *(1 - below * rng.uniform(0.5, 2.0, near))]) @ V.T
+        K = (K + K.T) / 2
+        exact, dpp = pmf_of_marginal_exactly(K), DPP.from_marginal(K)
+        for k in range(1, near + 1):
+            if k < near and below <= 1e-10:
+                with pytest.raises(ValueError, match=r"K does not tell the probabilities of sets|k must be a size"):
+                    KDPP(dpp, k)
+                continue
+            of_size = {Y: p for Y, p in exact.items() if len(Y) == k}
+            total = sum(of_size.values())
+            marginals = [float(sum(p for Y, p in of_size.items() if i in Y) / total) for i in range(5)]
+            np.testing.assert_allclose(KDPP(dpp, k).marginals, marginals, atol=1e-7)
+            found = np.exp([KDPP(dpp, k).log_prob(Y) for Y in of_size])
+            np.testing.assert_allclose(found, [float(p / total) for p in of_size.values()], atol=1e-7)
+
+
 @pytest.mark.parametrize(("n", "small"), [(500, 1e-13), (2_000, 4e-13)])
 def test_a_k_dpp_of_many_eigenvalues_that_are_each_nothing(n, small):
     """Beside the largest they are rounding; beside the k-th, together, they are not."""

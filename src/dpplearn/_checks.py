@@ -265,8 +265,33 @@ def row_lengths(B: Features) -> FloatArray:
     return np.sqrt(square_sums(B))
 
 
+MANY = 10**9  # of what is counted: more than fits in memory, or is done in a day
+MOST: dict[str, int | None] = {
+    # of each count, by its name: what is beyond is a mistake, and would be noticed only after hours, or by the memory
+    "burn_in": 10**10,
+    "chains": 10**6,
+    "corrections": 10**3,
+    "k": None,  # compared with the number of items wherever it counts
+    "m": 10**5,
+    "max_iter": 10**6,
+    "n": 10**8,
+    "n_components": 10**4,
+    "n_jobs": 1024,
+    "n_samples": 10**8,
+    "n_starts": 1000,
+    "n_trees": 10**5,
+    "random_state": None,
+    "resamples": 10**6,
+    "resolution": 2000,
+    "size": 10**8,
+    "starts": 10**6,
+    "sweeps": 10**7,
+    "thin": 10**8,
+}
+
+
 def check_int(x: Any, name: str, *, low: int = 0, high: int | None = None) -> int:
-    """A whole number in [low, high]."""
+    """A whole number in [low, high]; without `high`, at most what MOST says of this name, or a thousand million."""
     if isinstance(x, bool | np.bool_):
         raise TypeError(f"{name} must be a whole number, found {x!r}.")
     try:
@@ -274,10 +299,17 @@ def check_int(x: Any, name: str, *, low: int = 0, high: int | None = None) -> in
     except TypeError:
         raise TypeError(f"{name} must be a whole number, found {x!r}.") from None
     if value < low:
-        raise ValueError(f"{name} must be at least {low}, found {value}.")
-    if high is not None and value > high:
-        raise ValueError(f"{name} must be at most {high}, found {value}.")
+        raise ValueError(f"{name} must be at least {low}, found {shown(value)}.")
+    most = MOST.get(name, MANY) if high is None else high
+    if most is not None and value > most:
+        raise ValueError(f"{name} must be at most {most}, found {shown(value)}.")
     return value
+
+
+def shown(value: int) -> str:
+    """A whole number as text; of one with hundreds of digits, how many (Python refuses to write thousands)."""
+    digits = int(value.bit_length() * 0.30103) + 1
+    return str(value) if digits <= 100 else f"a number of about {digits} digits"
 
 
 def check_between(x: Any, name: str, low: float, high: float) -> float:

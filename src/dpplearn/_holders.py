@@ -107,6 +107,32 @@ def is_arrow(x: Any) -> bool:
     return type(x).__module__.partition(".")[0] == "pyarrow"
 
 
+def check_unique(names: Iterable[str], where: str) -> None:
+    """Refuse names of which two are the same: a table by names would keep one of the two columns, and not say which.
+
+    >>> check_unique(["id", "score", "id"], "a.csv, line 1")
+    Traceback (most recent call last):
+    ValueError: a.csv, line 1: the name 'id' occurs twice. Rename or remove one of the two.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{where}: the name {name!r:.60} occurs twice. Rename or remove one of the two.")
+        seen.add(name)
+
+
+def check_fields(fields: Iterable[Any], where: str) -> None:
+    """Refuse two columns of one name, inside of columns too: as Python's records, one of the two would be lost."""
+    fields = list(fields)
+    check_unique([field.name for field in fields], where)
+    for field in fields:
+        kind = field.type
+        while hasattr(kind, "value_type"):  # lists, in whatever number
+            kind = kind.value_type
+        if hasattr(kind, "get_field_index"):  # a struct
+            check_fields(kind, f"{where}, inside of {field.name!r}")
+
+
 def arrow_rows(x: Any, name: str = "embeddings", start: int = 0) -> np.ndarray:
     """Rows of an Arrow array of lists, or of a table of one such column or of columns of numbers; the first is called
     row `start` where one is wrong.

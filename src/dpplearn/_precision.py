@@ -13,10 +13,11 @@ SINGULAR = 4 * EPS  # for each item: a squared pivot, of a matrix with unit diag
 WIDE = 1e6  # up to this largest eigenvalue, rounding (EPS * WIDE) moves no probability by more than about 1e-10
 MIN_PIVOT = 1e-7  # of a matrix with unit diagonal: below it, rounding (EPS / MIN_PIVOT) reaches the marginals
 PARALLEL = 1e-6  # a squared pivot, of rows of length 1, below which their products know too little: work on the rows
-DIGITS = 1e-10  # relative error of 1 + lam that is good enough for a normalizer
+DIGITS = 1e-10  # relative error of 1 + lam, or of a determinant, that is good enough for a normalizer
 DUAL = 1e-6  # of the largest eigenvalue: above it, B w / sqrt(lam) are orthonormal to EPS / DUAL
 LOST = 1e-8  # of the largest eigenvalue: from here on one is known to half its digits
 TAIL = 1e-7  # of the k-th eigenvalue of a k-DPP: what may be missing in the sum of the smaller ones
+UNSURE = 1e-6  # what rounding in a marginal kernel may change in the probabilities of a k-DPP before it is refused
 NOTHING = 1e-12  # of L_ii: what a Markov chain, which updates its factor many times, takes for nothing
 TIE = 2.0**-22  # log gains are compared on a grid this fine (2e-7): past the rank, where a millionth of an item is its
 # own, sums in another order differ by up to 1e-9, and equal gains are to stay equal on any processor, compiled or not

@@ -18,6 +18,7 @@ from dpplearn._checks import (
     check_items,
     check_jobs,
     check_rng,
+    check_subset,
 )
 from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement
 from dpplearn._loops.records import Tables
@@ -91,13 +92,22 @@ class Determinantal(PointProcess):
         values = subset_logdets(*self._operand.entries(), subsets.indptr, subsets.indices)
         return np.asarray(values - self.spectrum.log_normalizer)
 
-    @staticmethod
-    def _log_minor(A: FloatArray) -> float:
-        return logdet(A)
+    def prob(self, include: Items = (), exclude: Items = ()) -> float:
+        """P(every item of `include` is in Y and none of `exclude` is).
 
-    @staticmethod
-    def _given(A: FloatArray, rest: IntArray, given: IntArray) -> FloatArray:
-        return schur_complement(A, rest, given)
+        det(K_A) det(I - K'_B), where K' is K given A. Sharing an item makes it 0: no Y has an item and lacks it.
+        (`condition` on such an event, or on any other of probability 0, is an error.)
+        """
+        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
+        if np.intersect1d(A, B).size:
+            return 0.0
+        both = np.union1d(A, B)
+        K_AB = self.marginal_kernel(both, both)
+        a, b = np.searchsorted(both, A), np.searchsorted(both, B)
+        log_p = logdet(K_AB[np.ix_(a, a)])
+        if log_p == -np.inf:
+            return 0.0
+        return min(float(np.exp(log_p + logdet(np.eye(B.size) - schur_complement(K_AB, b, a)))), 1.0)
 
     @property
     def _at_once(self) -> bool:

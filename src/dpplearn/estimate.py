@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Estimate(float):
-    """A float with the standard error of the way it was found.
+    """A float with the standard error of the way it was found; the error is infinite where nobody knows it.
 
     Examples
     --------
@@ -15,6 +15,8 @@ class Estimate(float):
     2.5 ± 0.1
     >>> Estimate(1 / 3)
     0.333333
+    >>> Estimate(2.5, float("inf"))
+    2.5 (error unknown)
     >>> Estimate(float("nan"), float("nan"))
     nan (not estimated)
     """
@@ -34,4 +36,6 @@ class Estimate(float):
             return "nan (not estimated)"
         if not self.standard_error:
             return repr(float(f"{float(self):.6g}"))
+        if self.standard_error == float("inf"):
+            return f"{float(self):.6g} (error unknown)"
         return f"{float(self):.6g} ± {self.standard_error:.2g}"

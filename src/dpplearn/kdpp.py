@@ -21,7 +21,7 @@ from dpplearn._checks import (
 from dpplearn._linalg import spectrum_wide, tilt_to_size
 from dpplearn._loops.records import Tables
 from dpplearn._notebook import LISTED, card, table
-from dpplearn._precision import LOST, TAIL, singular
+from dpplearn._precision import LOST, TAIL, UNSURE, rounding, singular
 from dpplearn._run.progress import Progress, showing
 from dpplearn.determinantal import Determinantal, odds, sum_of_coins
 from dpplearn.operand import Dense
@@ -123,7 +123,7 @@ class KDPP(Frozen):
         has the share of it that its eigenvector gives, v^T L v. None where these eigenvectors are not known.
         """
         n, enough = self.n, TAIL * float(lam[-self.k]) if self.k else np.inf
-        if n * singular(n) * float(lam[-1]) <= enough:  # however many there are
+        if n * singular(n) * float(lam.max(initial=0.0)) <= enough:  # however many there are
             return lam
         operand = self.dpp._operand
         missing = math.fsum(np.append(operand.diag, -lam).tolist())  # exactly: it is small beside both sums
@@ -144,6 +144,17 @@ class KDPP(Frozen):
         if not low <= self.k <= high:
             raise ValueError(f"k must be a size that this DPP can have, from {low} to {high}, found {self.k}.")
         lam = odds(p)
+        # K knows 1 - p to rounding, and d P(v in J) = P (1 - P) d log(p / (1 - p)) for each eigenvector v
+        few = rounding(self.n)
+        gap = np.maximum(1 - p, few)
+        taken = vector_probs(p / gap, self.k)
+        if (taken * (1 - taken) * few / gap).max(initial=0.0) > UNSURE:
+            raise ValueError(
+                f"K does not tell the probabilities of sets of {self.k} items: they depend on how far its eigenvalues "
+                f"are from 1. For some that is {gap.min():.1g} or less, of which rounding leaves too few digits. "
+                f"Give the likelihood kernel, DPP(L), if you have it, or a larger k: {np.count_nonzero(p > 0.5)} "
+                "eigenvalues are above 1/2."
+            )
         return lam, V, float(log_esp(lam[p < 1.0], self.k - low)[-1, -1])
 
     @cached_property

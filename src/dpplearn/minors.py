@@ -3,42 +3,113 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._cached import cached_property
+from dpplearn._checks import FloatArray
 from dpplearn._linalg import check_psd
 from dpplearn._precision import rounding
+from dpplearn.operand import TwoSided
 
 ALL_MINORS = 14  # items up to which every principal minor of a kernel is looked at
 
 
-def log_minor(A: FloatArray) -> float:
+@dataclass(frozen=True, eq=False)
+class Core:
+    """C of a kernel L = Z C Z^T, and rows U of its symmetric part: C + C^T = 2 U U^T.
+
+    L is then the sum of V V^T with V = Z U, and of a skew matrix. Apart, they keep their own digits: where V is short,
+    what rounding leaves of the skew part would else be more than L_ii.
+    """
+
+    C: FloatArray
+    known: FloatArray | None = None  # U, where the caller has it
+
+    @cached_property
+    def U(self) -> FloatArray | None:
+        """None where the symmetric part is not positive semidefinite."""
+        return symmetric_rows((self.C + self.C.T) / 2) if self.known is None else self.known
+
+    @cached_property
+    def skew(self) -> FloatArray:
+        return np.asarray((self.C - self.C.T) / 2)
+
+    def operand(self, Z: FloatArray) -> TwoSided:
+        """The kernel of these rows."""
+        return TwoSided(Z @ self.C, Z) if self.U is None else TwoSided(Z @ self.skew, Z, Z @ self.U)
+
+    def block(self, Z: FloatArray) -> FloatArray:
+        """Z C Z^T."""
+        return self.operand(Z).block(np.arange(len(Z)))
+
+    def given(self, rows: FloatArray, A: FloatArray) -> tuple[FloatArray, float]:
+        """The marginal kernel of items with these rows, given those of A, and log of the sum of det(L_{A + Y}).
+
+        The sum is the determinant, and the kernel the Schur complement, of what is above and left of the lines in
+
+            L + I   L_.A  |  L                   L + I   L_.A  |  I
+            L_A.    L_A   |  L_A.                L_A.    L_A   |  0
+            ----------------------      or       ------------------
+            L       L_.A  |  L                   -I      0     |  0
+
+        or I less the kernel: the latter for the columns of large items, where nothing then cancels. It is done in
+        parts, however much items differ in size, and takes some times (2 n)^3 steps. C must have a U.
+        """
+        from dpplearn._loops.minors import eliminate_parts
+
+        assert self.U is not None
+        n, m = len(rows), len(rows) + len(A)
+        large = np.abs(self.block(rows)).max(axis=1) > 1.0
+        every = np.concatenate([rows, A, np.where(large[:, None], 0.0, rows)])
+        V = np.hstack([every @ self.U, np.eye(len(every), n)])
+        left = every @ self.skew
+        N, E = left @ every.T, np.abs(left) @ np.abs(every).T
+        N, E = (N - N.T) / 2, (E + E.T) / 2
+        first = np.flatnonzero(large)
+        for x, sign in ((N, -1.0), (E, 1.0)):
+            x[first, m + first], x[m + first, first] = 1.0, sign
+        log_sum = float(eliminate_parts(V, N, E, m, len(every)))
+        K = V[m:] @ V[m:].T + N[m:, m:]
+        K[:, large] = np.eye(n)[:, large] - K[:, large]
+        return K, log_sum
+
+    def congruent(self, H: FloatArray) -> Core:
+        """H^T C H."""
+        return Core(H.T @ self.C @ H, None if self.U is None else H.T @ self.U)
+
+
+def symmetric_rows(S: FloatArray) -> FloatArray | None:
+    """U with S = U U^T to rounding, by Cholesky with pivots; None where S is not positive semidefinite.
+
+    >>> symmetric_rows(np.array([[4.0, 2.0], [2.0, 1.0]]))
+    array([[2.],
+           [1.]])
+    """
+    r = np.sqrt(np.maximum(S.diagonal(), 0.0))
+    scale = np.where(r > 0.0, r, 1.0)
+    unit, few = S / scale[:, None] / scale, rounding(len(S))
+    C, pivots, rank, _ = lapack.dpstrf(unit, lower=1, tol=few)
+    U = np.zeros((len(S), max(rank, 1)))
+    U[pivots - 1, :rank] = np.tril(C)[:, :rank]
+    return r[:, None] * U if bool((np.abs(unit - U @ U.T) <= len(S) * few).all()) else None
+
+
+def log_minor(A: FloatArray, E: FloatArray | None = None) -> float:
     """log det of a matrix that need not be symmetric, -inf where it is 0 or below.
+
+    E has the sizes of the terms that the entries are sums of, if they are more than the entries themselves.
 
     >>> round(log_minor(np.array([[0.0, 2.0], [-2.0, 0.0]])), 3)
     1.386
     """
     from dpplearn._loops.minors import log_minor as loop
 
-    return float(loop(A.copy(), np.abs(A), len(A)))
-
-
-def schur(A: FloatArray, rest: IntArray, given: IntArray) -> FloatArray:
-    """A_rest - A_rest,given A_given^-1 A_given,rest, where what is only rounding is 0.
-
-    >>> schur(np.array([[2.0, 1.0], [-1.0, 1.0]]), np.array([0]), np.array([1]))
-    array([[3.]])
-    """
-    if given.size == 0:
-        return A[np.ix_(rest, rest)]
-    solved = np.linalg.solve(A[np.ix_(given, given)], A[np.ix_(given, rest)])
-    whole, part = A[np.ix_(rest, rest)], A[np.ix_(rest, given)]
-    left = whole - part @ solved
-    left[np.abs(left) <= rounding(given.size) * (np.abs(whole) + np.abs(part) @ np.abs(solved))] = 0.0
-    return np.asarray(left)
+    return float(loop(A.copy(), np.abs(A) if E is None else E.copy(), len(A)))
 
 
 def check_minors(L: FloatArray, tol: float, *, everything: bool) -> None:

@@ -16,21 +16,21 @@ from dpplearn._checks import (
     Seed,
     check_array,
     check_choice,
-    check_disjoint,
     check_int,
     check_items,
     check_jobs,
     check_rng,
+    check_subset,
     read_only,
     row_lengths,
 )
 from dpplearn._linalg import tolerance
 from dpplearn._loops.records import Jumps
-from dpplearn._precision import rounding
+from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn.determinantal import ComplexArray, sum_of_pairs
-from dpplearn.minors import check_minors, log_minor, schur
+from dpplearn.minors import Core, check_minors, log_minor
 from dpplearn.operand import TwoSided
-from dpplearn.process import Absent, PointProcess, check_remaining, frozen, impossible
+from dpplearn.process import Absent, PointProcess, check_remaining, frozen
 from dpplearn.sampling.nonsymmetric import make_jumps, sample_elimination, sample_jumps
 from dpplearn.subsets import Subsets
 
@@ -71,8 +71,8 @@ class NonsymmetricDPP(PointProcess):
     )
 
     _Z: FloatArray
-    _C: FloatArray
-    _whole: bool  # L itself is kept, as C, with Z = I
+    _core: Core
+    _sure: FloatArray  # rows, like those of Z, of items that are in Y and are not counted among the n
 
     def __init__(self, V: ArrayLike, B: ArrayLike, D: ArrayLike) -> None:
         rows, other, core = (check_array(x, name, 2) for x, name in ((V, "V"), (B, "B"), (D, "D")))
@@ -96,23 +96,18 @@ class NonsymmetricDPP(PointProcess):
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite((Z @ C) * Z).all():
                 raise ValueError("V, B and D are too large for L to hold floats; scale them down.")
-        self._keep(Z, C, np.arange(len(Z)))
+        self._keep(Z, Core(C, np.eye(len(C), r)), Z[:0], np.arange(len(Z)))
         self._set(_parts=(rows, other, core))
 
-    def _keep(self, Z: FloatArray | None, C: FloatArray, items: IntArray) -> None:
-        whole = Z is None or Z.shape[1] >= len(Z)
-        if Z is not None and whole:  # the smaller matrix is the n x n one
-            C = Z @ C @ Z.T
-        if Z is None or whole:
-            Z = np.eye(len(C))
-        self._set(_Z=Z, _C=C, items=items, _whole=whole)
-        read_only(Z, C, items)
+    def _keep(self, Z: FloatArray, core: Core, sure: FloatArray, items: IntArray) -> None:
+        read_only(Z, core.C, sure, items)
+        self._set(_Z=Z, _core=core, _sure=sure, items=items)
 
     @classmethod
-    def _of(cls, Z: FloatArray | None, C: FloatArray, items: IntArray) -> Self:
-        """The process with L = Z C Z^T, or C itself."""
+    def _of(cls, Z: FloatArray, core: Core, sure: FloatArray, items: IntArray) -> Self:
+        """The process with L = Z C Z^T of these items, given those whose rows of Z are `sure`."""
         self = cls.__new__(cls)
-        self._keep(Z, C, items)
+        self._keep(Z, core, sure, items)
         return self
 
     @classmethod
@@ -144,7 +139,8 @@ class NonsymmetricDPP(PointProcess):
         if A.shape[0] != A.shape[1] or len(A) == 0:
             raise ValueError(f"L must be square (one row and one column per item), found shape {A.shape}.")
         check_minors(A, tolerance(L), everything=check)
-        return cls._of(None, A, np.arange(len(A)))
+        Z = np.eye(len(A))
+        return cls._of(Z, Core(A), Z[:0], np.arange(len(A)))
 
     # The kernel
 
@@ -168,131 +164,189 @@ class NonsymmetricDPP(PointProcess):
         return self._parts[2]
 
     @cached_property
+    def _likelihood(self) -> tuple[FloatArray, Core]:
+        """Z and C of the likelihood kernel of the items that remain.
+
+        With F = L_A^-1 Z_A C and H = I - Z_A^T F, the Schur complement of L_A is Z H^T C H Z^T. H^T C H is 0 along the
+        rows of A on both sides, so that as many columns fewer remain.
+        """
+        Z, core, A = self._Z, self._core, self._sure
+        if len(A) == 0:
+            return Z, core
+        if self._log_sure == -np.inf:
+            raise ValueError(
+                "This process has no likelihood kernel L: the items that were included cannot be all of Y, so that "
+                "some other item is sure to be there. Use K, marginals, log_prob or sample, which do not need L."
+            )
+        A = A / row_lengths(A)[:, None]
+        N = linalg.qr(A.T, mode="full", check_finite=False)[0][:, len(A) :]
+        if N.shape[1] == 0:
+            return np.zeros((self.n, 1)), Core(np.zeros((1, 1)))
+        left = Z @ N
+        left[row_lengths(left) <= rounding(len(core.C)) * row_lengths(Z)] = 0.0
+        return left, core.congruent(N - A.T @ solve(core.block(A), A @ core.C @ N))
+
+    @cached_property
     def _operand(self) -> TwoSided:
-        return TwoSided(self._C if self._whole else self._Z @ self._C, self._Z, self._whole)
+        Z, core = self._likelihood
+        return core.operand(Z)
 
     @property
     def L(self) -> FloatArray:
-        """The likelihood kernel, an n x n array; made anew each time, and never needed by anything else here."""
-        return self._C.copy() if self._whole else self._operand.block(self._some_items(None))
+        """The likelihood kernel, an n x n array; made anew each time, and never needed by anything else here.
+
+        There is none where the items given to `condition` cannot be all of Y: then L_ii would be infinite for some i.
+        """
+        return self._operand.block(self._some_items(None))
 
     @cached_property
     def _parts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """V, B and D of a process that was made in another way."""
-        S = (self._C + self._C.T) / 2
-        lam, U = linalg.eigh(S, check_finite=False)
-        if lam[0] < -rounding(len(S)) * max(float(np.abs(self._C).max()), 1e-300) * len(S):
+        Z, core = self._likelihood
+        if core.U is None:
+            lam = linalg.eigvalsh((core.C + core.C.T) / 2, subset_by_index=[0, 0], check_finite=False)
             raise ValueError(
                 "This kernel has no factors V, B and D, because its symmetric part is not positive semidefinite: "
                 f"it has eigenvalue {lam[0]:.3g}. Use L."
             )
-        V, D = self._Z @ (U * np.sqrt(np.maximum(lam, 0.0))), (self._C - self._C.T) / 4
+        V, D = Z @ core.U, core.skew / 2
         read_only(V, D)
-        return V, self._Z, D
+        return V, Z, D
 
     @cached_property
-    def _marginal(self) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-        """Q, T, W and log det(L + I), with L = Q T Q^T and K = Q W Q^T for orthonormal columns Q.
-
-        L + I differs from I only in their span, where it is T + I. Its symmetric part is at least I, so that
-        nothing is lost in solving with it: |(T + I)^-1| <= 1.
-        """
-        if self._whole:
-            Q, T = self._Z, self._C
+    def _marginal(self) -> tuple[FloatArray, FloatArray, float]:
+        """Q, W and the log of the sum of det(L_{A + Y}) over all Y; K = Q W Q^T, with orthonormal columns Q."""
+        if self._plain is not None:
+            Q, _, W, log_sum = self._plain
+        elif self._core.U is None:
+            return self._Z, self._core.C, -np.inf
         else:
-            Q, R = linalg.qr(self._Z, mode="economic", check_finite=False)
-            T = R @ self._C @ R.T
+            Q, R = orthonormal(self._Z, careful=True)
+            W, log_sum = self._core.given(R, self._sure)
+        return np.ascontiguousarray(Q), np.ascontiguousarray(W), log_sum
+
+    @cached_property
+    def _plain(self) -> tuple[FloatArray, FloatArray, FloatArray, float] | None:
+        """Q, T with L = Q T Q^T, W, and the log of the sum; None where `Core.given` is needed, which takes its time.
+
+        Without included items A: L + I differs from I only in the span of Q, where it is T + I. Its symmetric part is
+        at least I, so that nothing is lost in solving with it, unless T is large: |(T + I)^-1| <= 1.
+
+        With them the sum is det(L + I) det(M), M = L_A - L_A. (L + I)^-1 L_.A, and K loses (L + I)^-1 L_.A M^-1
+        L_A. (L + I)^-1. This needs no L_A^-1: items of A may need others, which are then sure. With F = (T + I)^-1 R C
+        Z_A^T and rows Z' = Z_A - F^T R, it is M = Z' C Z'^T + F^T F, where nothing large cancels.
+        """
+        core, A = self._core, self._sure
+        Q, R = orthonormal(self._Z)
+        T = core.block(R)
+        if np.abs(T).max() > WIDE and core.U is not None:
+            return None
         shifted = T + np.eye(len(T))
-        sign, log_normalizer = np.linalg.slogdet(shifted)
-        if sign <= 0 or log_normalizer < -1e-6:
+        sign, log_sum = np.linalg.slogdet(shifted)
+        if sign <= 0 or log_sum < -1e-6:
             raise ValueError(
                 f"det(L + I) must be at least 1, being 1 plus principal minors that are >= 0, but it is "
-                f"{sign * np.exp(min(log_normalizer, 700.0)):.3g}: some minor of L is negative."
+                f"{sign * np.exp(min(log_sum, 700.0)):.3g}: some minor of L is negative."
             )
-        W = np.linalg.solve(shifted.T, T.T).T  # T (T + I)^-1
-        return np.ascontiguousarray(Q), T, np.ascontiguousarray(W), max(float(log_normalizer), 0.0)
+        log_sum = max(float(log_sum), 0.0)
+        W = solve(shifted, T)  # (T + I)^-1 T
+        if len(A):
+            F, after = solve(shifted, R @ core.C @ A.T), solve(shifted.T, R @ core.C.T @ A.T).T
+            M, every = core.operand(A - F.T @ R).plus(F.T), np.arange(len(A))
+            log_det, block = M.logdet(every), M.block(every)
+            # where rounding hides det(M), once its parts are added up, it hides M^-1 as well
+            if not abs(log_minor(block) - log_det) < DIGITS:
+                return None
+            log_sum += log_det
+            W = W - F @ solve(block, after)
+        return Q, T, W, log_sum
 
     # Probabilities
 
     @property
     def log_normalizer(self) -> float:
         """log det(L + I) >= 0, the sum over all subsets of equation (5)."""
-        return self._marginal[3]
+        _ = self._likelihood  # raises where there is none
+        return max(self._marginal[2] - self._log_sure, 0.0)
+
+    @cached_property
+    def _log_sure(self) -> float:
+        """log det of L_A for the included items A, 0 without any."""
+        return self._with_sure.logdet(np.arange(len(self._sure)))
+
+    @cached_property
+    def _with_sure(self) -> TwoSided:
+        """The kernel of the included items, and after them those that remain."""
+        return self._core.operand(np.vstack([self._sure, self._Z]))
 
     def _log_prob(self, Y: IntArray) -> float:
-        return self._operand.logdet(Y) - self.log_normalizer
+        return float(self._log_probs(Subsets._of(np.array([0, Y.size]), Y, self.n))[0])
 
     def _log_probs(self, subsets: Subsets) -> FloatArray:
-        return self._operand.logdets(subsets.indptr, subsets.indices) - self.log_normalizer
-
-    _log_minor = staticmethod(log_minor)
-    _given = staticmethod(schur)
+        a, m = len(self._sure), len(subsets)
+        # P(Y | A in Y) = det(L_{A + Y}) over their sum, whether or not A can be without others
+        indices = np.insert(subsets.indices + a, np.repeat(subsets.indptr[:-1], a), np.tile(np.arange(a), m))
+        return self._with_sure.logdets(subsets.indptr + a * np.arange(m + 1), indices) - self._marginal[2]
 
     def marginal_kernel(self, rows: Items, columns: Items) -> FloatArray:
         """The block K[rows, columns] of the marginal kernel K = L (L + I)^-1, which is not symmetric either."""
-        Q, _, W, _ = self._marginal
+        Q, W, _ = self._marginal
         A, B = check_items(rows, self.n, "rows"), check_items(columns, self.n, "columns")
         return np.asarray(Q[A] @ W @ Q[B].T)
 
     @cached_property
     def marginals(self) -> FloatArray:
         """P(i in Y) = K_ii for every item, equation (2)."""
-        Q, _, W, _ = self._marginal
+        Q, W, _ = self._marginal
         return frozen(np.clip(np.einsum("ij,ij->i", Q @ W, Q), 0.0, 1.0))
+
+    def prob(self, include: Items = (), exclude: Items = ()) -> float:
+        """P(every item of `include` is in Y and none of `exclude` is); 0 where they share an item.
+
+        The determinant of K of both, in which the rows of `exclude` are those of I - K.
+        """
+        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
+        if np.intersect1d(A, B).size:
+            return 0.0
+        S = np.concatenate([A, B])
+        M = self.marginal_kernel(S, S)
+        M[A.size :] = np.eye(S.size)[A.size :] - M[A.size :]
+        return min(float(np.exp(log_minor(M))), 1.0)
 
     def condition(self, include: Items = (), exclude: Items = ()) -> Self:
         """The process of the remaining items, given that `include` is in Y and `exclude` is not, equation (10).
 
-        L = Z C Z^T becomes the Schur complement of L_A, again of this form: C - C Z_A^T L_A^-1 Z_A C is 0 along the
-        rows of A on both sides, so that as many columns fewer remain. `items` of the result tells what each item was
-        called at the start.
+        `items` of the result tells what each item was called at the start. Where the included items cannot be all of
+        Y, because one of them comes with others only, the result has no likelihood kernel L; all that needs none works.
+
+        Examples
+        --------
+        >>> dpp = NonsymmetricDPP.from_kernel([[0.0, 1.0, 2.0], [-1.0, 0.5, 0.0], [-2.0, 0.0, 0.5]])
+        >>> given = dpp.condition(include=[0])  # never alone
+        >>> given.marginals.round(3), round(float(np.exp(given.log_prob([0]))), 3)
+        (array([0.467, 0.867]), 0.133)
         """
-        A, excluded, rest = check_remaining(self.n, include, exclude)
-        Z, C, items = self._Z, self._C, self.items[rest]
-        if A.size and self._operand.logdet(A) == -np.inf:
-            if self.prob(A, excluded) == 0.0:
-                raise impossible("include", A)
+        A, B, rest = check_remaining(self.n, include, exclude)
+        given = self._of(self._Z[rest], self._core, np.vstack([self._sure, self._Z[A]]), self.items[rest])
+        if len(given._sure) and given._marginal[2] == -np.inf:
             raise ValueError(
-                f"Given include={A.tolist()}, an item that it needs is sure to be there, so that what remains has no "
-                "likelihood kernel. Include that item too, or use conditional_marginals, which needs none."
+                f"Cannot condition on include={A.tolist()} and exclude={B.tolist()}: to working precision, this "
+                "event is impossible."
             )
-        if self._whole:
-            return self._of(None, self._given(C, rest, A), items)
-        if A.size == 0:
-            return self._of(Z[rest], C, items)
-        both = np.vstack([np.eye(len(C)), Z[A]])
-        C = self._given(both @ C @ both.T, np.arange(len(C)), np.arange(len(C), len(both)))
-        N = linalg.qr((Z[A] / row_lengths(Z[A])[:, None]).T, mode="full", check_finite=False)[0][:, A.size :]
-        if N.shape[1] == 0:
-            return self._of(np.zeros((rest.size, 1)), np.zeros((1, 1)), items)
-        left = Z[rest] @ N
-        left[row_lengths(left) <= rounding(len(C)) * row_lengths(Z[rest])] = 0.0
-        return self._of(left, N.T @ C @ N, items)
-
-    def conditional_marginals(self, include: Items = (), exclude: Items = ()) -> FloatArray:
-        """P(i in Y | include in Y, exclude not in Y) for all n items; 1 and 0 for those given.
-
-        K_ii - K_iS (K_S - 1_exclude)^-1 K_Si, where S is both: as elimination does, which needs no L.
-        """
-        A, B = check_disjoint(include, exclude, self.n)
-        if self.prob(A, B) == 0.0:
-            raise impossible("include", A)
-        Q, _, W, _ = self._marginal
-        S = np.concatenate([A, B])
-        M = Q[S] @ W @ Q[S].T
-        M[range(A.size, S.size), range(A.size, S.size)] -= 1.0
-        change = np.einsum("is,si->i", Q @ (W @ Q[S].T), np.linalg.solve(M, (Q[S] @ W) @ Q.T))
-        out = np.clip(self.marginals - change, 0.0, 1.0)
-        out[A], out[B] = 1.0, 0.0
-        return np.asarray(out)
+        return given
 
     # Size
 
     @cached_property
     def _coins(self) -> ComplexArray:
         """Eigenvalues of K: E z^|Y| = det(I + (z - 1) K). Real ones are coins, conjugates two items each."""
-        lam = linalg.eigvals(self._marginal[1], check_finite=False)
-        return np.asarray(lam / (1 + lam))
+        W = self._marginal[1]
+        if len(self._sure) == 0 and self._plain is not None:
+            lam = np.linalg.eigvals(self._plain[1])
+            return np.asarray(lam / (1 + lam))
+        p = np.linalg.eigvals(W)  # of which as many are 0 as K has less than full rank
+        rank = min(len(W), max(len(self._core.C) - len(self._sure), 0))
+        return np.asarray(p[np.argsort(-np.abs(p))[:rank]], np.complex128)
 
     @property
     def expected_size(self) -> float:
@@ -338,11 +392,36 @@ class NonsymmetricDPP(PointProcess):
             raise ValueError(f'method={method!r} needs a symmetric kernel. Use "jumps" or "elimination".')
         check_choice(method, "method", ("jumps", "elimination"))
         generator, jobs = check_rng(rng), check_jobs(n_jobs)
-        if method == "jumps":
+        if method == "jumps" and self._plain is not None:  # else its tables would lose digits
             return Subsets._of(*sample_jumps(self._jumps, size, generator, n_jobs=jobs), self.n)
-        Q, _, W, _ = self._marginal
+        Q, W, _ = self._marginal
         return Subsets._of(*sample_elimination(Q, W, size, generator, n_jobs=jobs), self.n)
 
     @cached_property
     def _jumps(self) -> Jumps:
-        return make_jumps(*self._marginal[:2])
+        Q, R = orthonormal(np.vstack([self._Z, self._sure]))
+        return make_jumps(Q[: self.n], self._core.block(R), Q[self.n :])
+
+
+def orthonormal(Z: FloatArray, careful: bool = False) -> tuple[FloatArray, FloatArray]:
+    """Q and R with Z = Q R and orthonormal columns Q; as many as Z has rows, or columns, whichever is less.
+
+    Carefully, each row keeps its own digits: see `stacked_qr`.
+    """
+    n, d = Z.shape
+    if n <= d:
+        return np.eye(n), Z
+    if not careful:
+        Q, R = linalg.qr(Z, mode="economic", check_finite=False)
+        return Q, R
+    order = np.argsort(-np.abs(Z).max(axis=1), kind="stable")
+    Q, R, columns = linalg.qr(Z[order], mode="economic", pivoting=True, check_finite=False)
+    return Q[np.argsort(order)], R[:, np.argsort(columns)]
+
+
+def solve(A: FloatArray, b: FloatArray) -> FloatArray:
+    """A^-1 b, with rows and columns of A brought to one size before pivots are compared."""
+    rows = np.abs(A).max(axis=1)
+    A = A / rows[:, None]
+    columns = np.abs(A).max(axis=0)
+    return np.asarray(np.linalg.solve(A / columns, b / rows[:, None]) / columns[:, None])

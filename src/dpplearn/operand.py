@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import Features, FloatArray, IntArray, row_lengths, view
+from dpplearn._checks import Features, FloatArray, IntArray, view
 from dpplearn._linalg import eigh_psd, factor_kernel, factor_rows, logdet, spectrum_wide, to_dense
 from dpplearn._precision import keeps_digits
 
@@ -136,11 +136,11 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class TwoSided:
-    """L = left right^T, which need not be symmetric; `exact` where right has rows of I, and left those of L."""
+    """L = left right^T, which need not be symmetric; with V, L = V V^T + left right^T, where the latter is skew."""
 
     left: FloatArray
     right: FloatArray
-    exact: bool = False
+    V: FloatArray | None = None
 
     @property
     def n(self) -> int:
@@ -148,19 +148,34 @@ class TwoSided:
 
     @cached_property
     def diag(self) -> FloatArray:
-        return np.einsum("ij,ij->i", self.left, self.right)
+        """L_ii; a skew matrix has 0 there, and its rounding is not added to |v_i|^2."""
+        left, right = (self.left, self.right) if self.V is None else (self.V, self.V)
+        return np.einsum("ij,ij->i", left, right)
+
+    def plus(self, rows: FloatArray) -> TwoSided:
+        """L + rows rows^T."""
+        if self.V is None:
+            return TwoSided(np.hstack([self.left, rows]), np.hstack([self.right, rows]))
+        return TwoSided(self.left, self.right, np.hstack([self.V, rows]))
+
+    def part(self, subset: IntArray) -> TwoSided:
+        """The same for some of the items."""
+        return TwoSided(self.left[subset], self.right[subset], None if self.V is None else self.V[subset])
 
     def block(self, subset: IntArray) -> FloatArray:
         """L_Y."""
-        return self.left[subset] @ self.right[subset].T
+        A = self.left[subset] @ self.right[subset].T
+        return A if self.V is None else self.V[subset] @ self.V[subset].T + (A - A.T) / 2
 
     def columns(self, subset: IntArray) -> FloatArray:
         """The columns of L that belong to Y."""
-        return self.left @ self.right[subset].T
+        columns = self.left @ self.right[subset].T
+        return columns if self.V is None else columns + self.V @ self.V[subset].T
 
     def rows(self, subset: IntArray) -> FloatArray:
         """The rows of L that belong to Y."""
-        return self.left[subset] @ self.right.T
+        rows = self.left[subset] @ self.right.T
+        return rows if self.V is None else rows + self.V[subset] @ self.V.T
 
     def logdet(self, subset: IntArray) -> float:
         """log det L_Y, -inf where it is 0."""
@@ -170,18 +185,10 @@ class TwoSided:
         """log det L_Y of many subsets."""
         from dpplearn._loops.minors import subset_log_minors
 
-        return np.asarray(subset_log_minors(view(self.left), view(self.right), self._lengths, indptr, view(indices)))
-
-    @cached_property
-    def _lengths(self) -> FloatArray:
-        """|left_i| and |right_j|, whose product bounds the terms that L_ij is the sum of; 0 where there is one term."""
-        lengths = np.stack([row_lengths(self.left), row_lengths(self.right)])
-        return np.zeros_like(lengths) if self.exact else lengths
-
-    @property
-    def reach(self) -> FloatArray:
-        """The size of the terms that L_ii is the sum of: what is small beside it may be rounding."""
-        return np.maximum(np.abs(self.diag), self._lengths.prod(axis=0))
+        parts = self.V is not None
+        V = self.left[:, :0] if self.V is None else self.V
+        arrays = (view(np.ascontiguousarray(x)) for x in (V, self.left, self.right))
+        return np.asarray(subset_log_minors(*arrays, parts, indptr, view(indices)))
 
 
 Operand: TypeAlias = Dense | Rows

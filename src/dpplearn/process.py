@@ -96,16 +96,6 @@ class PointProcess(Frozen, ABC):
     def _log_probs(self, subsets: Subsets) -> FloatArray:
         """log P(Y) of each."""
 
-    @staticmethod
-    @abstractmethod
-    def _log_minor(A: FloatArray) -> float:
-        """log det of a matrix like K_A, -inf where it is 0."""
-
-    @staticmethod
-    @abstractmethod
-    def _given(A: FloatArray, rest: IntArray, given: IntArray) -> FloatArray:
-        """A_rest - A_rest,given A_given^-1 A_given,rest."""
-
     def __len__(self) -> int:
         return self.n
 
@@ -155,8 +145,7 @@ class PointProcess(Frozen, ABC):
 
     def inclusion_prob(self, A: Items) -> float:
         """P(A in Y) = det(K_A), equation (1): all items of A are chosen, and perhaps others."""
-        A = check_subset(A, self.n, "A")
-        return min(float(np.exp(self._log_minor(self.marginal_kernel(A, A)))), 1.0)
+        return self.prob(check_subset(A, self.n, "A"))
 
     def pair_probs(self, items: Items | None = None) -> FloatArray:
         """P(i, j in Y) = K_ii K_jj - K_ij K_ji, equation (3), for all pairs of `items` (default: of all items).
@@ -194,23 +183,13 @@ class PointProcess(Frozen, ABC):
             )
         return np.arange(self.n)
 
+    @abstractmethod
     def prob(self, include: Items = (), exclude: Items = ()) -> float:
         """P(every item of `include` is in Y and none of `exclude` is).
 
-        det(K_A) det(I - K'_B), where K' is K given A. Sharing an item makes it 0: no Y has an item and lacks it.
-        (`condition` on such an event, or on any other of probability 0, is an error.)
+        Sharing an item makes it 0: no Y has an item and lacks it. (`condition` on such an event, or on any other of
+        probability 0, is an error.)
         """
-        A, B = check_subset(include, self.n, "include"), check_subset(exclude, self.n, "exclude")
-        if np.intersect1d(A, B).size:
-            return 0.0
-        both = np.union1d(A, B)
-        K_AB = self.marginal_kernel(both, both)
-        a, b = np.searchsorted(both, A), np.searchsorted(both, B)
-        log_p = self._log_minor(K_AB[np.ix_(a, a)])
-        if log_p == -np.inf:
-            return 0.0
-        left = np.eye(B.size) - self._given(K_AB, b, a)
-        return min(float(np.exp(log_p + self._log_minor(left))), 1.0)
 
     def conditional_marginals(self, include: Items = (), exclude: Items = ()) -> FloatArray:
         """P(i in Y | include in Y, exclude not in Y) for all n items; 1 and 0 for those given."""

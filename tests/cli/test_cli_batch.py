@@ -6,6 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from dpplearn._io.atomic import replace_file
 from dpplearn.cli import main
 from dpplearn.summarize import Cluster, Summarizer, batch, open_corpus
 
@@ -117,9 +118,10 @@ def test_what_is_wrong_is_told_before_any_work(corpus, tmp_path):
     assert "--scheduler is for --backend dask" in told.stderr
 
 
-def test_halves_of_surrogate_pairs_are_escaped():
-    assert batch.as_line({"text": "\ud800é"}) == '{"text": "\\ud800\\u00e9"}\n'
-    assert batch.as_line({"text": "é"}) == '{"text": "é"}\n'
+def test_halves_of_surrogate_pairs_are_escaped(tmp_path):
+    with replace_file(tmp_path / "a", "w") as file:
+        file.write(batch.as_line({"text": "\ud800é"}))
+    assert (tmp_path / "a").read_text("utf-8") == '{"text": "\\ud800é"}\n'
 
 
 def test_many_are_summarized_as_they_are_asked_for():

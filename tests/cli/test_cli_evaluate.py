@@ -145,10 +145,32 @@ LOGS = ('{"settings": 1}\n', "[]\n", '{"settings": {}}\n{"id": [], "system": 1}\
 
 
 @pytest.mark.parametrize("log", LOGS)
-def test_a_log_that_is_none(log, tmp_path):
+def test_a_log_that_is_none_is_begun_anew_unless_there_are_results(log, tmp_path):
     (tmp_path / ".progress.jsonl").write_text(log, "latin-1")
-    with pytest.raises(ValueError, match="cannot be read"):
+    (tmp_path / "results.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"is damaged, and nothing else says how results\.json came about"):
         ResultsFolder(tmp_path, {"budget": 1})
+    (tmp_path / "results.json").unlink()
+    with pytest.warns(UserWarning, match="damaged in"):
+        ResultsFolder(tmp_path, {"budget": 1}).add("a", {"begin": "Rain."})
+    assert ResultsFolder(tmp_path, {"budget": 1}).done == {("a", "begin"): "Rain."}
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_damaged_lines_of_the_log_are_made_again(place, tmp_path):
+    """Whichever it is, the others are kept: the settings are known to every line."""
+    folder, log = ResultsFolder(tmp_path, {"budget": 1}), tmp_path / ".progress.jsonl"
+    for name in "abc":
+        folder.add(name, {"begin": f"It rained on {name}."})
+    lines = log.read_bytes().splitlines(keepends=True)
+    lines[place] = lines[place].replace(b"b", b"d", 1)  # JSON still, and wrong
+    log.write_bytes(b"".join(lines))
+    with pytest.warns(UserWarning, match="1 line is damaged"):
+        again = ResultsFolder(tmp_path, {"budget": 1})
+    assert [name for name, _ in again.done] == [name for k, name in enumerate("abc", 1) if k != place]
+    assert ResultsFolder(tmp_path, {"budget": 1}).done == again.done
+    with pytest.raises(ValueError, match=r"other settings: budget \(there 1, now 2\)"):
+        ResultsFolder(tmp_path, {"budget": 2})
 
 
 def test_processes_give_the_same(files):

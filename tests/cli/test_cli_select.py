@@ -248,9 +248,9 @@ def test_no_scores_and_no_items(tmp_path):
     result = run(none, "-k", 2)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == f"Error: {none} holds no items: there is nothing to select from.\n"
-    result = run("-", "-k", 2, stdin="")  # in a pipeline, none in is none out
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "0 of 0 items: no candidates." in result.stderr
+    result = run("-", "-k", 2, stdin="")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: standard input holds no items: there is nothing to select from.\n"
     wordless = write_lines(tmp_path / "wordless.jsonl", [{"text": "", "score": 1}, {"text": "...", "score": 2}])
     assert run(wordless, "-k", 1).stdout == '{"text": "...", "score": 2}\n'
 
@@ -308,7 +308,7 @@ def test_what_is_wrong_with_a_file(jsonl, tmp_path, monkeypatch):
     short.write_text("text,score\na,1\nb,\n", encoding="utf-8")
     assert "short.csv, line 3: the field 'score' must be a finite number, found ''" in error(short)
     short.write_text("text,score,score\na,1,2\n", encoding="utf-8")
-    assert "short.csv, line 1: a name occurs twice" in error(short)
+    assert "short.csv, line 1: the name 'score' occurs twice" in error(short)
     for mark, what in ((";", "semicolons"), ("\t", "tabs")):
         short.write_text(f"id{mark}e0{mark}e1\n1{mark}0.5{mark}2\n", "utf-8")
         assert f"must have commas between its cells, and has {what}" in error(short)

@@ -84,7 +84,7 @@ def test_json_lists(tmp_path, data):
     path.write_text("[1]")
     assert "entry 0 (from 0) must be an object, found 1" in run(path, "-k", 4).stderr
     path.write_text("[")
-    assert "cannot be read as JSON" in run(path, "-k", 4).stderr
+    assert "must be JSON, but at column 2: Expecting value. For an object in each line" in run(path, "-k", 4).stderr
 
 
 @pytest.mark.parametrize("dtype", [">f8", ">i4", "i8", "?", "g", ">f2"])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from dpplearn.decoding.asked import Asked, Each
 
+from damages import DAMAGES
 from dpplearn import diversify
 from dpplearn._run.progress import Progress
 from dpplearn.decoding import rounds
@@ -135,6 +136,23 @@ def test_resume_reads_only_what_is_missing(tmp_path, rng):
     np.save(parts[0].args[0], E)
     rounds.in_rounds(parts, 6, s + np.arange(400), asked(30), Each(), resume=kept, progress=other)
     assert other.seen[0] == (0, 4)  # other scores: nothing that was kept is of use
+
+
+@pytest.mark.usefixtures("client")
+def test_what_was_kept_and_is_damaged_is_made_again(tmp_path, rng):
+    E, s = problem(rng)
+    parts, kept = parts_of(tmp_path, E), tmp_path / "kept"
+    truth = rounds.in_rounds(parts, 6, s, asked(30), Each(), resume=kept)
+    files = {file: file.read_bytes() for file in sorted(kept.iterdir())}
+    for damage in DAMAGES.values():
+        for file in list(files)[:2]:
+            file.write_bytes(damage(files[file]))
+        told = Told()
+        with pytest.warns(UserWarning, match=r"\.npz is damaged: candidates of its part are chosen again"):
+            again = rounds.in_rounds(parts, 6, s, asked(30), Each(), resume=kept, progress=told)
+        np.testing.assert_array_equal(again.subset, truth.subset)
+        assert told.seen == [(2, 4), (3, 4), (4, 4)]  # the others are not made again
+        assert {file: file.read_bytes() for file in files} == files
 
 
 def test_what_is_kept_is_of_the_same_wishes():

@@ -96,7 +96,7 @@ def test_equations_14_to_16(d, rng):
     F, phi = rng.standard_normal((5, 2)), rng.standard_normal((5, d))
     phi /= np.linalg.norm(phi, axis=1, keepdims=True)
     x = ItemSet(F, phi=phi)
-    model = ConditionalDPP().fit([x, x], [[0, 3], [1, 2]])
+    model = ConditionalDPP(constant=False).fit([x, x], [[0, 3], [1, 2]])
     q = np.array([np.exp(model.theta_ @ f / 2) for f in F])
     np.testing.assert_allclose(model.qualities(x), q)
     L = np.array([[q[i] * (phi[i] @ phi[j]) * q[j] for j in range(5)] for i in range(5)])

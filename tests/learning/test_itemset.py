@@ -56,7 +56,6 @@ def test_similarities_are_cosines_with_a_constant(seed, n, d, rho, nugget):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"features": F}, ValueError, "Pass either similarity .* or phi .* found neither"),
         ({"features": F, "similarity": S, "phi": F}, ValueError, "found both"),
         ({"features": np.empty((0, 2)), "phi": np.empty((0, 2))}, ValueError, "at least one row"),
         ({"features": [1.0, 2.0], "similarity": S}, ValueError, "2 dimensions"),

@@ -11,7 +11,7 @@ from dpplearn.learning import joint
 from dpplearn.learning.evaluators.one_by_one import Prepared
 from dpplearn.learning.joint import Ascent, Problem, Start, climb
 from dpplearn.learning.outcome import outcome
-from dpplearn.learning.posterior import constant_of
+from dpplearn.learning.prior import constant_of
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Mixture, Projected, Scaled
 from dpplearn.learning.training_set import Shard
@@ -46,7 +46,14 @@ def make_problem(kind, rng, constant=(1.0, 0.0, 0.5)):
     ready = Prepared(shard, S)
     quality = LogLinear(np.zeros(3))
     return Problem(
-        ready.evaluate, quality, S, np.array([0.1, 0.2, 0.3]), 0.1, False, np.ones(3), np.asarray(constant, float)
+        ready.evaluate,
+        quality,
+        S,
+        np.array([0.1, 0.2, 0.3]),
+        0.1,
+        False,
+        np.ones(3),
+        np.asarray(constant, float),
     )
 
 

@@ -423,7 +423,7 @@ def test_a_climb_that_was_interrupted_goes_on_with_its_weights_and_beside_the_ma
         X.append(ItemSet(F, phi=dict(zip("abc", parts, strict=True))))
         y.append(np.sort(rng.choice(7, int(rng.integers(1, 5)), replace=False)))
     path, save, count = tmp_path / "c.json", Checkpoint.save, itertools.count(1)
-    whole = ConditionalDPP(similarity="projected", n_starts=3).fit(X, y)
+    whole = ConditionalDPP(similarity="projected", n_starts=3, constant=False).fit(X, y)
     assert np.ptp(whole.starts_) > 1.0
 
     def stop(self, *state):
@@ -433,8 +433,8 @@ def test_a_climb_that_was_interrupted_goes_on_with_its_weights_and_beside_the_ma
 
     monkeypatch.setattr(Checkpoint, "save", stop)
     with pytest.raises(KeyboardInterrupt, match="holds the weights so far"):
-        ConditionalDPP(similarity="projected", n_starts=3, checkpoint=path).fit(X, y)
+        ConditionalDPP(similarity="projected", n_starts=3, constant=False, checkpoint=path).fit(X, y)
     assert len(json.loads(path.read_text())["profile"]) == ended
-    resumed = ConditionalDPP(similarity="projected", n_starts=3, checkpoint=path).fit(X, y)
+    resumed = ConditionalDPP(similarity="projected", n_starts=3, constant=False, checkpoint=path).fit(X, y)
     np.testing.assert_allclose(resumed.starts_, whole.starts_, atol=1e-4)
     np.testing.assert_allclose(resumed.theta_, whole.theta_, atol=1e-2)

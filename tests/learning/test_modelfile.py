@@ -70,7 +70,7 @@ def test_best_model_of_a_search_is_saved(data, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 4}, "has version 4, and this dpplearn reads up to 3. Update dpplearn"),
+        ({"version": 5}, "has version 5, and this dpplearn reads up to 4. Update dpplearn"),
         ({"version": "1"}, "whole number"),
         ({"format": "something else"}, "found 'something else'"),
         ({"quality": None}, "quality in .* must be an object"),
@@ -162,7 +162,7 @@ def test_version_1_is_read_for_ever(tmp_path):
     assert model.log_prob([items], [[0, 2]])[0] == pytest.approx(-1.561765434664879, rel=1e-12)
     model.save(path)
     again = ConditionalDPP.load(path)
-    assert json.loads(path.read_text())["version"] == 3
+    assert json.loads(path.read_text())["version"] == 4
     np.testing.assert_array_equal(again.theta_, model.theta_)
     del (content := json.loads(VERSION_1))["rho"]
     path.write_text(json.dumps(content))
@@ -216,7 +216,7 @@ def test_the_covariance_of_the_weights_is_kept(tmp_path, rng):
     np.testing.assert_array_equal(ConditionalDPP.load(path).covariance_, model.covariance_)
     data = json.loads(path.read_text())
     path.write_text(json.dumps({**data, "covariance": data["covariance"][:2]}))
-    with pytest.raises(ValueError, match=r"covariance .* must have a row for each of the 3 weights"):
+    with pytest.raises(ValueError, match=r"covariance .* must have a row for each of the 4 weights"):
         ConditionalDPP.load(path)
     del data["covariance"]
     path.write_text(json.dumps(data))

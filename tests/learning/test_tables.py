@@ -117,14 +117,14 @@ def test_texts_with_holes_in_a_list():
     np.testing.assert_array_equal(x.features[:, 2], [0, 1, 1, 0, 1])
 
 
-def test_a_constant_comes_with_categories():
+def test_a_constant_comes_first_unless_told_otherwise():
     table = {"a": ["x", "y", "x"], "ones": [1, 1, 1], "v": [1.0, 2.0, 3.0], "phi": ["p", "q", "r"]}
 
     def names(*features, **options):
         return ItemSet.from_long(table, group=None, features=features, phi=["phi"], **options)[0].names
 
-    assert names("v") == ("v",)
-    assert names("v", constant=True) == ("constant", "v")
+    assert names("v") == ("constant", "v")
+    assert names("v", constant=False) == ("v",)
     assert names("a") == ("constant", "a=y")
     assert names("ones", "a") == ("ones", "a=y")
     assert names("a", constant=False) == ("a=y",)
@@ -142,11 +142,10 @@ def test_similarity_columns():
     np.testing.assert_allclose(cosines("o")[0], [1, 0.5, 0, 1])
     np.testing.assert_allclose(cosines("t")[0], [1, 0, 1, 0])
     np.testing.assert_allclose(cosines("g", "o")[0], [1, 0.25, 0.5, 0.5])
-    table["loud"] = [1000.0, 2000.0, 3000.0, np.nan]  # standardized beside a category, so that no unit outweighs it
-    z = np.array([-1, 0, 1, 0]) / np.sqrt(2 / 3)
-    length = np.sqrt(1 + z**2)
-    np.testing.assert_allclose(cosines("g", "loud")[0], (np.array([1, 0, 1, 0]) + z[0] * z) / length / length[0])
-    np.testing.assert_allclose(cosines("loud"), np.ones((4, 4)))  # alone as it is given
+    table["loud"] = [1000.0, 2000.0, 3000.0, np.nan]  # by distance, sigma 816.5; unknown is like unknown alone
+    near = np.exp(-(np.array([0.0, 1.0, 2.0]) ** 2) * 0.75)
+    np.testing.assert_allclose(cosines("loud")[0], [*near, 0.0], atol=1e-7)
+    np.testing.assert_allclose(cosines("g", "loud")[0], (np.array([1, 0, 1, 0]) + np.append(near, 0.0)) / 2, atol=1e-7)
 
 
 def test_dummies_of_pandas_are_the_same_similarity():
@@ -261,7 +260,7 @@ def test_phi_by_part_and_bad_options():
     [x] = ItemSet.from_long(table, group=None, features=["v"], phi={"kind": ["g"], "size": ["v"]})
     assert [(part.name, part.columns) for part in x.parts] == [
         ("kind", ("g=a", "g=b", "g=unknown")),
-        ("size", ("v",)),
+        ("size", tuple(x.encoding.features[0].distance_names)),
     ]
     [again] = ItemSet.from_long(table, group=None, encoding=x.encoding)
     assert [part.name for part in again.parts] == ["kind", "size"]

@@ -12,6 +12,7 @@ from dpplearn.mrf import Diagnosis, PairwiseMRF, approximate, kl_divergence
 from dpplearn.mrf import surrogate as surrogate_module
 from dpplearn.mrf.approximate import FAMILIES
 from dpplearn.mrf.chains import annealed, gibbs, scores, weighted_moments
+from dpplearn.mrf.coverage import heavy_sets
 from dpplearn.mrf.enumeration import all_subsets, moments, probabilities_of, quadratic_sums, subsets_to_positions
 from dpplearn.mrf.messages import leverage, mean_field, pair_logs, tree_reweighted
 from dpplearn.mrf.parameters import Factors, Sine
@@ -375,6 +376,117 @@ def test_every_family_answers_alike(family, rng):
     else:
         assert found.log_normalizer == pytest.approx(mrf.log_normalizer, abs=1.5)
     assert f"16 items by {family}" in repr(found)
+
+
+def exclusive(n, groups=1):
+    """At most one item of each group: log Z is the sum of log(1 + items) over the groups."""
+    group = np.arange(n) % groups
+    return PairwiseMRF(np.zeros(n), -20.0 * (group[:, None] == group) * (1 - np.eye(n)))
+
+
+def all_but_one(n):
+    """At most one item is left out: all sets of n and n - 1 items have the same score."""
+    return PairwiseMRF(np.full(n, 20.0 * (n - 1)), -20.0 * (1 - np.eye(n)))
+
+
+@pytest.mark.parametrize(
+    ("mrf", "rare", "log_z"),
+    [
+        (exclusive(15), range(0), np.log(16)),
+        (exclusive(30, 2), range(0), 2 * np.log(16)),
+        (all_but_one(15), range(15), np.log(16) + 20 * 105),
+    ],
+    ids=["at most one", "one of each", "all but one"],
+)
+def test_the_search_keeps_the_set_that_no_block_sees(mrf, rare, log_z):
+    found = approximate(mrf)
+    assert found.log_normalizer == pytest.approx(log_z, abs=0.01)
+    assert np.exp(found.q.log_prob(rare)) == pytest.approx(np.exp(mrf.score(rare) - log_z), rel=0.5)
+    assert found.diagnosis.divergence < 0.01
+    assert found.diagnosis.dpp_like
+
+
+def test_samples_that_cannot_see_a_set_say_that_the_error_is_unknown():
+    mrf = exclusive(15)
+    blind = DPP.from_marginal(np.full((15, 15), (1 - 5e-6) / 15) + 1e-9 * np.eye(15))  # P(no item) is 5e-6
+    found = approximate(mrf, "importance", q=blind)
+    assert found.log_normalizer == pytest.approx(np.log(16), abs=1e-4)  # by the sets that are known
+    assert found.log_normalizer.standard_error == np.inf
+    assert "error unknown" in repr(found)
+    assert found.diagnosis.covered is False
+    assert "error of log Z is unknown" in found.diagnosis.reason
+    np.testing.assert_allclose(found.marginals, 1 / 16, atol=1e-3)
+    lost = approximate(mrf, corrections=0)  # by blocks alone
+    assert np.exp(lost.q.log_prob([])) < 1e-4
+    assert lost.diagnosis.divergence == pytest.approx(np.log(16) - lost.log_normalizer, abs=1e-3)
+    assert not lost.diagnosis.dpp_like
+    assert "at least" in lost.diagnosis.reason
+
+
+def fields_of_all_kinds(rng):
+    """Exclusive, in groups, repulsive, attracting, frustrated, in two phases, with strong weights of items."""
+    n = int(rng.integers(15, 18))
+    one, half = 1 - np.eye(n), np.arange(n) % 2
+    upper = np.triu(rng.standard_normal((n, n)), 1)
+    normal = upper + upper.T
+    w = rng.standard_normal(n)
+    yield w / 2 + rng.choice([-2.0, 0.0, 2.0]), -rng.choice([8.0, 20.0, 1000.0]) * one
+    yield w / 2 + 1.0, -10.0 * (half[:, None] == half) * one
+    yield w, -rng.choice([0.3, 1.0, 3.0]) * np.abs(normal)
+    yield 0.3 * w - 0.5 * (n - 1) / 2 * rng.uniform(0.7, 1.1), 0.5 * one
+    yield w, rng.choice([1.0, 2.0, 5.0]) * normal
+    yield 0.1 * w + 0.5, -rng.choice([2.0, 8.0]) * (half[:, None] != half)
+    yield 8.0 * w, rng.choice([-2.0, 2.0]) * np.abs(normal)
+
+
+def test_log_z_is_within_its_error_or_its_error_is_unknown():
+    """Samples of mean field, good and bad, and annealing, against enumeration."""
+    rng, known = np.random.default_rng(0), []
+    for w, W in (field for _ in range(6) for field in fields_of_all_kinds(rng)):
+        mrf = PairwiseMRF(w, W, repulsive=False)
+        q = approximate(mrf, "mean-field").q
+        for options in ({"family": "importance", "q": q}, {"family": "ais", "chains": 300, "sweeps": 200}):
+            found = approximate(mrf, rng=1, **options)
+            assert abs(found.log_normalizer - mrf.log_normalizer) < 4 * found.log_normalizer.standard_error
+            assert found.diagnosis.covered == np.isfinite(found.log_normalizer.standard_error)
+            known.append(found.diagnosis.covered)
+    assert sum(known[::2]) >= 15  # of 42: mean field is often far from the field
+    assert sum(known[1::2]) >= 40
+
+
+def test_samples_that_see_everything_are_trusted(rng):
+    for n in (6, 16, 30):
+        mrf = pairs_field(n, rng)
+        W = mrf.W
+        log_z = sum(PairwiseMRF(mrf.w[i : i + 2], W[i : i + 2, i : i + 2]).log_normalizer for i in range(0, n, 2))
+        found = approximate(mrf, "importance", corrections=0)
+        assert found.diagnosis.covered
+        assert abs(found.log_normalizer - log_z) < 4 * found.log_normalizer.standard_error < 0.02
+
+
+def test_heavy_sets_are_the_heaviest(rng):
+    """Of 2^11 sets, the weight of those found is nearly that of as many of the heaviest; none is there twice."""
+    mrf = random_mrf(11, rng, strength=2.0, repulsive=False)
+    found = heavy_sets(mrf.w, mrf.W, rng.random((5, 11)) < 0.5, rng)
+    position = found @ (1 << np.arange(11))
+    assert np.unique(position).size == len(found) < 1 << 11
+    assert {0, (1 << 11) - 1} <= set(position)
+    best = np.sort(mrf.probabilities)[::-1][: len(found)].sum()
+    assert mrf.probabilities[position].sum() > 0.99 * best
+
+
+@pytest.mark.parametrize(("weight", "pair"), [(20.0, 0.0), (-10.0, 2.0)])
+def test_a_bound_whose_samples_are_all_the_same_is_not_above_log_z(weight, pair):
+    """q has nearly all its mass on one set: a spread of 0 over samples is not an error of 0."""
+    n = 16
+    mrf = PairwiseMRF(np.full(n, weight), pair * (1 - np.eye(n)), repulsive=False)
+    found = approximate(mrf).log_normalizer
+    assert found < mrf.log_normalizer + 1e-4
+    assert 1e-5 < found.standard_error < 0.01
+
+
+def test_belief_propagation_claims_no_error(rng):
+    assert approximate(random_mrf(6, rng), "bp").log_normalizer.standard_error == np.inf
 
 
 def two_phases(n):

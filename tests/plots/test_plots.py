@@ -170,7 +170,7 @@ def test_weights_have_their_intervals(model):
     np.testing.assert_allclose(segments(ax), model.intervals(0.95))
     np.testing.assert_allclose(segments(ax)[:, 1] - model.theta_, 1.959964 * model.theta_std_, rtol=1e-6)
     np.testing.assert_array_equal(ax.collections[1].get_offsets().data[:, 0], model.theta_)
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["a", "b", "c"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["constant", "a", "b", "c"]
     np.testing.assert_allclose(segments(plot_weights(model, level=0.5)), model.intervals(0.5))
 
 

@@ -13,6 +13,7 @@ from dpplearn.summarize.corpora.documents import DocumentFile, kind_of, parse_do
 from dpplearn.summarize.corpora.formats.apart import Apart
 from dpplearn.summarize.corpora.formats.hyphens import Hyphens
 from dpplearn.summarize.corpora.formats.limits import Limits
+from dpplearn.summarize.corpora.formats.pdf import parse_pdf
 from markup_files import eml, mbox, rtf
 from office_files import archive, docx, docx_paragraph, epub, odt
 from pdf_files import Pdf, Setter, pdf_article, pdf_scan
@@ -315,6 +316,7 @@ BAD = {
     "cut.docx": (docx(BLOCKS)[:400], "cut off or damaged"),
     "holes.docx": (archive({"word/document.xml": "<x>"}), "XML is damaged"),
     "laughs.docx": (docx(more={"word/document.xml": LAUGHS}), "declares entities"),
+    "utf-7.docx": (docx(more={"word/document.xml": '<?xml version="1.0" encoding="utf-7"?><x/>'}), "XML is damaged"),
     "bomb.docx": (bomb(), "times its size, as bombs do"),
     "lie.docx": (lying_bomb(), "cannot be unpacked|XML is damaged"),
     "table.xlsx": (archive({"xl/workbook.xml": "<x/>"}), "an Excel file"),
@@ -331,6 +333,19 @@ BAD = {
     "none.mbox": (mbox([eml("> quoted")]), "text of their own"),
     "spine.epub": (epub({}), "holds no text"),
 }
+
+
+def test_a_pdf_file_that_refers_to_itself_is_not_called_locked():
+    """For such a file pdfium sets no error, and gives that of the file before."""
+    first = b"%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n"
+    loop = first + b"2 0 obj\n<</Type/Pages/Kids 2 0 R/Count 2 0 R>>\nendobj\n"
+    places = b"".join(b"%010d 00000 n \n" % at for at in (9, len(first)))
+    end = b"xref\n0 3\n0000000000 65535 f \n" + places + b"trailer\n<</Size 3/Root 1 0 R>>\n"
+    loop += end + b"startxref\n%d\n%%%%EOF\n" % len(loop)
+    with pytest.raises(ValueError, match=r"locked.pdf is protected by a password"):
+        parse_pdf(DocumentFile(with_password(), "locked.pdf", "locked.pdf"))
+    with pytest.raises(ValueError, match=r"loop.pdf is cut off or damaged"):
+        parse_pdf(DocumentFile(loop, "loop.pdf", "loop.pdf"))
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 from scipy import sparse
 
+from dpplearn._checks import unit_rows
 from dpplearn.cli import main
 from dpplearn.learning import posterior
 from dpplearn.learning.diagnosis import warn_about_starts
-from dpplearn.learning.parts import unit_rows
 from dpplearn.learning.similarity import SIMILARITIES
 from dpplearn.summarize import Cluster, Document, SentenceFeatures, Summarizer
 from dpplearn.summarize.model import first_choice, similarity_parts

@@ -69,6 +69,23 @@ def test_the_same_fit(options, device, data):
     assert_close(one, ConditionalDPP(**options, evaluator="torch", device=device).fit(X, y, weights))
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_constant_that_is_added(device, data):
+    """Features far from 0, without a column of ones: they are taken less their mean on the device too."""
+    X, y = data
+    X = [
+        ItemSet(x.features[:, 1:] + [2000.0, 0.0], phi={part.name: part.phi for part in x.parts})
+        for x in X
+        if x.phi is not None
+    ]
+    y = [Y for x, Y in zip(data[0], y, strict=True) if x.phi is not None]
+    one = ConditionalDPP(nugget=0.1).fit(X, y)
+    two = ConditionalDPP(nugget=0.1, evaluator="torch", device=device).fit(X, y)
+    assert two.feature_names_in_.tolist() == ["constant", "x0", "x1"]
+    np.testing.assert_allclose(two.theta_, one.theta_, rtol=1e-6)
+    np.testing.assert_allclose(two.theta_std_, one.theta_std_, rtol=1e-6)
+
+
 @pytest.mark.parametrize("similarity", [TwoScales(0.7), Blend(0.4)], ids=["two scales", "blend"])
 @pytest.mark.parametrize("order", [1, 2])
 def test_every_kind_of_similarity(similarity, order, data):

@@ -147,3 +147,21 @@ def test_what_is_wrong_is_said(rng):
     with pytest.raises(ValueError, match="batches"):
         greedy_map(E[None], k=2)
     assert len(diversify(E[:0], s[:0], k=2)) == 0
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("device", DEVICES)
+def test_rows_of_any_length_have_a_direction(device, kind, rng):
+    """Squares of most lengths are no floats of their type."""
+    E, s = problem(60, 6, rng)
+    rows, scores = torch.tensor(E).to(kind), torch.tensor(s, device=device)
+    sizes = 2.0 ** torch.linspace(-100, 100, 60, dtype=torch.float64).round()
+    if kind == torch.float64:
+        sizes = sizes**10
+    scaled = (rows.double() * sizes[torch.tensor(rng.permutation(60))].unsqueeze(-1)).to(kind).to(device)
+    scaled[7] = 0.0
+    rows[7] = 0.0
+    want = diversify(rows.double().numpy(), s, k=6).subset.tolist()
+    found = diversify(scaled, scores, k=6)
+    assert found.subset.tolist() == want
+    assert found.candidates.zero.sum() == 1

@@ -18,9 +18,10 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
     """Open a temporary file beside `path`, and put it in its place once all is written.
 
     A link stays, and the file that it leads to is replaced; a file that is there keeps its mode and owner. What is no
-    file (a device, a FIFO), or is where standard output or error goes, is written to as it is.
+    file (a device, a FIFO), or is where standard output or error goes, is written to as it is. Text is UTF-8, in which
+    halves of surrogate pairs are written as JSON escapes them.
     """
-    encoding = None if "b" in mode else "utf-8"
+    text: Any = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace"}  # \ud800, as in JSON
     try:
         there = os.stat(path)
     except FileNotFoundError:
@@ -28,7 +29,7 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
     if there is not None:
         stream = next((one for one in (1, 2) if _leads_to(one, there)), None)
         if stream is not None or not stat.S_ISREG(there.st_mode):
-            with open(path if stream is None else os.dup(stream), mode, encoding=encoding) as file:
+            with open(path if stream is None else os.dup(stream), mode, **text) as file:
                 yield file
             return
     target = Path(os.path.realpath(path))
@@ -36,7 +37,7 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
         raise FileNotFoundError(f"Cannot write {target}: there is no folder {target.parent}.")
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".tmp")
     try:
-        with os.fdopen(handle, mode, encoding=encoding) as file:
+        with os.fdopen(handle, mode, **text) as file:
             yield file
             file.flush()
             if not _is_fleeting(target):  # nobody reads it after a loss of power

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.encoding import decode, read_bytes
 from dpplearn._io.jsonlines import parse_json
+from dpplearn._io.sealed import DamagedError, read_sealed, write_sealed
 
 MAX_MODEL = 256_000_000  # bytes
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # JSON has no numbers for these
@@ -23,6 +25,29 @@ def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
     with replace_file(path, "w") as file:
         json.dump(plain(data), file, indent=1, ensure_ascii=False, allow_nan=False)
         file.write("\n")
+
+
+def write_state(path: Path, data: dict[str, Any]) -> None:
+    """Write how far a fit has come, with a seal (`dpplearn._io.sealed`)."""
+    write_sealed(path, json.dumps(plain(data), indent=1, ensure_ascii=False, allow_nan=False).encode())
+
+
+def read_state(path: Path, format: str, version: int) -> dict[str, Any] | None:  # noqa: A002  # the field's name
+    """What `write_state` wrote; None, with a warning, where the file is damaged.
+
+    A file that never was one of this format is somebody's: it is refused, and so not written over.
+    """
+    try:
+        return checked(json.loads(read_sealed(path)), path, format, version)
+    except DamagedError:
+        begin = path.read_bytes()[:200]
+    if begin and f'"format": "{format}"'.encode() not in begin:
+        raise ValueError(
+            f"{path} must be a {format} file, or not exist yet, but holds something else. Delete it to start anew, or "
+            "give another path."
+        )
+    warnings.warn(f"{path} is damaged: the fit begins anew.", stacklevel=2)
+    return None
 
 
 def read_format(path: str | os.PathLike[str], formats: tuple[str, ...]) -> str:
@@ -49,7 +74,14 @@ def read_object(path: str | os.PathLike[str], formats: tuple[str, ...]) -> dict[
 
 def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002  # the field's name
     """The object in a file, which must say that it has this format and at most this version."""
-    data = read_object(path, (format,))
+    return checked(read_object(path, (format,)), path, format, version)
+
+
+def checked(data: Any, path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002  # as above
+    """The object of a file, which must have this format and at most this version."""
+    if not isinstance(data, dict) or data.get("format") != format:
+        found = data.get("format") if isinstance(data, dict) else type(data).__name__
+        raise ValueError(f'{path} must be a JSON object with "format": "{format}", found {found!r:.60}.')
     found = data.get("version")
     if not isinstance(found, int) or isinstance(found, bool):
         raise ValueError(f'{path} must have a whole number as "version", found {found!r:.60}.')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,7 +17,9 @@ MAX_DEPTH = 100  # of lists and objects in each other: Python shows, copies and 
 def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> Any:
     """The value in a text; errors name its place, and `advice` ends those about its form."""
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_object)
+    except _TwiceError as error:
+        raise ValueError(f"{where} must be {what}, but {error}. Remove one of the two.") from None
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
         wrong = f"{where} must be {what}, but at {line}column {error.colno}: {error.msg}. {advice}"
@@ -30,6 +33,19 @@ def parse_json(text: str, where: str, what: str = "JSON", advice: str = "") -> A
     if deep:
         raise ValueError(f"{where} must be {what}, but is nested too deeply: more than {MAX_DEPTH} levels.")
     return value
+
+
+class _TwiceError(Exception):
+    """An object has a key twice."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of which no two keys are the same: Python's own reader would keep the last, and not say so."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (twice, _), *_ = Counter(key for key, _ in pairs).most_common(1)
+        raise _TwiceError(f"an object in it has the key {twice!r:.60} twice")
+    return found
 
 
 def _is_deep(value: Any) -> bool:

@@ -13,15 +13,19 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from dpplearn._io.atomic import FLEETING, replace_file
+from dpplearn._io.atomic import FLEETING
 from dpplearn._io.encoding import NotWholeError
 from dpplearn._io.jsonfile import plain
+from dpplearn._io.sealed import DamagedError, is_whole, read_sealed, write_sealed
 
 HEAD, LOCK = "work.json", ".lock"
+ENDINGS = (".json", ".jsonl", ".npz")  # of the files that are made on the way, each with its seal
 
 
 class WorkFolder:
-    """Files by stage and number, each written as a whole.
+    """Files by stage and number, each written as a whole, with a seal (`dpplearn._io.sealed`).
+
+    Files that are damaged when the work goes on are removed, and so made again: the result is that of all others.
 
     Parameters
     ----------
@@ -59,9 +63,9 @@ class WorkFolder:
             self._sweep()
             if head.exists():
                 self._compare(head)
+                self._remove_damaged()
             if not head.exists():
-                with replace_file(head, "w") as file:
-                    json.dump(self.identity, file)
+                write_record(head, self.identity)
         except BaseException:
             self._held.close()
             raise
@@ -69,24 +73,34 @@ class WorkFolder:
 
     def _compare(self, head: Path) -> None:
         try:
-            found = dict(json.loads(head.read_text("utf-8")))
-        except (ValueError, TypeError):
-            found = {}
-        if found == self.identity:
-            return
-        other = "; ".join(differences(found, self.identity))
+            found = read_record(head)
+            if found == self.identity:
+                return
+            why = f"holds work that was begun otherwise ({'; '.join(differences(found, self.identity))})"
+            advice = "To go on with it, ask for the same; to begin anew, remove that folder, or give another."
+        except DamagedError:
+            why = f"holds work of unknown settings ({HEAD} is damaged)"
+            advice = "Remove that folder, or give another."
         if self.anew:
-            warnings.warn(f"{self.path} holds work that was begun otherwise ({other}): it is begun anew.", stacklevel=5)
+            warnings.warn(f"{self.path} {why}: it is begun anew.", stacklevel=5)
             for entry in self.path.iterdir():
                 if entry.is_dir():
                     shutil.rmtree(entry)
                 elif entry.name != LOCK:
                     entry.unlink()
             return
-        raise ValueError(
-            f"{self.path} holds work that was begun otherwise: {other}. To go on with it, ask for the same; to begin "
-            "anew, remove that folder, or give another."
-        )
+        raise ValueError(f"{self.path} {why}. {advice}")
+
+    def _remove_damaged(self) -> None:
+        """Remove the files that do not hold what was written to them, with a warning."""
+        files = sorted(path for path in self.path.rglob("[!.]*") if path.suffix in ENDINGS and path.is_file())
+        damaged = [path for path in files if path.name != HEAD and not is_whole(path)]
+        for path in damaged:
+            path.unlink()
+        if damaged:
+            names = ", ".join(str(path.relative_to(self.path)) for path in damaged[:3])
+            more = f" and {len(damaged) - 3} more" if len(damaged) > 3 else ""
+            warnings.warn(f"In {self.path}, {names}{more} are damaged, and are made again.", stacklevel=4)
 
     def _sweep(self) -> None:
         """Remove what somebody who was killed had begun to write."""
@@ -179,10 +193,9 @@ def said(error: OSError) -> str:
 
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
     """A record as JSON, in one line, whole or not at all."""
-    with replace_file(path, "w") as file:
-        file.write(json.dumps(plain(dict(record))))  # json.dump encodes in Python, item by item
+    write_sealed(path, json.dumps(plain(dict(record))).encode())
 
 
 def read_record(path: Path) -> dict[str, Any]:
     """What `write_record` wrote."""
-    return dict(json.loads(path.read_text("utf-8")))
+    return dict(json.loads(read_sealed(path)))

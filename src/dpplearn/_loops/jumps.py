@@ -57,11 +57,12 @@ def find_block(tables, i, A, now, goal):
 
 @jit
 def draw(tables, state, items, rows):
-    """One subset into `items`, its rows of Q into `rows`; returns how many there are."""
+    """One subset into `items`, its rows of Q into `rows`, each after what is sure; returns how many there are."""
     Q, starts = tables.Q, tables.starts
     last = starts.size - 1
-    i, k = 0, 0
-    now = tables.log_rest[0]
+    i, k = 0, tables.sure.shape[0]
+    rows[:k] = tables.sure
+    now = log_weight(tables, 0, rows[:k])[0]
     while i < last:
         goal = now + np.log(1.0 - uniform(state))
         A = rows[:k]
@@ -101,16 +102,16 @@ def draw(tables, state, items, rows):
 @jit
 def draw_jumps(tables, states, sizes):
     """One subset for each state, end to end; their sizes into `sizes`."""
-    d = tables.Q.shape[1]
+    d, sure = tables.Q.shape[1], tables.sure.shape[0]
     items, rows = np.empty(d, np.int64), np.empty((d, d))
     out, used = np.empty(64, np.int64), 0
     for s in range(sizes.size):
-        k = draw(tables, states[s], items, rows)
+        k = draw(tables, states[s], items, rows) - sure
         if used + k > out.size:
             grown = np.empty(2 * (used + k), np.int64)
             grown[:used] = out[:used]
             out = grown
-        out[used : used + k] = items[:k]
+        out[used : used + k] = items[sure : sure + k]
         used += k
         sizes[s] = k
     return out[:used]

@@ -6,31 +6,44 @@ from dpplearn._loops.elimination import dot
 from dpplearn._loops.jit import jit
 from dpplearn._precision import ROUNDING
 
+SWEEPS = 12  # each halves the digits by which rows differ in size; twelve bring 1e-300 and 1e300 together
+
 
 @jit
 def log_minor(A, E, k):
-    """log det of A[:k, :k], -inf where it is 0 or below; overwrites A, and E with what its entries may have lost.
+    """log det of A[:k, :k], -inf where it is 0 or below; overwrites A and E.
 
-    Elimination with rows exchanged. E holds the sizes of the terms that each entry is the sum of: a pivot that is only
-    rounding beside them is 0, whatever the scales of rows and columns.
+    Elimination of the largest entry that is left, after rows and columns were divided by their largest. E holds the
+    sizes of the terms that each entry is the sum of: an entry that is only rounding beside them is 0.
     """
     total, positive = 0.0, True
+    for side in range(2):
+        for i in range(k):
+            size = 0.0
+            for j in range(k):
+                size = max(size, abs(A[i, j] if side == 0 else A[j, i]))
+            if size == 0.0:
+                return -np.inf
+            total += np.log(size)
+            for j in range(k):
+                a, b = (i, j) if side == 0 else (j, i)
+                A[a, b] /= size
+                E[a, b] /= size
     for t in range(k):
-        p, best = t, -1.0
-        for i in range(t, k):  # the row of which most is left beside what there was
-            x = abs(A[i, t]) / E[i, t] if E[i, t] > 0.0 else 0.0
-            if x > best:
-                p, best = i, x
-        if best <= k * ROUNDING:
-            return -np.inf
-        if p != t:
-            positive = not positive
+        p, q, best = t, t, 0.0
+        for i in range(t, k):
             for j in range(t, k):
-                A[p, j], A[t, j] = A[t, j], A[p, j]
-                E[p, j], E[t, j] = E[t, j], E[p, j]
-        if A[t, t] < 0.0:
-            positive = not positive
-        total += np.log(abs(A[t, t]))
+                x = abs(A[i, j])
+                if x > best and x > k * ROUNDING * E[i, j]:
+                    p, q, best = i, j, x
+        if best == 0.0:
+            return -np.inf
+        for j in range(t, k):
+            A[p, j], A[t, j], E[p, j], E[t, j] = A[t, j], A[p, j], E[t, j], E[p, j]
+        for i in range(t, k):
+            A[i, q], A[i, t], E[i, q], E[i, t] = A[i, t], A[i, q], E[i, t], E[i, q]
+        positive ^= (p != t) ^ (q != t) ^ (A[t, t] < 0.0)
+        total += np.log(best)
         for i in range(t + 1, k):
             f = A[i, t] / A[t, t]
             for j in range(t + 1, k):
@@ -40,21 +53,142 @@ def log_minor(A, E, k):
 
 
 @jit
-def subset_log_minors(left, right, noise, indptr, indices):
-    """log det L_Y of each subset, with L_ij = left_i . right_j; for `noise` see `TwoSided`."""
+def eliminate_parts(V, N, E, k, n):
+    """log det of L = V V^T + N for the first k of n rows, with N skew; -inf where it is 0. Overwrites V, N and E.
+
+    The rows from k on, of V and N, become the parts of the Schur complement. Each part keeps its own digits: rounding
+    in N, however large N is, never counts as a part of V V^T. Eliminating the items P leaves, with F = L_P^-1 L_P,rest,
+
+        V  <-  V_rest - F^T V_P    and    N  <-  H^T N H,    H = [-F; I].
+
+    P is one item, or two that N joins, whichever is the largest: det L_P is |v|^2, or N_pq^2 and the squared area of
+    v_p and v_q. E holds the sizes of the terms that the entries of N are sums of, and `reach` those of the rows of V:
+    what is only rounding beside them is 0.
+    """
+    total, few = 0.0, n * ROUNDING
+    size, scale, reach, F, G = np.empty(n), np.ones(n), np.empty(n), np.empty(n), np.empty(n)
+    for _ in range(SWEEPS):  # divide items by sizes until their largest entries are near 1
+        far = False
+        for i in range(n):
+            size[i] = np.abs(V[i]).max()
+            for j in range(n):
+                size[i] = max(size[i], np.sqrt(abs(N[i, j])))
+            if size[i] == 0.0:
+                if i < k:
+                    return -np.inf
+                size[i] = 1.0
+            far |= not 0.5 < size[i] < 2.0
+        if not far:
+            break
+        for i in range(n):
+            scale[i] *= size[i]
+            V[i] /= size[i]
+            for j in range(n):
+                N[i, j] = N[i, j] / size[i] / size[j] if i < j else -N[j, i]
+                E[i, j] = E[i, j] / size[i] / size[j]
+    for i in range(n):
+        reach[i] = np.sqrt(dot(V[i], V[i]))
+        if i < k:
+            total += 2 * np.log(scale[i])
+    t = 0
+    while t < k:
+        p, q, r, s, v = t, t, t, 0.0, 0.0
+        for i in range(t, n):
+            x = dot(V[i], V[i])
+            if np.sqrt(x) <= few * reach[i]:
+                V[i] = 0.0
+            elif x > s and i < k:
+                p, s = i, x
+            for j in range(i + 1, n):
+                if abs(N[i, j]) <= few * E[i, j]:
+                    N[i, j] = N[j, i] = 0.0
+                elif abs(N[i, j]) > v and j < k:
+                    q, r, v = i, j, abs(N[i, j])
+        if max(s, v) == 0.0:
+            return -np.inf
+        pair = v > s
+        exchange(V, N, E, reach, t, q if pair else p, n)
+        u = min(t + 1, n - 1)
+        if pair:  # q < r, so that r is still in its place
+            exchange(V, N, E, reach, u, r, n)
+            a, b, c, x = dot(V[t], V[t]), dot(V[u], V[u]), dot(V[t], V[u]), N[t, u]
+            s = x * x + max(a * b - c * c, 0.0)
+        total += np.log(s)
+        first = t + 2 if pair else t + 1
+        for j in range(first, n):
+            F[j], G[j] = dot(V[t], V[j]) + N[t, j], 0.0
+            if pair:
+                y, z = F[j], dot(V[u], V[j]) + N[u, j]
+                F[j], G[j] = (b * y - (c + x) * z) / s, (a * z - (c - x) * y) / s
+            else:
+                F[j] /= s
+            for m in range(V.shape[1]):
+                V[j, m] -= F[j] * V[t, m] + G[j] * V[u, m]
+            reach[j] += abs(F[j]) * reach[t] + abs(G[j]) * reach[u]
+        for i in range(first, n):
+            for j in range(i + 1, n):
+                N[i, j] -= F[i] * N[t, j] - F[j] * N[t, i] + G[i] * N[u, j] - G[j] * N[u, i]
+                N[i, j] += N[t, u] * (F[i] * G[j] - G[i] * F[j])
+                N[j, i] = -N[i, j]
+                E[i, j] += abs(F[i]) * E[t, j] + abs(F[j]) * E[t, i] + abs(G[i]) * E[u, j] + abs(G[j]) * E[u, i]
+                E[i, j] += E[t, u] * (abs(F[i] * G[j]) + abs(G[i] * F[j]))
+                E[j, i] = E[i, j]
+        t = first
+    for i in range(k, n):
+        V[i] *= scale[i]
+        for j in range(k, n):
+            N[i, j] *= scale[i] * scale[j]
+    return total
+
+
+@jit
+def exchange(V, N, E, reach, a, b, n):
+    """Exchange the items a and b."""
+    if a == b:
+        return
+    reach[a], reach[b] = reach[b], reach[a]
+    for m in range(V.shape[1]):
+        V[a, m], V[b, m] = V[b, m], V[a, m]
+    for j in range(n):
+        N[a, j], N[b, j], E[a, j], E[b, j] = N[b, j], N[a, j], E[b, j], E[a, j]
+    for i in range(n):
+        N[i, a], N[i, b], E[i, a], E[i, b] = N[i, b], N[i, a], E[i, b], E[i, a]
+
+
+@jit
+def subset_log_minors(V, left, right, parts, indptr, indices):
+    """log det L_Y of each subset of a `TwoSided` kernel; with `parts`, L = V V^T + left right^T."""
     out = np.empty(indptr.size - 1)
     longest = 0
     for s in range(out.size):
         longest = max(longest, indptr[s + 1] - indptr[s])
-    A, E = np.empty((longest, longest)), np.empty((longest, longest))
+    A, E, rows = np.empty((longest, longest)), np.empty((longest, longest)), np.empty((longest, V.shape[1]))
     for s in range(out.size):
         Y = indices[indptr[s] : indptr[s + 1]]
-        if Y.size > left.shape[1]:
+        k = Y.size
+        if k > left.shape[1]:
             out[s] = -np.inf
             continue
-        for a in range(Y.size):
-            for b in range(Y.size):
+        for a in range(k):
+            for b in range(k):
                 A[a, b] = dot(left[Y[a]], right[Y[b]])
-                E[a, b] = max(noise[0, Y[a]] * noise[1, Y[b]], abs(A[a, b]))
-        out[s] = log_minor(A, E, Y.size)
+                E[a, b] = size_of_terms(left[Y[a]], right[Y[b]])
+        if not parts:
+            out[s] = log_minor(A, E, k)
+            continue
+        for a in range(k):
+            rows[a] = V[Y[a]]
+            for b in range(a, k):
+                A[a, b] = (A[a, b] - A[b, a]) / 2
+                A[b, a] = -A[a, b]
+                E[a, b] = E[b, a] = (E[a, b] + E[b, a]) / 2
+        out[s] = eliminate_parts(rows, A, E, k, k)
     return out
+
+
+@jit
+def size_of_terms(x, y):
+    total = 0.0
+    for c in range(x.size):
+        total += abs(x[c] * y[c])
+    return total

@@ -230,3 +230,4 @@ class Jumps(NamedTuple):
     W: Array  # (blocks + 1, d, d)
     log_rest: Array  # (blocks + 1,) log det(I + G_i T), descending to 0
     starts: Array  # (blocks + 1,)
+    sure: Array  # (m, d) the rows of items that are chosen already, which are not among the n

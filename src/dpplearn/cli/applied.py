@@ -49,7 +49,7 @@ class Applied(NamedTuple):
         place = {one.name: j for j, one in enumerate(columns)}.get(name)
         if place is not None:
             return columns[place].words(float(self.items.columns[item, place]))
-        return f"its {name} of {self.items.features[item, self.relative.groups[name][0]]:.4g}"
+        return f"its {name} of {self.relative.values[item, self.relative.groups[name][0]]:.4g}"
 
     @property
     def usual(self) -> float:
@@ -89,7 +89,7 @@ def apply_model(
 
     model = ConditionalDPP.load(path)
     if model.encoding_ is None:
-        x = by_names(items, list(model.feature_names_in_), embedding, costs)
+        x = by_names(items, list(model.feature_names_in_[-model.n_features_in_ :]), embedding, costs)
     elif embedding is not None:
         raise ValueError(f"{path} says which fields make items alike: leave --embedding out.")
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import warnings
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -10,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from dpplearn._io.csvfile import csv_rows
 from dpplearn._io.encoding import read_lines
 from dpplearn._io.jsonlines import parse_json
 from dpplearn.cli.formats import read_items
-from dpplearn.cli.parquet import need_pyarrow
+from dpplearn.cli.parquet import read_parquet
 from dpplearn.learning.baskets.counted import Baskets, check_present
 
 SEPARATORS = ("\t", ",", ";")
@@ -39,15 +39,11 @@ def read_baskets(path: Path, columns: tuple[str, str] | None = None, encoding: s
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         texts = ((line.where, line.text().strip()) for line in read_lines(path, path, encoding))
         return [from_json(where, text) for where, text in texts if text]
-    lines = [line.text().rstrip("\r\n") for line in read_lines(path, path, encoding)]
+    lines = [line.text() for line in read_lines(path, path, encoding)]
     separator = next((mark for mark in SEPARATORS if any(mark in line for line in lines)), None)
     if separator is None:
         return as_numbers([line.split() for line in lines])
-    rows = csv.reader(lines, delimiter=separator)
-    try:
-        found = [[cell.strip() for cell in row if cell.strip()] for row in rows]
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {rows.line_num} cannot be read: {error}.") from None
+    found = [[cell.strip() for cell in row if cell.strip()] for _, row in csv_rows(lines, path, separator)]
     check_not_long(path, found)
     return as_numbers(found)
 
@@ -105,19 +101,9 @@ def apart(columns: list[list[str]]) -> bool:
 
 def from_table(path: Path, columns: tuple[str, str], encoding: str) -> list[list[Any]]:
     """Baskets of a long table, in the order in which their first rows stand."""
-    if path.suffix.lower() == ".tsv":
-        rows = csv.reader((line.text().rstrip("\r\n") for line in read_lines(path, path, encoding)), delimiter="\t")
-        names = next(rows, [])
-        table: dict[str, list[Any]] = {name: [] for name in names}
-        for cells in rows:
-            if len(cells) != len(names):
-                raise ValueError(f"{path}, line {rows.line_num}: found {len(cells)} cells, and {len(names)} names.")
-            for name, cell in zip(names, cells, strict=True):
-                table[name].append(cell)
-    else:
-        records = read_items(path, encoding).records
-        known = dict.fromkeys(name for record in records for name in record)
-        table = {name: [record.get(name) for record in records] for name in known}
+    records = read_items(path, encoding).records
+    known = dict.fromkeys(name for record in records for name in record)
+    table: dict[str, list[Any]] = {name: [record.get(name) for record in records] for name in known}
     missing = [name for name in columns if name not in table]
     if missing:
         raise ValueError(f"{path} has no column {missing[0]!r}; it has {', '.join(map(str, table)) or 'none'}.")
@@ -136,12 +122,7 @@ def from_table(path: Path, columns: tuple[str, str], encoding: str) -> list[list
 
 def from_parquet(path: Path) -> list[list[Any]]:
     """Baskets of a column of lists."""
-    pyarrow = need_pyarrow(f"Reading {path}")
-    try:
-        with path.open("rb") as file:
-            table = pyarrow.parquet.read_table(file).to_pydict()
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"{path} is not a Parquet file, or was cut short: {error}.") from None
+    table = read_parquet(str(path), str(path)).origin.read().to_pydict()
     name = next((name for name in LISTS if name in table), None)
     if name is None:
         raise ValueError(

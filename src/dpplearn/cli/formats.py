@@ -5,22 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 import zipfile
 from collections.abc import Callable
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from dpplearn._checks import IntArray
-from dpplearn._io.encoding import MAX_LINE, read_lines
-from dpplearn._io.jsonlines import json_lines
+from dpplearn._holders import check_unique
+from dpplearn._io.csvfile import csv_rows
+from dpplearn._io.encoding import decode, read_lines
+from dpplearn._io.jsonlines import json_lines, parse_json
 from dpplearn.cli.items import Items
 from dpplearn.cli.parquet import ParquetItems, as_list, need_pyarrow, read_parquet, write_parquet
 
 ADVICE = "Each line must hold one object. For another format than JSON Lines, give --format."
+HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair: JSON can hold one, UTF-8 cannot
 Source = Path | BinaryIO  # a file, or standard input
 Records = list[dict[str, Any]]
 
@@ -44,7 +47,15 @@ def read_items(path: Path, encoding: str = "utf-8", given: str | None = None) ->
 def write_items(items: Items, subset: IntArray, wanted: str) -> bytes:
     """Some of the items in a format; the types of a Parquet or NumPy file are kept in a file of its own kind."""
     records = items.take(subset).to_pylist() if isinstance(items, ParquetItems) else [items.records[i] for i in subset]
-    return FORMATS[wanted].write(items, subset, records)
+    try:
+        return FORMATS[wanted].write(items, subset, records)
+    except UnicodeEncodeError:
+        fields = ((i, name) for i, record in zip(subset, records, strict=True) for name in record)
+        i, name = next((i, name) for i, name in fields if HALF.search(as_json({name: items.records[i][name]})))
+        raise ValueError(
+            f"{items.places[i]}: the field {name!r} holds half of a character (a lone surrogate), which a "
+            f".{wanted} file cannot hold. Mend it, or write .jsonl."
+        ) from None
 
 
 def names_of(records: Records) -> list[str]:
@@ -66,18 +77,14 @@ def read_jsonl(source: Source, name: str, encoding: str) -> Items:
 def write_jsonl(items: Items, subset: IntArray, records: Records) -> bytes:
     """Lines as they came where they came as such: 0.10 and 1e2 stay."""
     lines = (items.origin[i] for i in subset) if items.format == "jsonl" else map(as_json, records)
-    return "".join(line + "\n" for line in lines).encode()
+    return "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
 
 
 def read_json(source: Source, name: str, encoding: str) -> Items:
     """A list of objects."""
     data = source.read_bytes() if isinstance(source, Path) else source.read()
-    try:
-        found = json.loads(data.decode(encoding))
-    except (ValueError, LookupError) as error:
-        raise ValueError(
-            f"{name} cannot be read as JSON: {error}. For an object in each line, name it .jsonl."
-        ) from None
+    text = decode(data, name, encoding).removeprefix("\ufeff")
+    found = parse_json(text, name, advice="For an object in each line, name it .jsonl.")
     if not isinstance(found, list):
         raise ValueError(f"{name} must be a JSON list of objects, found {type(found).__name__}.")
     places = [f"{name}, entry {i} (from 0)" for i in range(len(found))]
@@ -88,7 +95,7 @@ def read_json(source: Source, name: str, encoding: str) -> Items:
 
 
 def write_json(items: Items, subset: IntArray, records: Records) -> bytes:  # noqa: ARG001  # the table's signature
-    return ("[\n" + ",\n".join(map(as_json, records)) + "\n]\n").encode()
+    return ("[\n" + ",\n".join(map(as_json, records)) + "\n]\n").encode("utf-8", "backslashreplace")
 
 
 def read_tsv(source: Source, name: str, encoding: str) -> Items:
@@ -100,33 +107,20 @@ def write_tsv(items: Items, subset: IntArray, records: Records) -> bytes:
 
 
 def read_csv(source: Source, name: str, encoding: str, delimiter: str = ",") -> Items:
-    csv.field_size_limit(MAX_LINE)  # a cell may hold an embedding
-    # line feeds end lines; so do carriage returns
-    parts = (io.StringIO(line.text(), newline="") for line in read_lines(source, name, encoding))
-    reader = csv.reader(chain.from_iterable(parts), delimiter=delimiter)
-    kind = "csv" if delimiter == "," else "tsv"
-    try:
-        return _csv_items(reader, name, kind)
-    except csv.Error as error:
-        raise ValueError(f"{name}, line {reader.line_num} cannot be read as {kind.upper()}: {error}.") from error
-
-
-def _csv_items(reader: Any, name: str, kind: str) -> Items:
-    names = next(reader, None)
-    if names is not None and len(set(names)) < len(names):
-        raise ValueError(f"{name}, line 1: a name occurs twice among {', '.join(names)}. Rename one.")
+    rows = csv_rows((line.text() for line in read_lines(source, name, encoding)), name, delimiter)
+    _, names = next(rows, (1, None))
+    if names is not None:
+        check_unique(names, f"{name}, line 1")
     found, places = [], []
-    start = reader.line_num + 1
-    for cells in reader:
+    for line, cells in rows:
         if names is not None and cells:
             if len(names) == len(cells) == 1:
                 check_commas(names[0], cells[0], name)
             if len(cells) != len(names):
-                raise ValueError(f"{name}, line {start}: found {len(cells)} cells, and {len(names)} names in line 1.")
+                raise ValueError(f"{name}, line {line}: found {len(cells)} cells, and {len(names)} names in line 1.")
             found.append(dict(zip(names, cells, strict=True)))
-            places.append(f"{name}, line {start}")
-        start = reader.line_num + 1
-    return Items(name, kind, found, places, names)
+            places.append(f"{name}, line {line}")
+    return Items(name, "csv" if delimiter == "," else "tsv", found, places, names)
 
 
 def check_commas(head: str, cell: str, name: str) -> None:
@@ -172,11 +166,13 @@ def read_npz(source: Source, name: str, encoding: str) -> Items:  # noqa: ARG001
     try:
         with seekable(source, name, b"PK", b"\x93NUM") as stream:
             file = np.load(stream, allow_pickle=False)
+            names = list(file.files)
             arrays = {key: file[key] for key in file.files}
     except AttributeError:
         raise ValueError(f"{name} holds one array without a name. Save arrays with np.savez.") from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{name} is not a file of NumPy arrays that can be read without pickle: {error}.") from None
+    check_unique(names, name)
     sizes = {key: array.shape[0] for key, array in arrays.items() if array.ndim}
     if len(sizes) < len(arrays) or len(set(sizes.values())) > 1:
         shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._holders import as_columns, join, piece_rows
+from dpplearn._holders import as_columns, check_fields, join, piece_rows
 from dpplearn.cli.items import Items, absent, not_finite
 
 BATCH = 65536  # rows of an embedding that are read at a time
@@ -132,6 +132,7 @@ def read_parquet(source: str | BinaryIO, name: str) -> ParquetItems:
         file = pyarrow.parquet.ParquetFile(source)
     except pyarrow.ArrowException as error:
         raise ValueError(f"{name} is not a Parquet file, or was cut short: {error}.") from None
+    check_fields(file.schema_arrow, name)
     n = file.metadata.num_rows
 
     def record(i: int) -> dict[str, Any]:

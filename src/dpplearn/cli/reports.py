@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._io.atomic import replace_file
+from dpplearn.cli import visible
 from dpplearn.cli.items import Items
 from dpplearn.decoding.selection import DiverseSelection
 from dpplearn.plots import import_plots
@@ -54,8 +55,9 @@ def write_report(
     write_table(files[0], CHOSEN, kept)
     write_table(files[1], LEFT_OUT, left)
     draw = import_plots("dpplearn.plots.coverage").draw_coverage
+    shown = None if groups is None else [visible(group) for group in groups]  # no font draws half of a character
     with replace_file(files[2], "wb") as file:
-        draw(chosen, groups).savefig(file, format="svg")
+        draw(chosen, shown).savefig(file, format="svg")
     return files
 
 

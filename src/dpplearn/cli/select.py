@@ -187,7 +187,7 @@ def command(
     if group is not None and report is None and max_per_group is None and min_per_group is None:
         say("No --max-per-group or --min-per-group: --group limits nothing.")
     found = read_items(items, encoding, given)
-    if not found.records and str(items) != "-":
+    if not found.records:
         raise ValueError(f"{found.name} holds no items: there is nothing to select from.")
     names = labels(found, id_, title)
     costs = None if cost is None else read_costs(found, cost)
@@ -225,7 +225,8 @@ def command(
         if decoder == "sampled" and found.records and not len(chosen):
             chosen = diversify(vectors, scores, cost=costs, decoder=decoder, tilt=True, **options, **limits)
     if as_json:
-        output = (json.dumps(as_record(found, chosen, explain, applied), indent=2, ensure_ascii=False) + "\n").encode()
+        record = json.dumps(as_record(found, chosen, explain, applied), indent=2, ensure_ascii=False) + "\n"
+        output = record.encode("utf-8", "backslashreplace")
     else:
         output = write_items(
             found, chosen.subset, wanted or (found.format if found.format in ("csv", "tsv") else "jsonl")

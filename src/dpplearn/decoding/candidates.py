@@ -181,10 +181,8 @@ class Candidates:
 
     def part(self, subset: IntArray) -> Candidates:
         """Some of the items, as candidates by themselves."""
-        if isinstance(self.operand, TwoSided):
-            whole = self.operand
-            return Candidates(TwoSided(whole.left[subset], whole.right[subset], whole.exact))
-        return Candidates(Dense(self.block(subset)))
+        two_sided = isinstance(self.operand, TwoSided)
+        return Candidates(self.operand.part(subset) if two_sided else Dense(self.block(subset)))
 
     def logdet(self, subset: IntArray) -> float:
         """log det L_Y, -inf where it is 0."""

@@ -25,6 +25,7 @@ from dpplearn.subsets import Subsets
 
 Utility: TypeAlias = Callable[[IntArray, IntArray], float] | ArrayLike | sparse.sparray | Sequence[tuple[float, Any]]
 DRAWN = 400  # references, where they are drawn
+MOST_REFERENCES = 100_000  # a table of their counts is made
 EFFORT = 50  # at most so many draws for each reference asked for
 
 
@@ -138,7 +139,7 @@ def consensus(
             raise ValueError(f"samples must be subsets of the {candidates.n} items, found subsets of {references.n}.")
     elif limits.alive.any():
         if n_samples is not None:
-            n_samples = check_int(n_samples, "n_samples", low=1)
+            n_samples = check_int(n_samples, "n_samples", low=1, high=MOST_REFERENCES)
         elif isinstance(agreement, CountUtility) and min_cost is max_cost is None and candidates.n <= DENSE:
             return expected(candidates, limits, agreement, generator, jobs)
         references, note = draw_references(candidates, limits, n_samples or DRAWN, min_cost, max_cost, generator, jobs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
+from dpplearn._checks import MANY, FloatArray, IntArray, check_disjoint, check_int, check_subset, check_vector
 from dpplearn._notebook import short_repr
 
 SLACK = 1e-10  # of the budget: far above the rounding of any order of summation, far below any cost that counts
@@ -363,13 +364,18 @@ def read_bound(bound: Bound | None, names: list[Any], what: str, default: int) -
     if bound is None:
         return np.full(len(names), default)
     if not isinstance(bound, Mapping):
-        return np.full(len(names), check_int(bound, what))
+        return np.full(len(names), check_bound(bound, what))
     known = set(names)
     unknown = [name for name in bound if name not in known]
     if unknown:
         shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
         raise ValueError(f"{what} names the group {unknown[0]!r}, which no item has. There are {shown}.")
-    return np.array([check_int(bound.get(name, default), f"{what}[{name!r}]") for name in names])
+    return np.array([check_bound(bound.get(name, default), f"{what}[{name!r}]") for name in names])
+
+
+def check_bound(bound: Any, what: str) -> int:
+    """A whole number, of which more than any group can have is as good as none."""
+    return min(check_int(bound, what, high=sys.maxsize), MANY)
 
 
 def check_possible(quota: Quota, limits: Limits) -> None:

@@ -20,8 +20,8 @@ def greedy_nonsymmetric(operand: TwoSided, limits: Limits, rule: Rule, floor: fl
     """As `GreedyRun`, for items that may attract each other; O(n (d + t)) for the t-th item."""
     n, forced = operand.n, limits.include
     k = min(limits.k, n)
-    reach = operand.reach  # and of what is taken from it: a gain that is small beside it is rounding
     g = operand.diag.copy()
+    reach = np.abs(g)  # and of what is taken from it: a gain that is small beside it is rounding
     rank = min(k, operand.right.shape[1])
     columns, rows = np.empty((n, rank)), np.empty((rank, n))  # L given Y is L - columns rows
     if forced.size:
@@ -73,7 +73,7 @@ def log_factors(operand: TwoSided, Y: IntArray) -> FloatArray:
     n, size = operand.n, Y.size
     factor = np.ones((n + 1, size + 1))
     factor[:n, size] = operand.diag
-    reach = operand.reach
+    reach = np.abs(operand.diag)
     if size:
         M = np.linalg.inv(operand.block(Y))
         left, rows = operand.columns(Y) @ M, operand.rows(Y)

@@ -19,7 +19,8 @@ from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.growing import Binned, Growth
 from dpplearn.learning.likelihood import Request, Slopes, Terms
-from dpplearn.learning.posterior import Settings, check_precision, maximize_posterior
+from dpplearn.learning.posterior import Settings, maximize_posterior
+from dpplearn.learning.prior import check_precision
 from dpplearn.learning.similarity import Learned
 from dpplearn.learning.solvers import newton
 from dpplearn.learning.training_set import Shard

@@ -57,8 +57,8 @@ class ConditionalDPP(ConditionalEstimator):
     Parameters
     ----------
     prior_variance : float or array of shape (m,), default 1.0
-        Variance of the Gaussian prior on each weight, around 0. A vector gives each feature its own, for
-        instance a wide one to the constant; numpy.inf or None means no prior.
+        Variance of the Gaussian prior on each weight, around 0. A vector gives each feature its own; numpy.inf or
+        None means no prior.
     solver : {"newton", "lbfgs"}
         "newton" uses the exact Hessian and needs about ten evaluations; "lbfgs" is the paper's, from scipy.
     tol : float
@@ -95,6 +95,12 @@ class ConditionalDPP(ConditionalEstimator):
     given_size : bool
         Learn from P(Y | |Y|), the likelihood given the size (a k-DPP), which is concave in theta too. For tasks where
         the size is fixed by design, and to learn similarity without the size in the way.
+    constant : bool
+        Whether a weight for a constant 1, which sets how many items are chosen, is learned beside those of the
+        features. Where the features span a constant already, such as a column of ones, or the size is given, none is
+        added. It comes first, is called "constant", and has a wide prior: log q^2 of the average item has variance 100.
+        Without a constant, a feature's weight may take the wrong sign to make sets smaller or larger. Trees always have
+        one.
     quality : {"log-linear", "boosted"}
         "log-linear" (or "linear") is q = exp(theta . f / 2); "boosted" a sum of small trees on raw columns (numbers,
         categories and what is not known, as `ItemSet.from_long` reads them, or else the features), grown on the same
@@ -127,6 +133,7 @@ class ConditionalDPP(ConditionalEstimator):
     Attributes
     ----------
     theta_ : array of shape (m,)
+        The weights; that of a constant that was added comes first.
     covariance_ : array of shape (m, m) or None
         Of the weights, by the Laplace approximation; None where some weight is undetermined, it is not known,
         or the quality has no weights of features, as quality="boosted".
@@ -149,7 +156,7 @@ class ConditionalDPP(ConditionalEstimator):
     gradient_norm_ : float
         Largest entry of the gradient at theta_.
     feature_names_in_ : array of m strings
-        From the item sets; x0, x1, ... where they have none.
+        Of the weights: those of the item sets (x0, x1, ... where they have none), after "constant" where one was added.
 
     See Also
     --------
@@ -183,6 +190,7 @@ class ConditionalDPP(ConditionalEstimator):
         similarity_prior: float = 0.1,
         n_starts: int = 3,
         given_size: bool = False,
+        constant: bool = True,
         quality: str = "log-linear",
         n_trees: int = 60,
         depth: int = 4,
@@ -211,6 +219,7 @@ class ConditionalDPP(ConditionalEstimator):
         self.similarity_prior = similarity_prior
         self.n_starts = n_starts
         self.given_size = given_size
+        self.constant = constant
         self.quality = quality
         self.n_trees = n_trees
         self.depth = depth
@@ -258,6 +267,7 @@ class ConditionalDPP(ConditionalEstimator):
             self.similarity_prior,
             self.n_starts,
             warm,
+            bool(self.constant),
         )
         kind = check_quality(self.quality)
         data = training_data(X, y, sample_weight)

@@ -53,7 +53,9 @@ class ConditionalDPPCV(ConditionalEstimator):
         The kinds to compare by held-out likelihood, such as ["fixed", "mixture"]; "fixed" with every rho and nugget.
     quality : str, or a list
         The kinds to compare by held-out likelihood, such as ["linear", "boosted"], each with every similarity.
-    n_components, similarity_prior, n_starts, given_size, n_trees, depth, learning_rate, early_stopping, random_state
+    n_components, similarity_prior, n_starts, given_size, constant
+        As in ConditionalDPP.
+    n_trees, depth, learning_rate, early_stopping, random_state
         As in ConditionalDPP.
     solver, tol, max_iter, n_jobs, on_impossible, backend, evaluator, device, verbose
         As in ConditionalDPP. There is no `checkpoint`: a search is many fits, and a file is for one.
@@ -93,6 +95,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         similarity_prior: float = 0.1,
         n_starts: int = 3,
         given_size: bool = False,
+        constant: bool = True,
         quality: str | Sequence[str] = "log-linear",
         n_trees: int = 60,
         depth: int = 4,
@@ -119,6 +122,7 @@ class ConditionalDPPCV(ConditionalEstimator):
         self.similarity_prior = similarity_prior
         self.n_starts = n_starts
         self.given_size = given_size
+        self.constant = constant
         self.quality = quality
         self.n_trees = n_trees
         self.depth = depth
@@ -243,6 +247,7 @@ class ConditionalDPPCV(ConditionalEstimator):
             "similarity_prior",
             "n_starts",
             "given_size",
+            "constant",
             "n_trees",
             "depth",
             "learning_rate",

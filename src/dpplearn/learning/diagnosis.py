@@ -18,6 +18,7 @@ from dpplearn.learning.outcome import Outcome
 from dpplearn.learning.profile import Profile
 from dpplearn.learning.solvers import RUNAWAY, Optimum, largest
 
+WORTH_TELLING = 4.5  # a gain in the log-likelihood: three standard errors
 PACKAGE = str(Path(__file__).parents[1])
 
 
@@ -54,8 +55,37 @@ def check_possible(survey: Survey, on_impossible: str) -> None:
             if bad
             else "All sample_weight are 0: at least one instance must count."
         )
+    if survey.n_chosen in (0.0, survey.n_items):
+        which = "No item is chosen in any" if survey.n_chosen == 0 else "All items are chosen in each"
+        say(f"{which} of the {n} instances, so that nothing tells a good item from a bad one. Check y.")
+    named = {"own": "what is particular to each item", "all": "the constant 11^T"}
+    for a, b in sorted(survey.twins):
+        say(
+            f"The similarity part {b!r} is the same matrix as {named.get(a, f'the part {a!r}')} in every instance: "
+            f"only the sum of their weights counts. Leave {b!r} out."
+        )
     if bad:
         say(f"Left out {len(bad)} of {n} instances, whose targets have probability 0 ({first}). {CURE}")
+
+
+def warn_about_size(
+    survey: Survey, missing: float, gain: float, names: Sequence[str], theta: FloatArray, other: FloatArray
+) -> None:
+    """Say that the weights of a model without a constant had to set the size of sets too, where that shows.
+
+    `missing` is the sum of |Y| - E|Y|.
+    A constant would raise the log-posterior by `gain` and make the weights `other`.
+    """
+    if gain < WORTH_TELLING:
+        return
+    turned = [name for name, a, b in zip(names, theta.tolist(), other.tolist(), strict=True) if a * b < 0]
+    signs = f", and change the signs of {', '.join(turned[:5])}{', ...' * (len(turned) > 5)}" if turned else ""
+    mean, expected = survey.n_chosen / survey.weight, (survey.n_chosen - missing) / survey.weight
+    say(
+        "This model has no constant, so that the weights of its features have to set how many items are chosen too: it "
+        f"expects {expected:.3g} in a set, and {mean:.3g} were chosen on average. A constant would raise the "
+        f"log-likelihood by about {gain:.3g}{signs}. Leave constant=False out, or add a column of ones."
+    )
 
 
 def warn_about_bounds(profile: Profile, free: Sequence[int]) -> None:

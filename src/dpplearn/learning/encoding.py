@@ -47,6 +47,11 @@ class Encoding:
         blocks = [one.quality(x) for one, x in zip(self.features, raw.T, strict=True)]
         return np.hstack([np.ones((len(raw), int(self.constant))), *blocks])
 
+    @property
+    def independent(self) -> bool:
+        """Whether nothing makes items alike."""
+        return not self.phi
+
     def directions(self, raw: Mapping[str, FloatArray]) -> dict[str, Features]:
         """The similarity features of each part, from their raw columns."""
         return {part: directions_of(columns, raw[part]) for part, columns in self.phi.items()}
@@ -55,14 +60,14 @@ class Encoding:
     def direction_names(self) -> dict[str, list[str]]:
         """Names of the similarity features of each part."""
         return {
-            part: [name for one in columns for name in one.direction_names] + ["none of them"] * lonely(columns)
+            part: [name for one in columns for name in names_of(one, columns)] + ["none of them"] * lonely(columns)
             for part, columns in self.phi.items()
         }
 
     def named(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
         """The parts of an item set with the names of their features."""
         names = {part or "phi": columns for part, columns in self.direction_names.items()}
-        return tuple(part._replace(columns=tuple(names[part.name])) for part in parts)
+        return tuple(part._replace(columns=tuple(names[part.name])) if names else part for part in parts)
 
     def state(self) -> dict[str, Any]:
         """For a model file."""
@@ -93,9 +98,9 @@ def check_encoding(encoding: Any) -> Encoding:
 
 
 def directions_of(columns: Sequence[Column], raw: FloatArray) -> Features:
-    """Beside categories, numbers are standardized, so that no unit outweighs a category."""
-    beside = any(one.levels for one in columns)
-    blocks = [one.direction(x, beside) for one, x in zip(columns, raw.T, strict=True)]
+    """Columns side by side: each that is no boolean has length 1, so that no unit outweighs another."""
+    ways = [(one.by_distance if by_distance(one, columns) else one.direction) for one in columns]
+    blocks: list[Features] = [way(x) for way, x in zip(ways, raw.T, strict=True)]
     if lonely(columns):
         blocks.append(~np.any([(block != 0).ravel() for block in blocks], axis=0)[:, None])
     if sum(block.shape[1] for block in blocks) > WIDE:
@@ -105,4 +110,19 @@ def directions_of(columns: Sequence[Column], raw: FloatArray) -> Features:
 
 def lonely(columns: Sequence[Column]) -> bool:
     """Whether an item may have none of the features, as one of which all booleans are false."""
-    return any(one.kind == "boolean" for one in columns) and not any(one.levels for one in columns)
+    return all(one.kind == "boolean" for one in columns)
+
+
+def coordinates(columns: Sequence[Column]) -> bool:
+    """Whether columns are coordinates of one direction, as those of an embedding: several numbers and nothing else."""
+    return len(columns) > 1 and all(one.kind == "number" for one in columns)
+
+
+def by_distance(one: Column, columns: Sequence[Column]) -> bool:
+    """Whether a column of a part is a number that counts by its distance."""
+    return one.kind == "number" and not coordinates(columns)
+
+
+def names_of(one: Column, columns: Sequence[Column]) -> list[str]:
+    """The names of the similarity features of a column of a part."""
+    return one.distance_names if by_distance(one, columns) else one.direction_names

@@ -20,7 +20,16 @@ from dpplearn._checks import (
     read_only,
 )
 from dpplearn.learning.encoding import Encoding, check_encoding
-from dpplearn.learning.parts import Columns, Part, column_names, cosines, joined, read_parts, shared_columns
+from dpplearn.learning.parts import (
+    INDEPENDENT,
+    Columns,
+    Part,
+    column_names,
+    cosines,
+    joined,
+    read_parts,
+    shared_columns,
+)
 from dpplearn.learning.similarity.fixed import Fixed
 from dpplearn.learning.table import Drop, Names, Wanted, read_long
 from dpplearn.process import Frozen
@@ -35,14 +44,15 @@ class ItemSet(Frozen):
     Parameters
     ----------
     features : array of shape (n, m), or a data frame
-        Quality features f_i, one row per item. A constant column, which lets the model learn how many
-        items to choose, is yours to add.
+        Quality features f_i, one row per item. `ConditionalDPP` adds a constant, which lets it learn how many items to
+        choose, where the features have none.
     similarity : array of shape (n, n), or several by name, optional
         S: positive semidefinite, with ones on its diagonal; `S=` is the same.
     phi : array or scipy sparse array of shape (n, d), or several by name, optional
         Similarity features; rows are scaled to length 1. Give either this or `similarity`, or parts by name with
         both: `phi={"text": A, "image": B}, similarity={"given": M}`. The fixed similarity takes parts in equal
-        shares; `ConditionalDPP(similarity="mixture")` learns their weights.
+        shares; `ConditionalDPP(similarity="mixture")` learns their weights. Without `phi` and `similarity` items are
+        independent of each other: S = I.
     cost : array of shape (n,), optional
         What each item takes of a budget; 1 each where it is needed and not given.
     names : sequence of m strings, optional
@@ -154,7 +164,8 @@ class ItemSet(Frozen):
         return self.n
 
     def __repr__(self) -> str:
-        return f"<ItemSet of {self.n} items with {self.n_features} features>"
+        alone = ", independent of each other" if self.part_names == (INDEPENDENT,) else ""
+        return f"<ItemSet of {self.n} items with {self.n_features} features{alone}>"
 
     def similarity_matrix(self, rho: float = 0.0, nugget: float = 0.0) -> FloatArray:
         """S, with a constant similarity feature of value rho: S_ij = (C_ij + rho^2) / (1 + rho^2).
@@ -230,7 +241,7 @@ class ItemSet(Frozen):
         cost: str | None = ...,
         chosen: None = ...,
         drop: Drop = ...,
-        constant: bool | None = ...,
+        constant: bool = ...,
         encoding: Encoding | None = ...,
     ) -> list[ItemSet]: ...
     @overload
@@ -245,7 +256,7 @@ class ItemSet(Frozen):
         cost: str | None = ...,
         chosen: str,
         drop: Drop = ...,
-        constant: bool | None = ...,
+        constant: bool = ...,
         encoding: Encoding | None = ...,
     ) -> tuple[list[ItemSet], list[IntArray]]: ...
     @classmethod
@@ -259,7 +270,7 @@ class ItemSet(Frozen):
         cost: str | None = None,
         chosen: str | None = None,
         drop: Drop = "most frequent",
-        constant: bool | None = None,
+        constant: bool = True,
         encoding: Encoding | None = None,
     ) -> list[ItemSet] | tuple[list[ItemSet], list[IntArray]]:
         """Item sets from a table with one row per item and a column that says which instance it is in.
@@ -269,8 +280,9 @@ class ItemSet(Frozen):
         - As a quality feature, a category has a column for each level but the most frequent, and one whose levels are
           in an order (an ordered categorical, an Enum) a column for each step, such as `size>=m`.
         - As similarity features, items of the same category are alike, and those of an order the more so the nearer
-          they are; an item of which all booleans are false is like those of which they are too. Beside categories,
-          numbers are standardized.
+          they are; an item of which all booleans are false is like those of which they are too. Numbers x and y are
+          alike by their distance, exp(-(x - y)^2 / 2 sigma^2), sigma their standard deviation; but a list of several
+          numbers and nothing else is the coordinates of a direction, as of an embedding.
         - A value that is missing counts as the average of its column, and the weight of `tempo is unknown` says what
           else that means; in similarities, unknown is a category. So is a category that new data have and training
           had not, with a warning.
@@ -283,15 +295,16 @@ class ItemSet(Frozen):
             Column of the instance; instances come in the order in which they first appear, and the rows
             of one need not be adjacent. None: the table is one instance.
         features, phi : sequences of str
-            Columns of the quality features and of the similarity features; `phi` may be several lists by name.
+            Columns of the quality features and of the similarity features; `phi` may be several lists by name. Without
+            it items are independent of each other.
         cost : str, optional
             Column of the costs.
         chosen : str, optional
             Column that is true (or 1) for the items that were chosen.
         drop : {"most frequent", None}
             The level of a category that has no column; with None, all have one, and a prior must tell them apart.
-        constant : bool, optional
-            Whether a column of ones comes first; by default where a feature is a category, unless one is all ones.
+        constant : bool
+            Whether a column of ones comes first, which sets how many items are chosen, unless a feature is all ones.
         encoding : Encoding, optional
             In place of features and phi, for new data: `model.encoding_`, or that of an item set.
 

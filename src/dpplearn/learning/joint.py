@@ -104,6 +104,8 @@ class Problem:
         """Value and derivatives; without the similarity's where they are not asked for."""
         theta, S = self.split(x)
         terms = self.evaluate(Request(self.quality.with_parameters(theta), S, order, similarity, self.given_size))
+        if not np.isfinite(terms.value):  # beyond every float: a step that came here is turned back
+            return Point(-np.inf, np.full(x.size if similarity else self.m, np.nan), None, terms)
         prior = S.log_prior(self.strength)
         value = terms.value - float(self.precision @ theta**2) / 2 + prior.value
         gradient, hessian = terms.gradient - self.precision * theta, None

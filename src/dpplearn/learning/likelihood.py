@@ -24,6 +24,7 @@ from scipy.linalg import lapack
 from dpplearn._checks import FloatArray, IntArray, check_choice, check_subset, check_vector
 from dpplearn._linalg import logdet
 from dpplearn._notebook import short_repr
+from dpplearn._precision import EPS
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.normalizer import Inverse, Normalizer, Operand, normalize
 from dpplearn.learning.quality import MAX_ETA, LogLinear, Quality, check_eta
@@ -31,6 +32,8 @@ from dpplearn.learning.similarity.fixed import Fixed
 from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.sized import normalize_sized
+
+SLOPES = 0.01  # error of a derivative in the similarity's parameters, relative, beyond which it is not known
 
 
 class Slopes(NamedTuple):
@@ -65,6 +68,11 @@ class Request(NamedTuple):
     with_similarity: bool = False
     given_size: bool = False  # the likelihood of Y given |Y|
     per_item: bool = False  # what trees are grown on
+
+    def nothing(self) -> Terms:
+        """The answer where there is none: a step that came here is turned back."""
+        m, p = self.quality.parameters.size, self.similarity.parameters.size
+        return Terms(-np.inf, np.full(m, np.nan), np.full((m, m), np.nan), np.full(p, np.nan))
 
     def total(self, weighted: Iterable[tuple[float, Terms]]) -> Terms:
         """The sum of w times the terms, in the order given: the same sums whoever made them."""
@@ -147,15 +155,17 @@ class Example:
         self._block = None
         S_Y = similarity.block(self.items, self.Y)
         self.S_Y = S_Y if isinstance(similarity, Learned) else None  # its inverse will be asked for
-        self.log_det_Y = logdet(S_Y)
+        by_rows = similarity.own == 0 and self.items.similarity is None
+        rows = (lambda: self.S.rows()[self.Y]) if by_rows else None
+        self.log_det_Y = logdet(S_Y, rows)
 
     def evaluate(self, request: Request) -> Terms:
         """The terms at a quality and a similarity."""
         quality, similarity, order, with_similarity, given_size, per_item = request
         if not same(similarity, self.S.similarity):
             self._prepare(similarity)
-        m, p = quality.parameters.size, similarity.parameters.size
-        nothing = Terms(-np.inf, np.full(m, np.nan), np.full((m, m), np.nan), np.full(p, np.nan))
+        p = similarity.parameters.size
+        nothing = request.nothing()
         eta = quality.eta(self.items)
         if not (np.isfinite(eta).all() and eta.max() <= MAX_ETA):
             return nothing  # no float holds this quality: a step that came here is turned back
@@ -181,7 +191,11 @@ class Example:
         elif common.pulled is not None and common.bends is not None and J is not None:
             slopes, bends, cross = self._bends(common.pulled, common.bends, J)
         elif common.pulled is not None:
-            slopes = self.block_slopes() - common.pulled
+            block = self.block_slopes()
+            slopes = block - common.pulled
+            error = z.error * np.abs(common.pulled) + self.block_error * np.abs(block)
+            if (error > SLOPES * (1 + np.abs(slopes))).any():
+                slopes = np.full(p, np.nan)  # two large numbers, the same but for rounding
         hessian = None if z.covariance is None else -z.covariance
         each = Slopes(np.array([value]), d_eta, z.marginals * (1 - z.marginals)) if per_item else None
         return Terms(value, quality.pull_back(self.items, d_eta), hessian, slopes, bends, cross, each)
@@ -215,6 +229,12 @@ class Example:
         if k > 0:
             X, _ = lapack.dpotri(lapack.dpotrf(X, lower=1)[0], lower=1)
         return Inverse(X, np.ones(k), k - S.own * float(X.trace()))
+
+    @property
+    def block_error(self) -> float:
+        """The relative error to be expected of S_Y^-1."""
+        S_Y = self.S.similarity.block(self.items, self.Y)
+        return float(EPS / max(float(np.linalg.eigvalsh(S_Y)[0]), EPS)) if self.Y.size else 0.0
 
     def block_slopes(self) -> FloatArray:
         """d log det S_Y = <S_Y^-1, dS_Y>, pulled back."""
@@ -318,4 +338,11 @@ def log_likelihood(
         if similarity is not None or given_size:
             raise ValueError('method="algorithm1" is the paper\'s: it has no `similarity` and no `given_size`.')
         return algorithm1(theta, item_set, Y, rho=rho, nugget=nugget, order=order)
-    return Example(item_set, Y, request.similarity, method).evaluate(request)
+    found = Example(item_set, Y, request.similarity, method).evaluate(request)
+    slopes = found.similarity_gradient
+    if slopes is not None and np.isfinite(found.value) and np.isnan(slopes).any():
+        raise ValueError(
+            "The derivatives in the similarity's parameters are not known here: given the size they are the difference "
+            "of two large numbers, which is lost in rounding. Take a larger nugget, such as 1e-4."
+        )
+    return found

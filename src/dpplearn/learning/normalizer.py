@@ -41,6 +41,7 @@ class Normalizer(NamedTuple):
     marginals: FloatArray
     covariance: FloatArray | None
     G: Derivative | None
+    error: float = 0.0  # of G, relative, where it is worth telling
 
 
 class Operand:

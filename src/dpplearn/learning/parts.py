@@ -11,6 +11,7 @@ from scipy import sparse
 from dpplearn._checks import Features, FloatArray, IntArray, check_directions, read_only
 from dpplearn._linalg import check_similarity, to_dense
 
+INDEPENDENT = "independent"  # the part of items that nothing makes alike: C = I
 RESERVED = ("own", "all")  # the names of the weights of I and of 11^T
 
 
@@ -55,10 +56,7 @@ def read_parts(phi: Any, similarity: Any, n: int) -> tuple[Part, ...]:
     features = by_name(phi, "phi")
     given = by_name(similarity, "similarity")
     if not features and not given:
-        raise ValueError(
-            "Pass either similarity (n x n) or phi (similarity features, one row per item); found neither. "
-            "For items that do not repel each other, pass similarity=numpy.eye(n)."
-        )
+        return (Part(INDEPENDENT, phi=sparse.csr_array(sparse.eye_array(n))),)
     if features and given and not (is_named(phi) or is_named(similarity)):
         raise ValueError(
             "Pass either similarity (n x n) or phi (similarity features, one row per item); found both. Where S has "

@@ -13,17 +13,31 @@ import numpy as np
 from dpplearn._checks import FloatArray, check_choice, check_int
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn.learning.backends import Backend, make_backend
-from dpplearn.learning.diagnosis import check_possible, is_settled, warn_about_bounds, warn_about_starts
+from dpplearn.learning.diagnosis import (
+    check_possible,
+    is_settled,
+    warn_about_bounds,
+    warn_about_size,
+    warn_about_starts,
+)
 from dpplearn.learning.evaluators import Part, Survey, make_evaluator
 from dpplearn.learning.fitted import Fitted, default_names
 from dpplearn.learning.joint import Problem
 from dpplearn.learning.likelihood import Request, Terms
 from dpplearn.learning.outcome import covariance_of
 from dpplearn.learning.parts import shared_shapes
+from dpplearn.learning.prior import (
+    center_of,
+    check_precision,
+    constant_of,
+    needs_constant,
+    own_constant,
+    prior_precision,
+)
 from dpplearn.learning.profile import Known, Profile, maximize_profile
 from dpplearn.learning.quality import LogLinear, Quality
 from dpplearn.learning.similarity import Fixed, Learned, Mixture, Projected, Similarity
-from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, standard_errors, unit_diagonal
+from dpplearn.learning.solvers import Objective, Optimum, largest, lbfgs, newton, newton_step, standard_errors
 from dpplearn.learning.starts import Interrupted, climb_learned
 from dpplearn.learning.storage.checkpoint import Checkpoint
 from dpplearn.learning.training_set import Shard
@@ -48,6 +62,7 @@ class Settings:
     similarity_prior: float = 0.1
     n_starts: int = 3
     warm: bool = False  # the similarity is that of an earlier fit: one start, from there
+    constant: bool = True  # of a log-linear quality, unless the features span one
 
     def __post_init__(self) -> None:
         check_int(self.n_starts, "n_starts", low=1)
@@ -81,25 +96,6 @@ def free_parameters(similarity: Similarity, learn_rho: bool, learn_nugget: bool)
         )
     learned = [learn_rho, learn_nugget] if fixed else [True] * len(similarity.space)
     return tuple(j for j, learn in enumerate(learned) if learn)
-
-
-def check_precision(prior_variance: Any, m: int) -> FloatArray:
-    """1 / variance of the Gaussian prior of each weight; 0 where the variance is infinite or None."""
-    if prior_variance is None:
-        return np.zeros(m)
-    try:
-        variance = np.asarray(prior_variance, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"prior_variance must be a positive number, one per feature, or None; found {prior_variance!r}."
-        ) from None
-    if variance.ndim > 1 or (variance.ndim == 1 and variance.size != m):
-        raise ValueError(
-            f"prior_variance must be a number or have one entry per feature ({m}), found shape {variance.shape}."
-        )
-    if np.isnan(variance).any() or (variance < 1e-300).any():  # 1 / variance must be a float
-        raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {prior_variance!r}.")
-    return np.broadcast_to(1 / variance, (m,)).copy()
 
 
 def fit_weights(
@@ -142,20 +138,29 @@ def maximize_posterior(
     """Over the parameters of a quality, by default the weights of all features, and of the similarity."""
     survey = engine.survey()
     check_possible(survey, settings.on_impossible)
-    names = survey.names or default_names(survey.n_features)
+    features = survey.names or default_names(survey.n_features)
     if quality is None:
-        quality = LogLinear(np.zeros(survey.n_features), names)
+        quality = log_linear(survey, settings, features)
     m, linear = quality.parameters.size, isinstance(quality, LogLinear)
-    if not linear:
-        survey, names = survey._replace(scale=np.ones(m)), tuple(quality.names[:m])
-    precision = check_precision(settings.prior_variance, m)
+    if isinstance(quality, LogLinear):
+        added, features = quality.constant, quality.names
+        ours = own_constant(survey, settings.prior_variance, added, settings.given_size)
+        center = center_of(survey, added) if ours else np.zeros(survey.n_features)
+        quality = replace(quality, center=center if ours else None)
+        scale = np.concatenate(
+            [np.ones(int(added)), np.maximum(np.abs(survey.low - center), np.abs(survey.high - center))]
+        )
+        precision = prior_precision(settings.prior_variance, survey, added, ours)
+    else:
+        scale, precision = np.ones(m), check_precision(settings.prior_variance, m)
+    names = quality.names[:m]
     similarity, free = settings.similarity, settings.free
     if start is not None and start.size != m:
         raise ValueError(
             f"warm_start=True goes on from {start.size} weights, and these data have {m} features. Fit a new "
             "estimator, or set warm_start=False."
         )
-    theta, done, known = quality.parameters if start is None else start.copy(), 0, Known()
+    theta, done, known = quality.parameters if start is None else centered(start, quality), 0, Known()
     if isinstance(similarity, Learned):
         similarity = similarity.bound(survey.parts)
         if survey.moment is not None and isinstance(similarity, Projected) and not settings.warm:
@@ -186,11 +191,23 @@ def maximize_posterior(
             state.save(theta, similarity, n_iter, likelihood(terms, theta), known)
 
         last = settings.max_iter + (n_iter if free else 0)  # for each similarity, where there are several
-        if largest(theta * survey.scale) > FAR and objective(theta, 1).value < objective(np.zeros(m), 1).value:
+        if largest(theta * scale) > FAR and objective(theta, 1).value < objective(np.zeros(m), 1).value:
             theta = np.zeros(m)  # a warm start from other data may be worse than none
         return SOLVERS[settings.solver](
-            objective, theta, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, scale=survey.scale
+            objective, theta, tol=settings.tol, max_iter=last, report=report, n_iter=n_iter, scale=scale
         )
+
+    def check_size(theta: FloatArray, similarity: Similarity) -> None:
+        """Without a constant, say what one would change: by the Newton step from here with one."""
+        if settings.given_size or not linear or direction_of_constant(survey, quality).any():
+            return
+        center = center_of(survey, True)
+        with_one = LogLinear(np.concatenate([[center @ theta], theta]), constant=True, center=center)
+        terms = engine.evaluate(Request(with_one, similarity), progress.tick)
+        missing = float(terms.gradient[0])  # sum of |Y| - E|Y|
+        terms = penalized(terms, np.concatenate([[0.0], theta]), np.concatenate([[0.0], precision]))
+        step = newton_step(terms)
+        warn_about_size(survey, missing, float(terms.gradient @ step) / 2, names, theta, theta + step[1:])
 
     if isinstance(similarity, Learned):
         problem = Problem(
@@ -200,8 +217,8 @@ def maximize_posterior(
             precision,
             settings.similarity_prior,
             settings.given_size,
-            survey.scale,
-            constant_of(survey.products) if linear else np.zeros(m),
+            scale,
+            direction_of_constant(survey, quality),
         )
         rough = None
         if engine.n_shards >= ENOUGH_SHARDS:
@@ -214,18 +231,20 @@ def maximize_posterior(
         found = climb_learned(problem, rough, first, interrupted, done, known, settings, state, progress)
         progress.clear()
         warn_about_starts(found)
+        check_size(found.optimum.theta, found.similarity)
+        final, std, covariance = uncentered(quality, found.optimum.theta, found.std, found.covariance)
         return Fitted(
-            quality.with_parameters(found.optimum.theta),
-            found.std,
+            final,
+            std,
             found.similarity,
             found.log_likelihood,
             largest(found.optimum.terms.gradient),
             found.optimum.n_iter,
-            is_settled(found.optimum, found.std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
-            survey.names or default_names(survey.n_features),
+            is_settled(found.optimum, found.std, precision == 0, scale, names, settings.tol, settings.max_iter),
+            features,
             found.starts,
             survey.encoding,
-            found.covariance if linear else None,
+            covariance,
         )
     if free:
         for w, point in list(known.items())[-1:]:  # of the same data, or none of them would be of use
@@ -245,20 +264,23 @@ def maximize_posterior(
         best = maximize(similarity, theta, done)
     progress.clear()
     assert best.terms.hessian is not None
-    covariance, undetermined = covariance_of(best.terms.hessian)
+    known_covariance, undetermined = covariance_of(best.terms.hessian)
     with np.errstate(divide="ignore"):
         std = np.minimum(standard_errors(best.terms.hessian), 1 / np.sqrt(precision))  # the prior's at most
+    check_size(best.theta, similarity)
+    settled = is_settled(best, std, precision == 0, scale, names, settings.tol, settings.max_iter)
+    final, std, covariance = uncentered(quality, best.theta, std, None if undetermined.any() else known_covariance)
     return Fitted(
-        quality.with_parameters(best.theta),
+        final,
         std,
         similarity,
         likelihood(best.terms, best.theta),
         largest(best.terms.gradient),
         best.n_iter,
-        is_settled(best, std, precision == 0, survey.scale, names, settings.tol, settings.max_iter),
-        survey.names or default_names(survey.n_features),
+        settled,
+        features,
         encoding=survey.encoding,
-        covariance=None if undetermined.any() or not linear else covariance,
+        covariance=covariance,
     )
 
 
@@ -271,15 +293,57 @@ def penalized(terms: Terms, theta: FloatArray, precision: FloatArray) -> Terms:
     )
 
 
-def constant_of(products: FloatArray | None) -> FloatArray:
-    """c with F c = 1 for all items, from [F 1]^T [F 1]; 0 where no combination of features is constant."""
-    assert products is not None  # they are asked for where a similarity is learned
-    gram, sums, n = products[:-1, :-1], products[:-1, -1], float(products[-1, -1])
-    scale, A = unit_diagonal(gram)
-    lam, U = np.linalg.eigh(A)
-    root = U[:, lam > 1e-10 * lam.size] / np.sqrt(lam[lam > 1e-10 * lam.size])
-    c = scale * (root @ (root.T @ (scale * sums)))
-    return np.asarray(c if abs(n - c @ sums) <= 1e-8 * n else np.zeros_like(c))
+def centered(theta: FloatArray, quality: Quality) -> FloatArray:
+    """Weights of features as they are, as those of features less their center: the first takes up the difference."""
+    theta = theta.copy()
+    if isinstance(quality, LogLinear) and quality.center is not None:
+        theta[0] += float(quality.center @ theta[-quality.center.size :])
+    return theta
+
+
+def uncentered(
+    quality: Quality, theta: FloatArray, std: FloatArray, covariance: FloatArray | None
+) -> tuple[Quality, FloatArray, FloatArray | None]:
+    """The quality at theta, for features as they are, with the standard errors and the covariance of its weights."""
+    if not isinstance(quality, LogLinear):
+        return quality.with_parameters(theta), std, None
+    if quality.center is None:
+        return quality.with_parameters(theta), std, covariance
+    A = np.eye(theta.size)
+    A[0, -quality.center.size :] -= quality.center
+    std = std.copy()
+    if covariance is not None:
+        covariance = A @ covariance @ A.T
+        std[0] = np.sqrt(max(covariance[0, 0], 0.0))
+    elif np.isinf(std[A[0] != 0]).any():
+        std[0] = np.inf
+    else:
+        std[0] = np.abs(A[0]) @ std  # at most
+    return replace(quality, theta=A @ theta, center=None), std, covariance
+
+
+def log_linear(survey: Survey, settings: Settings, features: tuple[str, ...]) -> LogLinear:
+    """A weight of 0 for each feature and, where none is spanned and the size is to be learned, for a constant."""
+    if not settings.constant and survey.encoding is not None and survey.encoding.constant:
+        raise ValueError(
+            "constant=False asks for a model without a constant, and these item sets have a column of ones, which "
+            "ItemSet.from_long added. Leave it out there: ItemSet.from_long(..., constant=False)."
+        )
+    if not settings.constant or settings.given_size or not needs_constant(survey):
+        return LogLinear(np.zeros(survey.n_features), features)
+    name = next(name for name in ("constant", "added constant", *default_names(1)) if name not in features)
+    return LogLinear(np.zeros(survey.n_features + 1), (name, *features), constant=True)
+
+
+def direction_of_constant(survey: Survey, quality: Quality) -> FloatArray:
+    """c for which parameters + c add 1 to every 2 log q_i; 0 where there is none."""
+    c = np.zeros(quality.parameters.size)
+    if not isinstance(quality, LogLinear):
+        return c
+    if quality.constant or quality.center is not None:
+        c[0] = 1.0
+        return c
+    return constant_of(survey.products)
 
 
 def problem_of(survey: Survey, names: Sequence[str], precision: FloatArray, settings: Settings) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class ConditionalPredictor:
         self.log_likelihood_, self.gradient_norm_ = fitted.log_likelihood, fitted.gradient_norm
         self.n_iter_, self.converged_, self.starts_ = fitted.n_iter, fitted.converged, fitted.starts
         self.feature_names_in_ = np.array(fitted.names, dtype=object)
-        self.n_features_in_ = len(fitted.names)
+        self.n_features_in_ = fitted.quality.n_features
         self.encoding_, self.covariance_ = fitted.encoding, fitted.covariance
         return self
 
@@ -67,7 +67,9 @@ class ConditionalPredictor:
 
     @theta_.setter
     def theta_(self, theta: FloatArray) -> None:
-        self.quality_ = LogLinear(np.asarray(theta, float), getattr(getattr(self, "quality_", None), "names", ()))
+        before = getattr(self, "quality_", None)
+        known = before if isinstance(before, LogLinear) else LogLinear(np.empty(0))
+        self.quality_ = known.with_parameters(np.asarray(theta, float))
 
     @property
     def rho_(self) -> float:
@@ -260,5 +262,6 @@ class ConditionalPredictor:
 
     def _check(self, x: Any, name: str = "x") -> ItemSet:
         self._check_fitted()
-        known = tuple(self.feature_names_in_)
-        return check_item_set(x, self.quality_.n_features, None if known == default_names(len(known)) else known, name)
+        m = self.quality_.n_features
+        known = tuple(self.feature_names_in_[-m:])  # a constant that the model added comes before them
+        return check_item_set(x, m, None if known == default_names(m) else known, name)

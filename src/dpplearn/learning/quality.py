@@ -6,7 +6,7 @@ back to its own parameters. Nothing above it may assume that these are weights o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -53,6 +53,9 @@ class Quality(Protocol):
 class LogLinear:
     """log q_i = theta . f_i / 2, equation (16): the log-likelihood is concave in theta (Proposition 1).
 
+    With `constant`, the first weight is that of a constant 1, which the item sets have no column for. With a `center`,
+    features are taken less it: a fit works so where it has a constant.
+
     Examples
     --------
     >>> items = ItemSet([[1.0, 0.5], [1.0, 2.0]], S=[[1.0, 0.0], [0.0, 1.0]])
@@ -67,6 +70,8 @@ class LogLinear:
 
     theta: FloatArray
     names: tuple[str, ...] = ()
+    constant: bool = False
+    center: FloatArray | None = None
 
     @property
     def parameters(self) -> FloatArray:
@@ -74,28 +79,34 @@ class LogLinear:
 
     @property
     def n_features(self) -> int:
-        return self.theta.size
+        return self.theta.size - self.constant
 
     def with_parameters(self, vector: FloatArray) -> Self:
-        return type(self)(vector, self.names)
+        return replace(self, theta=vector)
 
     def eta(self, items: ItemSet) -> FloatArray:
-        return np.asarray(items.features @ self.theta)
+        F = self._features(items)
+        return np.asarray(self.theta[0] + F @ self.theta[1:] if self.constant else F @ self.theta)
+
+    def _features(self, items: ItemSet) -> FloatArray:
+        return items.features if self.center is None else items.features - self.center
 
     def log_q(self, items: ItemSet) -> FloatArray:
         return self.eta(items) / 2
 
     def contributions(self, items: ItemSet) -> FloatArray:
-        return items.features * self.theta
+        return self.jacobian(items) * self.theta
 
     def jacobian(self, items: ItemSet) -> FloatArray:
-        return items.features
+        F = self._features(items)
+        return np.column_stack([np.ones(items.n), F]) if self.constant else F
 
     def pull_back(self, items: ItemSet, d_eta: FloatArray) -> FloatArray:
-        return d_eta @ items.features
+        slopes = d_eta @ self._features(items)
+        return np.concatenate([[d_eta.sum()], slopes]) if self.constant else slopes
 
     def state(self) -> dict[str, Any]:
-        return {"kind": self.kind, "theta": self.theta}
+        return {"kind": self.kind, "theta": self.theta, **({"constant": True} if self.constant else {})}
 
 
 def check_quality(quality: Any) -> str:

@@ -60,7 +60,7 @@ class Relative:
         self.linear = isinstance(quality, LogLinear)
         terms = quality.contributions(items)
         terms = terms - terms.mean(axis=0)
-        self.values = items.features if self.linear else np.column_stack([np.ones(items.n), items.columns])
+        self.values = quality.jacobian(items) if self.linear else np.column_stack([np.ones(items.n), items.columns])
         self.means = self.values.mean(axis=0)
         self.amounts: dict[Any, FloatArray] = {group: terms[:, own].sum(axis=1) for group, own in groups.items()}
 

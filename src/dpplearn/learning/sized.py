@@ -24,10 +24,11 @@ from scipy.special import expit
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import Factor, reduced_rows, reduced_similarity, spectrum_wide, tilt_to_size
 from dpplearn._loops.packed import pack
-from dpplearn._precision import LOST
+from dpplearn._precision import EPS, LOST
 from dpplearn.learning.normalizer import Normalizer, Operand, symmetric
 from dpplearn.learning.similarity.record import Derivative, Direction
 
+NO_DIGITS = 1e-7  # relative error of the k-th eigenvalue, and of what follows from it, beyond which nothing is said
 QUIET = 1e-14  # of the largest: what a node of the sum adds that nobody sees
 
 
@@ -40,16 +41,24 @@ def normalize_sized(eta: FloatArray, S: Operand, k: int, J: FloatArray | None, w
     found = eigenpairs(eta, S, k)
     if found is None:
         return None
-    lam, V, r, log_scale = found
+    lam, V, r, log_scale, error = found
     spectrum = Sized.of(lam, V, k)
     marginals = np.clip(np.einsum("ia,ia,a->i", V, V, spectrum.lam * spectrum.without), 0.0, 1.0)
     covariance = None if J is None else spectrum.covariance(marginals, J)
     G = Spectral(spectrum, r, k, S.own) if with_G else None
-    return Normalizer(spectrum.log_e + log_scale, marginals, covariance, G)
+    return Normalizer(spectrum.log_e + log_scale, marginals, covariance, G, error)
 
 
-def eigenpairs(eta: FloatArray, S: Operand, k: int) -> tuple[FloatArray, FloatArray, FloatArray, float] | None:
-    """Eigenpairs of diag(r) S diag(r), r = q e^(-shift / 2) at most 1, and what log e_k of L has besides that of them.
+class LostDigitsError(ValueError):
+    """The likelihood given the size has no digits: rounding of S is as large as what tells sets of k items apart."""
+
+
+Found = tuple[FloatArray, FloatArray, FloatArray, float, float]
+
+
+def eigenpairs(eta: FloatArray, S: Operand, k: int) -> Found | None:
+    """Eigenpairs of diag(r) S diag(r), r = q e^(-shift / 2) at most 1, what log e_k of L has besides that of them, and
+    the relative error that is to be expected of what the k-th adds to a derivative in S.
 
     None with k above the rank. Where the k-th eigenvalue is lost in the rounding of the largest, they are odds of the
     probabilities p of a multiple cL, which know nothing beyond 1 / EPS: then e_k(L) = P(|J| = k) det(I + cL) / c^k,
@@ -61,23 +70,34 @@ def eigenpairs(eta: FloatArray, S: Operand, k: int) -> tuple[FloatArray, FloatAr
     lam, V = linalg.eigh(r[:, None] * M * r, driver="evd", check_finite=False)
     lam = np.maximum(lam, 0.0)
     if k <= lam.size and lam[-k] > LOST * lam[-1]:
-        return lam, V, r, k * shift
-    factor = factor_of(M, S, eta)
-    if k > factor.pivots.size:
+        return lam, V, r, k * shift, EPS * lam[-1] / lam[-k]
+    factor, by_rows = factor_of(M, S, eta)
+    if k > factor.pivots.size and S.own == 0:
         return None
+    # a pivot knows its share of an item of length 1 to EPS: of the rows themselves, or of their squares
+    left = factor.T[factor.pivots].diagonal()[:k].min() if k <= factor.pivots.size else EPS
+    error = float(EPS / (left if by_rows else left**2))
+    if error > NO_DIGITS:
+        cure = "a larger nugget, such as nugget=1e-4" if S.own > 0 else "nugget=1e-4, say, or pass phi in place of S"
+        raise LostDigitsError(
+            f"The likelihood given the size cannot be computed for sets of {k} items: by their similarities, what one "
+            f"of them has of its own beside the others is {left**2:.0e}, which is lost in rounding. Fit with {cure}."
+        )
     T = Factor(r[:, None] * factor.T, factor.pivots)
+    sizes = T.T[T.pivots].diagonal() ** 2  # about the eigenvalues; eigenvectors are known to EPS of the first
+    error = max(error, float(EPS * sizes[0] / max(sizes[k - 1], np.finfo(np.float64).tiny)))
     log_c = tilt_to_size(T, k)
     p, V, log_det = spectrum_wide(T.scaled(log_c))
     odds = p / np.maximum(1 - p, 1e-17)
-    return odds * np.exp(-log_c), V, r, k * shift + log_det - float(np.log1p(odds).sum())
+    return odds * np.exp(-log_c), V, r, k * shift + log_det - float(np.log1p(odds).sum()), error
 
 
-def factor_of(M: FloatArray, S: Operand, eta: FloatArray) -> Factor:
-    """S = U U^T with exact zeros where an item is a combination of better ones."""
+def factor_of(M: FloatArray, S: Operand, eta: FloatArray) -> tuple[Factor, bool]:
+    """S = U U^T with exact zeros where an item is a combination of better ones, and whether it is made of rows."""
     rank = S.similarity.rank(S.items)
     if S.own == 0 and rank is not None and rank <= 4 * S.items.n:
-        return reduced_rows(S.rows(), eta / 2)
-    return reduced_similarity(M, eta / 2)
+        return reduced_rows(S.rows(), eta / 2), True
+    return reduced_similarity(M, eta / 2), False
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,43 +91,45 @@ def lbfgs(
 ) -> Optimum:
     """scipy's L-BFGS-B from gradients alone; one Hessian at the end, for the standard errors.
 
-    It works on x = theta * scale, so that units of the features do not matter; where a search along a line
-    fails, it starts anew from there as long as that makes the gradient smaller.
+    It works on x = theta * unit, with units from the Hessian's diagonal at the start, so that those of the features do
+    not matter; where a search along a line fails, it starts anew as long as that makes the gradient smaller.
     """
     scale = positive(scale, theta.size)
+    terms = objective(theta, 2)
+    assert terms.hessian is not None
+    unit = positive(np.sqrt(np.maximum(-terms.hessian.diagonal(), 0.0)), theta.size)
     latest: dict[bytes, Terms] = {}
     done, fallback = n_iter, 0.0
 
     def loss(x: FloatArray) -> tuple[float, FloatArray]:
         nonlocal fallback
-        terms = objective(x / scale, 1)
+        terms = objective(x / unit, 1)
         if not np.isfinite(terms.value):  # beyond every float: a finite slope back towards 0 turns the search
             return fallback + 1e3 * (1 + float(x @ x)), 2e3 * x
         fallback = max(fallback, -terms.value)
         latest.clear()
         latest[x.tobytes()] = terms
-        return -terms.value, -terms.gradient / scale
+        return -terms.value, -terms.gradient / unit
 
     def callback(x: FloatArray) -> None:
         nonlocal done
         done += 1
-        report(done, x / scale, latest.get(x.tobytes()) or objective(x / scale, 1))
+        report(done, x / unit, latest.get(x.tobytes()) or objective(x / unit, 1))
 
-    terms = objective(theta, 2)
     size = largest(terms.gradient)
     while size > tol and done < max_iter:
         options = {
             "maxiter": max_iter - done,
             "maxfun": 20 * max_iter + 20,
-            "gtol": tol / max(float(scale.max()), 1.0),
+            "gtol": tol / max(float(unit.max()), 1.0),
             "ftol": 0.0,
             "maxcor": 20,
         }
-        x = optimize.minimize(loss, theta * scale, jac=True, method="L-BFGS-B", callback=callback, options=options).x
-        trial = objective(x / scale, 2)
+        x = optimize.minimize(loss, theta * unit, jac=True, method="L-BFGS-B", callback=callback, options=options).x
+        trial = objective(x / unit, 2)
         before = size
         if largest(trial.gradient) < size:
-            theta, terms, size = x / scale, trial, largest(trial.gradient)
+            theta, terms, size = x / unit, trial, largest(trial.gradient)
         if size > 0.5 * before:
             break
     step = newton_step(terms)
@@ -136,7 +138,8 @@ def lbfgs(
 
 
 def positive(scale: FloatArray | None, m: int) -> FloatArray:
-    return np.ones(m) if scale is None else np.where(scale > 0, scale, 1.0)
+    """The scales, and 1 for those whose squares are no floats."""
+    return np.ones(m) if scale is None else np.where(scale > 1e-150, scale, 1.0)
 
 
 def settled(terms: Terms, step: FloatArray, scale: FloatArray) -> bool:

@@ -81,9 +81,10 @@ def weight_table(title: str, names: Iterable[str], weights: Iterable[float], std
 def conditional_summary(model: Any) -> Summary:
     """Of a ConditionalDPP: its quality, and its similarity."""
     prior = getattr(model, "prior_variance_", getattr(model, "prior_variance", None))
+    independent = model.encoding_ is not None and model.encoding_.independent
     facts = {
         "quality": model.quality_.kind,
-        "similarity": model.similarity_.kind,
+        "similarity": "none, items are independent of each other" if independent else model.similarity_.kind,
         "prior variance": "none" if prior is None else f"{prior:g}" if np.ndim(prior) == 0 else "one for each weight",
         "log-likelihood": f"{model.log_likelihood_:.6g}" if np.isfinite(model.log_likelihood_) else "not known",
         "iterations": f"{model.n_iter_}{'' if model.converged_ else ', and not converged'}",
@@ -91,7 +92,8 @@ def conditional_summary(model: Any) -> Summary:
     }
     if model.quality_.kind == Boosted.kind:
         facts["iterations"] = f"{model.quality_.n_trees} trees"
-    return Summary(type(model).__name__, facts, (quality_table(model), similarity_table(model.similarity_)))
+    alike = () if independent else (similarity_table(model.similarity_),)
+    return Summary(type(model).__name__, facts, (quality_table(model), *alike))
 
 
 def quality_table(model: Any) -> Table:

@@ -9,11 +9,14 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, check_choice, count_of
+from dpplearn._checks import Features, FloatArray, IntArray, check_choice, count_of, row_lengths
+from dpplearn._linalg import to_dense
 from dpplearn.learning.columns import MOST_LEVELS, Column, Levels, is_missing, label
-from dpplearn.learning.encoding import Encoding
+from dpplearn.learning.encoding import Encoding, coordinates
 
 T = TypeVar("T")
+LOOKED_AT = 1000  # items of an instance whose similarities are looked at
+OPPOSITE, ALL_ALIKE = -0.5, 0.98  # the square of a similarity: a quarter of what two equal items have; nearly all of it
 Drop = Literal["most frequent"] | None
 Names = Sequence[str] | Mapping[str, Sequence[str]]
 
@@ -24,7 +27,7 @@ class Wanted(NamedTuple):
     features: Sequence[str] | None
     phi: Names | None
     drop: Drop = "most frequent"
-    constant: bool | None = None
+    constant: bool = True
 
 
 def read_long(
@@ -48,6 +51,8 @@ def read_long(
     encoding = wanted if isinstance(wanted, Encoding) else learn_encoding(table, wanted, n)
     raw = raw_columns(table, encoding.features, n, new)
     directions = encoding.directions({part: raw_columns(table, cols, n, False) for part, cols in encoding.phi.items()})
+    if not new:
+        warn_about_cosines(encoding, directions, rows_of)
     F = encoding.quality(raw)
     costs = None if cost is None else column(table, cost, n)
     picked = np.zeros(n, np.bool_) if chosen is None else check_flags(column(table, chosen, n), chosen)
@@ -55,7 +60,7 @@ def read_long(
     for name, rows in zip(labels, rows_of, strict=True):
         parts = {part: phi[rows] for part, phi in directions.items()}
         try:
-            phi = parts[""] if set(parts) == {""} else parts
+            phi = parts[""] if set(parts) == {""} else parts or None
             c = None if costs is None else costs[rows]
             made.append(make(F[rows], phi=phi, cost=c, names=encoding.names, encoding=encoding, raw=raw[rows]))
         except (TypeError, ValueError) as error:
@@ -64,6 +69,40 @@ def read_long(
                 error.add_note(f"In group {name!r} of the table, whose rows are {few}.")
             raise
     return made, [np.flatnonzero(picked[rows]) for rows in rows_of]
+
+
+def warn_about_cosines(encoding: Encoding, directions: Mapping[str, Features], rows_of: Sequence[IntArray]) -> None:
+    """Say where several numbers, read as coordinates of a direction, are more likely measurements."""
+    for part, columns in encoding.phi.items():
+        if not coordinates(columns):
+            continue
+        names = [one.name for one in columns]
+        few = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        lowest, highest = 1.0, -1.0
+        for rows in rows_of:
+            phi = to_dense(directions[part][rows[:LOOKED_AT]])
+            lengths = row_lengths(phi)
+            if rows.size > 1 and lengths.min() > 0:
+                cosines = (phi @ phi.T) / lengths[:, None] / lengths
+                lowest = min(lowest, float(cosines.min()))
+                np.fill_diagonal(cosines, -1.0)
+                highest = max(highest, float(cosines.max()))
+        cure = (
+            "If they are measurements, and not the coordinates of an embedding, make each a part of its own, which "
+            f"counts by distance: phi={{{names[0]!r}: [{names[0]!r}], {names[1]!r}: [{names[1]!r}]}}."
+        )
+        if lowest < OPPOSITE:
+            warnings.warn(
+                f"By the numbers {few} in phi, some items have the similarity {lowest:.2f}. Items in opposite "
+                "directions repel each other as if they were alike, because only the square of a similarity counts. "
+                f"{cure}",
+                stacklevel=4,
+            )
+        elif lowest > ALL_ALIKE and highest > -1.0:
+            warnings.warn(
+                f"By the numbers {few} in phi, all items are alike: no similarity is below {lowest:.3f}. {cure}",
+                stacklevel=4,
+            )
 
 
 def names_of(wanted: Wanted | Encoding) -> list[str]:
@@ -80,15 +119,34 @@ def learn_encoding(table: Any, wanted: Wanted, n: int) -> Encoding:
     features = [learn_column(table, name, n, MOST_LEVELS) for name in check_names_of(wanted.features, "features")]
     if wanted.drop is None:
         features = [replace(one, base=-1) for one in features]
-    phi = wanted.phi if isinstance(wanted.phi, Mapping) else {"": wanted.phi}
-    if not phi:
+    phi = wanted.phi if isinstance(wanted.phi, Mapping) else {} if wanted.phi is None else {"": wanted.phi}
+    if not phi and wanted.phi is not None:
         raise TypeError("phi must be a list of column names, or such lists by name, found an empty mapping.")
     parts = {
         part: [learn_column(table, name, n) for name in check_names_of(given, "phi")] for part, given in phi.items()
     }
+    for name in {one.name: None for part in parts.values() for one in part if single(table, one)}:
+        warnings.warn(
+            f"Column {name!r} has the same value in every row, so that it makes all items alike. Leave it out of phi.",
+            stacklevel=4,
+        )
+    for one in features:
+        if len(one.levels) == 1 and not one.unknown:
+            warnings.warn(
+                f"Column {one.name!r} has one category in every row, {one.levels[0]!r:.40}: it has no weight.",
+                stacklevel=4,
+            )
     ones = any(one.kind == "number" and (column(table, one.name) == 1).all() for one in features)
-    constant = any(one.levels for one in features) and not ones if wanted.constant is None else bool(wanted.constant)
+    constant = bool(wanted.constant) and not ones
+    if not constant and not any(one.quality_names for one in features):
+        raise ValueError("No column of features has two values, and constant=False: nothing is left to learn from.")
     return Encoding(tuple(features), {part: tuple(columns) for part, columns in parts.items()}, constant)
+
+
+def single(table: Any, one: Column) -> bool:
+    """Whether a column has one value in every row."""
+    raw = one.raw(column(table, one.name))
+    return bool((raw == raw[0]).all())
 
 
 def learn_column(table: Any, name: str, n: int, most: int | None = None) -> Column:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_between, check_choice, check_int, check_rng
+from dpplearn._checks import MOST, FloatArray, IntArray, Seed, check_between, check_choice, check_int, check_rng
 from dpplearn.dpp import DPP
 from dpplearn.estimate import Estimate
-from dpplearn.mrf.chains import annealed, conditional_moments, gibbs, propose, weighted_moments
+from dpplearn.mrf.chains import annealed, conditional_moments, gibbs, propose
+from dpplearn.mrf.coverage import cover
 from dpplearn.mrf.diagnosis import Diagnosis, diagnose
 from dpplearn.mrf.enumeration import rows_to_subsets
 from dpplearn.mrf.messages import belief_propagation, mean_field, tree_reweighted
@@ -31,7 +32,8 @@ class Approximation:
     Attributes
     ----------
     log_normalizer : Estimate
-        log Z, with the `standard_error` of sampling; not a number for "gibbs", which does not estimate it.
+        log Z, with the `standard_error` of sampling: infinite where it is unknown, because the samples of "ais" or
+        "importance" do not see all of the field, and for "bp". Not a number for "gibbs", which does not estimate it.
     bound : "lower", "upper" or None
         Which side of log Z it is on; None where it may be on either.
     marginals, pair_probs : arrays of shapes (n,) and (n, n)
@@ -61,7 +63,7 @@ class Approximation:
 
         Chains start from q, where there is one, and are offered new samples of it; see `approximate` on "gibbs".
         """
-        size, generator = check_int(size, "size", low=1), check_rng(rng)
+        size, generator = check_int(size, "size", low=1, high=MOST["chains"]), check_rng(rng)
         Y = gibbs(self.mrf.w, self.mrf.W, size, check_int(sweeps, "sweeps", low=1), generator, self.q)
         return rows_to_subsets(Y[-size:])
 
@@ -69,7 +71,7 @@ class Approximation:
         """A set of high score: samples of the field, each improved until no flip and no swap of two items helps."""
         from dpplearn._loops.gibbs import climb
 
-        Y = self.sample(starts, rng, sweeps=20).to_sparse().toarray().astype(np.bool_)
+        Y = self.sample(check_int(starts, "starts", low=1), rng, sweeps=20).to_sparse().toarray().astype(np.bool_)
         return np.flatnonzero(Y[int(climb(self.mrf.w, self.mrf.W, Y).argmax())])
 
 
@@ -155,7 +157,7 @@ def approximate(
         pairs, sampled = q.pair_probs(), (weighed.log_weights, weighed.Y)
     elif family in BELIEFS:
         beliefs = BELIEFS[family](w, W)
-        log_z, pairs = Estimate(beliefs.log_z), beliefs.pairs
+        log_z, pairs = Estimate(beliefs.log_z, 0.0 if bound else np.inf), beliefs.pairs
         if family == "mean-field":
             q = DPP.from_marginal(np.diag(pairs.diagonal()))
             sampled = propose(w, W, q, LEAST, generator)
@@ -167,7 +169,10 @@ def approximate(
         else:
             q = search(Sine(mrf.n, SURE)).q if q is None else q
             sampled = propose(w, W, q, 10 * chains, generator)
-        log_z, pairs, _ = weighted_moments(*sampled)
+    covered = None if sampled is None else cover(w, W, *sampled, generator, q)
+    if covered is not None and bound is None:
+        log_z, pairs = covered.log_z, covered.pairs
     pairs = frozen(np.clip(pairs, 0.0, 1.0))
-    diagnosis = diagnose(mrf, pairs, float(log_z) if bound == "lower" else None, sampled, generator)
+    lower, samples = float(log_z) if bound == "lower" else None, 0 if sampled is None else len(sampled[1])
+    diagnosis = diagnose(mrf, pairs, lower, covered, samples)
     return Approximation(mrf, family, log_z, bound, frozen(pairs.diagonal().copy()), pairs, q, diagnosis)

@@ -47,8 +47,6 @@ def gibbs(w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random
     Without q, chains start from independent coins. With it they start from exact samples of q, and before every tenth
     of the sweeps each is offered a new one, accepted with probability min(1, ratio of exp(score) / q) (Metropolis).
     """
-    from dpplearn._loops.gibbs import anneal
-
     Y = rng.random((chains, w.size)) < 0.5 if q is None else propose(w, W, q, chains, rng)[1]
     kept = []
     for part in range(10):
@@ -56,11 +54,20 @@ def gibbs(w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random
             other, offered = propose(w, W, q, chains, rng)
             weights = scores(w, W, Y) - np.asarray(q.log_prob(rows_to_subsets(Y)))
             taken = np.log(rng.random(chains)) < other - weights
-            Y[taken] = offered[taken]
-        anneal(w, W, w, np.ones(max(sweeps // 10, 1) + 1), Y, states(chains, rng), np.zeros(chains))
+            Y = np.where(taken[:, None], offered, Y)
+        Y = swept(w, W, Y, max(sweeps // 10, 1), rng)
         if part >= 5:
-            kept.append(Y.copy())
+            kept.append(Y)
     return np.concatenate(kept)
+
+
+def swept(w: FloatArray, W: FloatArray, Y: Rows, sweeps: int, rng: np.random.Generator) -> Rows:
+    """Where Gibbs chains are so many sweeps after the rows of Y."""
+    from dpplearn._loops.gibbs import anneal
+
+    Y = Y.copy()
+    anneal(w, W, w, np.ones(sweeps + 1), Y, states(len(Y), rng), np.zeros(len(Y)))
+    return Y
 
 
 def propose(w: FloatArray, W: FloatArray, q: Any, size: int, rng: np.random.Generator) -> tuple[FloatArray, Rows]:

@@ -149,10 +149,10 @@ def skewed(squares: FloatArray) -> FloatArray:
     return A
 
 
-def inside(K: FloatArray) -> FloatArray:
+def inside(K: FloatArray, edge: float = EDGE) -> FloatArray:
     """K with the eigenvalues of its symmetric part kept off 0 and 1."""
     p, V = linalg.eigh((K + K.T) / 2)
-    return np.asarray((V * np.clip(p, EDGE, 1 - EDGE)) @ V.T + (K - K.T) / 2)
+    return np.asarray((V * np.clip(p, edge, 1 - edge)) @ V.T + (K - K.T) / 2)
 
 
 def likelihood_kernel(K: FloatArray) -> FloatArray:

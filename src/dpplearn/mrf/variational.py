@@ -15,7 +15,7 @@ from dpplearn.mrf.enumeration import Rows
 from dpplearn.mrf.fit import minimize
 from dpplearn.mrf.messages import mean_field
 from dpplearn.mrf.parameters import LARGEST, Factors, Sine
-from dpplearn.mrf.starts import field_starts, loosely
+from dpplearn.mrf.starts import field_starts, inside, loosely
 from dpplearn.mrf.surrogate import Surrogate, expected_score
 from dpplearn.nonsymmetric import NonsymmetricDPP
 
@@ -23,6 +23,7 @@ Process = Determinantal | NonsymmetricDPP
 
 SURE = 2e-6  # eigenvalues of K stay this far from 0 and 1: L has no eigenvalue above 1e6, and keeps its digits
 DRAWS = 400  # samples of a correction
+SEEN = 0.02  # corrections start with the eigenvalues of K this far from 0 and 1: DRAWS samples see both choices
 HARD = 8.0  # stronger repulsions are reached in steps, from the best q of weaker ones
 SMALL = 0.1  # deviation of log q - c up to which nothing is left to correct
 PILOT, LEAST, MOST = 1000, 5000, 200_000  # samples that are not counted in the bound; fewest and most that are
@@ -75,6 +76,10 @@ def best_process(
     Blocks are chosen for the start's dependences, and once more for those found. A correction draws from q, estimates
     the gradient of -E_q[log q - c] (see `surrogate`), averages it with those before, and maximizes the surrogate plus
     that linear term, near where it was. Kept if the bound, on samples of its own, is the higher one.
+
+    The blocks can drive an eigenvalue of K to 0 or 1 where the bound does not: of 15 items that exclude one another, no
+    block sees that one must be in Y, and so the empty set is lost. Samples of such a q never show what is lost, so
+    corrections start from eigenvalues that are SEEN.
     """
 
     def climbed(W: FloatArray, K: FloatArray) -> tuple[float, Variational]:
@@ -95,9 +100,9 @@ def best_process(
         return best.climb(2000)
     for _ in range(2):
         best = replace(best, surrogate=Surrogate.of(w, W, dependence(best.K), neighbours)).climb(150)
-    if corrections == 0 or Weighed.of(best, DRAWS, rng).left().std() < SMALL:
+    other, tilt = replace(best, x=kernels.start(inside(best.K, SEEN))), np.zeros_like(best.x)
+    if corrections == 0 or max(Weighed.of(v, DRAWS, rng).left().std() for v in (best, other)) < SMALL:
         return best
-    other, tilt = best, np.zeros_like(best.x)
     for t in range(corrections):
         point, (Y, log_q) = kernels.at(other.x), draw(other.q, DRAWS, rng)
         G = -score_covariance(point.K, Y, log_q - best.surrogate.log_surrogate(point.K, Y.astype(np.float64)))
@@ -145,11 +150,18 @@ class Weighed:
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def slopes(self) -> FloatArray:
-        """Of the values on what is known; those of q itself are 1 and -1, and rare sets count as much as a slope."""
+        """Of the values on what is known: near 1 and -1, those of q itself, because rare sets count as much as a slope.
+
+        Samples that are all the same set leave them there, so that sets not seen enter by the known means.
+        """
         from scipy import optimize
 
-        known, values = self.known - self.known.mean(axis=0), self.values - self.values.mean()
-        return np.asarray(optimize.lsq_linear(known, values, bounds=(-2.0, 2.0)).x)
+        known, values, near = (
+            self.known - self.known.mean(axis=0),
+            self.values - self.values.mean(),
+            np.array([1.0, -1.0]),
+        )
+        return np.asarray(near + optimize.lsq_linear(known, values - known @ near, bounds=(-2.0 - near, 2.0 - near)).x)
 
     def left(self, slopes: FloatArray | None = None) -> FloatArray:
         """The values without what is known: the same mean, a smaller spread."""
@@ -169,7 +181,8 @@ def lower_bound(found: Variational, error: float, rng: np.random.Generator) -> t
     wanted = (1.1 * pilot.left(slopes).std() / error) ** 2
     weighed = Weighed.of(found, int(min(max(wanted, LEAST), MOST)), rng)
     left = weighed.left(slopes)
-    return Estimate(float(left.mean()), float(left.std(ddof=1) / np.sqrt(left.size))), weighed
+    # what has less than a chance of one in N is in none of N samples: it may add some 1 / N of a nat
+    return Estimate(float(left.mean()), float(np.hypot(left.std(ddof=1) / np.sqrt(left.size), 1 / left.size))), weighed
 
 
 def dependence(K: FloatArray) -> FloatArray:

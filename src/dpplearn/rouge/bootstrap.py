@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpplearn._checks import FloatArray
+from dpplearn._checks import FloatArray, check_int
 from dpplearn.rouge.combine import plain_sum, round5
 
 MULTIPLIER, INCREMENT, MODULUS = 0x5DEECE66D, 0xB, 1 << 48  # of drand48
@@ -26,8 +26,7 @@ def check_resampling(confidence: float, resamples: int = 1000, least: int = 1) -
             f"confidence must lie between 1 and 100 (percent), but is {confidence}. "
             "It is given in percent: 95 for bounds of 95 %, not 0.95."
         )
-    if resamples < least:
-        raise ValueError(f"resamples must be at least {least}, but is {resamples}. 1000 is usual.")
+    check_int(resamples, "resamples", low=least)
 
 
 def resampled_means(values: FloatArray, resamples: int) -> FloatArray:

@@ -77,8 +77,8 @@ def paired_bootstrap(
     >>> round(paired_bootstrap(first, second).difference, 5)
     0.41667
     """
-    ours, theirs = first.by_topic(metric, measure), second.by_topic(metric, measure)
     check_resampling(confidence, resamples)
+    ours, theirs = first.by_topic(metric, measure), second.by_topic(metric, measure)
     if not shared and ours.keys() != theirs.keys():
         lacking = {"first": theirs.keys() - ours.keys(), "second": ours.keys() - theirs.keys()}
         said = "; ".join(f"the {which} lacks {', '.join(sorted(lack))}" for which, lack in lacking.items() if lack)

@@ -12,12 +12,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.random import Generator
 
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import FloatArray, IntArray, shown
 from dpplearn._loops.records import Chain
 from dpplearn._precision import NOTHING
 from dpplearn.sampling import end_to_end
 
 Entry = Callable[[int, int], float]
+MOST_MOVES = 10**11  # a day, or a week
 CHUNK = 4096  # moves whose random numbers are drawn together
 
 
@@ -150,6 +151,11 @@ def sample_mcmc(
     """
     usual = max(moves.n, 100)
     burn_in, thin = 20 * usual if burn_in is None else burn_in, usual if thin is None else thin
+    if burn_in + size * thin > MOST_MOVES:
+        raise ValueError(
+            f"size * thin + burn_in must be at most {MOST_MOVES} moves, found {shown(burn_in + size * thin)}. "
+            "Draw fewer states, or fewer moves apart."
+        )
     moves.start_greedy(k)
     draws = []
     for s in range(size):

@@ -48,8 +48,12 @@ def eliminate(Q: FloatArray, W: FloatArray, u: FloatArray) -> IntArray:
     return np.flatnonzero(chosen)
 
 
-def make_jumps(Q: FloatArray, T: FloatArray) -> Jumps:
-    """What the loops of `_loops/jumps.py` read, for L = Q T Q^T: once, in O(n d^2) and d^3 for each place kept."""
+def make_jumps(Q: FloatArray, T: FloatArray, sure: FloatArray) -> Jumps:
+    """What the loops of `_loops/jumps.py` read, for L = Q T Q^T: once, in O(n d^2) and d^3 for each place kept.
+
+    `sure` has the rows, like those of Q, of items that every sample has, beside the n.
+    """
+    Q, sure = np.ascontiguousarray(Q), np.ascontiguousarray(sure)
     n, d = Q.shape
     count = max(min(-(-n // SHORT), ROOM // d**2), 1)
     starts = np.linspace(0, n, count + 1).astype(np.int64)
@@ -65,7 +69,7 @@ def make_jumps(Q: FloatArray, T: FloatArray) -> Jumps:
         W[i] = linalg.lu_solve(factors, T.T, trans=1, check_finite=False).T  # T (I + G T)^-1
         log_rest[i] = max(float(np.log(np.abs(factors[0].diagonal())).sum()), log_rest[i + 1])
         left[starts[i] : starts[i + 1]] = S @ W[i]
-    return Jumps(view(Q), left, W, log_rest, starts)
+    return Jumps(view(Q), left, W, log_rest, starts, view(sure))
 
 
 def sample_jumps(tables: Jumps, size: int, rng: np.random.Generator, *, n_jobs: int = 1) -> tuple[IntArray, IntArray]:

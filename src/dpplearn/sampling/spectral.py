@@ -13,6 +13,8 @@ from dpplearn._run.stop import check_stop
 from dpplearn._run.threads import map_threads
 from dpplearn.sampling import end_to_end
 
+MOST_ITEMS = 2 * 10**9  # item numbers of all samples together: 16 GB
+
 
 def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArray | None = None) -> Tables:
     """Sort, accumulate and tabulate a spectrum for sampling.
@@ -104,6 +106,11 @@ def sample_spectral(
     """Draw `size` exact samples; returns indptr and indices."""
     from dpplearn._loops.spectral import draw_block
 
+    if size * expected_size > MOST_ITEMS:
+        raise ValueError(
+            f"size must be at most {int(MOST_ITEMS / expected_size)} for sets of {expected_size:.3g} items on average "
+            f"({MOST_ITEMS} item numbers in all), found {size}. Draw them in several calls."
+        )
     if tables.accept.size == 0:
         return sample_few(tables, size, rng)
     starts = block_starts(size, expected_size)

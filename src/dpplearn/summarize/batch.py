@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,6 +13,7 @@ from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 from dpplearn._io.atomic import replace_file
+from dpplearn._io.sealed import read_sealed, write_sealed
 from dpplearn._io.workfolder import WorkFolder
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers
@@ -21,8 +21,6 @@ from dpplearn.summarize.corpora.passing import Pass
 from dpplearn.summarize.corpora.pieces import Piece
 from dpplearn.summarize.corpora.reading import Census, Corpus
 from dpplearn.summarize.summarizer import Summarizer
-
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 class Request(NamedTuple):
@@ -80,9 +78,8 @@ def summarize_corpus(
         )
         with replace_file(out, "w") as file:
             for path in files:
-                with path.open(encoding="utf-8") as made:
-                    for one in made:
-                        file.write(as_line(finished(json.loads(one), census, failed)))
+                for one in read_sealed(path).splitlines():
+                    file.write(as_line(finished(json.loads(one), census, failed)))
             for said in notes.bad:  # by a reader without pieces
                 file.write(as_line({"id": said.id, "error": said}))
                 failed.append((said.id or "", said))
@@ -107,14 +104,11 @@ def finished(record: dict[str, Any], census: Census, failed: list[tuple[str, str
 
 
 def as_line(record: dict[str, Any]) -> str:
-    """The record as JSON; halves of surrogate pairs, which no file can hold, as escapes."""
-    text = json.dumps(record, ensure_ascii=False)
-    return f"{text if text.isascii() or not _HALF.search(text) else json.dumps(record)}\n"
+    return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def count_lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(1 for _ in file)
+    return read_sealed(path).count(b"\n")
 
 
 @lru_cache(maxsize=1)
@@ -127,11 +121,9 @@ def summarize_piece(asked: Request) -> int:
     """The lines of a piece; how many there are."""
     changed = 0 if asked.model is None else asked.model.stat().st_mtime_ns
     summarizer = summarizer_of(asked.model, changed, asked.encoder)
-    with replace_file(asked.out, "w") as file:
-        n = 0
-        for n, record in enumerate(records_of(asked, summarizer), 1):  # noqa: B007  # counted
-            file.write(json.dumps(record) + "\n")
-    return n
+    lines = [json.dumps(record) + "\n" for record in records_of(asked, summarizer)]
+    write_sealed(asked.out, "".join(lines).encode())
+    return len(lines)
 
 
 def records_of(asked: Request, summarizer: Summarizer) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.distributions import Distribution, constraints
 
+from dpplearn._checks import check_int
 from dpplearn.torch.likelihood import log_prob, marginals
 from dpplearn.torch.sampling import sample
 
@@ -89,5 +90,5 @@ class DPPDistribution(Distribution):
         if self.L.shape[-1] <= ENUMERABLE:
             log_p = log_prob(self.L, self.enumerate_support(), symmetric=self.symmetric)
             return -torch.where(torch.isfinite(log_p), log_p.exp() * log_p, 0.0).sum(0)
-        draws = self.sample((n_samples,), generator)
+        draws = self.sample((check_int(n_samples, "n_samples", low=1),), generator)
         return -log_prob(self.L, draws, symmetric=self.symmetric).mean(0)

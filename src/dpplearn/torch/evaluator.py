@@ -185,8 +185,13 @@ def evaluate_batch(
     quality, similarity, order, with_similarity = request[:4]
     examples, data = bucket.examples[low:high], bucket.tensors(low, high, device)
     linear = isinstance(quality, LogLinear)
+    F = data.F
+    if isinstance(quality, LogLinear) and quality.center is not None:
+        F = torch.where(data.there.unsqueeze(-1), F - torch.tensor(quality.center, device=device), 0.0)
+    if isinstance(quality, LogLinear) and quality.constant:
+        F = torch.cat([data.there.unsqueeze(-1).to(F.dtype), F], -1)
     if linear:
-        eta = data.F @ torch.tensor(quality.parameters, device=device)
+        eta = F @ torch.tensor(quality.parameters, device=device)
     else:
         eta = padded([quality.eta(e.items) for e in examples], bucket.n, device)
     fine = (torch.isfinite(eta) & (eta <= MAX_ETA) | ~data.there).all(-1)
@@ -202,13 +207,13 @@ def evaluate_batch(
     value = torch.where(good, weight * values, 0.0).sum()
     d_eta = data.target.double() - k
     if linear:
-        gradient = (weight.unsqueeze(-1) * d_eta).flatten() @ data.F.flatten(0, 1)
+        gradient = (weight.unsqueeze(-1) * d_eta).flatten() @ F.flatten(0, 1)
     else:
         slopes_eta = (weight.unsqueeze(-1) * d_eta).cpu().numpy()
         gradient = sum_of(quality.pull_back(e.items, x[: e.items.n]) for e, x in zip(examples, slopes_eta, strict=True))
     hessian = None
     if order == 2 and z.X is not None:
-        J = data.F if linear else padded([quality.jacobian(e.items) for e in examples], bucket.n, device)
+        J = F if linear else padded([quality.jacobian(e.items) for e in examples], bucket.n, device)
         hessian = -covariance(J, z.k, z.h, z.X, s, weight)
     slopes = None
     if with_similarity and z.X is not None:

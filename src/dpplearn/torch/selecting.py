@@ -245,10 +245,24 @@ def read_rows(rows: Tensor, name: str) -> tuple[Tensor, Tensor]:
         )
     kind = torch.float32 if rows.dtype in HALF else torch.float64
     lengths = torch.cat([torch.linalg.vector_norm(part, dim=1, dtype=kind) for part in rows.split(2**20)]).double()
+    if not bool(((lengths >= 1e-20) & (lengths <= 1e20)).all()):
+        rows = balanced(rows, lengths)
+        lengths = torch.linalg.vector_norm(rows, dim=1, dtype=kind).double()
     bad = host(torch.nonzero(~torch.isfinite(lengths)).flatten())
     if bad.size:
         raise ValueError(f"{name} must be finite, but rows {some(bad)} are not.")
     return rows, lengths
+
+
+def balanced(rows: Tensor, lengths: Tensor) -> Tensor:
+    """`dpplearn._checks.balanced` for tensors: rows beyond 1e-20 to 1e20 times a power of 2, in the same directions."""
+    odd = torch.nonzero(~((lengths >= 1e-20) & (lengths <= 1e20))).flatten()
+    top = rows[odd].double().abs().amax(1)
+    odd, top = odd[(top > 0.0) & torch.isfinite(top)], top[(top > 0.0) & torch.isfinite(top)]
+    exponents = -torch.frexp(top).exponent.unsqueeze(-1)
+    half = exponents // 2  # 2^1074 is no float
+    scaled = rows[odd].double() * torch.exp2(half.double()) * torch.exp2((exponents - half).double())
+    return rows.index_copy(0, odd, scaled.to(rows.dtype)) if odd.numel() else rows
 
 
 def read_tensor_model(model: Any, diversity: float, nugget: float) -> Candidates:

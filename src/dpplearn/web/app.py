@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse
@@ -45,6 +46,7 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        return_large_blocks()
         with blas_threads(0):  # one BLAS thread per worker, for as long as the server runs
             service.warm()
             yield
@@ -67,6 +69,16 @@ def create_app(settings: Settings = Settings()) -> FastAPI:  # noqa: B008  # fro
     app.include_router(reference(app))
     describe(app)
     return app
+
+
+def return_large_blocks(size: int = 4_000_000) -> None:
+    """Have the C library return freed blocks of this many bytes to the system at once.
+
+    glibc keeps them for later once it has freed one, up to 32 MB each: a few uploads at a time, and the process stays
+    hundreds of megabytes larger for as long as it lives.
+    """
+    with suppress(OSError, TypeError, AttributeError):  # Windows; a C library that does without
+        ctypes.CDLL(None).mallopt(-3, size)  # M_MMAP_THRESHOLD, which is then fixed
 
 
 def routes(service: Service) -> APIRouter:

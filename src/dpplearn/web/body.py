@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 from fastapi import Request
 
@@ -36,34 +37,36 @@ class Bodies:
         try:
             async with asyncio.timeout(max(deadline.left, 0.0)):
                 if announced.isascii() and announced.isdigit() and int(announced) > limit:
-                    raise await self.too_long(stream, name, limit)
+                    raise await refused(stream, limit, too_long(name, limit))
                 async for chunk in stream:
-                    if len(body) + len(chunk) > limit:
-                        self.pending -= len(body)
-                        body.clear()
-                        raise await self.too_long(stream, name, limit)
                     body += chunk
                     self.pending += len(chunk)
-                    if self.pending > self.room:
-                        raise busy
+                    if len(body) > limit or self.pending > self.room:
+                        problem = too_long(name, limit) if len(body) > limit else busy
+                        self.pending -= len(body)
+                        body.clear()
+                        raise await refused(stream, limit, problem)
         except TimeoutError:
             raise deadline.problem("too-slow", "The body did not arrive in time", "Send it faster.") from None
         finally:
             self.pending -= len(body)
         return bytes(body)
 
-    async def too_long(self, stream: AsyncIterator[bytes], name: str, limit: int) -> Problem:
-        """Read on for a moment, keeping nothing: a connection closed on a sender loses the answer too."""
-        left = DISCARDED * limit
-        try:
-            async with asyncio.timeout(1.0):
-                async for chunk in stream:
-                    left -= len(chunk)
-                    if left < 0:
-                        break
-        except TimeoutError:
-            pass
-        return limited("too-large", name, limit, "The body is too long", "Send less text, or fewer files.")
+
+def too_long(name: str, limit: int) -> Problem:
+    return limited("too-large", name, limit, "The body is too long", "Send less text, or fewer files.")
+
+
+async def refused(stream: AsyncIterator[bytes], limit: int, problem: Problem) -> Problem:
+    """Read on for a moment, keeping nothing: a connection closed on a sender loses the answer too."""
+    left = DISCARDED * limit
+    with suppress(TimeoutError):
+        async with asyncio.timeout(1.0):
+            async for chunk in stream:
+                left -= len(chunk)
+                if left < 0:
+                    break
+    return problem
 
 
 def media_type(request: Request) -> str:

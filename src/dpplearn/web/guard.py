@@ -66,11 +66,14 @@ class Guard:
             with self.sending.one(answer) as send_all:
                 await self.app(scope, receive, send_all)
         except Problem as problem:
+            forget(problem)
             await problem.response(scope["path"])(scope, receive, answer)
-        except ClientDisconnect:
+        except ClientDisconnect as gone:
+            forget(gone)
             status = 499  # nobody is there to answer
         except Exception as error:
             log.error("%s at %s", type(error).__name__, where(error))  # no message: it may quote a document
+            forget(error)
             if status == 0:
                 mistake = Problem("internal", "The request could not be answered. It is safe to try it again.")
                 await mistake.response(scope["path"])(scope, receive, answer)
@@ -78,6 +81,15 @@ class Guard:
             method = method if method in METHODS else "other"
             route = getattr(scope.get("route"), "path", "other")
             self.metrics.observe(method, route, status or 499, time.perf_counter() - start)
+
+
+def forget(error: BaseException) -> None:
+    """Free what the calls that an error passed still hold, the body of the request above all.
+
+    An error refers to these calls, and some of them to the error: such a circle lives on until Python looks for
+    circles, which it does after so many objects, however large they are.
+    """
+    traceback.clear_frames(error.__traceback__)
 
 
 def where(error: BaseException) -> str:

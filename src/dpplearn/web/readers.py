@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.signals import deaf_children
@@ -27,6 +28,7 @@ from dpplearn.web.validation import parse
 T = TypeVar("T")
 STEP = 0.05  # seconds between two looks at the deadline
 GRACE = 1.0  # seconds past it after which a process ends itself, should nobody be left to kill it
+GROWTH = 128 * 2**20  # bytes: a process that has come to take so much more is replaced; the first job takes 70 MB
 log = logging.getLogger("dpplearn.web")
 
 
@@ -66,9 +68,23 @@ class ReaderError(Exception):
     """A mistake in a process that reads, and its place; no message, which may quote a document."""
 
 
+def most_memory() -> int:
+    """The most bytes of memory that this process ever took; 0 where the system does not say."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows
+        return 0
+    found = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return found if sys.platform == "darwin" else 1024 * found
+
+
 def work(pipe: Connection, settings: Settings) -> None:
-    """Do one job after another until the other end is gone; each within its seconds."""
+    """Do one job after another until the other end is gone, each within its seconds, or until memory has grown.
+
+    Every answer is sent with whether it is the last one.
+    """
     engine, alarm = Engine(settings), getattr(signal, "setitimer", None)
+    enough = most_memory() + GROWTH
     with blas_threads(0), suppress(EOFError, OSError):
         while True:
             job, seconds = pipe.recv()
@@ -82,7 +98,10 @@ def work(pipe: Connection, settings: Settings) -> None:
                 answer = ReaderError(f"{type(error).__name__} at {where(error)}")
             if alarm is not None:
                 alarm(signal.ITIMER_REAL, 0)
-            pipe.send(answer)
+            last = most_memory() > enough
+            pipe.send((answer, last))
+            if last:
+                return
 
 
 class Reader:
@@ -94,6 +113,7 @@ class Reader:
         if forks:
             context.set_forkserver_preload([__name__])
         self.pipe, theirs = context.Pipe()
+        self.last = False  # whether it has given its last answer
         self.process = context.Process(target=work, args=(theirs, settings), daemon=True)
         with deaf_children():
             self.process.start()
@@ -105,10 +125,10 @@ class Reader:
             self.pipe.send((job, max(deadline.left, STEP)))
             while not self.pipe.poll(STEP):
                 deadline.check()
-            answer = self.pipe.recv()
+            answer, self.last = self.pipe.recv()
         except (EOFError, OSError):
             raise ReaderError("The process ended before it answered.") from None
-        return answer
+        return cast(T, answer)
 
     def close(self) -> None:
         self.process.kill()
@@ -146,11 +166,13 @@ class Readers:
             self._done(reader)
 
     def _done(self, reader: Reader | None) -> None:
-        """One less is busy; if it is not of no more use, it waits for the next job."""
+        """One reader fewer is busy: it waits for the next job, unless it has given its last answer."""
         with self._lock:
             self._busy -= 1
-            if reader is not None:
+            if reader is not None and not reader.last:
                 self._idle.append(reader)
+            elif reader is not None:
+                reader.close()
 
     def compile(self, until: Deadline) -> None:
         """Compile, in a process of its own, what requests need: here that would hold them up."""

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from dpplearn._checks import check_int
+
+MOST_WORKERS = 64
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -88,6 +91,8 @@ class Settings:
             value = getattr(self, one.name)
             if one.name in ("model", "hosts", "token", "encoder"):
                 continue
+            if one.name == "workers":
+                check_int(value, "workers", low=1, high=MOST_WORKERS)
             low = 0 if one.name == "queue" else 1 if one.type == "int" else 1e-3
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value < float("inf"):
                 raise ValueError(f"{one.name} must be a number of at least {low:g}, found {value!r}.")

@@ -117,7 +117,7 @@ def readers():
 
 def test_processes_of_early_requests_count_among_those_of_workers(monkeypatch):
     made, started = Readers(Settings(workers=3)), []
-    monkeypatch.setattr(made, "_started", lambda *_: started.append(object()) or started[-1])
+    monkeypatch.setattr(made, "_started", lambda *_: started.append(SimpleNamespace(last=False)) or started[-1])
     made._idle.append(object())
     made._busy = 1
     made.warm(Deadline(60))

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from dpplearn._checks import FloatArray, check_choice, check_jobs
+from dpplearn._checks import check_choice, check_jobs
 from dpplearn._loops.jit import compiled_always
 from dpplearn.learning.evaluators import Survey
 from dpplearn.learning.parts import shared_shapes
@@ -65,14 +65,19 @@ class Backend(ABC):
             names = names or s.names
             impossible += [(start + t, why) for t, why in s.impossible]
             start += s.n_instances
-        scale, weight = np.max([s.scale for s in surveys], axis=0), sum(s.weight for s in surveys)
+        low, high = np.min([s.low for s in surveys], axis=0), np.max([s.high for s in surveys], axis=0)
+        products = np.sum([s.products for s in surveys], axis=0)
+        weight, n_chosen, n_items = (float(sum(x)) for x in zip(*(s[7:10] for s in surveys), strict=True))
         encoding = next((s.encoding for s in surveys if s.encoding is not None), None)
         raw = [s.raw for s in surveys if s.raw is not None]
         sizes = np.concatenate([s.sizes for s in surveys])
         columns = np.concatenate(raw) if raw else None
         parts = shared_shapes([s.parts for s in surveys], "Shard {}")
-        moment, products = total([s.moment for s in surveys]), total([s.products for s in surveys])
-        return Survey(start, m, names, impossible, scale, weight, parts, moment, encoding, columns, sizes, products)
+        moments = [s.moment for s in surveys if s.moment is not None]
+        moment = np.sum(moments, axis=0) if moments else None
+        known = (start, m, names, impossible, low, high, products, weight, n_chosen, n_items)
+        twins = frozenset.intersection(*(s.twins for s in surveys))
+        return Survey(*known, parts, moment, encoding, columns, sizes, twins)
 
     def evaluate(self, request: Request[Answer], tick: Tick, some: Sequence[int] | None = None) -> Answer:
         """The sum over all instances, added in shard order so that it does not depend on who was first.
@@ -141,9 +146,3 @@ def cut(shard: Shard, n_shards: int) -> list[Source]:
     piece = np.minimum((work / work[-1] * n_shards - 1e-9).astype(np.int64), n_shards - 1)
     ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(shard)]
     return [Shard(shard.item_sets[a:b], shard.subsets[a:b], shard.weights[a:b]) for a, b in pairwise(ends)]
-
-
-def total(found: Sequence[FloatArray | None]) -> FloatArray | None:
-    """The sum of those that are there."""
-    there = [one for one in found if one is not None]
-    return np.sum(there, axis=0) if there else None

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn._io.jsonfile import number, plain, read_json, write_json
+from dpplearn._io.jsonfile import number, plain, read_json, read_state, write_json, write_state
 from dpplearn.learning.baskets.factors import Factors
 from dpplearn.learning.storage import whole_number
 
@@ -88,14 +88,16 @@ def load_factors(path: str | os.PathLike[str]) -> tuple[Factors, np.ndarray, dic
 
 def save_state(path: Path, problem: dict[str, Any], x: FloatArray, n_iter: int) -> None:
     """Write where a fit is."""
-    write_json(path, {"format": STATE, "version": VERSION, "problem": problem, "n_iter": n_iter, "x": pack(x.ravel())})
+    write_state(path, {"format": STATE, "version": VERSION, "problem": problem, "n_iter": n_iter, "x": pack(x.ravel())})
 
 
 def load_state(path: Path | None, problem: dict[str, Any], size: int) -> tuple[int, FloatArray | None]:
     """Iterations done and what they reached; 0 and None where there is no file."""
     if path is None or not path.exists():
         return 0, None
-    data, here = read_json(path, STATE, VERSION), plain(problem)
+    data, here = read_state(path, STATE, VERSION), plain(problem)
+    if data is None:
+        return 0, None
     found = data.get("problem")
     if found != here:
         other = found if isinstance(found, dict) else {}

@@ -156,7 +156,7 @@ class BasketQuestions:
         from dpplearn.decoding import local_search
 
         J, out = self.numbers(basket), self.numbers(exclude)
-        size = None if k is None else J.size + check_int(k, "k")
+        size = None if k is None else min(J.size + check_int(k, "k"), self.dpp_.n)
         found: Any = local_search(self.dpp_, k=size, min_cost=float(size or 0), include=J, exclude=out)
         return [self._name(i) for i in found.subset.tolist() if i not in set(J.tolist())]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import combinations
 from sys import getsizeof
 from typing import Any, NamedTuple, Protocol
 
@@ -16,10 +17,13 @@ from dpplearn._precision import rounding
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.likelihood import Request, Terms
-from dpplearn.learning.parts import Shape, shared_shapes
+from dpplearn.learning.parts import INDEPENDENT, RESERVED, Shape, shared_shapes
 from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.similarity.record import Similarity
+from dpplearn.learning.sized import LostDigitsError
 from dpplearn.learning.training_set import Shard
+
+MOST_FEATURE = 1e100  # products of two of them, summed, are floats
 
 
 class Survey(NamedTuple):
@@ -29,14 +33,23 @@ class Survey(NamedTuple):
     n_features: int
     names: tuple[str, ...] | None
     impossible: list[tuple[int, str]]  # instances whose target has probability 0, and why
-    scale: FloatArray  # largest |f_ij| of each feature
-    weight: float  # sum of the weights of the possible ones
+    low: FloatArray  # smallest f_ij of each feature,
+    high: FloatArray  # and the largest
+    products: FloatArray  # sum of [F 1]^T [F 1]
+    weight: float  # sum of the weights of the possible ones,
+    n_chosen: float = 0.0  # of the items chosen in them,
+    n_items: float = 0.0  # and of all their items
     parts: tuple[Shape, ...] = ()  # what similarities are made of
     moment: FloatArray | None = None  # sum of phi^T phi, for kinds that start from it
     encoding: Encoding | None = None  # how the features were made of a table
     raw: FloatArray | None = None  # the columns of all items that count, where trees are grown on them,
     sizes: IntArray = np.empty(0, np.int64)  # and how many items each instance has
-    products: FloatArray | None = None  # sum of [F 1]^T [F 1], where a similarity is learned
+    twins: frozenset[tuple[str, str]] = frozenset()  # parts that are the same matrix in every instance
+
+    @property
+    def scale(self) -> FloatArray:
+        """Largest |f_ij| of each feature."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
 
 
 class Evaluated(Protocol):
@@ -76,7 +89,12 @@ class Part:
 
     def evaluate(self, request: Request) -> Terms:
         """The sum over the instances that count."""
-        return request.total(()) if self.ready is None else self.ready.evaluate(request)
+        try:
+            return request.total(()) if self.ready is None else self.ready.evaluate(request)
+        except LostDigitsError:
+            if not isinstance(request.similarity, Learned):
+                raise
+            return request.nothing()  # a weight of what is particular to an item that is too small to tell
 
     def __sizeof__(self) -> int:  # a scheduler that thinks this small would move it about
         return getsizeof(self.ready)
@@ -113,26 +131,59 @@ def make_evaluator(evaluator: str | Evaluator, device: Any = None) -> Evaluator:
 def survey_of(shard: Shard, similarity: Similarity) -> Survey:
     """The survey of a shard, the same for all evaluators."""
     learned = isinstance(similarity, Learned)  # what is particular to an item is never 0: all is possible
-    impossible, weight = [], 0.0
+    impossible, weight, n_chosen, n_items = [], 0.0, 0.0, 0.0
     for t, (items, Y, w) in enumerate(zip(shard.item_sets, shard.subsets, shard.weights.tolist(), strict=True)):
         if w > 0 and not learned and (why := why_impossible(items, Y, similarity)):
             impossible.append((t, why))
         else:
-            weight += w
-    scale = np.max([np.abs(items.features).max(axis=0) for items in shard.item_sets], axis=0)
+            weight, n_chosen, n_items = weight + w, n_chosen + w * len(Y), n_items + w * items.n
+    low = np.min([items.features.min(axis=0) for items in shard.item_sets], axis=0)
+    high = np.max([items.features.max(axis=0) for items in shard.item_sets], axis=0)
     names = next((items.names for items in shard.item_sets if items.names is not None), None)
+    check_largest(np.maximum(np.abs(low), np.abs(high)), names)
+    rows = (np.column_stack([items.features, np.ones(items.n)]) for items in shard.item_sets)
+    products = np.sum([F.T @ F for F in rows], axis=0)
     encoding = next((items.encoding for items in shard.item_sets if items.encoding is not None), None)
     parts: tuple[Shape, ...] = ()
     moment: FloatArray | None = None
-    products: FloatArray | None = None
     if isinstance(similarity, Learned):
-        rows = (np.column_stack([items.features, np.ones(items.n)]) for items in shard.item_sets)
-        products = np.sum([F.T @ F for F in rows], axis=0)
         parts = shared_shapes([tuple(part.shape for part in items.parts) for items in shard.item_sets])
+        if [part.name for part in parts] == [INDEPENDENT]:
+            raise ValueError(
+                f"similarity={similarity.kind!r} learns what makes items alike, and these item sets have neither phi "
+                'nor similarity. Give them one, or fit with similarity="fixed".'
+            )
         if similarity.bound(parts).needs_moment:
             moment = np.sum([to_dense(items.phi.T @ items.phi) for items in shard.item_sets], axis=0)  # type: ignore[union-attr]  # phi is there
-    found = Survey(len(shard), scale.size, names, impossible, scale, weight, parts, moment, encoding)
-    return found._replace(products=products)
+    known = (len(shard), low.size, names, impossible, low, high, products, weight, n_chosen, n_items)
+    return Survey(*known, parts, moment, encoding, twins=same_parts(shard.item_sets, learned))
+
+
+def same_parts(item_sets: Sequence[ItemSet], learned: bool) -> frozenset[tuple[str, str]]:
+    """Parts of the similarity that are the same matrix in all of these; one that is learned also has I and 11^T."""
+    names = (*RESERVED, *item_sets[0].part_names) if learned else item_sets[0].part_names
+    pairs = set(combinations(names, 2)) - {RESERVED}
+    for items in item_sets:
+        if not pairs:
+            break
+        place = {name: j for j, name in enumerate(items.part_names)}
+        fixed = {"own": np.eye(items.n), "all": np.ones((items.n, items.n))}
+        known = {
+            name: fixed[name] if name in fixed else items.part_cosines(place[name]) for name in set().union(*pairs)
+        }
+        pairs = {(a, b) for a, b in pairs if np.allclose(known[a], known[b], rtol=0.0, atol=1e-9)}
+    return frozenset(pairs)
+
+
+def check_largest(largest: FloatArray, names: tuple[str, ...] | None) -> None:
+    """Products of features, of which the Hessian is made, must be floats."""
+    if largest.max() > MOST_FEATURE:
+        j = int(largest.argmax())
+        name = f"Feature {j}" if names is None else f"Feature {names[j]!r}"
+        raise ValueError(
+            f"{name} has values up to {largest[j]:.3g}, and learning needs values of at most {MOST_FEATURE:g}, because "
+            "it multiplies them with each other. Divide the column by its largest value."
+        )
 
 
 def why_impossible(items: ItemSet, Y: np.ndarray, similarity: Similarity) -> str | None:

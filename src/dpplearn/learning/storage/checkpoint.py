@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray
-from dpplearn._io.jsonfile import number, numbers, plain, read_json, write_json
+from dpplearn._io.jsonfile import number, numbers, plain, read_state, write_state
 from dpplearn.learning.profile import Known, Point
 from dpplearn.learning.similarity.record import Similarity
 from dpplearn.learning.storage import whole_number
@@ -41,12 +41,9 @@ class Checkpoint:
         path = self.path
         if path is None or not path.exists():
             return None
-        data = read_json(path, FORMAT, VERSION)
-        if data["version"] < VERSION:
-            raise ValueError(
-                f"The checkpoint {path} is of version {data['version']}, from an older dpplearn, which this one "
-                "cannot go on from. Delete the file to start anew, or pass another path."
-            )
+        data = read_state(path, FORMAT, VERSION)
+        if data is None:
+            return None
         found = data.get("problem")
         if found != self.problem:
             other = found if isinstance(found, dict) else {}
@@ -55,7 +52,7 @@ class Checkpoint:
                 f"The checkpoint {path} is of another fit: its {key} is {other.get(key)!r}, here it is "
                 f"{self.problem.get(key)!r}. Delete the file to start anew, or pass another path."
             )
-        rows, m = data.get("profile", []), int(self.problem["n_features"])
+        rows, m = data.get("profile", []), len(self.problem["precision"])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError(f"profile in {path} must be a list of objects, found {rows!r:.60}.")
         known: Known = {}
@@ -91,4 +88,4 @@ class Checkpoint:
             }
             for w, point in known.items()
         ]
-        write_json(self.path, {**head, **state, "profile": profile})
+        write_state(self.path, {**head, **state, "profile": profile})

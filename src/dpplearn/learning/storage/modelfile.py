@@ -1,7 +1,8 @@
 """Model files: quality and similarity as records, in JSON. Reading one can run no code.
 
 Version 2 has a record of the quality and one of the similarity, version 3 learned similarities, `given_size`, trees and
-encodings of tables; version 1, which is read for ever as 2 is, has theta and rho.
+encodings of tables, version 4 a constant that the model adds; version 1, which is read for ever as 2 is, has theta and
+rho.
 """
 
 from __future__ import annotations
@@ -18,22 +19,35 @@ from dpplearn.learning.boosting import Boosting
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.fitted import Fitted, read_covariance
 from dpplearn.learning.itemset import check_names
-from dpplearn.learning.posterior import Settings, check_precision
+from dpplearn.learning.posterior import Settings
+from dpplearn.learning.prior import check_precision
 from dpplearn.learning.quality import QUALITIES, LogLinear, check_quality
 from dpplearn.learning.similarity import SIMILARITIES, Fixed, Similarity, make_similarity
 from dpplearn.learning.storage import whole_number
 
-FORMAT, VERSION = "dpplearn.ConditionalDPP", 3
+FORMAT, VERSION = "dpplearn.ConditionalDPP", 4
 ADDED: dict[int, dict[str, Any]] = {  # parameters that each version added, and what they were before
     2: {"nugget": 0.0, "learn_nugget": False, "similarity": Fixed.kind},
     3: {"n_components": 2, "similarity_prior": 0.1, "n_starts": 3, "given_size": False, "quality": LogLinear.kind}
     | {one.name: one.default for one in fields(Boosting)},
+    4: {"constant": False},
 }
 MOST_SHARED = 500  # weights up to which a file holds their covariance
-PARAMS = ("prior_variance", "solver", "tol", "max_iter", "rho", "learn_rho", "on_impossible", *ADDED[2], *ADDED[3])
+PARAMS = (
+    "prior_variance",
+    "solver",
+    "tol",
+    "max_iter",
+    "rho",
+    "learn_rho",
+    "on_impossible",
+    *ADDED[2],
+    *ADDED[3],
+    *ADDED[4],
+)
 TYPES: dict[str, type] = dict.fromkeys(("solver", "on_impossible", "similarity", "quality"), str)
 TYPES |= dict.fromkeys(("max_iter", "n_components", "n_starts", "n_trees", "depth", "random_state"), int)
-TYPES |= dict.fromkeys(("learn_rho", "learn_nugget", "given_size", "early_stopping"), bool)
+TYPES |= dict.fromkeys(("learn_rho", "learn_nugget", "given_size", "early_stopping", "constant"), bool)
 FITTED = ("theta_std", "log_likelihood", "gradient_norm", "n_iter", "converged")
 
 
@@ -45,7 +59,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     params = {name: getattr(model, name) for name in PARAMS}
     if isinstance(given, Fixed):  # its own, which count, and not the model's
         params |= {"rho": given.rho, "nugget": given.nugget}
-    params |= {name: bool(params[name]) for name in ("learn_rho", "learn_nugget", "given_size", "early_stopping")}
+    params |= {name: bool(params[name]) for name, kind in TYPES.items() if kind is bool}
     params["similarity"] = getattr(given, "kind", given)
     head = {"format": FORMAT, "version": VERSION, "written_by": f"dpplearn {__version__}", "params": params}
     records = {"quality": model.quality_.state(), "similarity": model.similarity_.state()}
@@ -80,7 +94,8 @@ def load_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Fitted]:
     similarity = read_similarity(data["similarity"], path)
     starts = numbers(data.get("starts", []), "starts", path)
     encoding = Encoding.from_state(data["encoding"], path) if "encoding" in data else None
-    names = read_names(data["feature_names"], quality.n_features, path)
+    weights = quality.n_features + (isinstance(quality, LogLinear) and quality.constant)
+    names = read_names(data["feature_names"], weights, path)
     if encoding is not None and tuple(encoding.names) != names:
         raise ValueError(f"encoding in {path} makes other features than feature_names says. Save the model again.")
     if encoding is not None and len(encoding.features) != len(quality.names) - 1 and isinstance(quality, Boosted):
@@ -100,7 +115,12 @@ def read_quality(record: Any, names: Any, path: str | os.PathLike[str]) -> LogLi
     theta = numbers(record.get("theta"), "theta", path)
     if theta.size == 0 or not np.isfinite(theta).all():
         raise ValueError(f"theta in {path} must hold at least one weight, and only finite ones.")
-    return LogLinear(theta, read_names(names, theta.size, path))
+    constant = record.get("constant", False)
+    if not isinstance(constant, bool) or (constant and theta.size == 1):
+        raise ValueError(
+            f"constant in {path} must be true or false, and go with other weights; found {constant!r:.40}."
+        )
+    return LogLinear(theta, read_names(names, theta.size, path), constant)
 
 
 def read_names(names: Any, m: int, path: str | os.PathLike[str]) -> tuple[str, ...]:

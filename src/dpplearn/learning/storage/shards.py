@@ -16,6 +16,7 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, check_vector, read_only
 from dpplearn._io.atomic import replace_file
+from dpplearn._io.sealed import pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn.learning.encoding import Encoding
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.parts import Part, cosines, shared_columns, shared_shapes
@@ -215,21 +216,16 @@ def part_matrix(part: Part) -> FloatArray:
     return cosines(part.phi, None, None, lambda: shared_columns(part.phi))
 
 
-def save_without_features(path: str | os.PathLike[str], X: Sequence[ItemSet], y: Sequence[ArrayLike], w: Any) -> None:
+def save_without_features(path: Path, X: Sequence[ItemSet], y: Sequence[ArrayLike], w: Any) -> None:
     """A shard of which `add_features` makes a whole one."""
     arrays = shard_arrays(X, y, w)
-    with replace_file(path, "wb") as file:
-        np.savez(file, **{name: x for name, x in arrays.items() if name not in ("features", "names")})
+    write_sealed(path, pack_arrays({name: x for name, x in arrays.items() if name not in ("features", "names")}))
 
 
-def add_features(path: str | os.PathLike[str], out: str | os.PathLike[str], features: FloatArray, names: Any) -> None:
+def add_features(path: Path, out: Path, features: FloatArray, names: Any) -> None:
     """The shard of a file with features of its items, in another file."""
-    with replace_file(out, "wb+") as file:
-        file.write(Path(path).read_bytes())
-        with zipfile.ZipFile(file, "a") as whole:
-            for name, x in (("features", features), ("names", np.array(names, dtype=np.str_))):
-                with whole.open(f"{name}.npy", "w", force_zip64=True) as part:
-                    np.lib.format.write_array(part, np.ascontiguousarray(x), allow_pickle=False)
+    arrays = unpack_arrays(read_sealed(path)) | {"features": features, "names": np.array(names, dtype=np.str_)}
+    write_sealed(out, pack_arrays(arrays))
 
 
 def pointers(sizes: Any) -> IntArray:

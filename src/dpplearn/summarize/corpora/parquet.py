@@ -10,6 +10,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
+from dpplearn._holders import check_fields
 from dpplearn.summarize.corpora.jsonl import cluster_of
 from dpplearn.summarize.corpora.pieces import Cut, Entry, spans
 from dpplearn.summarize.corpora.source import Source
@@ -33,6 +34,7 @@ def open_parquet(path: Path) -> Any:
         file = parquet.ParquetFile(path)
     except import_module("pyarrow").ArrowInvalid as error:
         raise ValueError(f"{path} must be a whole Parquet file, but cannot be read: {error}") from None
+    check_fields(file.schema_arrow, str(path))
     missing = [name for name in ("id", "documents") if name not in file.schema_arrow.names]
     if missing:
         found = ", ".join(file.schema_arrow.names)

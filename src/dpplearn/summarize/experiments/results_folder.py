@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,28 @@ def fingerprint(value: Any) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
+def sealed(record: Mapping[str, Any], settings: Mapping[str, Any]) -> bytes:
+    """A line of the log: a record, with a digest of it and of the settings that it was made with."""
+    line = json.dumps({**record, "digest": fingerprint([settings, record])}, ensure_ascii=False)
+    return f"{line}\n".encode("utf-8", "surrogatepass")
+
+
+def unsealed(line: bytes, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of a line; an empty one where the line is damaged, or made with other settings.
+
+    Examples
+    --------
+    >>> unsealed(sealed({"id": "a"}, {"budget": 1}).strip(), {"budget": 1}), unsealed(b"half a li", {})
+    ({'id': 'a'}, {})
+    """
+    try:
+        record = dict(parse_object(line.decode("utf-8", "surrogatepass"), "it"))
+        digest = record.pop("digest", None)
+        return record if digest == fingerprint([settings, record]) else {}
+    except ValueError:
+        return {}
+
+
 def kept_in(path: Path) -> str:
     """How many summaries a folder keeps of a run that was stopped, in words; empty where there is none."""
     log = path / PROGRESS
@@ -39,6 +62,8 @@ def kept_in(path: Path) -> str:
 class ResultsFolder:
     """Keeps summaries as they are made: `.progress.jsonl`, its first line the settings.
 
+    Lines that are damaged, which their digests tell, are left out with a warning, and their summaries made again.
+
     Parameters
     ----------
     path : Path or None
@@ -48,7 +73,7 @@ class ResultsFolder:
     """
 
     def __init__(self, path: Path | None, settings: Mapping[str, Any]) -> None:
-        self.path, self.settings = path, dict(plain(dict(settings)))
+        self.path, self.settings = path, dict(json.loads(json.dumps(plain(dict(settings)))))
         self.done: Done = {}
         if path is None:
             return
@@ -61,36 +86,42 @@ class ResultsFolder:
         elif (path / RESULTS).exists():
             raise ValueError(f"{path} holds {RESULTS} but not how it came about. Give an empty folder.")
         else:
-            self._append([{"settings": self.settings}])
+            self._append([sealed({"settings": self.settings}, {})])
 
     def _read(self, log: Path) -> None:
         whole = log.read_bytes()
-        kept = whole[: whole.rfind(b"\n") + 1]  # a run that was stopped may have left half a line
-        try:
-            lines = kept.decode("utf-8", "surrogatepass").split("\n")[:-1]  # ids may hold other ends of lines
-            records = [parse_object(line, f"line {number}") for number, line in enumerate(lines, 1)]
-            found = dict(records[0]["settings"]) if records else self.settings
-            self.done = {(r["id"], r["system"]): r["summary"] for r in records[1:]}
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{log} cannot be read ({error}). Give an empty folder.") from None
-        if found != self.settings:
+        lines = whole.split(b"\n")[:-1]  # one that was being written when the run was stopped is half a line
+        found = unsealed(lines[0], {}).get("settings") if lines else None
+        if found is not None and found != self.settings:
             names = sorted(n for n in {*found, *self.settings} if found.get(n) != self.settings.get(n))
             said = ", ".join(f"{n} (there {found.get(n)!r:.60}, now {self.settings.get(n)!r:.60})" for n in names)
             raise ValueError(
                 f"{log.parent} holds results of other settings: {said}. Give another folder, or remove that one."
             )
-        if kept != whole or not records:
+        kept = [one for one in (unsealed(line, self.settings) for line in lines) if one]
+        if found is None and not kept and (self.path / RESULTS).exists():
+            raise ValueError(
+                f"{log} is damaged, and nothing else tells how {RESULTS} came about. Give an empty folder."
+            )
+        self.done = {(one["id"], one["system"]): one["summary"] for one in kept}
+        damaged = len(lines) - len(kept) - (found is not None)
+        if damaged:
+            what = count_of(damaged, "line is", "lines are")
+            warnings.warn(f"{what} damaged in {log}: what they held is made again.", stacklevel=3)
+        if damaged or found is None or not whole.endswith(b"\n"):
             with replace_file(log, "wb") as file:
-                file.write(kept or (json.dumps({"settings": self.settings}) + "\n").encode())
+                file.write(sealed({"settings": self.settings}, {}))
+                file.writelines(sealed(record, self.settings) for record in kept)
 
-    def _append(self, records: Sequence[Mapping[str, Any]]) -> None:
+    def _append(self, lines: Iterable[bytes]) -> None:
         if self.path is not None:
-            with (self.path / PROGRESS).open("a", encoding="utf-8", errors="surrogatepass") as file:
-                file.write("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+            with (self.path / PROGRESS).open("ab") as file:
+                file.write(b"".join(lines))
 
     def add(self, cluster: str, summaries: Mapping[str, str]) -> None:
         """Keep one cluster's summaries, by system."""
-        self._append([{"id": cluster, "system": name, "summary": text} for name, text in summaries.items()])
+        made = ({"id": cluster, "system": name, "summary": text} for name, text in summaries.items())
+        self._append(sealed(record, self.settings) for record in made)
         self.done |= {(cluster, name): text for name, text in summaries.items()}
 
     def write(self, results: Mapping[str, Any], details: Mapping[str, Any], systems: Iterable[str]) -> None:

@@ -76,10 +76,12 @@ class Line:
 
     def count(self) -> Counted:
         """Read the corpus once: how many clusters there are, in how many documents each word is, what is bad."""
-        known = self.folder.path / "counted.json"
-        if not known.exists():
+        known, repeated = self.folder.path / "counted.json", self.folder.path / "repeated.json"
+        if not (known.exists() and (self.folder.path / "idf.json").exists()):
+            for old in self.folder.known("counted", ".json"):
+                if not repeated.exists() and read_record(old)["dropped"]:  # it does not tell what was dropped, and why
+                    old.unlink()
             files = self._each("Reading clusters", "counted", count)
-            repeated = self.folder.path / "repeated.json"
             if not repeated.exists():
                 write_record(repeated, self._repeated(files))
             dropped = {int(number): places for number, places in read_record(repeated)["dropped"].items()}
@@ -101,8 +103,9 @@ class Line:
 
     def prepare(self) -> Prepared:
         """Sentences, extracts, features: shards in files."""
+        edges = self.folder.path / "edges.json"
         for old in self.folder.known("prepared", ".json"):
-            if not all(there(*paths) for paths in self._shards(old)):  # one was lost: its piece is done again
+            if not all(there(*paths, edges.exists()) for paths in self._shards(old)):  # lost: its piece is done again
                 old.unlink()
         files = self._each("Preparing", "prepared", prepare, self.folder.path / "idf.json")
         made: list[tuple[Path, Path, Path]] = []  # items, values, and the shard that is made of them
@@ -117,8 +120,8 @@ class Line:
             sentences, empty = sentences + record["sentences"], empty + record["empty"]
             squares += sum(size for _, size in record["shards"])
             made += self._shards(out)
-        edges = self._edges([values for _, values, _ in made], sentences)
-        todo = (Binning(a, b, self.settings, edges, out) for a, b, out in made if not out.exists())
+        bins = self._edges([values for _, values, _ in made], sentences)
+        todo = (Binning(a, b, self.settings, bins, out) for a, b, out in made if not out.exists())
         for done, _ in enumerate(self.workers.each(bin_shard, todo), 1):
             self.progress.stage("Features", done, len(made))
         return Prepared([out for _, _, out in made], self.counted.clusters, sentences, empty, squares)
@@ -206,9 +209,9 @@ class Line:
         return read_record(known)
 
 
-def there(items: Path, values: Path, shard: Path) -> bool:
-    """Whether a shard is made, or can be."""
-    return shard.exists() or (items.exists() and values.exists())
+def there(items: Path, values: Path, shard: Path, edges: bool) -> bool:
+    """Whether a shard is made, or can be; without edges, which are made of the values of all, only the latter helps."""
+    return (edges and shard.exists()) or (items.exists() and values.exists())
 
 
 def instances(prepared: Prepared) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._io.atomic import replace_file
+from dpplearn._io.sealed import pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn._io.workfolder import read_record, write_record
 from dpplearn.learning.itemset import ItemSet
 from dpplearn.learning.parts import Part
@@ -68,6 +68,7 @@ def count(asked: Asked) -> int:
         n, documents = n + 1, documents + len(cluster.documents)
     found: dict[str, Any] = {"path": str(piece.source.path), "clusters": n, "documents": documents, "words": counts}
     found |= {"seen": seen, "without": without, "languages": sorted(languages), "passed": notes.passed}
+    found["dropped"] = bool(piece.dropped)  # whether clusters were left out of it
     write_record(out, found)
     return n
 
@@ -138,15 +139,14 @@ def write_shard(some: list[Drafted], settings: SummarizerSettings, out: Path, nu
     blocks = [np.column_stack([*values.values()]) for one in some for values in one.draft.values]
     rows = [np.arange(len(d.reading)) if d.rows is None else d.rows for d, _, _ in some]
     items_file, values_file = files_of(out, number)
-    with replace_file(values_file, "wb") as file:
-        np.savez(
-            file,
-            values=np.concatenate(blocks),
-            block_ptr=pointers(map(len, blocks)),
-            blocks=pointers(len(one.draft.values) for one in some),
-            rows=np.concatenate(rows),
-            row_ptr=pointers(map(len, rows)),
-        )
+    values = {
+        "values": np.concatenate(blocks),
+        "block_ptr": pointers(map(len, blocks)),
+        "blocks": pointers(len(one.draft.values) for one in some),
+        "rows": np.concatenate(rows),
+        "row_ptr": pointers(map(len, rows)),
+    }
+    write_sealed(values_file, pack_arrays(values))
     save_without_features(items_file, X, y, weights)
     return [len(some), squares(some)]
 
@@ -180,8 +180,8 @@ def all_values(files: tuple[tuple[Path, int], ...]) -> FloatArray:
 
 def whole_values(path: Path) -> FloatArray:
     """The rows of the first block of every cluster."""
-    with np.load(path) as file:
-        values, ends, blocks = file["values"], file["block_ptr"], file["blocks"]
+    found = unpack_arrays(read_sealed(path))
+    values, ends, blocks = found["values"], found["block_ptr"], found["blocks"]
     return np.concatenate([values[ends[b] : ends[b + 1]] for b in blocks[:-1]])
 
 
@@ -202,8 +202,8 @@ def bin_shard(asked: Binning) -> None:
     features = asked.settings.sentence_features()
     features.edges = {name: np.array(edges) for name, edges in asked.edges.items()}
     names = [entry.name for entry in features.entries]
-    with np.load(asked.values) as file:
-        values, ends, blocks, rows, row_ptr = (file[x] for x in ("values", "block_ptr", "blocks", "rows", "row_ptr"))
+    found = unpack_arrays(read_sealed(asked.values))
+    values, ends, blocks, rows, row_ptr = (found[x] for x in ("values", "block_ptr", "blocks", "rows", "row_ptr"))
     made = []
     for t, (first, last) in enumerate(pairwise(blocks.tolist())):
         each = (np.ascontiguousarray(values[ends[b] : ends[b + 1]].T) for b in range(first, last))

@@ -85,7 +85,9 @@ def train_together(
     variance = np.concatenate(
         [settings.prior_variance * np.delete(features.priors, own), np.full(len(corpora), np.inf)]
     )
-    model = ConditionalDPP(variance, rho=settings.rho, on_impossible="drop", verbose=progress).fit(X, y, counts)
+    # each corpus has a column of ones, so the model is to add none
+    options: dict[str, Any] = {"rho": settings.rho, "on_impossible": "drop", "verbose": progress, "constant": False}
+    model = ConditionalDPP(variance, **options).fit(X, y, counts)
     # the columns as they are in `features`: the first corpus' constant in its place, those of the others left out
     place = np.insert(np.arange(len(names) - 1), own, len(names) - 1)
     covariance = None if model.covariance_ is None else model.covariance_[np.ix_(place, place)]

@@ -125,6 +125,7 @@ def train(
         # targets that cannot be (sentences repeated word for word) are left out
         options: dict[str, Any] = {"on_impossible": "drop", "n_jobs": n_jobs, "backend": backend, "verbose": progress}
         options |= {"rho": rho} if fixed else learned_options(settings.similarity)
+        options["constant"] = False  # the features have one
         options |= {"quality": settings.quality, "random_state": settings.random_state, "evaluator": evaluator}
         if work is not None and fixed and weighted:  # one that goes on is the same to the bit
             options["checkpoint"] = folder.path / "theta.json"
@@ -309,7 +310,7 @@ def choose(examples: Sequence[Example], settings: SummarizerSettings, progress: 
         return total * len(folds) / n  # so that the mean over folds is that over clusters
 
     def search(variances: Sequence[float], rhos: Sequence[float]) -> Any:
-        found = ConditionalDPPCV(variances, rhos, cv=folds, scoring=score, on_impossible="drop")
+        found = ConditionalDPPCV(variances, rhos, cv=folds, scoring=score, on_impossible="drop", constant=False)
         return found.fit(X, y, weight, references=owner.tolist())
 
     variance = search(VARIANCES, [settings.rho]).prior_variance_

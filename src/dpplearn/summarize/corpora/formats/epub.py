@@ -16,7 +16,7 @@ from dpplearn.summarize.text.blocks import BlockText
 from dpplearn.summarize.text.word_lists import word_set
 
 _ENCODING = re.compile(rb"<\?xml[^<>]{0,100}encoding=[\"']([A-Za-z0-9_.:-]{1,40})")
-_HEAD = re.compile(r"<head\b.{0,20000}?</head>", re.IGNORECASE | re.DOTALL)
+_HEAD, _BODY = re.compile(r"<head\b", re.IGNORECASE), re.compile(r"</head\s{0,9}>", re.IGNORECASE)
 # Types of pages without text of the book's own, and how their files are called
 _LEADING = word_set(
     "toc cover title-page titlepage halftitlepage half-title copyright copyright-page other.copyright-page imprint "
@@ -134,6 +134,19 @@ def is_rights(text: str) -> bool:
     return len({match.lastindex for match in _RIGHTS.finditer(text)}) > 1
 
 
+def without_head(source: str) -> str:
+    """A page without its first head, if that ends somewhere.
+
+    Examples
+    --------
+    >>> without_head("<html><head><title>c01.xhtml</title></head><body>It rained.")
+    '<html><body>It rained.'
+    """
+    start = _HEAD.search(source)
+    end = start and _BODY.search(source, start.end())
+    return source[: start.start()] + source[end.end() :] if start and end else source
+
+
 def read_page(data: bytes, place: object) -> tuple[BlockText, bool]:
     """The blocks of a page, and whether it says that it has no text of the book.
 
@@ -142,7 +155,7 @@ def read_page(data: bytes, place: object) -> tuple[BlockText, bool]:
     declared = _ENCODING.match(data[:200])
     encoding = None if declared is None else check_charset(declared[1].decode("ascii"), str(place))
     source = to_text(data, str(place), encoding, fallback="latin-1")
-    source, made = _HEAD.sub("", source, count=1), BlockText()
+    source, made = without_head(source), BlockText()
     for kind, text in page_blocks(source):
         made.add(kind, text)
     typed = " ".join(_TYPED.findall(source[:2_000])).lower().split()

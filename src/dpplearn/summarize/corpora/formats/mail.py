@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from email import message_from_bytes, policy
+from email import message_from_bytes
 from email.message import Message
+from email.policy import EmailPolicy
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,16 @@ if TYPE_CHECKING:
 _START = re.compile(rb"^From [^\r\n]{0,300}[0-9]{4}[^\r\n]{0,40}\r?\n", re.MULTILINE)
 _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 _REPLY = re.compile(r"(?:(?:re|aw|antw|sv|vs|tr|rv|fw|fwd|wg|ref|odp)(?:\[[0-9]{1,2}\])?\s?:\s*)++", re.IGNORECASE)
-LONGEST = 1_000  # characters of a header that are looked at
+LONGEST = 1_000  # characters of a header that are looked at: the standard library's parser takes quadratic time
+
+
+class BoundedPolicy(EmailPolicy):
+    """Headers of bounded length; those that say what a part is are asked for again and again, and parsed once."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        value = value[: LONGEST + 1]  # so that one can tell that it was longer
+        return name, self.header_fetch_parse(name, value) if name.lower().startswith("content-") else value
 
 
 def parse_mail(file: DocumentFile) -> list[Document]:
@@ -51,7 +61,7 @@ def _apart(data: bytes, at: int) -> bool:
 def read_message(data: bytes, name: str, place: object) -> Document:
     """One message: its subject is the title."""
     try:
-        message = message_from_bytes(data, policy=policy.default)
+        message = message_from_bytes(data, policy=BoundedPolicy())
         body, attached = parts(message)
     except RecursionError:
         raise ValueError(f"{place} cannot be read: its parts are nested too deep. Save its text.") from None
@@ -129,7 +139,7 @@ def _flowed(part: Message) -> bool:
 
 
 def header(message: Message, name: str) -> str:
-    """A header on one line; none where it is longer than any that people write, which takes long to parse."""
+    """A header on one line; none where it is longer than any that people write."""
     raw = next((value for key, value in message.raw_items() if key.lower() == name), "")
     if len(str(raw)) > LONGEST:
         return ""

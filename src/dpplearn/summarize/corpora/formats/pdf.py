@@ -35,7 +35,8 @@ def parse_pdf(file: DocumentFile) -> list[Document]:
     try:
         pdf = pypdfium2.PdfDocument(file.data)
     except pypdfium2.PdfiumError as error:
-        if "password" in str(error).lower():
+        # for some files pdfium repeats its error of the file before
+        if "password" in str(error).lower() and b"/Encrypt" in file.data:
             raise ValueError(f"{file.place} is protected by a password. Save it without, then give it again.") from None
         raise ValueError(f"{file.place} is cut off or damaged: it is no whole PDF file. Get it again.") from None
     try:

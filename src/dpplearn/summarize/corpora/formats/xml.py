@@ -10,6 +10,10 @@ STEP = 65_536  # bytes parsed at once
 DEEPEST = 500
 
 
+class RefusedError(ValueError):
+    """What a file holds is sound XML, but not of the kind that is read."""
+
+
 class Tag(NamedTuple):
     """An event: "open" with attributes, "close", or "text", which then is the name."""
 
@@ -37,7 +41,7 @@ def tags(data: bytes, place: object) -> Iterator[Tag]:
         nonlocal depth
         depth += 1
         if depth > DEEPEST:
-            raise ValueError(f"{place} cannot be read: its XML is nested more than {DEEPEST} deep. Save it anew.")
+            raise RefusedError(f"{place} cannot be read: its XML is nested more than {DEEPEST} deep. Save it anew.")
         found.append(Tag("open", local(name), {local(key): value for key, value in attributes.items()}))
 
     def end(name: str) -> None:
@@ -46,7 +50,7 @@ def tags(data: bytes, place: object) -> Iterator[Tag]:
         found.append(Tag("close", local(name)))
 
     def refuse(*_: object) -> int:
-        raise ValueError(f"{place} cannot be read: its XML declares entities, as bombs do. Save it anew.")
+        raise RefusedError(f"{place} cannot be read: its XML declares entities, as bombs do. Save it anew.")
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = lambda text: found.append(Tag("text", text))
@@ -56,7 +60,9 @@ def tags(data: bytes, place: object) -> Iterator[Tag]:
             parser.Parse(data[at : at + STEP], at + STEP >= len(data))
             yield from found
             found.clear()
-    except (ExpatError, LookupError, UnicodeError) as error:  # a name of no encoding is a LookupError
+    except RefusedError:
+        raise
+    except (ExpatError, LookupError, ValueError) as error:  # an encoding that is unknown, or that expat cannot read
         raise ValueError(f"{place} cannot be read: its XML is damaged ({error}). Save it anew.") from None
 
 

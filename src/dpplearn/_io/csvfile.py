@@ -1,0 +1,81 @@
+"""CSV and TSV: every row with the line it begins on; a quotation mark that is never closed is an error, not a cell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+
+from dpplearn._io.encoding import MAX_LINE
+
+LONG = 1_000  # a cell with line breaks and more characters may hold rows that a stray quotation mark swallowed
+BREAK = re.compile(r"\r\n?|\n")
+MARKS = {",": "a comma", "\t": "a tab", ";": "a semicolon"}
+ADVICE = 'If the mark belongs to the text, write it twice, and the cell in quotation marks: """Yes"" she said".'
+
+
+def csv_rows(lines: Iterable[str], name: object, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    r"""The cells of every row, and the number of the line where the row begins.
+
+    Lines end at line feeds, carriage returns, or both. An empty line is a row without cells.
+
+    Examples
+    --------
+    >>> list(csv_rows(["a,b\n", '1,"two\n', 'lines"\n'], "a.csv"))
+    [(1, ['a', 'b']), (2, ['1', 'two\nlines'])]
+    >>> list(csv_rows(["a,b\n", '1,"two\n', "2,three\n"], "a.csv"))
+    Traceback (most recent call last):
+    ValueError: a.csv, line 2: a quotation mark opens a cell here, and none closes it. If the mark belongs ...
+    """
+    csv.field_size_limit(MAX_LINE)  # a cell may hold an embedding
+    row: list[str] = []  # the lines of the row at hand
+
+    def noted() -> Iterator[str]:
+        for line in lines:
+            for part in io.StringIO(line, newline=""):  # a carriage return ends a line, too
+                row.append(part)
+                yield part
+
+    reader = csv.reader(noted(), delimiter=delimiter, strict=True)
+    long: list[tuple[int, int]] = []  # first lines and characters of cells that may be several rows
+    while True:
+        row.clear()
+        first = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error:
+            raise ValueError(f"{name}, line {_stray_quote(''.join(row), delimiter, first)} {ADVICE}") from None
+        if cells is None:
+            break
+        if len(row) > 1:
+            long += [(first, len(cell)) for cell in cells if len(cell) > LONG and BREAK.search(cell)]
+        yield first, cells
+    if long:
+        others = f", and there are {len(long) - 1} more such cells" if len(long) > 1 else ""
+        warnings.warn(
+            f"{name}, line {long[0][0]}: a cell has line breaks and {long[0][1]:,} characters{others}. If it holds the "
+            "rows below it, a quotation mark is missing.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _stray_quote(row: str, delimiter: str, first: int) -> str:
+    """The line in which the cell was opened that the reader could not end, and what is wrong there."""
+    quoted = re.compile(r'"(?:[^"]++|"")*+"')
+    cell = re.compile(rf'(?:{quoted.pattern}|[^"{delimiter}\r\n][^{delimiter}\r\n]*+)?(?:{delimiter}|\r\n?|\n)')
+    at = 0
+    while found := cell.match(row, at):
+        at = found.end()
+    opened = first + len(BREAK.findall(row[:at]))
+    closed = quoted.match(row, at)
+    if closed is None:
+        return f"{opened}: a quotation mark opens a cell here, and none closes it."
+    where = first + len(BREAK.findall(row[: closed.end()]))
+    last = "here" if where == opened else f"in line {where}"
+    return (
+        f"{opened}: a quotation mark opens a cell here, and the one that should close it, {last}, is followed by "
+        f"{row[closed.end() :][:1]!r}, not by {MARKS[delimiter]} or the end of the line."
+    )

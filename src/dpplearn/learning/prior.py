@@ -1,0 +1,86 @@
+"""The Gaussian prior on the weights of a log-linear quality, and the constant that sets how many items are chosen.
+
+Without a constant nothing but the features can set the size of a set, and their weights take signs that are not theirs.
+So a fit has one unless it is told not to, or the features span one.
+
+What a constant has to be depends on where the other features have their zero: beside the year of a book it is about
+-2000 times the weight of a year, and a prior on it would be one on that weight. So a fit takes features less their
+mean: the constant is then log q^2 of the average item, and its prior is wide. The weights that a fit returns are those
+of the features as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpplearn._checks import FloatArray
+from dpplearn.learning.evaluators import Survey
+from dpplearn.learning.solvers import unit_diagonal
+
+AVERAGE = 100.0  # variance of the prior on log q^2 of the average item: e^20 and e^-20 are 2 deviations away
+
+
+def check_precision(prior_variance: Any, m: int) -> FloatArray:
+    """1 / variance of the Gaussian prior of each weight; 0 where the variance is infinite or None."""
+    if prior_variance is None:
+        return np.zeros(m)
+    try:
+        variance = np.asarray(prior_variance, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"prior_variance must be a positive number, one per feature, or None; found {prior_variance!r}."
+        ) from None
+    if variance.ndim > 1 or (variance.ndim == 1 and variance.size != m):
+        raise ValueError(
+            f"prior_variance must be a number or have one entry per feature ({m}), found shape {variance.shape}."
+        )
+    if np.isnan(variance).any() or (variance < 1e-300).any():  # 1 / variance must be a float
+        raise ValueError(f"prior_variance must be positive (numpy.inf or None for no prior), found {prior_variance!r}.")
+    return np.broadcast_to(1 / variance, (m,)).copy()
+
+
+def center_of(survey: Survey, added: bool) -> FloatArray:
+    """The mean of each feature, but 0 for a column of ones that the table added."""
+    center = survey.products[-1, :-1] / survey.products[-1, -1]
+    if not added:
+        center[0] = 0.0
+    return center
+
+
+def own_constant(survey: Survey, prior_variance: Any, added: bool, given_size: bool) -> bool:
+    """Whether the first weight is that of a constant which is ours: added, or the table's own.
+
+    Given the size a constant changes nothing, and a vector of variances has one for the table's own.
+    """
+    in_table = survey.encoding is not None and survey.encoding.constant
+    return added or (in_table and np.ndim(prior_variance) == 0 and not given_size)
+
+
+def prior_precision(prior_variance: Any, survey: Survey, added: bool, ours: bool) -> FloatArray:
+    """Of each weight; that of a constant which is ours is wide, for it is log q^2 of the average item."""
+    precision = check_precision(prior_variance, survey.n_features)
+    if added:
+        precision = np.concatenate([[0.0], precision])
+    if ours:
+        precision[0] = 1 / AVERAGE if precision.any() else 0.0
+    return precision
+
+
+def needs_constant(survey: Survey) -> bool:
+    """Whether no combination of the features is constant. Where they come from a table, the table has decided."""
+    if survey.encoding is not None or ((survey.low == survey.high) & (survey.low != 0)).any():
+        return False
+    return not constant_of(survey.products).any()
+
+
+def constant_of(products: FloatArray) -> FloatArray:
+    """c with F c = 1 for all items, from [F 1]^T [F 1]; 0 where no combination of features is constant."""
+    gram, sums, n = products[:-1, :-1], products[:-1, -1], float(products[-1, -1])
+    scale, A = unit_diagonal(gram)
+    lam, U = np.linalg.eigh(A)
+    root = U[:, lam > 1e-10 * lam.size] / np.sqrt(lam[lam > 1e-10 * lam.size])
+    c = scale * (root @ (root.T @ (scale * sums)))
+    # of squares: a feature that differs from a constant by a millionth of its mean, as the seconds of a day, is none
+    return np.asarray(c if abs(n - c @ sums) <= 1e-12 * n else np.zeros_like(c))

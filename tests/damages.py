@@ -1,0 +1,13 @@
+"""What may become of a file between the run that wrote it and the one that reads it."""
+
+import numpy as np
+
+from dpplearn._io.sealed import SEAL
+
+DAMAGES = {
+    "cut": lambda data: data[: len(data) // 2],
+    "emptied": lambda _: b"",
+    "garbage": lambda data: np.random.default_rng(0).bytes(len(data)),
+    "changed": lambda data: data[: len(data) // 3] + bytes([data[len(data) // 3] ^ 1]) + data[len(data) // 3 + 1 :],
+    "older": lambda data: data[:-SEAL],  # of a version that wrote no seal
+}

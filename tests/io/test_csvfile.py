@@ -1,0 +1,163 @@
+"""CSV and TSV files: nothing is lost without a word."""
+
+import csv
+import io
+import random
+import warnings
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpplearn._io.csvfile import LONG, csv_rows
+from dpplearn.cli import main
+from dpplearn.cli.basket_files import read_baskets
+from dpplearn.cli.formats import read_items
+
+ROWS = 1000
+
+
+def table(mark, stray=500):
+    """A thousand rows, of which one has a quotation mark that nobody closed."""
+    rows = [mark.join([str(i), f'"pipe {i}' if i == stray else f"pipe {i}", "x"]) for i in range(ROWS)]
+    return "\n".join([mark.join(["id", "text", "group"]), *rows, ""])
+
+
+@pytest.mark.parametrize(("suffix", "mark"), [(".csv", ","), (".tsv", "\t")])
+@pytest.mark.parametrize("later", ["", '7{}"ten feet"{}x\n'])
+def test_an_unclosed_quotation_mark_is_an_error_in_its_line(suffix, mark, later, tmp_path):
+    path = tmp_path / f"a{suffix}"
+    path.write_text(table(mark) + later.format(mark, mark))
+    result = CliRunner().invoke(main, ["select", str(path), "-k", "2", "--id", "id", "--text", "text"])
+    assert result.exit_code == 1
+    assert f"a{suffix}, line 502: a quotation mark opens a cell here, and " in result.stderr
+    with pytest.raises(ValueError, match="line 502: a quotation mark opens a cell"):
+        read_items(path)
+    with pytest.raises(ValueError, match="line 502: a quotation mark opens a cell"):
+        read_baskets(path)
+    with pytest.raises(ValueError, match="line 502: a quotation mark opens a cell"):
+        read_baskets(path, ("group", "text"))
+
+
+def test_what_follows_the_closing_mark_is_named():
+    said = r"""a, line 3: .* the one that should close it, in line 4, is followed by 'c', not by a comma"""
+    with pytest.raises(ValueError, match=said):
+        list(csv_rows(['1,"a\n', 'b"\n', '2,"a\n', 'b"c\n'], "a"))
+    with pytest.raises(ValueError, match=r"line 1: .* should close it, here, is followed by ' ', not by a tab"):
+        list(csv_rows(['"a" b\tc\n'], "a", "\t"))
+    with pytest.raises(ValueError, match=r"line 4: .*, and none closes it"):  # after a cell of two lines, in one row
+        list(csv_rows(["1,2\r", '"a\r\n', 'b","c",\n', '"d\u2028""\n'], "a"))
+
+
+def test_the_advice_works():
+    assert list(csv_rows(['1,"""Yes"" she said"\n', '5" pipe,2\n'], "a")) == [
+        (1, ["1", '"Yes" she said']),
+        (2, ['5" pipe', "2"]),
+    ]
+
+
+@pytest.mark.parametrize("broken", ["\n", "\r", "\r\n"])
+def test_a_long_cell_with_line_breaks_is_warned_of_once(broken):
+    long, other = f'1,"{"a" * LONG}{broken}b"\n', f'2,"{"a" * (LONG - 2)}{broken[:1]}b"\n3,{"c" * 2 * LONG}\n'
+    lines = io.StringIO(long + other + long, newline="").readlines()
+    with pytest.warns(UserWarning, match=rf"a, line 1: a cell .* {LONG + 1 + len(broken):,} characters, and .* 1 mo"):
+        list(csv_rows(lines, "a"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(list(csv_rows(other.splitlines(keepends=True), "a"))) == 2
+
+
+def test_rows_are_those_of_the_standard_library():
+    """For files that are sound, and for those that are not, in which line the stray mark stands."""
+    rng = random.Random(0)
+    for _ in range(500):
+        rows = [["".join(rng.choices('ab ",;\t\r\n', k=rng.randrange(6))) for _ in range(3)] for _ in range(5)]
+        out = io.StringIO()
+        mark = rng.choice(",;\t")
+        csv.writer(out, delimiter=mark, quoting=rng.choice([csv.QUOTE_ALL, csv.QUOTE_MINIMAL])).writerows(rows)
+        lines = io.StringIO(out.getvalue(), newline="").readlines()
+        found = list(csv_rows(lines, "a", mark))
+        assert [cells for _, cells in found] == rows
+        starts = [line for line, _ in found]
+        assert starts == sorted(set(starts))
+        with pytest.raises(ValueError, match=f"a, line {len(lines) + 1}: a quotation mark opens .* none closes it"):
+            list(csv_rows([*lines, f'a"b{mark}"x{mark}y\n'], "a", mark))
+
+
+def test_two_columns_of_one_name_are_an_error(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    twice = pa.Table.from_arrays([pa.array([[1.0], [2.0]]), pa.array([[3.0], [4.0]])], names=["items", "items"])
+    pq.write_table(twice, tmp_path / "a.parquet")
+    inside = pa.StructArray.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+    documents = pa.ListArray.from_arrays([0, 1], inside)
+    pq.write_table(pa.table({"id": ["1"], "documents": documents}), tmp_path / "b.parquet")
+    for name in ("a.parquet", "b.parquet"):
+        for command in (["select", "-k", "1"], ["batch", "--out", str(tmp_path / "o")]):
+            result = CliRunner().invoke(main, [command[0], str(tmp_path / name), *command[1:]])
+            assert result.exit_code == 1
+            assert f"{name}" in result.stderr
+            assert "occurs twice. Rename or remove one of the two." in result.stderr
+    with pytest.raises(ValueError, match=r"a\.parquet: the name 'items' occurs twice"):
+        read_baskets(tmp_path / "a.parquet")
+    (tmp_path / "a.tsv").write_text("basket\titem\titem\n1\ta\tb\n")
+    with pytest.raises(ValueError, match=r"a\.tsv, line 1: the name 'item' occurs twice"):
+        read_baskets(tmp_path / "a.tsv", ("basket", "item"))
+
+
+def test_two_keys_of_one_name_are_an_error(tmp_path):
+    line = '{"id": "a", "x": {"score": 1, "score": 2}}'
+    for name, text in (("a.jsonl", f'{{"id": "b"}}\n{line}\n'), ("a.json", f"[{line}]")):
+        (tmp_path / name).write_text(text)
+        place = rf"{name}{', line 2' if name == 'a.jsonl' else ''} must be .* has the key 'score' twice\. Remove one"
+        with pytest.raises(ValueError, match=place):
+            read_items(tmp_path / name)
+    (tmp_path / "b.jsonl").write_text('{"items": ["a"], "items": ["b"]}\n')
+    with pytest.raises(ValueError, match=r"b\.jsonl, line 1 .* the key 'items' twice"):
+        read_baskets(tmp_path / "b.jsonl")
+
+
+def test_two_arrays_of_one_name_are_an_error(tmp_path):
+    import zipfile
+
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for k in range(2):
+            with file.open("score.npy", "w") as part:
+                np.lib.format.write_array(part, np.full(3, k))
+    with pytest.raises(ValueError, match=r"a\.npz: the name 'score' occurs twice"):
+        read_items(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
+def test_half_a_character_is_told_with_its_line(suffix, tmp_path):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": "two \\ud800"}\n')
+    out = tmp_path / f"x.{suffix}"
+    result = CliRunner().invoke(main, ["select", str(tmp_path / "a.jsonl"), "-k", "2", "--out", str(out)])
+    assert result.exit_code == 1
+    assert (
+        f"a.jsonl, line 2: the field 'text' holds half of a character (a lone surrogate), which a .{suffix}"
+        in result.stderr
+    )
+    assert not out.exists()
+    out = tmp_path / "x.jsonl"  # the advice works, from every format
+    for name, text in (("a.jsonl", None), ("a.json", '[{"text": "two \\ud800"}]')):
+        if text:
+            (tmp_path / name).write_text(text)
+        assert CliRunner().invoke(main, ["select", str(tmp_path / name), "--out", str(out)]).exit_code == 0
+        assert "two \ud800" in [one["text"] for one in read_items(out).records]
+
+
+def test_half_a_character_in_a_report_and_a_model(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "one", "g": "\\ud800"}\n{"text": "two", "g": "b"}\n')
+    report = ["--report", str(tmp_path / "r"), "--group", "g", "--max-per-group", "1"]
+    result = CliRunner().invoke(main, ["select", str(tmp_path / "a.jsonl"), "-k", "2", *report])
+    assert result.exit_code == 0, result.output
+    (tmp_path / "b.jsonl").write_text('["a", "b\\ud800"]\n["a", "c"]\n["b\\ud800"]\n')
+    model = str(tmp_path / "m.json")
+    fitted = CliRunner().invoke(main, ["baskets", "fit", str(tmp_path / "b.jsonl"), "--alpha", "1", "--out", model])
+    assert fitted.exit_code == 0, fitted.output
+    assert "b\\ud800" in CliRunner().invoke(main, ["baskets", "recommend", model, "a"]).stdout

@@ -1,0 +1,275 @@
+"""The constant that sets how many items are chosen: it is in unless `constant=False`, and signs are then right."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from brute import pmf
+from dpplearn import DPP, ConditionalDPP, ItemSet
+from dpplearn.learning import ConditionalDPPCV, load_shard, save_shard
+from dpplearn.learning.quality import LogLinear
+from dpplearn.learning.relative import Relative
+
+TRUTH = 0.6  # for each standard deviation
+
+
+def people(seed, mean=50.0, deviation=10.0, missing=0.0, T=40, n=10):
+    """A table of people of whom some were invited: those with many papers, and not many of one field."""
+    rng = np.random.default_rng(seed)
+    table = {"panel": np.repeat(np.arange(T), n), "pubs": [], "field": [], "only": ["x"] * (T * n), "invited": []}
+    for _ in range(T):
+        z, field = rng.standard_normal(n), rng.choice(list("abcd"), n)
+        S = 0.6 * (field[:, None] == field) + 0.4 * np.eye(n)
+        Y = DPP.from_quality(np.exp((TRUTH * z - 1.5) / 2), S).sample(1, rng=rng)[0]
+        table["pubs"] += np.where(rng.random(n) < missing, np.nan, mean + deviation * z).tolist()
+        table["field"] += field.tolist()
+        table["invited"] += np.isin(np.arange(n), Y).tolist()
+    return table
+
+
+def read(table, features=("pubs",), phi=("field",), **options):
+    return ItemSet.from_long(table, group="panel", features=features, phi=phi, chosen="invited", **options)
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "missing"), [(0.0, 1.0, 0.0), (50.0, 10.0, 0.2), (2000.0, 5.0, 0.0), (1.7e9, 1000.0, 0.0)]
+)
+def test_the_sign_is_right_whatever_the_mean(mean, deviation, missing):
+    """Without a constant all of these were negative but the first; with a prior on it, years and seconds were too."""
+    z = []
+    for seed in range(8):
+        table = people(seed, mean, deviation, missing)
+        model = ConditionalDPP(nugget=0.4).fit(*read(table))
+        assert model.feature_names_in_[:2].tolist() == ["constant", "pubs"]
+        assert model.theta_[1] > 0
+        z.append((model.theta_[1] - TRUTH / deviation) / model.theta_std_[1])
+    assert np.sqrt(np.mean(np.square(z))) < 1.5
+
+
+def test_the_model_adds_one_to_arrays_unless_they_span_one():
+    X, y = read(people(0))
+    with_column = ConditionalDPP(nugget=0.4).fit(X, y)
+    bare = [ItemSet(x.features[:, 1:], phi=x.phi, names=["pubs"]) for x in X]
+    added = ConditionalDPP(nugget=0.4).fit(bare, y)
+    assert added.feature_names_in_.tolist() == ["constant", "pubs"]
+    assert (added.n_features_in_, added.theta_.shape, added.covariance_.shape) == (1, (2,), (2, 2))
+    np.testing.assert_allclose(added.theta_, with_column.theta_, rtol=1e-6)  # the table's is the same
+    np.testing.assert_allclose(added.theta_std_, with_column.theta_std_, rtol=1e-6)
+    np.testing.assert_allclose(np.sqrt(added.covariance_.diagonal()), added.theta_std_, rtol=1e-9)
+    np.testing.assert_allclose(added.marginals(bare[0]), with_column.marginals(X[0]), atol=1e-9)
+    spans = [
+        ItemSet(np.column_stack([a := x.features[:, 1] > 50, ~a]).astype(float), phi=x.phi) for x in X
+    ]  # they sum to 1
+    assert ConditionalDPP(nugget=0.4).fit(spans, y).feature_names_in_.tolist() == ["x0", "x1"]
+    named = [ItemSet(x.features[:, 1:], phi=x.phi, names=["constant"]) for x in X]
+    assert ConditionalDPP(nugget=0.4).fit(named, y).feature_names_in_.tolist() == ["added constant", "constant"]
+    assert ConditionalDPP(nugget=0.4, given_size=True).fit(bare, y).feature_names_in_.tolist() == ["pubs"]
+
+
+def test_what_is_learned_is_the_maximum(rng):
+    """Against the posterior from its definition: log P by enumeration, and the prior on the average item."""
+    X = [ItemSet(rng.standard_normal((5, 1)) + 3, phi=rng.standard_normal((5, 6))) for _ in range(6)]
+    y = [np.flatnonzero(rng.random(5) < 0.4) for _ in X]
+    mean = np.concatenate([x.features for x in X]).mean()
+
+    def log_posterior(theta):
+        value = -(theta[1] ** 2) / (2 * 2.0) - (theta[0] + mean * theta[1]) ** 2 / (2 * 100.0)
+        for x, Y in zip(X, y, strict=True):
+            q = np.exp((theta[0] + x.features[:, 0] * theta[1]) / 2)
+            value += np.log(pmf(q[:, None] * x.similarity_matrix() * q)[tuple(Y.tolist())])
+        return value
+
+    best = ConditionalDPP(2.0, tol=1e-10).fit(X, y)
+    h = 1e-4 * np.eye(2)
+    slopes = [(log_posterior(best.theta_ + e) - log_posterior(best.theta_ - e)) / 2e-4 for e in h]
+    np.testing.assert_allclose(slopes, 0.0, atol=1e-6)
+    bend = (
+        log_posterior(best.theta_ + h[0]) + log_posterior(best.theta_ - h[0]) - 2 * log_posterior(best.theta_)
+    ) / 1e-8
+    assert np.linalg.inv(best.covariance_)[0, 0] == pytest.approx(-bend, rel=1e-4)
+
+
+def test_without_a_constant_sizes_that_differ_are_told():
+    table = people(0)
+    said = r"expects \S+ in a set, and \S+ were chosen on average. A constant would .* change the signs of pubs. Leave"
+    with pytest.warns(UserWarning, match=said):
+        wrong = ConditionalDPP(nugget=0.4).fit(*read(table, constant=False))
+    assert wrong.theta_[0] < 0
+    X, y = read(table)
+    bare = [ItemSet(x.features[:, 1:], phi=x.phi) for x in X]
+    with pytest.warns(UserWarning, match="This model has no constant"):
+        ConditionalDPP(nugget=0.4, constant=False).fit(bare, y)
+    with pytest.raises(ValueError, match=r"column of ones, which ItemSet.from_long added. Leave it out there"):
+        ConditionalDPP(nugget=0.4, constant=False).fit(X, y)
+    ones = ItemSet.from_long(table | {"one": np.ones(400)}, group="panel", features=["one", "pubs"], chosen="invited")
+    assert ones[0][0].names == ("one", "pubs")
+
+
+def test_everything_agrees(tmp_path):
+    """Files, shards, processes' survey, cross-validation, warm starts, L-BFGS, reasons and reprs."""
+    X, y = read(people(1))
+    X = [ItemSet(x.features[:, 1:], phi=x.phi, names=["pubs"]) for x in X]
+    model = ConditionalDPP(nugget=0.4).fit(X, y)
+    model.save(tmp_path / "m.json")
+    again = ConditionalDPP.load(tmp_path / "m.json")
+    assert again.quality_.constant
+    assert clone(again).constant
+    np.testing.assert_array_equal(again.theta_, model.theta_)
+    np.testing.assert_array_equal(again.log_prob(X, y), model.log_prob(X, y))
+    for part in range(2):
+        save_shard(tmp_path / f"{part}.npz", X[20 * part :][:20], y[20 * part :][:20])
+    for fit in (
+        ConditionalDPP(nugget=0.4).fit([tmp_path / "0.npz", tmp_path / "1.npz"]),
+        ConditionalDPP(nugget=0.4, solver="lbfgs").fit(X, y),
+        ConditionalDPP(nugget=0.4, warm_start=True).fit(X, y).fit(X, y),
+        ConditionalDPPCV([1.0], nuggets=[0.4], cv=2).fit(X, y),
+    ):
+        np.testing.assert_allclose(fit.theta_, model.theta_, rtol=1e-5, atol=1e-6)
+        assert fit.feature_names_in_.tolist() == ["constant", "pubs"]
+    assert "constant" in str(model.summary())
+    added = model.quality_.contributions(X[0])
+    np.testing.assert_allclose(added.sum(axis=1), 2 * model.quality_.log_q(X[0]))
+    np.testing.assert_allclose(model.intervals().mean(axis=1), model.theta_)
+    relative = Relative(model, X[0], {"pubs": np.array([1])})
+    np.testing.assert_allclose(relative.amounts["pubs"], added[:, 1] - added[:, 1].mean())
+    assert relative.error(0, "pubs") > 0
+    mixed = ConditionalDPP(similarity="mixture").fit(X, y)
+    assert mixed.theta_[1] > 0
+    assert mixed.feature_names_in_.tolist() == ["constant", "pubs"]
+
+
+def test_the_derivatives_of_a_centered_quality(rng):
+    items = ItemSet(rng.standard_normal((6, 2)), phi=rng.standard_normal((6, 7)))
+    theta, d = np.array([0.3, -0.4, 0.2]), rng.standard_normal(6)
+    quality = LogLinear(theta, constant=True, center=np.array([0.5, -2.0]))
+    np.testing.assert_allclose(quality.jacobian(items) @ theta, quality.eta(items))
+    np.testing.assert_allclose(quality.pull_back(items, d), d @ quality.jacobian(items))
+    np.testing.assert_allclose(quality.eta(items), 0.3 + (items.features - [0.5, -2.0]) @ theta[1:])
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_none_or_all_chosen(chosen):
+    """It is said, and the model stays finite: its prior keeps it."""
+    table = people(0, missing=0.1) | {"invited": np.full(400, chosen)}
+    with pytest.warns(UserWarning, match="nothing tells a good item from a bad one"):
+        model = ConditionalDPP(nugget=0.4).fit(*read(table, features=["pubs", "field"]))
+    assert model.converged_
+    assert np.isfinite(model.theta_std_).all()
+    assert abs(model.theta_[1]) < 0.05
+
+
+def test_columns_with_one_value():
+    table = people(0)
+    with pytest.warns(UserWarning, match="'only' has one category in every row, 'x': it has no weight"):
+        X, y = read(table, features=["pubs", "only"])
+    assert X[0].names == ("constant", "pubs")
+    with pytest.warns(UserWarning, match="'only' has the same value in every row, so that it makes all items alike"):
+        read(table, phi=["only"])
+    with (
+        pytest.warns(UserWarning, match="has one category"),
+        pytest.raises(ValueError, match="nothing is left to learn"),
+    ):
+        read(table, features=["only"], constant=False)
+    five = [ItemSet(np.column_stack([x.features[:, 1], np.full(x.n, 5.0)]), phi=x.phi) for x in X]
+    assert ConditionalDPP(nugget=0.4).fit(five, y).feature_names_in_.tolist() == ["x0", "x1"]  # 5 is a constant too
+
+
+@pytest.mark.parametrize("size", [1e101, 1e160, 1e300])
+@pytest.mark.parametrize("options", [{}, {"solver": "lbfgs"}, {"quality": "boosted"}, {"given_size": True}])
+def test_features_too_large_are_refused(size, options, rng):
+    X = [ItemSet(np.column_stack([rng.random(4), size * rng.random(4)]), phi=np.eye(4), names=["a", "b"])]
+    with pytest.raises(ValueError, match=r"Feature 'b' has values up to .*at most 1e\+100.*Divide the column"):
+        ConditionalDPP(**options).fit(X, [[0, 1]])
+
+
+@pytest.mark.parametrize("size", [1e99, 1e8, 1e-8, 1e-99, 1e-160, 1e-300, 5e-324])
+@pytest.mark.parametrize("solver", ["newton", "lbfgs"])
+def test_units_of_features_do_not_matter(size, solver, rng):
+    X, y = [], []
+    for _ in range(8):
+        X.append(ItemSet(rng.standard_normal((5, 2)) * [1.0, size], phi=rng.standard_normal((5, 6))))
+        y.append(np.flatnonzero(rng.random(5) < 0.4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = ConditionalDPP(solver=solver).fit(X, y)
+    assert model.converged_
+    if size < 1e-7:  # so small that only the prior says something
+        assert abs(model.theta_[2]) < 1e-6
+        assert model.theta_std_[2] == pytest.approx(1.0)
+    if size == 1e99:
+        free = ConditionalDPP([1.0, np.inf]).fit([ItemSet(x.features / [1.0, size], phi=x.phi) for x in X], y)
+        np.testing.assert_allclose(model.theta_ * [1, 1, size], free.theta_, rtol=1e-4)
+
+
+def test_items_that_nothing_makes_alike_are_independent(tmp_path):
+    """A logistic regression: P(i) = q_i^2 / (1 + q_i^2), each item by itself."""
+    table = people(2)
+    X, y = read(table, phi=None)
+    assert repr(X[0]) == "<ItemSet of 10 items with 2 features, independent of each other>"
+    np.testing.assert_array_equal(X[0].similarity_matrix(), np.eye(10))
+    model = ConditionalDPP().fit(X, y)
+    odds = np.exp(X[0].features @ model.theta_)
+    np.testing.assert_allclose(model.marginals(X[0]), odds / (1 + odds))
+    assert "similarity: none, items are independent of each other" in str(model.summary())
+    model.save(tmp_path / "m.json")
+    [new, *_] = ItemSet.from_long(table, group="panel", encoding=ConditionalDPP.load(tmp_path / "m.json").encoding_)
+    np.testing.assert_array_equal(new.features, X[0].features)
+    save_shard(tmp_path / "a.npz", X, y)
+    assert load_shard(tmp_path / "a.npz").item_sets[0].part_names == ("independent",)
+    np.testing.assert_allclose(ConditionalDPP().fit([tmp_path / "a.npz"]).theta_, model.theta_, atol=1e-9)
+    with pytest.raises(ValueError, match="learns what makes items alike, and these item sets have neither phi nor"):
+        ConditionalDPP(similarity="mixture").fit(X, y)
+
+
+def test_numbers_in_phi_count_by_distance():
+    """Not by their sign: the similarity falls with the distance, in new data by the deviation of training."""
+    x = np.array([1.0, 2.0, 4.0, 9.0, np.nan, np.nan])
+    sigma = np.nanstd(x)
+    expected = np.exp(-np.square(x[:, None] - x) / (2 * sigma**2))
+    expected[np.isnan(expected)] = 0.0
+    expected[4:, 4:] = 1.0  # unknown is a category
+    [items] = ItemSet.from_long({"x": x}, group=None, features=["x"], phi=["x"])
+    np.testing.assert_allclose(items.similarity_matrix(), expected, atol=1e-7)
+    [new] = ItemSet.from_long({"x": [1.0, 1.0 + sigma, 1e9, -1e9]}, group=None, encoding=items.encoding)
+    np.testing.assert_allclose(new.similarity_matrix()[0], [1, np.exp(-0.5), 0, 0], atol=1e-7)
+    table = people(3, mean=0.0)
+    X, _ = read(table, phi={"field": ["field"], "pubs": ["pubs"]})
+    assert min(s.min() for x in X for s in (x.part_cosines(0), x.part_cosines(1))) > -1e-7
+    rng, dpp = (
+        np.random.default_rng(0),
+        lambda x: DPP.from_quality(np.full(10, 0.8), 0.9 * x.part_cosines(1) + 0.1 * np.eye(10)),
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The learned similarity")
+        model = ConditionalDPP(similarity="mixture").fit(X * 3, [dpp(x).sample(1, rng=rng)[0] for x in X * 3])
+    assert model.similarity_.weights["pubs"] > 0.6
+
+
+def test_directions_that_are_more_likely_measurements_are_told():
+    table = people(4) | {"age": np.random.default_rng(0).normal(40, 10, 400)}
+    with pytest.warns(
+        UserWarning, match=r"numbers pubs, age in phi, all items are alike: .* phi={'pubs': \['pubs'\], "
+    ):
+        read(people(4, 5000.0) | {"age": table["age"]}, phi=["pubs", "age"])
+    centered = table | {name: np.array(table[name]) - np.mean(table[name]) for name in ("pubs", "age")}
+    with pytest.warns(UserWarning, match=r"some items have the similarity -1.00. Items in opposite directions repel"):
+        read(centered, phi=["pubs", "age"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(centered, phi={"pubs": ["pubs"], "age": ["age"]})  # the advice
+
+
+def test_parts_that_are_the_same_matrix_are_told(rng):
+    X, y = read(people(5), phi={"a": ["field"], "b": ["field"]})
+    for similarity in ("fixed", "mixture"):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            ConditionalDPP(similarity=similarity, nugget=0.4 if similarity == "fixed" else 0.0).fit(X, y)
+        assert "part 'b' is the same matrix as the part 'a' in every instance" in str(told[0].message)
+    unique = [ItemSet(np.ones((3, 1)), phi={"id": np.eye(3), "x": rng.standard_normal((3, 2))})] * 4
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ConditionalDPP(similarity="mixture").fit(unique, [[0], [1, 2], [0, 2], []])
+    assert "part 'id' is the same matrix as what is particular to each item" in str(told[0].message)

@@ -1,0 +1,140 @@
+"""Every count has a bound, which is checked before any work: no number hangs, or asks for all memory."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from dpplearn import DPP, KDPP, ConditionalDPP, ImplicitDPP, ItemSet, KernelDPP, LowRankDPP, NonsymmetricDPP, diversify
+from dpplearn._checks import MOST, check_int
+from dpplearn.cli import main
+from dpplearn.decoding import consensus, greedy_map, sampled_map, typical_map
+from dpplearn.learning import ConditionalDPPCV
+from dpplearn.mrf import PairwiseMRF, approximate, factor_surface, fit_dpp_to, fit_mrf_to
+from dpplearn.rouge import paired_bootstrap
+from dpplearn.subsets import Subsets
+
+HUGE = 10**30
+L = np.array([[2.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 1.5]])
+X = [ItemSet(np.eye(3)[:, :2], phi=L) for _ in range(4)]
+Y = [[0], [1], [0, 2], [2]]
+BASKETS = [["a", "b"], ["b", "c"], ["a"], ["c"]]
+FIELD = PairwiseMRF(np.zeros(3), -np.ones((3, 3)) + np.eye(3))
+
+
+def fitted(**options):
+    return ConditionalDPP(**options).fit(X, Y)
+
+
+COUNTS = {
+    "size": [
+        lambda n: DPP(L).sample(n),
+        lambda n: DPP(L).sample(n, method="cholesky"),
+        lambda n: DPP(L).sample(n, method="mcmc"),
+        lambda n: LowRankDPP(L).sample(n),
+        lambda n: KDPP(DPP(L), 2).sample(n),
+        lambda n: KDPP(DPP(L), 2).sample(n, method="mcmc"),
+        lambda n: NonsymmetricDPP.from_kernel(L).sample(n),
+        lambda n: ImplicitDPP(L).sample(n),
+        lambda n: FIELD.sample(n),
+        lambda n: approximate(FIELD, "gibbs", chains=10, sweeps=10).sample(n),
+    ],
+    "burn_in": [lambda n: ImplicitDPP(L).sample(burn_in=n)],
+    "thin": [lambda n: ImplicitDPP(L).sample(thin=n)],
+    "n": [lambda n: ImplicitDPP(lambda _i, _j: 1.0, n), lambda n: Subsets.from_lists([[0]], n)],
+    "n_samples": [
+        lambda n: sampled_map(DPP(L), n_samples=n),
+        lambda n: typical_map(DPP(L), n_samples=n),
+        lambda n: consensus(DPP(L), k=1, n_samples=n),
+        lambda n: DPP(np.eye(30) + 1.0).entropy(n),
+        lambda n: diversify(L, [1, 2, 3], k=2, method="sampled", n_samples=n),
+    ],
+    "m": [lambda n: sampled_map(DPP(L), m=n, n_samples=9)],
+    "n_jobs": [
+        lambda n: DPP(L).sample(2, n_jobs=n),
+        lambda n: sampled_map(DPP(L), n_samples=9, n_jobs=n),
+        lambda n: consensus(DPP(L), k=1, n_jobs=n),
+        lambda n: fitted(n_jobs=n),
+        lambda n: ConditionalDPPCV(cv=2, n_jobs=n).fit(X, Y),
+        lambda n: KernelDPP(n_jobs=n).fit(BASKETS),
+    ],
+    "n_starts": [
+        lambda n: fitted(n_starts=n),
+        lambda n: ConditionalDPPCV(cv=2, n_starts=n).fit(X, Y),
+        lambda n: fit_dpp_to(FIELD, n_starts=n),
+    ],
+    "max_iter": [
+        lambda n: fitted(max_iter=n),
+        lambda n: ConditionalDPPCV(cv=2, max_iter=n).fit(X, Y),
+        lambda n: KernelDPP(max_iter=n).fit(BASKETS),
+        lambda n: fit_dpp_to(FIELD, max_iter=n),
+        lambda n: fit_mrf_to(DPP(L), max_iter=n),
+    ],
+    "batch_size": [lambda n: KernelDPP(2, solver="stochastic", batch_size=n).fit(BASKETS)],
+    "rank": [lambda n: KernelDPP(n).fit(BASKETS), lambda n: approximate(FIELD, "dpp", rank=n)],
+    "n_components": [lambda n: fitted(similarity="projected", n_components=n)],
+    "chains": [lambda n: approximate(FIELD, "gibbs", chains=n)],
+    "sweeps": [
+        lambda n: approximate(FIELD, "gibbs", sweeps=n),
+        lambda n: approximate(FIELD, "gibbs", chains=9, sweeps=9).sample(2, sweeps=n),
+    ],
+    "starts": [lambda n: approximate(FIELD, "gibbs", chains=9, sweeps=9).best_set(n)],
+    "corrections": [lambda n: approximate(FIELD, "dpp", corrections=n)],
+    "neighbours": [lambda n: approximate(FIELD, "dpp", neighbours=n)],
+    "resolution": [lambda n: factor_surface("dpp", 0.5, resolution=n)],
+    "resamples": [lambda n: paired_bootstrap(None, None, resamples=n)],
+    "max_per_group": [lambda n: diversify(L, [1, 2, 3], k=2, groups=[0, 0, 1], max_per_group=n)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "which"), [(name, i) for name, calls in COUNTS.items() for i in range(len(calls))])
+def test_too_many_is_refused_at_once(name, which):
+    for number in (HUGE, 10**5000):
+        with pytest.raises(ValueError, match=rf"{name} must be at most \d+.*, found"):
+            COUNTS[name][which](number)
+
+
+@pytest.mark.parametrize("name", [name for name, most in MOST.items() if most is not None])
+def test_the_bound_itself_is_allowed(name):
+    assert check_int(MOST[name], name) == MOST[name]
+    with pytest.raises(ValueError, match=f"{name} must be at most {MOST[name]}, found {MOST[name] + 1}"):
+        check_int(MOST[name] + 1, name)
+
+
+def test_a_size_beyond_the_number_of_items_is_all_of_them():
+    assert len(diversify(L, [1, 2, 3], k=HUGE)) == 3
+    assert len(greedy_map(DPP(L), k=HUGE)) == 3
+    model = KernelDPP(alpha=1.0).fit(BASKETS)
+    assert len(model.complete(["a"], k=HUGE)) <= 2
+    assert len(model.recommend(["a"], k=HUGE)) == 2
+    with pytest.raises(ValueError, match="k must be at most the number of items"):
+        KDPP(DPP(L), HUGE)
+
+
+def test_a_seed_may_have_any_size():
+    assert fitted(random_state=HUGE).converged_
+    KernelDPP(random_state=HUGE).fit(BASKETS)
+
+
+def test_counts_that_are_too_large_together():
+    with pytest.raises(ValueError, match=r"size \* thin \+ burn_in must be at most 100000000000 moves"):
+        ImplicitDPP(L).sample(10**7, thin=10**6)
+    with pytest.raises(ValueError, match=r"size must be at most .* for sets of 100 items on average"):
+        LowRankDPP(1e6 * np.eye(100)).sample(10**8)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["baskets", "fit", "items.txt", "--out", "m.json", "--max-iter", HUGE],
+        ["baskets", "fit", "items.txt", "--out", "m.json", "--rank", HUGE],
+        ["baskets", "fit", "items.txt", "--out", "m.json", "--jobs", HUGE],
+        ["select", "items.jsonl", "-k", 1, "--max-per-group", HUGE, "--group", "g"],
+    ],
+)
+def test_the_command_line_says_so(arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "items.txt").write_text("a b\nb c\na c\n")
+    (tmp_path / "items.jsonl").write_text('{"text": "a b", "g": 1}\n{"text": "c d", "g": 2}\n')
+    result = CliRunner().invoke(main, [str(one) for one in arguments])
+    assert result.exit_code == 1
+    assert "must be at most" in result.stderr
