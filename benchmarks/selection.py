@@ -42,7 +42,7 @@ def rows_for(n: int, k: int, repeats: int) -> list[dict]:
     rows = []
 
     def ours() -> np.ndarray:
-        return diversify(E, scores, k).indices
+        return diversify(E, scores, k).subset
 
     def compare(
         peer: str, call: Callable[[], object], target: float | None, repeats: int, mine: Callable[[], object] = ours

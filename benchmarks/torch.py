@@ -186,7 +186,7 @@ def selection(device, quick: bool) -> list[dict]:
     k = 500 if small else 10_000
     start = perf_counter()
     chosen = diversify(E, scores, k, diversity=0.49)
-    assert len(chosen) == k == len(set(chosen.indices.tolist()))
+    assert len(chosen) == k == len(set(chosen.subset.tolist()))
     case = f"diversify, N = {N:,}, D = {D}, float16, k = {k:,}, nugget 0.02"
     return [*found, {"case": case, "value": perf_counter() - start, "unit": "s"}]
 

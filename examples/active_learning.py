@@ -28,7 +28,7 @@ def ask(way, model, X, rng):
         return np.argsort(-uncertainty)[:BATCH]
     error = p - (p == p.max(axis=1, keepdims=True))  # if the model's guess were the label,
     gradient = (error[:, :, None] * X[:, None, :]).reshape(len(X), -1)  # this is what the image would change
-    return diversify(gradient, uncertainty, k=BATCH).indices
+    return diversify(gradient, uncertainty, k=BATCH).subset
 
 
 def learn(way, X, y, seed):

@@ -32,7 +32,7 @@ def rank(query, knob):
     """The first ten, three ways; the knob is diversity, and 1 - lambda for MMR."""
     _, E, scores, _ = query
     S = cosine_similarity(E)
-    return np.argsort(-scores)[:K], mmr(scores, S, 1 - knob, k=K), diversify(E, scores, k=K, diversity=knob).indices
+    return np.argsort(-scores)[:K], mmr(scores, S, 1 - knob, k=K), diversify(E, scores, k=K, diversity=knob).subset
 
 
 def covered(query, chosen):

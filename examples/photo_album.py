@@ -36,7 +36,7 @@ def main(save=None):
         scores, S = sharp[roll], cosine_similarity(E[roll])
         rank = scores.argsort().argsort() / (N - 1)  # 1: the sharpest of the roll
         sets = {"sharpest": [np.argsort(-scores)[:K]], "MMR": [mmr(scores, S, 1 - x, k=K) for x in KNOBS]}
-        sets["DPP"] = [diversify(E[roll], scores, k=K, diversity=x).indices for x in KNOBS]
+        sets["DPP"] = [diversify(E[roll], scores, k=K, diversity=x).subset for x in KNOBS]
         for name, chosen in sets.items():
             found[name].append([(np.unique(kinds[roll[Y]]).size, rank[Y].mean()) for Y in chosen])
     means = {name: np.mean(values, axis=0) for name, values in found.items()}

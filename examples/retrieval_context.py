@@ -48,7 +48,7 @@ def main(save=None, seeds=2):
         for (question, facts), (b, budget) in product(FACTS.items(), enumerate(BUDGETS)):
             scores = (E @ tfidf.transform([question]).T).toarray()[:, 0]
             chosen = [mmr(scores, S, lam, cost=tokens, budget=budget) for lam in (1.0, 0.5)]
-            chosen += [diversify(E, scores, budget=budget, cost=tokens, **way).indices for way in ({}, consensus)]
+            chosen += [diversify(E, scores, budget=budget, cost=tokens, **way).subset for way in ({}, consensus)]
             contexts = ["\n".join(texts[i] for i in items) for items in chosen]
             found[:, b] += [sum(re.search(fact, text) is not None for fact in facts) / seeds for text in contexts]
     print("facts of 20, in tokens" + "".join(f"{budget:6d}" for budget in BUDGETS))

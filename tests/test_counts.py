@@ -46,7 +46,7 @@ COUNTS = {
         lambda n: typical_map(DPP(L), n_samples=n),
         lambda n: consensus(DPP(L), k=1, n_samples=n),
         lambda n: DPP(np.eye(30) + 1.0).entropy(n),
-        lambda n: diversify(L, [1, 2, 3], k=2, method="sampled", n_samples=n),
+        lambda n: diversify(L, [1, 2, 3], k=2, decoder="sampled", n_samples=n),
     ],
     "m": [lambda n: sampled_map(DPP(L), m=n, n_samples=9)],
     "n_jobs": [

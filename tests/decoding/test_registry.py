@@ -40,10 +40,10 @@ def test_an_unknown_name_lists_those_that_are_known(name):
 
 def test_a_new_decoder_works_in_diversify(added, rng):
     E, s = rng.standard_normal((6, 4)), rng.random(6)
-    found = diversify(E, s, k=3, method=added)
+    found = diversify(E, s, k=3, decoder=added)
     assert found.subset.tolist() == diversify(E, s, k=2).subset.tolist()
-    assert found.parameters["method"] == added
-    assert diversify(E, s, k=3, method="sample", n_samples=10, rng=0).parameters["method"] == "sampled"
+    assert found.parameters["decoder"] == added
+    assert diversify(E, s, k=3, decoder="sample", n_samples=10, rng=0).parameters["decoder"] == "sampled"
 
 
 def test_a_new_decoder_works_in_a_fitted_model(added, rng):

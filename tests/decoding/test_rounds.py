@@ -83,7 +83,7 @@ def test_limits(rng):
     earlier = rng.standard_normal((5, 6))
     one, two = diversify(E, s, k=20, given=earlier), diversify(parts, s, k=20, given=earlier, per_part=400)
     np.testing.assert_array_equal(two.subset, one.subset)
-    assert len(diversify(parts, s, k="auto", share=0.2)) == len(diversify(E, s, k="auto", share=0.2))
+    assert len(diversify(parts, s, k="auto", min_gain=0.2)) == len(diversify(E, s, k="auto", min_gain=0.2))
 
 
 @pytest.mark.usefixtures("client")
@@ -182,7 +182,7 @@ def test_files_that_are_changed_are_chosen_from_again(tmp_path, rng):
     E, s = problem(rng)
     da.to_npy_stack(tmp_path / "E", da.from_array(E, chunks=(100, -1)))
     for one in told:
-        found = diversify(da.from_npy_stack(tmp_path / "E"), s, k=30, resume=kept, progress=one)
+        found = diversify(da.from_npy_stack(tmp_path / "E"), s, k=30, work=kept, progress=one)
         np.testing.assert_array_equal(found.subset, diversify(E, s, k=30).subset)
         if one is told[1]:
             E[:100] = rng.standard_normal((100, 6))
@@ -218,7 +218,7 @@ def test_what_is_refused(rng):
     with pytest.raises(ValueError, match="400 rows and 399 scores"):
         diversify(parts, s[:399], k=3)
     with pytest.raises(ValueError, match="greedy"):
-        diversify(parts, s, k=3, method="local")
+        diversify(parts, s, k=3, decoder="local")
     with pytest.raises(ValueError, match="given must be rows"):
         diversify(parts, s, k=3, given=[1, 2])
     with pytest.raises(ValueError, match="known shape"):

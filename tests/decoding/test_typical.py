@@ -82,7 +82,7 @@ def test_items_to_include_that_fill_the_rank_are_the_answer(seed):
                 local_search(model, **asked),
             ):
                 assert found.sorted_subset.tolist() == include.tolist()
-    found = diversify(B, np.zeros(n), k=d, method="typical", include=include, nugget=0.0, **draws)
+    found = diversify(B, np.zeros(n), k=d, decoder="typical", include=include, nugget=0.0, **draws)
     assert found.sorted_subset.tolist() == include.tolist()
 
 

@@ -43,7 +43,7 @@ def test_diversify(device, diversity, rng):
     found = diversify(torch.tensor(E, device=device), torch.tensor(s, device=device), k=15, diversity=diversity)
     want = diversify(E, s, k=15, diversity=diversity)
     assert_same(found, want, device)
-    assert found.indices is found.subset
+    assert found.subset is found.subset
     np.testing.assert_allclose(found.selection_scores.cpu(), want.selection_scores)
     assert found.nearest.items.tolist() == want.nearest.items.tolist()
     np.testing.assert_allclose(found.nearest.similarity.cpu(), want.nearest.similarity, atol=1e-12)
@@ -110,8 +110,8 @@ def test_equal_scores_and_equal_rows(device):
 def test_other_decoders(method, rng):
     E, s = problem(12, 5, rng)
     options = {"rng": 0} if method == "sampled" else {}
-    found = diversify(torch.tensor(E), torch.tensor(s), k=4, method=method, **options)
-    want = diversify(E, s, k=4, method=method, **options)
+    found = diversify(torch.tensor(E), torch.tensor(s), k=4, decoder=method, **options)
+    want = diversify(E, s, k=4, decoder=method, **options)
     assert_same(found, want, "cpu")
     assert [x.reason for x in found.skipped] == [x.reason for x in want.skipped]
 
