@@ -38,8 +38,6 @@ def test_greedy_on_the_kernel_of_the_docstring(diversity, rng):
     found = diversify(E, s, k=6, diversity=diversity)
     np.testing.assert_array_equal(found.subset, expected.subset)
     np.testing.assert_allclose(found.gains, expected.gains, atol=1e-9)
-    np.testing.assert_array_equal(found.subset, found.subset)
-    np.testing.assert_allclose(found.selection_scores, np.exp(found.gains))
 
 
 @pytest.mark.parametrize("diversity", [0.0, 0.3, 0.6])
@@ -68,18 +66,16 @@ def test_methods(method, rng):
     assert found.parameters["decoder"] == method
 
 
-def test_the_same_call_as_for_pyversity(rng):
+def test_the_same_items_as_pyversity(rng):
     pyversity = pytest.importorskip("pyversity", reason="pyversity is a benchmark peer, not installed here")
     E, s = problem(rng, n=200, d=32)
     for diversity in (0.0, 0.5, 0.7, 0.9):  # where the weights are the same
-        call = {"k": 10, "strategy": "dpp", "diversity": diversity}
-        ours, theirs = diversify(E, s, **call), pyversity.diversify(E, s, **call)
+        ours, theirs = diversify(E, s, 10, diversity=diversity), pyversity.diversify(E, s, 10, "dpp", diversity)
         np.testing.assert_array_equal(ours.subset, theirs.indices)
-        assert ours.diversity == theirs.diversity
         if diversity > 0:
-            np.testing.assert_allclose(ours.selection_scores / 2, theirs.selection_scores, rtol=1e-3)
-    ours = diversify(E, s, 10, strategy=pyversity.Strategy.DPP, diversity=0.6, scale=2.0)
-    np.testing.assert_array_equal(ours.indices, pyversity.diversify(E, s, 10, diversity=0.6, scale=2.0).indices)
+            np.testing.assert_allclose(np.exp(ours.gains) / 2, theirs.selection_scores, rtol=1e-3)
+    ours = diversify(E, s, 10, diversity=0.6, scale=2.0)
+    np.testing.assert_array_equal(ours.subset, pyversity.diversify(E, s, 10, diversity=0.6, scale=2.0).indices)
 
 
 def test_knob_goes_from_scores_to_similarity(rng):
@@ -235,8 +231,8 @@ def test_copies_keep_the_reasons_and_not_the_embeddings(rng):
         ({"budget": -1}, r"budget must be a number that is not negative"),
         ({"budget": 3, "cost": [1, 2, 0, 1]}, r"cost\[2\] is 0"),
         ({"budget": 3, "cost": [1, 2]}, r"cost must have one entry per item \(4\), found 2"),
-        ({"strategy": "mmr"}, r'strategy must be "dpp", found \'mmr\''),
-        ({"decoder": "best"}, r"method must be one of 'greedy'"),
+        ({"decoder": "best"}, r"decoder must be one of 'greedy'"),
+        ({"kernel": "rbf"}, r"kernel must be one of"),
         ({"scale": -1}, r"scale must be"),
     ],
 )
@@ -247,7 +243,7 @@ def test_bad_input(change, message):
 
 
 def test_wrong_types():
-    with pytest.raises(TypeError, match="Pass strategy= by name"):
+    with pytest.raises(TypeError, match="budget must be a number"):
         diversify(np.eye(2), [1, 2], 1, "dpp", 0.5)
     with pytest.raises(TypeError, match="real numbers"):
         diversify([["a", "b"]], [1.0], k=1)
@@ -286,7 +282,7 @@ def test_it_is_a_public_name():
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_kept_by_the_definition(form, monkeypatch):
-    monkeypatch.setattr("dpplearn.decoding.skipped.BLOCK", 20)  # several blocks
+    monkeypatch.setattr("dpplearn.decoding.selection.BLOCK", 20)  # several blocks
     rng = np.random.default_rng(5)
     E = rng.standard_normal((30, 5))
     E[7] = 0.0
@@ -319,9 +315,8 @@ def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dt
     first = kinds[found.subset[:82]]
     assert np.unique(first).size == 82
     assert np.isfinite(found.gains).all()
-    assert found.shares[18:].max() < 0.02  # the nugget
-    assert found.reason.endswith("the last 18 repeat embeddings of others, because no other candidate was left")
-    np.testing.assert_array_equal(diversify(make(E), scores, k=17).subset, found.subset[:17])
+    assert found.parameters["kernel"] == "near"
+    assert found.reason.endswith("by near items, because the embeddings have 18 directions")
     assert set(found.subset[:82]) >= set(range(110, 115)) | set(range(117, 140))  # the best of three
     costly = np.where(np.arange(140) >= 110, 3.0, 1.0)
     few = diversify(make(E), scores, k=82, budget=100.0, cost=costly)
@@ -329,11 +324,28 @@ def test_k_above_the_dimension_takes_no_duplicate_while_others_are_left(make, dt
     assert np.unique(kinds[few.subset]).size == few.subset.size
 
 
-def test_the_same_choice_past_the_rank_where_nothing_is_repeated(rng):
+def test_every_item_past_the_rank(rng):
     E, s = problem(rng, n=60, d=8)
-    past = diversify(E, s, k=60)
-    assert sorted(past.subset) == list(range(60))
-    np.testing.assert_array_equal(diversify(E, s, k=30).subset, past.subset[:30])
+    assert sorted(diversify(E, s, k=60).subset) == list(range(60))
+    assert len(diversify(E, s, k=60, kernel="linear", nugget=0.0)) == 8  # the rank
+
+
+def test_without_scores_all_are_equal(rng):
+    E, _ = problem(rng, n=20, d=8)
+    np.testing.assert_array_equal(diversify(E, k=5).subset, diversify(E, np.ones(20), k=5).subset)
+
+
+def test_backfill_goes_on_beyond_the_caps(rng):
+    """k = 10, at most 2 of each of three groups: 6 items, and with backfill the best others after them."""
+    E, s = problem(rng, n=60, d=30)
+    call = {"k": 10, "groups": np.arange(60) % 3, "max_per_group": 2}
+    hard, soft = diversify(E, s, **call), diversify(E, s, **call, backfill=True)
+    assert len(hard) == 6
+    assert len(soft) == 10
+    np.testing.assert_array_equal(soft.subset[:6], hard.subset)
+    assert soft.reason.endswith("the last 4 are beyond max_per_group")
+    rest = diversify(E, s, k=10, include=hard.subset).subset
+    assert set(rest.tolist()) == set(soft.subset.tolist())
 
 
 @pytest.mark.parametrize("scale", [200.0, 400.0, 1e6, 1e308])

@@ -7,15 +7,13 @@ import sys
 
 import numpy as np
 import pytest
-from dpplearn.decoding.lazy import as_features, begin
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from brute_decoding import algorithm_2, feasible, kernel, log_minor, random_problem
 from dpplearn import DPP, LowRankDPP
-from dpplearn._loops.lazy import NEAR
-from dpplearn.decoding import Selection, greedy_map
+from dpplearn.decoding import Selection, engine, gains, greedy_map
 from dpplearn.decoding.candidates import read_model
 
 FORMS = {
@@ -53,29 +51,43 @@ def test_gains_add_up(form):
     steps = [log_minor(dpp.L, chosen.subset[: t + 1]) for t in range(len(chosen))]
     assert np.diff([0.0, *steps]) == pytest.approx(chosen.gains, abs=tol)
     assert chosen.cost == pytest.approx(cost[chosen.subset].sum())
-    assert chosen.sorted_subset.tolist() == sorted(chosen.subset.tolist()) == chosen.items.tolist()
+    assert chosen.sorted_subset.tolist() == sorted(chosen.subset.tolist())
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of 16 items from pools of 128, and passes over 64 rows: few items see what many would."""
+    monkeypatch.setattr(gains.ArrayOps, "start", 16)
+    monkeypatch.setattr(engine, "POOL", 128)
+    monkeypatch.setattr(gains, "PASS", 64)
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.05, 0.3])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("d", [40, 700])
-def test_lazy_front_and_full_passes_agree_with_the_kernel(spread, dtype, d, rng):
-    """N large enough for the lazy queue and, with rows past what a cache holds, its refreshes."""
-    assert (1500 * d > NEAR) == (d == 700)
-    turned = np.linalg.qr(rng.standard_normal((d, 40)))[0]  # 40 directions, in whatever space
-    phi = (rng.standard_normal((1500, 40)) @ turned.T).astype(dtype)
+@pytest.mark.parametrize("form", ["float64", "float32", "sparse"])
+@pytest.mark.parametrize("small", [True, False])
+def test_blocks_and_passes_agree_with_the_kernel(spread, form, small, rng, request):
+    if small:
+        request.getfixturevalue("small_blocks")
+    phi = rng.standard_normal((1500, 40)).astype(np.float32)
+    phi[1000:1100] = phi[:100]  # repeats
+    rows = {"float64": phi.astype(float), "float32": phi, "sparse": sparse.csr_array(phi)}[form]
     q = np.exp(spread * rng.standard_normal(1500))
     unit = phi.astype(float) / np.linalg.norm(phi.astype(float), axis=1, keepdims=True)
-    cost = rng.integers(1, 4, 1500)
-    for limits in ({"k": 30}, {"cost": cost, "budget": 50, "gain": "log"}, {"k": 60}):  # 60 is above the rank
-        by_rows, by_kernel = greedy_map((q, phi), **limits), greedy_map(DPP(kernel(q, unit)), **limits)
-        if spread or dtype == np.float64:  # with equal qualities, rounding to float32 decides between the first
-            assert by_rows.subset[:30].tolist() == by_kernel.subset[:30].tolist()
-        if "k" in limits:
-            assert len(by_rows) == len(by_kernel)
-        assert by_rows.gains.sum() == pytest.approx(by_kernel.gains.sum(), abs=0.5 if dtype == np.float32 else 1e-6)
-    assert len(by_rows) == 40
-    assert "rank" in by_rows.reason
+    cost, groups = rng.integers(1, 4, 1500), np.arange(1500) % 20
+    cases = [
+        {"k": 30},
+        {"cost": cost, "budget": 50, "gain": "log"},
+        {"cost": cost, "budget": 50, "gain": "probability", "include": [7]},
+        {"k": 60},  # above the rank
+        {"k": 35, "groups": groups, "max_per_group": 2, "exclude": [0, 1]},
+        {"k": 300, "diversity": 0.4},
+        {"k": 300, "nugget": 1e-3},
+    ]
+    for limits in cases:
+        by_rows, by_kernel = greedy_map((q, rows), **limits), greedy_map(DPP(kernel(q, unit)), **limits)
+        assert by_rows.subset.tolist() == by_kernel.subset.tolist()
+        assert by_rows.gains == pytest.approx(by_kernel.gains, abs=1e-6)
+        assert by_rows.reason == by_kernel.reason
 
 
 @pytest.mark.parametrize("diversity", [0.1, 0.3, 0.45, 0.6, 0.9])
@@ -105,29 +117,6 @@ def test_importing_brings_nothing_heavy():
 def test_float32_features_are_not_copied(rng):
     phi = rng.standard_normal((5000, 80)).astype(np.float32)
     assert read_model((np.ones(5000), phi)).operand.rows is phi
-
-
-@pytest.mark.parametrize("form", ["features", "sparse", "float32", "float16"])
-def test_few_items_without_a_budget_are_chosen_as_with_one_that_takes_all(form, rng):
-    """One way makes in the loop what a run writes on, the other takes it along; equal choices, and directions that
-    are orthogonal however many there are."""
-    for n, d, k in ((40, 30, 25), (12, 40, 12), (60, 9, 20)):
-        q, phi = rng.random(n) + 0.5, rng.normal(size=(n, d))
-        model = (q, phi.astype(np.float16)) if form == "float16" else FORMS[form](q, phi)
-        few, all_limits = greedy_map(model, k=k, include=[3]), greedy_map(model, budget=10.0 * n, k=k, include=[3])
-        assert few.subset.tolist() == all_limits.subset.tolist()
-        assert len(few) == min(k, d)
-        np.testing.assert_array_equal(few.gains, all_limits.gains)
-        kind = np.float16 if form == "float16" else np.float32 if form == "float32" else float
-        L = kernel(q, phi.astype(kind).astype(float) / np.linalg.norm(phi.astype(kind).astype(float), axis=1)[:, None])
-        assert few.gains.sum() == pytest.approx(log_minor(L, few.sorted_subset), abs=1e-8)
-
-
-def test_few_short_rows_are_read_as_they_are_and_multiplied_in_float64(rng):
-    operand = read_model((np.ones(20), rng.normal(size=(20, 5)).astype(np.float32))).operand
-    features = as_features(operand, 4, dual=False)
-    assert np.shares_memory(features.rows, operand.rows)
-    assert begin(features, 5, 4, False, None).short.dtype == np.float64
 
 
 def test_auto_takes_the_short_items_where_all_gains_are_losses():
