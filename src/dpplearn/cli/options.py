@@ -14,7 +14,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from dpplearn.decoding.registry import DECODERS, normal_name
+from dpplearn.decoding.registry import DECODERS, check_decoder
 
 
 class InRange(click.ParamType):  # type: ignore[type-arg]  # older versions of click take none
@@ -60,7 +60,7 @@ class DecoderName(click.ParamType):  # type: ignore[type-arg]  # as above: older
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            return normal_name(value, "it")
+            return check_decoder(value, "it")
         except ValueError as error:
             self.fail(str(error), param, ctx)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -36,13 +36,6 @@ MOST = 1000  # levels of a token in one item; more, or counts that are no multip
 GRID = 64
 
 
-class Agreement(Protocol):
-    """What is to be maximized."""
-
-    def best_addition(self, items: IntArray, free: BoolArray, price: FloatArray) -> tuple[int, float, float]:
-        """The free item that raises it most for its price (-1 where none does), its value with it, and without."""
-
-
 @dataclass(frozen=True, eq=False)
 class CountAgreement:
     """Weighted sum of F1 in expectation, one part for each matrix of token counts."""
@@ -51,6 +44,7 @@ class CountAgreement:
     weights: FloatArray
 
     def best_addition(self, items: IntArray, free: BoolArray, price: FloatArray) -> tuple[int, float, float]:
+        """The free item that raises it most for its price (-1 where none does), its value with it, and without."""
         from dpplearn.decoding._consensus_loops import best_addition
 
         i, reached, now = best_addition(self.parts, self.weights, items, free, price)
@@ -87,6 +81,9 @@ class MeanAgreement:
         return total
 
 
+Agreement: TypeAlias = CountAgreement | MeanAgreement
+
+
 def best_agreement(agreement: Agreement, limits: Limits, start: IntArray) -> tuple[IntArray, float]:
     """The best set, of equals the first, from as little as may be, without and with costs, and from another start."""
     least = [limits.include]
@@ -101,8 +98,7 @@ def best_agreement(agreement: Agreement, limits: Limits, start: IntArray) -> tup
 
 
 def search(agreement: Agreement, limits: Limits, start: IntArray, power: float) -> tuple[IntArray, float]:
-    """Add the item that raises agreement most for its cost^power, from `start`; then swap, drop and add until no such
-    change of one item helps."""
+    """From `start`, add the item that raises agreement most for its cost^power; then swap, drop and add while it helps."""
     items, price = start.astype(np.int64), np.ones(limits.cost.size)
     i, reached, value = agreement.best_addition(items, joining(limits, items), limits.cost**power)
     while i >= 0:
@@ -154,6 +150,17 @@ class CountUtility:
         """With references, or with all sets that may be drawn: see `level_part`."""
         parts = tuple(level_part(C, sets, np.flatnonzero(limits.free), limits.include) for C in self.counts)
         return CountAgreement(parts, np.array(self.weights))
+
+
+@dataclass(frozen=True, eq=False)
+class SetUtility:
+    """Any function of two sets, called for every candidate and every distinct reference."""
+
+    function: Callable[[IntArray, IntArray], float]
+
+    def agreement(self, sets: Any, limits: Limits) -> MeanAgreement:  # noqa: ARG002  # as that of counts
+        """With references."""
+        return MeanAgreement(self.function, sets)
 
 
 def level_part(C: Any, sets: FloatArray | Subsets, rest: IntArray, include: IntArray) -> Any:
@@ -230,12 +237,12 @@ def in_steps(C: Any) -> tuple[Any, FloatArray]:
     return sparse.csr_array(columns), unit
 
 
-def check_utility(utility: Any, n: int) -> CountUtility | Callable[[IntArray, IntArray], float]:
+def check_utility(utility: Any, n: int) -> CountUtility | SetUtility:
     """Counts with one row per item, several of them with weights, or a function of two sets."""
     if utility is None:
         return CountUtility((1.0,), (sparse.eye_array(n, format="csr"),))
     if callable(utility):
-        return utility
+        return SetUtility(utility)
     pairs = utility if is_weighted(utility) else [(1.0, utility)]
     weights = tuple(float(w) for w, _ in pairs)
     if not all(np.isfinite(w) and w >= 0.0 for w in weights) or sum(weights) <= 0.0:

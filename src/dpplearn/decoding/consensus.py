@@ -13,7 +13,7 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
-from dpplearn.decoding.agreement import CountUtility, MeanAgreement, best_agreement, check_utility
+from dpplearn.decoding.agreement import CountUtility, best_agreement, check_utility
 from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
 from dpplearn.decoding.greedy import as_selection, describe, greedy_run, in_order
 from dpplearn.decoding.limits import Bound, Limits, check_budget, check_limits
@@ -126,44 +126,41 @@ def consensus(
         raise ValueError("consensus needs a budget or a size limit k; found neither.")
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
     compare = check_utility(utility, candidates.n)
+    few = candidates.n <= DENSE
     count = DRAWN if n_samples is None else check_int(n_samples, "n_samples", low=1)
-    reason, note, kind = limits.empty_reason(), "", "mean"
-    sets: Subsets | FloatArray = Subsets.from_lists([], candidates.n)
-    compared: Subsets | Callable[[], Subsets] = sets
+    reason, none = limits.empty_reason(), Subsets.from_lists([], candidates.n)
     if reason:
-        return ConsensusSelection.nothing(reason, candidates.log_prob, np.nan, sets)
+        return ConsensusSelection.nothing(reason, candidates.log_prob, np.nan, none)
     run = greedy_run(candidates, limits, -np.inf)  # where the search starts, and the answer where there is no other
-    if samples is not None:
-        sets = compared = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, candidates.n)
-        note = "" if len(sets) else "no references were given in samples"
+    sets: Any  # to agree with: references, or the kernel K of all that may be drawn
+    references: Subsets | Callable[[], Subsets]
+    drawn = samples is None and limits.free.any()
+    if drawn and n_samples is min_cost is max_cost is None and isinstance(compare, CountUtility) and few:
+        sets, note = expected_kernel(candidates, limits)
+        references = partial(draw_some, candidates, limits, int(generator.integers(2**63)), jobs)
+        kind, against = "expected", "all sets of the model"
+    else:
+        if drawn:
+            sets, note = draw_references(candidates, limits, count, min_cost, max_cost, generator, jobs)
+        elif samples is None:
+            sets, note = Subsets.from_lists([limits.include], candidates.n), "; nothing else may be chosen"
+        else:
+            sets = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, candidates.n)
+            note = "" if len(sets) else "no references were given in samples"
+        references, kind, against = sets, "mean", f"{len(sets)} references"
         if sets.n != candidates.n:
             raise ValueError(f"samples must be subsets of the {candidates.n} items, found subsets of {sets.n}.")
-    elif not limits.free.any():
-        sets = compared = Subsets.from_lists([limits.include], candidates.n)
-        note = "; nothing else may be chosen"
-    elif n_samples is min_cost is max_cost is None and isinstance(compare, CountUtility) and candidates.n <= DENSE:
-        sets, note = expected_kernel(candidates, limits)
-        compared, kind = partial(draw_some, candidates, limits, int(generator.integers(2**63)), jobs), "expected"
-    else:
-        sets, note = draw_references(candidates, limits, count, min_cost, max_cost, generator, jobs)
-        compared = sets
-
-    def as_greedy(value: float, why: str) -> ConsensusSelection:
+    items, value = run.items, np.nan
+    if len(sets):
+        items, value = best_agreement(compare.agreement(sets, limits), limits, run.items)
+        reason = f"{kind} utility {value:.4g} against {against}{note}"
+        note = f"no set agrees with any of {against}"
+    if np.isnan(value) or value == 0.0:
         chosen = as_selection(candidates, limits, run, describe(limits, run))
-        reason = f"{why}; {'this is the set of greedy_map' if len(chosen) else chosen.reason}"
-        return ConsensusSelection.of(chosen, reason, value, compared)
-
-    if len(sets) == 0:
-        return as_greedy(np.nan, note)
-    agreement: Any = compare.agreement(sets, limits) if isinstance(compare, CountUtility) else None
-    if isinstance(sets, Subsets) and agreement is None:
-        agreement = MeanAgreement(compare, sets)
-    items, value = best_agreement(agreement, limits, run.items)
-    against = "all sets of the model" if kind == "expected" else f"{len(sets)} references"
-    if value == 0.0:
-        return as_greedy(0.0, f"no set agrees with any of {against}")
-    reason = f"{kind} utility {value:.4g} against {against}{note}"
-    return ConsensusSelection.of(in_order(candidates, limits, np.sort(items), reason), reason, value, compared)
+        reason = f"{note}; {'this is the set of greedy_map' if len(chosen) else chosen.reason}"
+    else:
+        chosen = in_order(candidates, limits, np.sort(items), reason)
+    return ConsensusSelection.of(chosen, reason, value, references)
 
 
 def expected_kernel(candidates: Candidates, limits: Limits) -> tuple[FloatArray, str]:

@@ -13,7 +13,7 @@ from dpplearn._checks import IntArray, Items, check_jobs, check_subset
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress
 from dpplearn._run.threads import map_in_order
-from dpplearn.decoding.registry import normal_name
+from dpplearn.decoding.registry import check_decoder
 from dpplearn.dpp import DPP
 from dpplearn.learning.parameters import Parameters
 from dpplearn.summarize.corpora.cluster import Cluster
@@ -302,7 +302,7 @@ class Summarizer(TrainedModel, Parameters):
         """
         self._check_fitted()
         settings, order, about = self.settings, check_order(order), check_about(about)
-        name = settings.decoder if decoder is None else normal_name(decoder)
+        name = settings.decoder if decoder is None else check_decoder(decoder)
         budget, unit = self._length(budget, unit)
         with blas_threads(0):  # small matrices: a second thread gains little, and waits long on a busy machine
             ready = self._prepared(cluster, min_words, keep_all, compress, about, warn=True)

@@ -108,7 +108,7 @@ class Prepared:
         p = np.zeros(self.n)
         p[pinned] = 1.0
         if pinned.size + excluded.size < self.n:
-            given = self._learned.given(pinned, excluded)
+            given = self._learned.conditioned(pinned, excluded)
             p[given.items] = given.marginals
         return p
 
@@ -183,7 +183,9 @@ class Prepared:
         Sampled and consensus sets may cost `overrun` more than the bound.
         """
         model, forms = self.kernel(diversity), self.read.forms
-        pins: dict[str, Any] = {"include": include, "exclude": exclude, "exclusive": forms, "diversity": diversity}
+        pins: dict[str, Any] = {"include": include, "exclude": exclude, "diversity": diversity}
+        if forms is not None:
+            pins |= {"groups": forms, "max_per_group": 1}
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
             utility = self._agreement_without(exclude)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpplearn._checks import check_choice, check_int, check_rho
 from dpplearn.decoding.limits import check_number
-from dpplearn.decoding.registry import normal_name
+from dpplearn.decoding.registry import check_decoder
 from dpplearn.learning.quality import QUALITIES, LogLinear
 from dpplearn.learning.similarity import SIMILARITIES, Fixed
 from dpplearn.summarize.model.features import SentenceFeatures
@@ -44,7 +44,7 @@ class SummarizerSettings:
     encoder: Any = None
 
     def __post_init__(self) -> None:
-        decoder, bigrams = normal_name(self.decoder), check_number(self.bigrams, "bigrams")
+        decoder, bigrams = check_decoder(self.decoder), check_number(self.bigrams, "bigrams")
         usual = "each" if decoder == "consensus" else "all"
         if not 0.0 <= bigrams <= 1.0:
             raise ValueError(f"bigrams must be a share from 0 to 1, found {bigrams}.")
