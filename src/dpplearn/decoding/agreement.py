@@ -31,6 +31,7 @@ from dpplearn.decoding.limits import BoolArray, Limits
 from dpplearn.subsets import Subsets
 
 PASSES = 100  # rounds of swaps; a few are enough, each raises the agreement
+SAME = 1e-11  # rises that differ by less are equal: else rounding, and so a library's version, would decide
 LEAST = 1e-9  # what a swap or a drop must raise the agreement by
 MOST = 1000  # levels of a token in one item; more, or counts that are no multiples, are brought to GRID
 GRID = 64
@@ -62,11 +63,12 @@ class MeanAgreement:
 
     def best_addition(self, items: IntArray, free: BoolArray, price: FloatArray) -> tuple[int, float, float]:
         now = self.value(tuple(np.sort(items).tolist()))
-        best, winner, reached = 1e-11, -1, now
+        best, winner, reached = 0.0, -1, now
         for i in np.flatnonzero(free).tolist():
-            value = self.value(tuple(np.sort([*items, i]).tolist()))
-            if (value - now) / price[i] > best:
-                best, winner, reached = (value - now) / price[i], i, value
+            value = self.value(tuple(sorted([*items.tolist(), i])))
+            change = (value - now) / price[i]
+            if change > best + SAME:
+                best, winner, reached = change, i, value
         return winner, reached, now
 
     def _value(self, Y: tuple[int, ...]) -> float:
@@ -98,7 +100,7 @@ def best_agreement(agreement: Agreement, limits: Limits, start: IntArray) -> tup
 
 
 def search(agreement: Agreement, limits: Limits, start: IntArray, power: float) -> tuple[IntArray, float]:
-    """From `start`, add the item that raises agreement most for its cost^power; then swap, drop and add while it helps."""
+    """From `start`, add what raises agreement most for its cost^power; then swap, drop and add while that helps."""
     items, price = start.astype(np.int64), np.ones(limits.cost.size)
     i, reached, value = agreement.best_addition(items, joining(limits, items), limits.cost**power)
     while i >= 0:

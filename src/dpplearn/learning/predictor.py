@@ -151,15 +151,15 @@ class ConditionalPredictor:
             `greedy_map` (Algorithm 2), `sampled_map` (the best of many samples) and the others of
             `dpplearn.decoding`, or any function with the same signature.
         **options
-            For the decoder: k, gain, include, exclude, groups, diversity, n_samples, rng and so on. A model with `given_size`
-            takes k from here or from the instance, unless there is a budget.
+            For the decoder: k, gain, include, exclude, groups, diversity, n_samples, rng and so on. A model with
+            `given_size` takes k from here or from the instance, unless there is a budget.
         """
         dpp, k = self.dpp(self._check(x)), options.get("k")
         of_size = self.given_size and (budget is None or k is not None or x.k is not None)
         if of_size:
-            options["k"] = k = self._size(x, k)
+            options["k"] = self._size(x, k)
             if decoder != "greedy":  # which takes as many as it may; others look for the most probable set of any size
-                dpp = self._dpp(x, find_tilt(*dpp.eigenpairs, np.ones(x.n), k))
+                dpp = self._dpp(x, find_tilt(*dpp.eigenpairs, np.ones(x.n), options["k"]))
         within, kernel = ({name: options[name] for name in names if name in options} for names in (WITHIN, KERNEL))
         if isinstance(decoder, str):
             others = {name: value for name, value in options.items() if name not in (*WITHIN, *KERNEL)}
@@ -167,7 +167,7 @@ class ConditionalPredictor:
             chosen = run_decoder(decoder, read_model(dpp, **kernel), limits, **others)
         else:
             chosen = decoder(dpp, cost=x.cost, budget=budget, **options)
-        if of_size and len(chosen) < k:
+        if of_size and len(chosen) < options["k"]:
             return greedy_map(dpp, x.cost, budget, **within | kernel | {"include": chosen.subset})
         return chosen
 

@@ -145,6 +145,12 @@ class Prepared:
         forms = self.read.forms
         if forms is None:
             return excluded
+        first, count = np.unique(forms[pinned], return_index=True, return_counts=True)[1:]
+        if (count > 1).any():
+            text = self.read.texts[pinned[first[count > 1][0]]]
+            raise ValueError(
+                f"include must name one form of a sentence, but names {count.max()} of this one: {text:.80}"
+            )
         whole = [i for i in excluded if not self.read.sentences[i].dropped]
         out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*pinned, *whole]])), pinned)
         return np.union1d(out, excluded)
