@@ -19,9 +19,15 @@ def log_minor(L, Y):
     return value + 2 * np.log(d).sum() if sign > 0 and value > -30 else -np.inf
 
 
-def feasible(cost, budget, k=None, include=(), exclude=(), exclusive=None):
-    """All sets that fit, with at most one item of each number in exclusive."""
+def feasible(cost, budget, k=None, include=(), exclude=(), groups=None, max_per_group=None, min_per_group=0):
+    """All sets that fit and have as many items of each group as they may and must."""
     n = len(cost)
+    most = n if max_per_group is None else max_per_group
+
+    def within(Y):
+        counts = [sum(groups[i] == g for i in Y) for g in set(groups)]
+        return all(min_per_group <= count <= most for count in counts)
+
     return [
         Y
         for Y in subsets(n)
@@ -29,7 +35,7 @@ def feasible(cost, budget, k=None, include=(), exclude=(), exclusive=None):
         and (k is None or len(Y) <= k)
         and set(include) <= set(Y)
         and not set(exclude) & set(Y)
-        and (exclusive is None or len({exclusive[i] for i in Y}) == len(Y))
+        and (groups is None or within(Y))
     ]
 
 
@@ -38,14 +44,14 @@ def best_set(L, cost, budget, **limits):
     return max((log_minor(L, Y), Y) for Y in feasible(cost, budget, **limits))
 
 
-def algorithm_2(L, cost, budget, rule, power, k=None, include=(), exclude=(), only_gains=False, exclusive=None):
-    """The paper's listing, with determinants recomputed at every step: the items in order."""
+def algorithm_2(L, cost, budget, rule, power, k=None, include=(), exclude=(), only_gains=False, groups=None):
+    """The paper's listing, with determinants recomputed at every step: the items in order, one of each group."""
     Y, n = list(include), len(L)
     U = [i for i in range(n) if i not in Y and i not in exclude]
     while U and (k is None or len(Y) < k):
         spent = sum(cost[i] for i in Y)
-        if exclusive is not None:
-            U = [i for i in U if exclusive[i] not in {exclusive[j] for j in Y}]
+        if groups is not None:
+            U = [i for i in U if groups[i] not in {groups[j] for j in Y}]
         U = [i for i in U if spent + cost[i] <= budget and log_minor(L, [*Y, i]) > -np.inf]
         now = log_minor(L, Y)
         gain = {i: log_minor(L, [*Y, i]) - now for i in U}  # log of P(Y + i) / P(Y)
@@ -66,6 +72,12 @@ def clipped_f1(counts, A, B):
     """2 sum(min(a, b)) / (sum(a) + sum(b)) of the summed token counts."""
     a, b = counts[list(A)].sum(axis=0), counts[list(B)].sum(axis=0)
     return 2 * np.minimum(a, b).sum() / max(a.sum() + b.sum(), 1e-12)
+
+
+def mean_f1(counts, A, sets):
+    """The same with many sets: 2 E sum(min(a, b)) / (sum(a) + E sum(b))."""
+    a, b = counts[list(A)].sum(axis=0), [counts[list(B)].sum(axis=0) for B in sets]
+    return 2 * np.mean([np.minimum(a, x).sum() for x in b]) / max(a.sum() + np.mean([x.sum() for x in b]), 1e-12)
 
 
 def random_problem(seed, n=8, rank=None):

@@ -11,11 +11,11 @@ from scipy import sparse
 
 from brute import pmf
 from brute_decoding import feasible, kernel, random_problem
-from dpplearn import DPP
-from dpplearn._loops.levels import FEW
+from dpplearn import DPP, Subsets
 from dpplearn.decoding import consensus
+from dpplearn.decoding._consensus_loops import FEW
+from dpplearn.decoding.agreement import level_part
 from dpplearn.decoding.candidates import read_model
-from dpplearn.decoding.expected import level_part
 from dpplearn.decoding.tilt import find_tilt
 
 NONE = np.empty(0, np.int64)
@@ -57,6 +57,22 @@ def test_expected_overlap_is_that_of_every_subset(seed, kind):
         assert part.mean == pytest.approx(length)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_levels_of_references_are_shares_of_them(seed):
+    """Also of references that hold what may not be chosen, and more of a token than any choice has."""
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(0.9, (9, 7)) * ([1.0, 0.5, 1.0][seed % 3])
+    references = Subsets.from_lists([np.flatnonzero(rng.random(9) < 0.5) for _ in range(20)], n=9)
+    rest, include = np.array([1, 2, 5, 6]), np.array([0])
+    part = level_part(sparse.csr_array(counts), references, rest, include)
+    for Y in ([0], [0, 1], [0, 2, 5], [0, 1, 2, 5, 6]):
+        a = counts[Y].sum(axis=0)
+        assert overlap_of(part, Y) == pytest.approx(
+            np.mean([np.minimum(a, counts[R].sum(axis=0)).sum() for R in references])
+        )
+    assert part.mean == pytest.approx(np.mean([counts[R].sum() for R in references]))
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_many_items_with_a_token_have_its_mean_and_variance(seed):
     """A binomial in place of the sum of flips that N is: expected overlaps are within 1 %."""
@@ -72,12 +88,15 @@ def test_many_items_with_a_token_have_its_mean_and_variance(seed):
 def test_the_set_agrees_most_with_all_sets_of_the_right_cost(seed):
     q, phi, cost, budget = random_problem(seed, n=7)
     L, counts = kernel(q, phi), np.random.default_rng(seed).poisson(0.8, (7, 12)).astype(float)
-    limits = [{}, {"include": [2]}, {"exclude": [1, 4]}, {"exclusive": [0, 0, 1, 1, 2, 3, 3]}][seed % 4]
+    limits = [{}, {"include": [2]}, {"exclude": [1, 4]}, {"groups": [0, 0, 1, 1, 2, 3, 3], "max_per_group": 1}][
+        seed % 4
+    ]
     found = consensus(DPP(L), cost, budget, utility=counts, **limits)
     include, exclude = limits.get("include", []), limits.get("exclude", [])
     given = DPP(L).condition(include, exclude) if include or exclude else DPP(L)
     rest = np.setdiff1d(np.arange(7), include + exclude)
-    s = find_tilt(*given.eigenpairs, cost[rest], budget - cost[include].sum())
+    full = min(budget, 4 * cost.mean()) if "groups" in limits else budget
+    s = find_tilt(*given.eigenpairs, cost[rest], full - cost[include].sum())
     sets = {tuple(sorted([*rest[list(Z)], *include])): p for Z, p in pmf(np.exp(s) * given.L).items()}
     mean = sum(p * counts[list(Z)].sum() for Z, p in sets.items())
 

@@ -29,7 +29,14 @@ def test_the_size_is_the_median_of_those_that_count_and_the_set_its_best(seed):
 
 
 @pytest.mark.parametrize(
-    "limits", [{"include": [3]}, {"exclude": [0, 5]}, {"k": 2}, {"exclusive": [0, 0, 0, 1, 1, 2, 2, 3]}]
+    "limits",
+    [
+        {"include": [3]},
+        {"exclude": [0, 5]},
+        {"k": 2},
+        {"groups": [0, 0, 0, 1, 1, 2, 2, 3], "max_per_group": 1},
+        {"groups": [0, 0, 0, 1, 1, 1, 1, 1], "min_per_group": 1, "include": [2]},
+    ],
 )
 def test_limits_hold(limits):
     for seed in range(6):

@@ -65,7 +65,7 @@ def test_a_dpp_with_fewer_words_than_sentences_is_dense_too(bundled):
 
 
 def test_it_is_a_scikit_learn_estimator():
-    given = Summarizer(budget=60, unit="words", decoder="sample", language="EN", splitter=None, random_state=3)
+    given = Summarizer(budget=60, unit="words", decoder="sampled", language="EN", splitter=None, random_state=3)
     params = given.get_params()
     copy = clone(given)
     assert copy is not given
@@ -76,7 +76,7 @@ def test_it_is_a_scikit_learn_estimator():
     assert (copy.language_, copy.settings.language, copy.settings.decoder) == ("english", "english", "sampled")
     assert copy.settings.targets == "all"
     assert not hasattr(clone(copy), "model_")
-    assert "decoder='sample'" in repr(given)
+    assert "decoder='sampled'" in repr(given)
     copy.set_params(budget=20, decoder="greedy")
     assert copy.summarize(variations()[0]).budget == 20
     assert copy.summarize(variations()[0]).length <= 20
@@ -88,7 +88,7 @@ def test_it_is_a_scikit_learn_estimator():
     assert again.summarize(variations()[0]).text == copy.summarize(variations()[0]).text
 
 
-@pytest.mark.parametrize("decoder", ["greedy", "consensus", "sample"])
+@pytest.mark.parametrize("decoder", ["greedy", "consensus", "sampled"])
 @pytest.mark.parametrize(("budget", "unit"), [(50, "words"), (300, "bytes"), (3, "sentences"), (80, "tokens")])
 def test_never_over_the_budget_and_never_empty(bundled, decoder, budget, unit):
     cluster = Cluster.example()
@@ -145,7 +145,7 @@ def test_what_is_excluded_stays_out_even_where_nothing_fits(bundled):
 def test_the_same_words_are_never_said_twice(bundled, diversity):
     text = "The dam at Hollow Creek broke on Monday. Two bridges were lost. Nobody was hurt."
     cluster = Cluster([Document(str(k), text) for k in range(5)])
-    for decoder in ("greedy", "consensus", "sample"):
+    for decoder in ("greedy", "consensus", "sampled"):
         lines = bundled.summarize(cluster, 60, "words", decoder=decoder, diversity=diversity).text.split("\n")
         assert len(lines) == len(set(lines))
 
@@ -241,7 +241,7 @@ def test_one_sentence(bundled):
 def test_repeated_documents_are_said_once(bundled):
     text = "The dam at Hollow Creek broke on Monday. Two bridges were lost. Nobody was hurt."
     cluster = Cluster([Document(str(k), text) for k in range(5)])
-    for decoder in ("greedy", "consensus", "sample"):
+    for decoder in ("greedy", "consensus", "sampled"):
         summary = bundled.summarize(cluster, 60, "words", decoder=decoder)
         lines = summary.text.split("\n")
         assert len(lines) == len(set(lines)) <= 3

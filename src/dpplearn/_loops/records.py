@@ -109,48 +109,7 @@ class Run(NamedTuple):
     repeats: int
 
 
-class Part(NamedTuple):
-    """Token counts of items and of reference sets, with only the tokens that references hold."""
-
-    indptr: Array  # the items' counts as csr
-    tokens: Array
-    counts: Array
-    table: Array  # (tokens, references) the references' counts; and as csr, by token:
-    holders: Array
-    where: Array
-    held: Array
-    lengths: Array  # of the references
-    shortest: float
-    longest: float
-    totals: Array  # (n,) lengths of the items
-    kind: Array  # (n,) which of the distinct lengths each has
-    kinds: Array  # those
-
-
-class LevelPart(NamedTuple):
-    """Token counts of items in whole steps, and how probable each level of a token is in a set drawn."""
-
-    indptr: Array  # the items' counts as csr
-    tokens: Array
-    steps: Array
-    starts: Array  # (tokens + 1,) where the levels of each token start
-    chance: Array  # of each level, times the token's unit
-    totals: Array  # (n,) lengths of the items
-    mean: float  # expected length of a set drawn
-
-
-class Agreement(NamedTuple):
-    """The sum of weighted parts that a set is to maximize, and what it must satisfy."""
-
-    parts: tuple[Any, ...]  # Part, or LevelPart
-    weights: Array
-    cost: Array  # (n,)
-    room: float  # for the sum of costs
-    k: int
-    group: Array  # (n,) items of the same number exclude each other
-
-
-def how_many(wanted: Wanted | Agreement) -> float:
+def how_many(wanted: Wanted) -> float:
     """Items that fit, if they cost what items do on average."""
     mean = float(wanted.cost.mean()) if wanted.cost.size else 0.0
     return min(wanted.k, wanted.cost.size, 1.0 + wanted.room / mean if mean > 0.0 else np.inf)
@@ -205,21 +164,6 @@ class Unless(NamedTuple):
 
 
 NEVER = Unless(np.empty(0), 0.0, 0.0, 0.0, 0.0, 0, 0)
-
-
-class Window(NamedTuple):
-    """Which samples count, and how they are scored."""
-
-    A: Array  # L, or B with L = B B^T
-    gram: bool
-    log_diag: Array  # (n,) log L_ii
-    cost: Array  # (n,)
-    low: float
-    high: float
-    smallest: int  # number of items
-    largest: int
-    m: int  # how many sets to keep
-    group: Array  # (n,) items of the same number exclude each other; empty where none does
 
 
 class Jumps(NamedTuple):

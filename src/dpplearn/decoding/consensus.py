@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,15 +12,14 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import IntArray, Seed, check_int, check_jobs, check_rng
-from dpplearn.decoding.agreement import CountUtility, check_utility
+from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng
+from dpplearn.decoding.agreement import CountUtility, best_agreement, check_utility
 from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
-from dpplearn.decoding.greedy import as_selection, gains_in_order, greedy_auto
-from dpplearn.decoding.limits import Limits, check_budget, check_limits
-from dpplearn.decoding.sampled import Source
+from dpplearn.decoding.greedy import as_selection, describe, greedy_run, in_order
+from dpplearn.decoding.limits import Bound, Limits, check_budget, check_limits
 from dpplearn.decoding.selection import Selection
+from dpplearn.decoding.source import Source, given_limits
 from dpplearn.decoding.tilt import tilted_kernel
-from dpplearn.process import remaining
 from dpplearn.sampling import end_to_end
 from dpplearn.subsets import Subsets
 
@@ -68,7 +68,9 @@ def consensus(
     k: int | None = None,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
-    exclusive: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    max_per_group: Bound | None = None,
+    min_per_group: Bound | None = None,
     diversity: float = 0.5,
     rng: Seed = None,
     n_jobs: int | None = None,
@@ -77,21 +79,21 @@ def consensus(
 
     Where many good sets differ in detail, the most probable one is an accident; the one that most others agree
     with is not. For token counts the average is over all sets at once, by the counts that the model expects
-    (`dpplearn.decoding.expected`): no seed changes it. For any other function, or where samples are asked for, it is
-    over sets drawn. The search is over all sets that fit: greedy additions from nothing, with gains as they are and
-    per cost, and from the set of `greedy_map`, or the sample that agrees most with the others; then swaps, additions
-    and drops until none helps; the best of the three.
+    (`dpplearn.decoding.agreement`): no seed changes it. For any other function, or where samples are asked for, it is
+    over sets drawn. The search is over all sets that fit: greedy additions from as little as may be, with gains as they
+    are and per cost, and from the set of `greedy_map`; then swaps, drops and additions until none helps; the best of
+    the three.
 
     Parameters
     ----------
-    dpp, cost, budget, k, include, exclude, exclusive, diversity
+    dpp, cost, budget, k, include, exclude, groups, max_per_group, min_per_group, diversity
         As in `greedy_map`. A budget or k is needed.
     utility : array, list of (weight, array), or callable, optional
         How well set A agrees with set B. A token-count matrix, one row per item, dense or sparse, means the F1 of the
         clipped overlap of their summed counts a and b, 2 sum(min(a, b)) / (sum(a) + sum(b)): ROUGE-1 F, if tokens are
-        words; over all sets at once, of their expectations. A list of weights and matrices adds several of them. A
-        callable takes two sorted index arrays, neither empty, and is called for every candidate and every distinct
-        reference. Default: each item is its own token.
+        words; with many sets B, 2 E sum(min(a, b)) / (sum(a) + E sum(b)). A list of weights and matrices adds several
+        of them. A callable takes two sorted index arrays, neither empty, and is called for every candidate and every
+        distinct reference; agreement is the mean. Default: each item is its own token.
     n_samples : int, optional
         Number of reference sets to draw and compare with. Default: none for token counts, 400 where `utility` is a
         function, `min_cost` or `max_cost` is given, or there are more than 5,000 items.
@@ -120,104 +122,97 @@ def consensus(
     array([2])
     """
     candidates = read_model(dpp, diversity)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
     if not limits.bounded:
         raise ValueError("consensus needs a budget or a size limit k; found neither.")
     generator, jobs = check_rng(rng), check_jobs(n_jobs)
-    agreement = check_utility(utility, candidates.n)
-    reason = limits.empty_reason()
-    references, note = Subsets.from_lists([], candidates.n), ""
+    compare = check_utility(utility, candidates.n)
+    few = candidates.n <= DENSE
+    count = DRAWN if n_samples is None else check_int(n_samples, "n_samples", low=1, high=MOST_REFERENCES)
+    reason, none = limits.empty_reason(), Subsets.from_lists([], candidates.n)
     if reason:
-        return ConsensusSelection.nothing(reason, candidates.log_prob, np.nan, references)
-    if not limits.alive.any():
-        greedy_auto(candidates, limits, None, -np.inf)  # an error where include has probability 0
-        references, note = Subsets.from_lists([limits.include], candidates.n), "; include and exclude name every item"
-    if samples is not None:
-        references = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, candidates.n)
-        note = "" if len(references) else "no references were given in samples"
-        if references.n != candidates.n:
-            raise ValueError(f"samples must be subsets of the {candidates.n} items, found subsets of {references.n}.")
-    elif limits.alive.any():
-        if n_samples is not None:
-            n_samples = check_int(n_samples, "n_samples", low=1, high=MOST_REFERENCES)
-        elif isinstance(agreement, CountUtility) and min_cost is max_cost is None and candidates.n <= DENSE:
-            return expected(candidates, limits, agreement, generator, jobs)
-        references, note = draw_references(candidates, limits, n_samples or DRAWN, min_cost, max_cost, generator, jobs)
-    if len(references) == 0:
-        return as_greedy(candidates, limits, references, np.nan, note)
-    items, value = agreement.maximize(limits, references)
-    if items.size == 0:
-        return as_greedy(candidates, limits, references, 0.0, f"no set agrees with any of {len(references)} references")
-    reason = f"mean utility {value:.4g} against {len(references)} references{note}"
-    gains = gains_in_order(candidates, items)
-    return ConsensusSelection(items, limits.total(items), gains, reason, candidates.log_prob, value, references)
+        return ConsensusSelection.nothing(reason, candidates.log_prob, np.nan, none)
+    run = greedy_run(candidates, limits, -np.inf)  # where the search starts, and the answer where there is no other
+    sets: Any  # to agree with: references, or the kernel K of all that may be drawn
+    references: Subsets | Callable[[], Subsets]
+    drawn = samples is None and limits.free.any()
+    if drawn and n_samples is min_cost is max_cost is None and isinstance(compare, CountUtility) and few:
+        sets, note = expected_kernel(candidates, limits)
+        references = partial(draw_some, candidates, limits, int(generator.integers(2**63)), jobs)
+        kind, against = "expected", "all sets of the model"
+    else:
+        if drawn:
+            sets, note = draw_references(candidates, limits, count, min_cost, max_cost, generator, jobs)
+        elif samples is None:
+            sets, note = Subsets.from_lists([limits.include], candidates.n), "; nothing else may be chosen"
+        else:
+            sets = samples if isinstance(samples, Subsets) else Subsets.from_lists(samples, candidates.n)
+            note = "" if len(sets) else "no references were given in samples"
+        references, kind, against = sets, "mean", f"{len(sets)} references"
+        if sets.n != candidates.n:
+            raise ValueError(f"samples must be subsets of the {candidates.n} items, found subsets of {sets.n}.")
+    items, value = run.items, np.nan
+    if len(sets):
+        items, value = best_agreement(compare.agreement(sets, limits), limits, run.items)
+        reason = f"{kind} utility {value:.4g} against {against}{note}"
+        note = f"no set agrees with any of {against}"
+    if np.isnan(value) or value == 0.0:
+        chosen = as_selection(candidates, limits, run, describe(limits, run))
+        reason = f"{note}; {'this is the set of greedy_map' if len(chosen) else chosen.reason}"
+    else:
+        chosen = in_order(candidates, limits, np.sort(items), reason)
+    return ConsensusSelection.of(chosen, reason, value, references)
 
 
-def expected(
-    candidates: Candidates, limits: Limits, agreement: CountUtility, rng: np.random.Generator, n_jobs: int
-) -> ConsensusSelection:
-    """The set that agrees most with what is drawn from e^s L, with s such that it costs the budget on average."""
-    start = greedy_auto(candidates, limits, None, -np.inf).items
-    dpp, rest = (
-        candidates.given(limits.include, limits.exclude),
-        remaining(candidates.n, limits.include, limits.exclude),
-    )
-    cost, base, target = limits.cost[rest], limits.total(limits.include), limits.worth
-    K = tilted_kernel(dpp, cost, target - base)
-    spent = float(cost @ K.diagonal()) + base
-    seed = int(rng.integers(2**63))
+def expected_kernel(candidates: Candidates, limits: Limits) -> tuple[FloatArray, str]:
+    """K of the items that are free, under e^s L with s such that sets cost the budget on average; and what to note."""
+    dpp, rest = given_limits(candidates, limits)
+    base = limits.total(limits.include)
+    K = tilted_kernel(dpp, limits.cost[rest], limits.worth - base)
+    spent = float(limits.cost[rest] @ K.diagonal()) + base
+    short = f", which cost about {spent:.3g}: no set of positive probability costs much more"
+    return K, "" if spent > 0.9 * limits.worth else short
 
-    def draw() -> Subsets:
-        return draw_references(candidates, limits, DRAWN, None, None, np.random.default_rng(seed), n_jobs)[0]
 
-    some = spent > base or limits.include.size > 0
-    items, value = agreement.expect(limits, K, rest, start) if some else (limits.include, 0.0)
-    if items.size == 0:
-        return as_greedy(candidates, limits, draw, 0.0, "no set agrees with any that may be drawn")
-    note = (
-        ""
-        if spent > 0.9 * target
-        else f", which cost about {spent:.3g}: no set of positive probability costs much more"
-    )
-    reason = f"expected utility {value:.4g} against all sets of the model{note}"
-    return ConsensusSelection(
-        items, limits.total(items), gains_in_order(candidates, items), reason, candidates.log_prob, value, draw
-    )
+def draw_some(candidates: Candidates, limits: Limits, seed: int, n_jobs: int) -> Subsets:
+    """Some of the sets that a set was compared with."""
+    return draw_references(candidates, limits, DRAWN, None, None, np.random.default_rng(seed), n_jobs)[0]
 
 
 def draw_references(
     candidates: Candidates, limits: Limits, count: int, min_cost: float | None, max_cost: float | None,
     rng: np.random.Generator, n_jobs: int,
 ) -> tuple[Subsets, str]:  # fmt: skip
-    """`count` samples of the right cost, or as many as turn up, and what there is to say about them."""
-    budget = limits.worth
-    low = 0.8 * budget if min_cost is None else check_budget(min_cost, "min_cost")
-    high = max(1.2 * budget, low) if max_cost is None else check_budget(max_cost, "max_cost")
+    """`count` samples of the right cost, or as many as turn up, and what to note about them."""
+    low = 0.8 * limits.worth if min_cost is None else check_budget(min_cost, "min_cost")
+    high = max(1.2 * limits.worth, low) if max_cost is None else check_budget(max_cost, "max_cost")
     if low > high:
         raise ValueError(f"min_cost must not be above max_cost, found {low:g} and {high:g}.")
-    references, note = draw_between(candidates, limits, count, low, high, rng, n_jobs)
+    references, note = draw_between(candidates, limits, count, (low, high), rng, n_jobs)
     if len(references) or min_cost is not None or max_cost is not None:
         return references, note
-    reached = limits.total(greedy_auto(candidates, limits, None, -np.inf).items)
+    reached = limits.total(greedy_run(candidates, limits, -np.inf).items)
     if reached >= low:
         return references, note
-    references, again = draw_between(candidates, limits, count, 0.8 * reached, 1.2 * reached, rng, n_jobs)
-    if not len(references):
-        return references, again
-    return references, f", which cost about {reached:g}: no set of positive probability costs much more"
+    references, note = draw_between(candidates, limits, count, (0.8 * reached, 1.2 * reached), rng, n_jobs)
+    if len(references):
+        note = f", which cost about {reached:g}: no set of positive probability costs much more"
+    return references, note
 
 
 def draw_between(
-    candidates: Candidates, limits: Limits, count: int, low: float, high: float, rng: np.random.Generator, n_jobs: int
-) -> tuple[Subsets, str]:
-    """`count` samples that cost between low and high, or as many as turn up; and what to say where none does."""
-    base, target = limits.total(limits.include), (low + high) / 2
-    source = Source.of(candidates, limits, target if target > base else (base + high) / 2)  # none costs less than base
+    candidates: Candidates, limits: Limits, count: int, window: tuple[float, float], rng: np.random.Generator,
+    n_jobs: int,
+) -> tuple[Subsets, str]:  # fmt: skip
+    """`count` samples in a window of costs, or as many as turn up; and what to say where none does."""
+    (low, high), base = window, limits.total(limits.include)
+    target = (low + high) / 2 if (low + high) / 2 > base else (base + high) / 2  # none costs less than base
+    source = Source.of(candidates, limits, window, target)
     kept: list[IntArray] = []
     nearest, gap = np.nan, np.inf
     drawn, batch = 0, 2 * count
     while len(kept) < count and drawn < EFFORT * count:
-        indptr, indices, totals, right = source.draw(batch, low, high, rng, n_jobs)
+        indptr, indices, totals, right = source.draw(batch, rng, n_jobs)
         away = np.maximum(low - totals, totals - high)
         for s in np.flatnonzero(right)[: count - len(kept)]:
             kept.append(np.sort(np.concatenate([source.items[indices[indptr[s] : indptr[s + 1]]], source.include])))
@@ -225,17 +220,9 @@ def draw_between(
             gap, nearest = float(away.min()), float(totals[away.argmin()])
         drawn += batch
         batch = 4 * count
+    quotas = "" if limits.quota is None else " and kept the quotas of groups"
     note = (
-        f"none of {drawn} samples cost between {low:g} and {high:g}; the nearest cost {nearest:g}. "
+        f"none of {drawn} samples cost between {low:g} and {high:g}{quotas}; the nearest cost {nearest:g}. "
         "Widen [min_cost, max_cost]"
     )
     return Subsets._of(*end_to_end(kept), candidates.n), "" if kept else note
-
-
-def as_greedy(
-    candidates: Candidates, limits: Limits, references: Subsets | Callable[[], Subsets], value: float, why: str
-) -> ConsensusSelection:
-    """What `greedy_map` chooses, where there is nothing to agree with."""
-    found = as_selection(candidates, limits, greedy_auto(candidates, limits, None, -np.inf))
-    reason = f"{why}; {'this is the set of greedy_map' if len(found) else found.reason}"
-    return ConsensusSelection.of(found, reason, value, references)

@@ -77,7 +77,7 @@ def greedy_map(
     max_per_group, min_per_group : int or dict, optional
         How many items of each group may and must be chosen; a dict names the groups that are limited.
     diversity : float
-        0 is quality alone, 0.5 the model, 1 similarity alone; the formula is in `dpplearn.decoding.diversity`.
+        0 is quality alone, 0.5 the model, 1 similarity alone; the formula is in `dpplearn.decoding.candidates`.
     nugget : float
         The part of each item that is its own: similarities are multiplied by 1 - nugget, S -> (1 - nugget) S +
         nugget I. With one, no item is a linear combination of others, and `k` may exceed the rank of the features.

@@ -148,6 +148,9 @@ class Limits:
         """What a full set costs: the budget, or as many items as may be beside those to include, at their mean cost."""
         free = self.cost[self.free]
         more = min(self.k - self.include.size, free.size)
+        if self.quota is not None:
+            left = self.quota.most - self.quota.counts(self.include)
+            more = min(more, int(np.minimum(left, self.quota.counts(np.flatnonzero(self.free))).sum()))
         return min(self.budget, self.total(self.include) + (more * float(free.mean()) if free.size else 0.0))
 
     def total(self, subset: IntArray) -> float:

@@ -36,7 +36,7 @@ DECODERS: dict[str, Decoder] = {
     "exact": Decoder("dpplearn.decoding.exact:exact_map", "the most probable set, proved so (up to about 60 items)"),
     "local": Decoder("dpplearn.decoding.local:local_search", "greedy, improved by one item at a time"),
     "typical": Decoder(
-        "dpplearn.decoding.typical:typical_map", "the most probable set drawn of the usual number of items", random=True
+        "dpplearn.decoding.sampled:typical_map", "the most probable set drawn of the usual number of items", random=True
     ),
 }
 

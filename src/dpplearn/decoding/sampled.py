@@ -1,40 +1,33 @@
-"""The paper's brute force: many samples, and the most probable of those that fit."""
+"""The paper's brute force: draw many samples, and return the most probable of those within the limits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpplearn._checks import FloatArray, IntArray, Seed, check_int, check_jobs, check_rng, count_of, view
-from dpplearn._linalg import safe_log
-from dpplearn._loops.records import Tables, Window
-from dpplearn._precision import PARALLEL
+from dpplearn._checks import Seed, check_int, check_jobs, check_rng, count_of
 from dpplearn._run.progress import Progress, showing
-from dpplearn._run.threads import map_threads
-from dpplearn.decoding.candidates import DENSE, Candidates, Model, read_model
-from dpplearn.decoding.greedy import as_found
-from dpplearn.decoding.limits import Limits, at_least, check_budget, check_limits, fits, reaches, roomy
+from dpplearn.decoding.candidates import Candidates, Model, read_model
+from dpplearn.decoding.greedy import in_order
+from dpplearn.decoding.limits import Bound, Limits, check_budget, check_limits, fits, reaches
 from dpplearn.decoding.selection import Selection
-from dpplearn.decoding.tilt import fill_tilt, find_tilt, tilted
-from dpplearn.dpp import DPP
-from dpplearn.lowrank import LowRankDPP
-from dpplearn.process import remaining
-from dpplearn.sampling.spectral import block_starts, make_tables, sample_spectral, settled, stream_states
+from dpplearn.decoding.source import Source
+from dpplearn.decoding.tilt import fill_tilt
 
-PILOT = 20_000  # samples that tell the usual number of items, or what is near where none is right
+PILOT = 20_000  # samples that show the usual number of items, or what is near where none is right
+SHARES = (0.97, 0.85, 0.0)  # of the budget: a typical set costs at least the first of these that some sample reaches
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledSelection(Selection):
-    """The most probable feasible sample, with what the others were like.
+    """The most probable sample that counts, and how many did.
 
     Attributes
     ----------
     n_samples, n_feasible : int
-        Samples drawn, and those that count: their cost is in the window, and no two items exclude each other.
+        Samples drawn, and those that count: their cost is in the window, and they keep all limits.
     best : tuple of Selection
         The best distinct sets, most probable first; the first is this one.
     """
@@ -57,7 +50,9 @@ def sampled_map(
     tilt: bool = False,
     include: ArrayLike = (),
     exclude: ArrayLike = (),
-    exclusive: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    max_per_group: Bound | None = None,
+    min_per_group: Bound | None = None,
     diversity: float = 0.5,
     rng: Seed = None,
     n_jobs: int | None = None,
@@ -70,7 +65,7 @@ def sampled_map(
 
     Parameters
     ----------
-    dpp, cost, budget, k, include, exclude, exclusive, diversity
+    dpp, cost, budget, k, include, exclude, groups, max_per_group, min_per_group, diversity
         As in `greedy_map`. Above diversity 0.5 a set is to fill budget or k: see `dpplearn.decoding.tilt.fill_tilt`.
     n_samples : int
         How many sets to draw.
@@ -92,83 +87,87 @@ def sampled_map(
     Returns
     -------
     SampledSelection
-        Where no sample was in the window, `n_feasible` is 0, and the set that of the items to include, if that is in
-        it, else empty; its `reason` names the nearest cost seen and what to change.
+        Where no sample counts, `n_feasible` is 0, and the set is that of the items to include, if these by themselves
+        are within the limits, else empty; `reason` names the nearest cost seen and what to change.
 
     Examples
     --------
     >>> from dpplearn import DPP
     >>> dpp = DPP([[3.0, 2.9, 0.0], [2.9, 4.0, 0.0], [0.0, 0.0, 2.0]])
-    >>> found = sampled_map(dpp, cost=[1, 2, 1], budget=3, n_samples=1000, m=2, rng=0)
-    >>> found.sorted_subset, [Y.sorted_subset.tolist() for Y in found.best]
+    >>> chosen = sampled_map(dpp, cost=[1, 2, 1], budget=3, n_samples=1000, m=2, rng=0)
+    >>> chosen.sorted_subset, [Y.sorted_subset.tolist() for Y in chosen.best]
     (array([1, 2]), [[1, 2], [0, 2]])
     >>> sampled_map(dpp, cost=[1, 2, 1], budget=9, min_cost=7, n_samples=1000, rng=0).reason
     'none of 1000 samples cost between 7 and 9; the nearest cost 4. All candidates together cost 4: lower min_cost'
     """
     candidates = read_model(dpp, diversity)
-    limits = check_limits(candidates.n, cost, budget, k, include, exclude, exclusive)
-    low, high = check_window(limits, min_cost, max_cost)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
+    window = check_window(limits, min_cost, max_cost)
     if not isinstance(tilt, bool | np.bool_):
         raise TypeError(f"tilt must be True or False, found {tilt!r:.60}.")
     with showing(progress, "Sampling"):
-        return best_sample(candidates, limits, low, high, n_samples, m, bool(tilt), rng, n_jobs)
+        return best_sample(candidates, limits, window, n_samples, m, bool(tilt), rng, n_jobs)
 
 
-def best_sample(
-    candidates: Candidates, limits: Limits, low: float, high: float, n_samples: int, m: int, tilt: bool, rng: Seed,
-    n_jobs: int | None, *, typical: bool = False,
-) -> SampledSelection:  # fmt: skip
-    """The m most probable of the samples in the window; with `typical`, of those with the usual number of items."""
-    n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1)
-    generator, jobs = check_rng(rng), check_jobs(n_jobs)
-    reason = limits.empty_reason() if low == 0.0 else ""
-    if reason:
-        return SampledSelection.nothing(reason, candidates.log_prob, 0, 0, ())
-    top_cost = min(high, limits.worth)
-    least = max(low, limits.total(limits.include))  # no set that counts costs less
-    target = top_cost if low == 0.0 else (least + max(top_cost, least)) / 2
-    if not limits.alive.any():
-        return only_include(candidates, limits, low, "include and exclude name every item", 0, 0)
-    possible = low == 0.0 or limits.may_cost(low, high)
-    if not possible:
-        n_samples = min(n_samples, PILOT)  # enough to say what is near
-    source = Source.of(candidates, limits, target if tilt else None, fill_tilt(candidates, limits))
-    usual = source.usual_size(min(n_samples, PILOT), low, high, limits.k, generator, jobs) if typical else None
-    sizes = (0, limits.k) if usual is None else (usual, usual)
-    found = source.best(n_samples, low, high, sizes, m, generator, jobs)
-    if not found.sets:
-        reason = nothing_fits(limits, low, high, n_samples, found.nearest, tilt, possible)
-        if found.feasible:
-            reason = f"{found.feasible} of {n_samples} samples were feasible, but all have probability 0 to rounding"
-        return only_include(candidates, limits, low, reason, n_samples, found.feasible)
-    share = f"{found.feasible} of {n_samples} samples were feasible"
-    share += "" if usual is None else f" and had {count_of(usual, 'item', 'items')}, as is usual"
-    best = tuple(as_found(candidates, limits, Y, f"{share}; rank {a + 1} among them") for a, Y in enumerate(found.sets))
-    return SampledSelection.of(best[0], f"{share}, this the most probable", n_samples, found.feasible, best)
-
-
-def only_include(
-    candidates: Candidates, limits: Limits, low: float, reason: str, n_samples: int, feasible: int
+def typical_map(
+    dpp: Model,
+    cost: ArrayLike | None = None,
+    budget: float | None = None,
+    *,
+    n_samples: int = 200_000,
+    min_cost: float | None = None,
+    max_cost: float | None = None,
+    k: int | None = None,
+    m: int = 1,
+    include: ArrayLike = (),
+    exclude: ArrayLike = (),
+    groups: ArrayLike | None = None,
+    max_per_group: Bound | None = None,
+    min_per_group: Bound | None = None,
+    diversity: float = 0.5,
+    rng: Seed = None,
+    n_jobs: int | None = None,
 ) -> SampledSelection:
-    """The answer where no sample is one: the items to include, if they cost enough, else none."""
-    total = limits.total(limits.include)
-    if not limits.include.size or not reaches(total, low):
-        if n_samples == 0:
-            reason += f", and the only set costs {total:g}: lower min_cost"
-        return SampledSelection.nothing(reason, candidates.log_prob, n_samples, feasible, ())
-    only = as_found(candidates, limits, limits.include, f"{reason}: the items to include, alone")
-    return SampledSelection.of(only, only.reason, n_samples, feasible, (only,))
+    """Draw many sets of the right cost and return the most probable of those with the usual number of items.
 
+    Where qualities are below 1, each further item lowers the probability of a set; so the most probable set of a given
+    cost has few, costly items, though hardly a set that is drawn looks like it: there are many more sets of many items.
+    Here the number of items is the median of the samples that count, and the set the most probable of that size.
 
-def nearly_parallel(L: FloatArray) -> bool:
-    """Whether two items are so alike that L has lost what they differ in; their rows may know it."""
-    r = np.sqrt(L.diagonal())
-    for low in range(0, len(L), 512):
-        block = np.abs(L[low : low + 512])
-        block[np.arange(len(block)), np.arange(low, low + len(block))] = 0.0
-        if (block > (1.0 - PARALLEL / 2) * np.outer(r[low : low + 512], r)).any():  # then 1 - S_ij^2 < PARALLEL
-            return True
-    return False
+    Parameters
+    ----------
+    dpp, cost, budget, k, include, exclude, groups, max_per_group, min_per_group, diversity
+        As in `greedy_map`.
+    n_samples, m, rng, n_jobs
+        As in `sampled_map`.
+    min_cost, max_cost : float, optional
+        The window; by default from 0.97 of the budget (or of k items' cost; 0.85 or nothing, where no sample is in it)
+        to the budget. Samples are drawn from e^s L with s such that their mean cost is its middle.
+
+    Returns
+    -------
+    SampledSelection
+        As that of `sampled_map`.
+
+    Examples
+    --------
+    >>> from dpplearn import DPP
+    >>> dpp, cost = DPP(0.1 * np.eye(13)), np.array([6] + [2] * 12)  # one costly item among many
+    >>> typical_map(dpp, cost, 6, rng=0).cost, len(typical_map(dpp, cost, 6, rng=0))
+    (6.0, 3)
+    >>> sampled_map(dpp, cost, 6, min_cost=6, rng=0).subset
+    array([0])
+    """
+    candidates = read_model(dpp, diversity)
+    limits = check_limits(candidates.n, cost, budget, k, include, exclude, groups, max_per_group, min_per_group)
+    full, tilt = min(limits.worth, check_budget(max_cost, "max_cost")), limits.bounded
+    lowest = [share * full for share in SHARES] if tilt and min_cost is None else [min_cost]
+    for low in lowest:
+        window = check_window(limits, low, max_cost)
+        chosen = best_sample(candidates, limits, window, n_samples, m, tilt, rng, n_jobs, typical=True)
+        if len(chosen):
+            break
+    return chosen
 
 
 def check_window(limits: Limits, min_cost: float | None, max_cost: float | None) -> tuple[float, float]:
@@ -184,126 +183,68 @@ def check_window(limits: Limits, min_cost: float | None, max_cost: float | None)
     return low, high
 
 
-def nothing_fits(
-    limits: Limits, low: float, high: float, n_samples: int, nearest: float, tilt: bool, possible: bool
+def best_sample(
+    candidates: Candidates, limits: Limits, window: tuple[float, float], n_samples: int, m: int, tilt: bool, rng: Seed,
+    n_jobs: int | None, *, typical: bool = False,
+) -> SampledSelection:  # fmt: skip
+    """The m most probable of the samples that count; with `typical`, of those with the usual number of items."""
+    n_samples, m = check_int(n_samples, "n_samples", low=1), check_int(m, "m", low=1)
+    generator, jobs, (low, high) = check_rng(rng), check_jobs(n_jobs), window
+    reason = limits.empty_reason() if low == 0.0 else ""
+    if reason:
+        return SampledSelection.nothing(reason, candidates.log_prob, 0, 0, ())
+    if not limits.free.any():
+        reason = (
+            "the groups of what is included are full" if limits.alive.any() else "include and exclude name every item"
+        )
+        return only_include(candidates, limits, low, reason, 0, 0)
+    least = max(low, limits.total(limits.include))  # no set that counts costs less
+    target = min(high, limits.worth)
+    if low > 0.0:
+        target = (least + max(target, least)) / 2
+    possible = low == 0.0 or limits.may_cost(low, high)
+    if not possible:
+        n_samples = min(n_samples, PILOT)  # enough to say what is near
+    source = Source.of(candidates, limits, window, target if tilt else None, fill_tilt(candidates, limits))
+    usual = source.usual_size(min(n_samples, PILOT), limits.k, generator, jobs) if typical else None
+    sizes = (0, limits.k) if usual is None else (usual, usual)
+    drawn = source.best(n_samples, sizes, m, generator, jobs)
+    if not drawn.sets:
+        reason = why_none(limits, window, n_samples, drawn.nearest, tilt, possible)
+        if drawn.feasible:
+            reason = f"{drawn.feasible} of {n_samples} samples were feasible, but all have probability 0 to rounding"
+        return only_include(candidates, limits, low, reason, n_samples, drawn.feasible)
+    share = f"{drawn.feasible} of {n_samples} samples were feasible"
+    share += "" if usual is None else f" and had {count_of(usual, 'item', 'items')}, as is usual"
+    best = tuple(in_order(candidates, limits, Y, f"{share}; rank {a + 1} among them") for a, Y in enumerate(drawn.sets))
+    return SampledSelection.of(best[0], f"{share}, this the most probable", n_samples, drawn.feasible, best)
+
+
+def only_include(
+    candidates: Candidates, limits: Limits, low: float, reason: str, n_samples: int, feasible: int
+) -> SampledSelection:
+    """The answer where no sample is one: the items to include, if they are within the limits, else none."""
+    total, enough = limits.total(limits.include), limits.meets(limits.include)
+    if not limits.include.size or not enough or not reaches(total, low):
+        if n_samples == 0 and enough:
+            reason += f", and the only set costs {total:g}: lower min_cost"
+        return SampledSelection.nothing(reason, candidates.log_prob, n_samples, feasible, ())
+    only = in_order(candidates, limits, limits.include, f"{reason}: the items to include, alone")
+    return SampledSelection.of(only, only.reason, n_samples, feasible, (only,))
+
+
+def why_none(
+    limits: Limits, window: tuple[float, float], n_samples: int, nearest: float, tilt: bool, possible: bool
 ) -> str:
     """Why no sample counts, and what to change."""
     everything = float(limits.cost.sum() - limits.total(limits.exclude))
     seen = f"the nearest cost {nearest:g}" if np.isfinite(nearest) else f"all had more than {limits.k} items"
-    message = f"none of {n_samples} samples cost between {low:g} and {high:g}; {seen}. "
-    if everything < low:
+    quotas = "" if limits.quota is None else " and kept the quotas of groups"
+    message = f"none of {n_samples} samples cost between {window[0]:g} and {window[1]:g}{quotas}; {seen}. "
+    if everything < window[0]:
         return message + f"All candidates together cost {everything:g}: lower min_cost"
     if not possible:
         return message + "No set of them costs that: widen the window"
-    advice = "widen the window" if tilt else "pass tilt=True to draw sets of the right cost, or widen the window"
+    advice = "" if tilt else "Pass tilt=True to draw sets of the right cost, or "
+    advice += "widen the window" if limits.quota is None else "draw more samples, or use greedy_map"
     return message + advice[0].upper() + advice[1:]
-
-
-def twice(sample_of: IntArray, group: IntArray) -> IntArray:
-    """The samples with two items that exclude each other."""
-    order = np.lexsort((group, sample_of))
-    sample_of, group = sample_of[order], group[order]
-    return np.asarray(sample_of[1:][(np.diff(sample_of) == 0) & (np.diff(group) == 0)])
-
-
-class Found(NamedTuple):
-    """The best sets of many samples, as sorted item numbers."""
-
-    sets: list[IntArray]
-    feasible: int
-    nearest: float
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """A distribution over the items that may be chosen, ready to be drawn from."""
-
-    tables: Tables
-    expected_size: float
-    items: IntArray  # what each is called in the whole ground set
-    include: IntArray
-    cost: FloatArray
-    entries: FloatArray  # L of these items given include, or B with L = B B^T
-    gram: bool
-    base: float  # cost of the items to include
-    group: IntArray  # items of the same number exclude each other; empty where none does
-
-    @classmethod
-    def of(cls, candidates: Candidates, limits: Limits, target: float | None, fill: float = 0.0) -> Source:
-        """The model given what must be in and out, tilted to cost `target` on average where that is given.
-
-        Sets are scored under e^fill L.
-        """
-        dpp = candidates.given(limits.include, limits.exclude)
-        base = limits.total(limits.include)
-        items = remaining(candidates.n, limits.include, limits.exclude)
-        cost = limits.cost[items]
-        if target is None:
-            tables, size = dpp._alias_tables, dpp.expected_size
-        else:
-            lam, V = dpp.eigenpairs
-            p = tilted(lam, find_tilt(lam, V, cost, target - base))
-            tables, size = make_tables(p, settled(lam, V), alias=True), float(p.sum())
-        few = isinstance(dpp, DPP) or dpp.n <= min(DENSE, 4 * dpp.B.shape[1])
-        entries, gram = (np.ascontiguousarray(dpp.L), False) if few else dpp._need_L().entries()
-        if isinstance(dpp, LowRankDPP) and few and nearly_parallel(entries):
-            entries, gram = dpp._need_L().entries()
-        if fill:
-            entries = entries * np.exp(fill / 2 if gram else fill)
-        group = limits.group  # numbered again, so that none is past the number of items
-        if limits.exclusive is not None:
-            group = np.unique(limits.exclusive[items], return_inverse=True)[1].astype(np.int64)
-        return cls(tables, size, items, limits.include, cost, view(entries), gram, base, group)
-
-    def draw(
-        self, count: int, low: float, high: float, rng: np.random.Generator, n_jobs: int
-    ) -> tuple[IntArray, IntArray, Any, Any]:
-        """Samples end to end (starts and items), what each costs, and which count: of the right cost, none clashing."""
-        indptr, indices = sample_spectral(self.tables, count, rng, expected_size=self.expected_size, n_jobs=n_jobs)
-        sample_of = np.repeat(np.arange(count), np.diff(indptr))
-        totals = np.bincount(sample_of, self.cost[indices], minlength=count) + self.base
-        right = reaches(totals, low) & fits(totals, high)
-        if self.group.size:
-            right[twice(sample_of, self.group[indices])] = False
-        return indptr, indices, totals, right
-
-    def usual_size(
-        self, count: int, low: float, high: float, k: int, rng: np.random.Generator, n_jobs: int
-    ) -> int | None:
-        """The median number of items of the samples that count, which some of them have; None where none counts."""
-        indptr, _, _, right = self.draw(count, low, high, rng, n_jobs)
-        sizes = np.diff(indptr)[right] + self.include.size
-        sizes = np.sort(sizes[sizes <= k])
-        return int(sizes[sizes.size // 2]) if sizes.size else None
-
-    def best(
-        self, size: int, low: float, high: float, sizes: tuple[int, int], m: int, rng: np.random.Generator, n_jobs: int
-    ) -> Found:
-        """The m most probable distinct sets of `size` samples; block by block, so that threads change nothing."""
-        from dpplearn._loops.scoring import best_of_block
-
-        starts = block_starts(size, self.expected_size)
-        states = stream_states(len(starts) - 1, rng)
-        diag = np.einsum("ij,ij->i", self.entries, self.entries) if self.gram else self.entries.diagonal()
-        log_diag = safe_log(np.maximum(diag, 0.0)) + 1e-12  # a bound that rounding does not break
-        bottom, top = at_least(low) - self.base, roomy(high) - self.base
-        least, most = (count - self.include.size for count in sizes)
-        window = Window(self.entries, self.gram, log_diag, self.cost, bottom, top, least, most, m, self.group)
-
-        def task(b: int) -> tuple[dict[tuple[int, ...], float], int, float]:
-            count = int(starts[b + 1] - starts[b])
-            values, lengths, kept, feasible, nearest = best_of_block(self.tables, states[b], count, window)
-            sets = {tuple(kept[a, : lengths[a]].tolist()): float(values[a]) for a in range(values.size)}
-            return sets, int(feasible), float(nearest)
-
-        merged: dict[tuple[int, ...], float] = {}
-        feasible, nearest, gap = 0, np.nan, np.inf
-        for sets, count, seen in map_threads(task, len(starts) - 1, n_jobs):
-            merged.update(sets)
-            feasible += count
-            away = max(bottom - seen, seen - top)
-            if away < gap:
-                gap, nearest = away, seen + self.base
-        order = sorted(merged, key=lambda Y: (-merged[Y], Y))[:m]
-        whole = [np.union1d(self.items[np.array(Y, np.int64)], self.include) for Y in order]
-        return Found(whole, feasible, nearest)

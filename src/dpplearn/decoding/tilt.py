@@ -40,12 +40,11 @@ def tilted(lam: FloatArray, s: float) -> FloatArray:
 
 
 def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -> float:
-    """The s for which sets drawn from e^s L cost `target` on average.
+    """The s for which sets drawn from e^s L cost `target` on average; `tilted_kernel` finds it without eigenvectors.
 
     L -> e^s L multiplies every quality by e^(s/2) and leaves the ranking of sets of equal size alone. Where even
     the whole span costs less than the target, the s that comes within 5% of all there is. A target of 0, or below, is
     that of the empty set: s = -inf.
-    `tilted_marginals` and `tilted_kernel` find the same without eigenvectors.
 
     Examples
     --------
@@ -73,15 +72,13 @@ def find_tilt(lam: FloatArray, V: FloatArray, cost: FloatArray, target: float) -
 
 
 class Trial(NamedTuple):
-    """e^s L at a trial s: the lower triangle of (I + e^s L)^-1, where all of K is asked for; K_ii, its slope in s and
-    its bend; what s lacks.
-    """
+    """What e^s L is like at a trial s."""
 
-    inverse: FloatArray
-    p: FloatArray
-    slope: FloatArray
-    bend: FloatArray
-    step: float
+    inverse: FloatArray  # lower triangle of (I + e^s L)^-1, where all of K is asked for
+    p: FloatArray  # K_ii
+    slope: FloatArray  # of p in s
+    bend: FloatArray  # its second derivative
+    step: float  # from this s to the right one
 
 
 def tilted_marginals(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> FloatArray:
@@ -93,22 +90,22 @@ def tilted_marginals(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> 
     >>> round(float(p @ [3.0, 1.0]), 9)
     2.0
     """
-    found = by_newton(dpp, cost, target, NEAR)
-    if found is None:
+    trial = by_newton(dpp, cost, target, NEAR)
+    if trial is None:
         lam, V = dpp.eigenpairs
         return np.asarray(V**2 @ tilted(lam, find_tilt(lam, V, cost, target)))
-    return np.clip(found.p + found.step * found.slope + found.step**2 / 2 * found.bend, 0.0, 1.0)
+    return np.clip(trial.p + trial.step * trial.slope + trial.step**2 / 2 * trial.bend, 0.0, 1.0)
 
 
 def tilted_kernel(dpp: DPP | LowRankDPP, cost: FloatArray, target: float) -> FloatArray:
     """K of e^s L, with the s of `find_tilt`."""
-    found = by_newton(dpp, cost, target, 1e-11)
-    if found is None:
+    trial = by_newton(dpp, cost, target, 1e-11)
+    if trial is None:
         lam, V = dpp.eigenpairs
         return np.ascontiguousarray((V * tilted(lam, find_tilt(lam, V, cost, target))) @ V.T)
-    below = np.tril(-found.inverse, -1)
+    below = np.tril(-trial.inverse, -1)
     K = below + below.T
-    K.flat[:: len(K) + 1] = found.p
+    K.flat[:: len(K) + 1] = trial.p
     return np.ascontiguousarray(K)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, balanced, check_array, check_int, row_lengths, square_sums
 from dpplearn.decoding.diversify import DiverseSelection, diversify
-from dpplearn.decoding.diversity import check_diversity
+from dpplearn.decoding.candidates import check_diversity
 
 NOTE = "dpplearn"  # the key of the note in a chosen document's metadata
 SHOWN = 80  # characters of a skipped text that a note repeats

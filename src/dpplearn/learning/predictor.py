@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from dpplearn._checks import FloatArray, IntArray, check_int, check_quality
 from dpplearn._run.blas import blas_threads
-from dpplearn.decoding import Selection, registry
-from dpplearn.decoding.fewer import told_if_fewer
+from dpplearn.decoding import Selection
+from dpplearn.decoding.candidates import read_model
 from dpplearn.decoding.greedy import greedy_map
 from dpplearn.decoding.limits import check_limits
+from dpplearn.decoding.registry import run_decoder
 from dpplearn.decoding.tilt import find_tilt
 from dpplearn.dpp import DPP
 from dpplearn.learning.fitted import Fitted, default_names
@@ -30,6 +31,9 @@ from dpplearn.lowrank import LowRankDPP
 
 if TYPE_CHECKING:
     from dpplearn.learning.summary import Summary
+
+WITHIN = ("k", "include", "exclude", "groups", "max_per_group", "min_per_group")  # options that limit what is chosen
+KERNEL = ("diversity", "nugget")  # and those that change the kernel
 
 
 class ConditionalPredictor:
@@ -149,33 +153,25 @@ class ConditionalPredictor:
             `greedy_map` (Algorithm 2), `sampled_map` (the best of many samples) and the others of
             `dpplearn.decoding`, or any function with the same signature.
         **options
-            For the decoder: k, gain, include, exclude, diversity, n_samples, rng and so on. A model with `given_size`
-            takes k from here or from the instance, unless there is a budget.
+            For the decoder: k, gain, include, exclude, groups, diversity, n_samples, rng and so on. A model with
+            `given_size` takes k from here or from the instance, unless there is a budget.
         """
-        choose = registry.decoder(decoder) if isinstance(decoder, str) else decoder
-        dpp = self.dpp(self._check(x))
-        if self.given_size and (budget is None or options.get("k") is not None or x.k is not None):
-            k = options["k"] = self._size(x, options.get("k"))
+        dpp, k = self.dpp(self._check(x)), options.get("k")
+        of_size = self.given_size and (budget is None or k is not None or x.k is not None)
+        if of_size:
+            options["k"] = self._size(x, k)
             if decoder != "greedy":  # which takes as many as it may; others look for the most probable set of any size
-                dpp = self._dpp(x, find_tilt(*dpp.eigenpairs, np.ones(x.n), k))
-            found = choose(dpp, cost=x.cost, budget=budget, **options)
-            if found.subset.size < k:
-                more = {name: options[name] for name in ("exclude", "diversity") if name in options}
-                return greedy_map(dpp, x.cost, budget, k=k, include=found.subset, **more)
-            return found
-        found = choose(dpp, cost=x.cost, budget=budget, **options)
-        if options.get("k") is None or not isinstance(decoder, str):
-            return found
-        fixed: dict[str, Any] = {
-            name: options.get(name, usual) for name, usual in (("exclude", ()), ("exclusive", None))
-        }
-        limits = check_limits(x.n, x.cost, budget, options["k"], options.get("include", ()), **fixed)
-
-        def further(Y: IntArray) -> int:
-            knob = options.get("diversity", 0.5)
-            return len(greedy_map(dpp, x.cost, budget, k=options["k"], include=Y, diversity=knob, **fixed))
-
-        return told_if_fewer(found, limits, registry.normal_name(decoder), further)
+                dpp = self._dpp(x, find_tilt(*dpp.eigenpairs, np.ones(x.n), options["k"]))
+        within, kernel = ({name: options[name] for name in names if name in options} for names in (WITHIN, KERNEL))
+        if isinstance(decoder, str):
+            others = {name: value for name, value in options.items() if name not in (*WITHIN, *KERNEL)}
+            limits = check_limits(x.n, x.cost, budget, **within)
+            chosen = run_decoder(decoder, read_model(dpp, **kernel), limits, **others)
+        else:
+            chosen = decoder(dpp, cost=x.cost, budget=budget, **options)
+        if of_size and len(chosen) < options["k"]:
+            return greedy_map(dpp, x.cost, budget, **within | kernel | {"include": chosen.subset})
+        return chosen
 
     def predict(
         self,

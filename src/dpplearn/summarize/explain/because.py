@@ -6,7 +6,7 @@ S_Y'^-1 S_Y'i is the part of it that they do not say. Its logarithm, less that o
     sum over ideas of theta_A . (f_iA - mean f_A)  +  log (r_i / mean r),
 
 a term for each idea A, which is some columns of the features together (`dpplearn.learning.relative`). At another
-diversity than the learned one it is q_i^2a and S(b) that count (`dpplearn.decoding.diversity`): at 0 nobody asks what
+diversity than the learned one it is q_i^2a and S(b) that count (`dpplearn.decoding.candidates`): at 0 nobody asks what
 others say already, at 1 nobody asks how good a sentence is, and neither is then a reason. Where sets are
 compared by their words (consensus), the share of a sentence's words that a summary is expected to have counts, too,
 against that of the average sentence.
@@ -18,7 +18,7 @@ import numpy as np
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn.decoding.diversity import exponents, mixed
+from dpplearn.decoding.candidates import exponents, mixed
 from dpplearn.learning.relative import LEAST, Reason, Relative, strongest
 from dpplearn.summarize.explain.ideas import (
     ABOUT,

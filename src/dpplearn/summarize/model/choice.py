@@ -9,7 +9,7 @@ import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._notebook import short_repr
-from dpplearn.decoding.diversity import check_diversity
+from dpplearn.decoding.candidates import check_diversity
 from dpplearn.decoding.limits import fits
 from dpplearn.summarize.model.prepared import Prepared
 from dpplearn.summarize.model.worth import Mask, Worth

@@ -108,7 +108,7 @@ class Prepared:
         p = np.zeros(self.n)
         p[pinned] = 1.0
         if pinned.size + excluded.size < self.n:
-            given = self._learned.given(pinned, excluded)
+            given = self._learned.conditioned(pinned, excluded)
             p[given.items] = given.marginals
         return p
 
@@ -145,6 +145,12 @@ class Prepared:
         forms = self.read.forms
         if forms is None:
             return excluded
+        first, count = np.unique(forms[pinned], return_index=True, return_counts=True)[1:]
+        if (count > 1).any():
+            text = self.read.texts[pinned[first[count > 1][0]]]
+            raise ValueError(
+                f"include must name one form of a sentence, but names {count.max()} of this one: {text:.80}"
+            )
         whole = [i for i in excluded if not self.read.sentences[i].dropped]
         out = np.setdiff1d(np.flatnonzero(np.isin(forms, forms[[*pinned, *whole]])), pinned)
         return np.union1d(out, excluded)
@@ -183,7 +189,9 @@ class Prepared:
         Sampled and consensus sets may cost `overrun` more than the bound.
         """
         model, forms = self.kernel(diversity), self.read.forms
-        pins: dict[str, Any] = {"include": include, "exclude": exclude, "exclusive": forms, "diversity": diversity}
+        pins: dict[str, Any] = {"include": include, "exclude": exclude, "diversity": diversity}
+        if forms is not None:
+            pins |= {"groups": forms, "max_per_group": 1}
         items: IntArray = np.empty(0, np.int64)
         if name == "consensus":
             utility = self._agreement_without(exclude)

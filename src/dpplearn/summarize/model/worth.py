@@ -76,7 +76,7 @@ class Worth:
     def _rows(self) -> FloatArray:
         if not self.rest.size:
             return np.zeros((self.model.n, 0))
-        lam, V = self.model.given(self.pinned, self.out).eigenpairs
+        lam, V = self.model.conditioned(self.pinned, self.out).eigenpairs
         rows = np.zeros((self.model.n, lam.size))
         rows[self.rest] = V * np.sqrt(tilted(lam, find_tilt(lam, V, self.cost[self.rest], self.room)))
         return rows
@@ -88,7 +88,7 @@ class Worth:
             return np.einsum("ij,ij->i", self._rows, self._rows)
         p = np.zeros(self.model.n)
         if self.rest.size:
-            given = self.model.given(self.pinned, self.out)
+            given = self.model.conditioned(self.pinned, self.out)
             p[self.rest] = tilted_marginals(given, self.cost[self.rest], self.room)
         return p
 

@@ -1,4 +1,6 @@
-"""Draw samples and keep the most probable that fit, without storing the others."""
+"""Draw samples and keep the most probable that are within limits, without storing the others."""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -6,6 +8,25 @@ from dpplearn._loops.jit import jit
 from dpplearn._loops.records import NEVER, Unless
 from dpplearn._loops.spectral import draw, make_work
 from dpplearn._loops.symmetric import log_minor
+
+Array = np.ndarray[Any, Any]
+
+
+class Window(NamedTuple):
+    """Which samples count, and how they are scored."""
+
+    A: Array  # L, or B with L = B B^T
+    gram: bool
+    log_diag: Array  # (n,) log L_ii
+    cost: Array  # (n,)
+    low: float
+    high: float
+    smallest: int  # number of items
+    largest: int
+    group: Array  # (n,)
+    most: Array  # (groups,) how many items of each group a sample may have
+    need: Array  # (groups,) and must have
+    m: int  # how many sets to keep
 
 
 @jit
@@ -20,22 +41,27 @@ def same_or_first(kept, size, items, k):
 
 
 @jit
-def clash(items, k, group, mark, sample):
-    """Whether two of the items exclude each other; `mark` has, for each number, the last sample with one of it."""
+def within_quotas(items, k, window, owed, counts):
+    """Whether a sample has as many items of each group as it may and must; `counts` is all 0 before and after."""
+    met, kept = 0, True
     for c in range(k):
-        g = group[items[c]]
-        if mark[g] == sample:
-            return True
-        mark[g] = sample
-    return False
+        g = window.group[items[c]]
+        counts[g] += 1
+        if counts[g] > window.most[g]:
+            kept = False
+        if counts[g] <= window.need[g]:
+            met += 1
+    for c in range(k):
+        counts[window.group[items[c]]] = 0
+    return kept and met == owed
 
 
 @jit
 def best_of_block(tables, state, size, window):
-    """Of `size` samples, the m most probable distinct ones in the window.
+    """Of `size` samples, the m most probable distinct ones that count.
 
-    Returns their log det L_Y (descending), lengths, items, how many samples were feasible, and the cost seen
-    nearest to the window.
+    Returns their log det L_Y (descending), lengths, items, how many samples counted, and of those that did not, though
+    they had the right number of items, the cost nearest to the window.
     """
     cost, log_diag, low, high = window.cost, window.log_diag, window.low, window.high
     n, m = tables.V.shape[0], window.m
@@ -46,21 +72,19 @@ def best_of_block(tables, state, size, window):
     kept = np.empty((m, min(n, 64)), np.int32)
     count, feasible, nearest, gap = 0, 0, np.nan, np.inf
     unless = Unless(cost, low, high, cost.min(), cost.max(), window.smallest, window.largest)
-    mark = np.full(n if window.group.size > 0 else 0, -1)
-    for sample in range(size):
+    owed, counts = window.need.sum(), np.zeros(window.most.size, np.int64)
+    for _ in range(size):
         k = draw(tables, state, work, unless if feasible > 0 else NEVER)  # with one, the nearest cost is not asked for
-        if k < 0:
+        if k < window.smallest or k > window.largest:
             continue
         total, bound = 0.0, 0.0
         for c in range(k):
             total += cost[items[c]]
             bound += log_diag[items[c]]
-        if total < low or total > high or k < window.smallest or k > window.largest:
-            away = max(low - total, total - high)
-            if away < gap and window.smallest <= k <= window.largest:
+        away = max(low - total, total - high)
+        if away > 0.0 or not within_quotas(items, k, window, owed, counts):
+            if away < gap:
                 gap, nearest = away, total
-            continue
-        if window.group.size > 0 and clash(items, k, window.group, mark, sample):
             continue
         feasible += 1
         # det L_Y <= product of its diagonal (Hadamard): most samples need no factorization

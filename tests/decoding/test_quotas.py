@@ -1,0 +1,215 @@
+"""How many items of each group a set may and must have, whatever the decoder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from brute_decoding import algorithm_2, best_set, clipped_f1, feasible, kernel, log_minor, mean_f1, random_problem
+from dpplearn import DPP, LowRankDPP, NonsymmetricDPP
+from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map, typical_map
+from dpplearn.decoding.limits import check_limits
+from dpplearn.decoding.registry import DECODERS, decoder
+
+
+def problem(seed, n=8):
+    """A kernel in which items of one group need not be alike: the quota, and nothing else, keeps them apart."""
+    q, phi, cost, budget = random_problem(seed, n)
+    return kernel(q, phi), phi * q[:, None], cost, budget, np.random.default_rng(seed).integers(-2, 3, n)
+
+
+def one_each(groups):
+    return {"groups": groups, "max_per_group": 1}
+
+
+def any_limits(seed, n=6):
+    """Limits of every kind, in any combination, that some set keeps; and all sets that keep them."""
+    rng = np.random.default_rng(seed)
+    while True:
+        cost, budget, limits = np.ones(n), np.inf, {}
+        if rng.random() < 0.6:
+            cost = rng.uniform(1, 3, n)
+            budget = float(rng.uniform(0.3, 0.8) * cost.sum())
+        if rng.random() < 0.6 or budget == np.inf:
+            limits["k"] = int(rng.integers(1, n))
+        items = rng.permutation(n)
+        limits |= {"include": items[: rng.integers(0, 3)], "exclude": items[n - rng.integers(0, 3) :]}
+        if rng.random() < 0.9:
+            limits["groups"] = rng.integers(0, 3, n)
+            limits |= {"max_per_group": int(rng.integers(1, 3))} if rng.random() < 0.7 else {}
+            limits |= {"min_per_group": 1} if rng.random() < 0.5 else {}
+        sets = feasible(cost, budget, **limits)
+        if sets and sets != [()]:
+            return cost, budget, limits, sets
+
+
+@pytest.mark.parametrize("name", list(DECODERS))
+def test_every_decoder_keeps_every_combination_of_limits(name):
+    decode, answers = decoder(name), 0
+    options = {"rng": 0} | ({} if name == "consensus" else {"n_samples": 200}) if DECODERS[name].random else {}
+    for seed in range(60):
+        cost, budget, limits, sets = any_limits(seed)
+        if name == "exact" and "min_per_group" in limits:
+            continue
+        L = kernel(*random_problem(seed, 6)[:2])
+        bound = {} if budget == np.inf else {"budget": budget}
+        chosen = decode(DPP(L), cost, diversity=[0.5, 0.2, 0.8][seed % 3], **bound, **limits, **options)
+        if getattr(chosen, "n_feasible", 1) == 0 and len(chosen) == 0:
+            continue  # none of the samples was such a set, and the reason says so
+        answers += 1
+        assert tuple(chosen.sorted_subset.tolist()) in sets
+        assert all(tuple(one.sorted_subset.tolist()) in sets for one in getattr(chosen, "best", ()))
+    assert answers > 30
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_consensus_by_counts_and_by_a_function_keep_them_too(seed):
+    cost, budget, limits, sets = any_limits(seed)
+    counts = np.random.default_rng(seed).integers(0, 3, (6, 5))
+    L = kernel(*random_problem(seed, 6)[:2])
+    bound = {} if budget == np.inf else {"budget": budget}
+    for utility, drawn in (
+        (counts, {}),
+        (counts, {"n_samples": 30}),
+        (lambda A, B: clipped_f1(counts, A, B), {"n_samples": 9}),
+    ):
+        chosen = consensus(DPP(L), cost, utility=utility, rng=seed, **bound, **drawn, **limits)
+        assert tuple(chosen.sorted_subset.tolist()) in sets
+        if drawn and np.isfinite(chosen.utility):
+            refs = chosen.references
+            value = mean_f1(counts, chosen.subset, refs) if utility is counts else np.mean(
+                [clipped_f1(counts, chosen.subset, R) for R in refs])  # fmt: skip
+            assert chosen.utility == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_exact_finds_the_best_set_of_different_groups(seed):
+    L, _, cost, budget, groups = problem(seed)
+    best, _ = best_set(L, cost, budget, **one_each(groups))
+    chosen = exact_map(DPP(L), cost, budget, **one_each(groups))
+    assert chosen.optimal
+    assert len(set(groups[chosen.subset])) == len(chosen)
+    assert np.sum(chosen.gains) == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("rule", ["probability", "log"])
+def test_greedy_of_every_kind_of_model_passes_over_full_groups(seed, rule):
+    L, B, cost, budget, groups = problem(seed)
+    power = [0.0, 0.5, 1.0][seed % 3]
+    truth = algorithm_2(L, cost, budget, rule, power, groups=groups)
+    q = np.linalg.norm(B, axis=1)
+    skew = NonsymmetricDPP(B, np.zeros((8, 2)), np.zeros((2, 2)))
+    for model in (DPP(L), LowRankDPP(B), (q, B), skew):
+        chosen = greedy_map(model, cost, budget, gain=rule, cost_power=power, **one_each(groups))
+        assert chosen.subset.tolist() == truth
+
+
+@pytest.mark.parametrize(
+    "limits", [{"max_per_group": 1}, {"min_per_group": 1}, {"max_per_group": 2, "min_per_group": 1}]
+)
+@pytest.mark.parametrize("seed", range(8))
+def test_samples_outside_the_quotas_do_not_count(seed, limits):
+    L, _, cost, _, _ = problem(seed)
+    budget, limits = float(0.7 * cost.sum()), limits | {"groups": [0, 1, 0, 1, 2, 2, 0, 1]}
+    _, Y = best_set(L, cost, budget, **limits)
+    chosen = sampled_map(DPP(L), cost, budget, n_samples=30_000, m=300, rng=seed, **limits)
+    assert chosen.sorted_subset.tolist() == list(Y)
+    fit = set(feasible(cost, budget, **limits))
+    assert {tuple(one.sorted_subset.tolist()) for one in chosen.best} <= fit
+    P = np.exp(DPP(L).log_prob([])) * sum(np.exp(log_minor(L, Z)) for Z in fit)
+    assert abs(chosen.n_feasible - 30_000 * P) < 5 * np.sqrt(30_000 * P * (1 - P)) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("form", ["counts", "function"])
+def test_consensus_is_best_among_sets_of_different_groups(seed, form):
+    L, _, cost, budget, groups = problem(seed)
+    counts = np.random.default_rng(seed).integers(0, 3, (8, 6)) + np.eye(8, 6, dtype=int)
+    utility = counts if form == "counts" else lambda A, B: clipped_f1(counts, A, B)
+    chosen = consensus(DPP(L), cost, budget, utility=utility, n_samples=60, rng=seed, **one_each(groups))
+    assert len(set(groups[chosen.subset])) == len(chosen)
+    for R in chosen.references:
+        assert len(set(groups[R])) == len(R)
+
+    def value(Y):
+        if form == "counts":
+            return mean_f1(counts, Y, chosen.references)
+        return np.mean([clipped_f1(counts, Y, R) for R in chosen.references])
+
+    choices = feasible(cost, budget, **one_each(groups))
+    assert chosen.utility == pytest.approx(value(chosen.subset), abs=1e-9)
+    assert chosen.utility > 0.97 * max(map(value, choices))  # a search, from three starts
+    for Y in choices:  # no move of one item is better
+        if len(set(Y) ^ set(chosen.subset.tolist())) == 1:
+            assert value(Y) <= chosen.utility + 1e-6
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_local_search_ends_where_no_allowed_move_helps(seed):
+    L, _, cost, budget, groups = problem(seed)
+    chosen = local_search(DPP(L), cost, budget, **one_each(groups))
+    Y = set(chosen.subset.tolist())
+    assert len(set(groups[chosen.subset])) == len(chosen)
+    value = float(chosen.gains.sum())
+    for Z in feasible(cost, budget, **one_each(groups)):
+        if len(Y - set(Z)) <= 1 and len(set(Z) - Y) <= 1:
+            assert np.linalg.slogdet(L[np.ix_(Z, Z)])[1] <= value + 1e-8
+
+
+@pytest.mark.parametrize("name", list(DECODERS))
+def test_an_item_to_include_fills_its_group_and_two_are_refused(name):
+    L, _, cost, budget, _ = problem(3)
+    groups = [7, 7, 7, 0, 1, 2, 3, 4]
+    options = {"rng": 0} if DECODERS[name].random else {}
+    chosen = decoder(name)(DPP(L), cost, budget, include=[1], **one_each(groups), **options)
+    assert 1 in chosen.subset
+    assert not {0, 2} & set(chosen.subset.tolist())
+    with pytest.raises(ValueError, match="names 2 items of group 7, of which 1 may be chosen"):
+        decoder(name)(DPP(L), cost, cost.sum(), include=[0, 2], **one_each(groups), **options)
+    with pytest.raises(ValueError, match=r"groups .* 8 items"):
+        decoder(name)(DPP(L), cost, budget, groups=[1, 2], max_per_group=1, **options)
+    full = decoder(name)(DPP(L), cost, budget, include=[1], groups=np.zeros(8), max_per_group=1, **options)
+    assert full.subset.tolist() == [1]
+
+
+def test_the_reason_says_that_groups_are_full():
+    chosen = greedy_map(DPP(3.0 * np.eye(4)), k=4, **one_each([0, 0, 1, 1]))
+    assert chosen.sorted_subset.tolist() == [0, 2]
+    assert "limits of its group" in chosen.reason
+
+
+def test_where_no_sample_keeps_the_quotas_the_reason_says_so():
+    """Of ten items nearly all are drawn: four of each group, and one may be."""
+    groups = np.arange(12) // 4
+    chosen = sampled_map(DPP(1e6 * np.eye(12)), n_samples=500, rng=0, **one_each(groups))
+    assert (len(chosen), chosen.n_feasible) == (0, 0)
+    assert "kept the quotas of groups" in chosen.reason
+    assert "tilt=True" in chosen.reason
+    alone = sampled_map(DPP(1e6 * np.eye(12)), k=9, include=[0], n_samples=500, rng=0, **one_each(groups))
+    assert alone.subset.tolist() == [0]
+    owed = {"min_per_group": 1, "n_samples": 500, "rng": 0} | one_each(groups)
+    lacking = sampled_map(DPP(1e6 * np.eye(12)), k=9, include=[0], **owed)
+    assert len(lacking) == 0  # item 0 alone lacks two groups
+    tilted = sampled_map(DPP(1e6 * np.eye(12)), k=9, include=[0], tilt=True, **owed)
+    assert sorted(groups[tilted.subset]) == [0, 1, 2]
+
+
+def test_what_may_be_chosen_of_groups_is_what_samples_are_to_cost():
+    """One of each of three groups: at most three items of cost 2, whatever k is."""
+    groups = np.arange(30) // 10
+    assert check_limits(30, np.full(30, 2.0), None, 20, **one_each(groups)).worth == 6.0
+    assert check_limits(30, np.full(30, 2.0), None, 20, [4], **one_each(groups)).worth == 6.0
+    assert check_limits(30, np.full(30, 2.0), None, 2, **one_each(groups)).worth == 4.0
+    chosen = typical_map(DPP(np.eye(30)), k=20, n_samples=2_000, rng=0, **one_each(groups))
+    assert sorted(groups[chosen.subset]) == [0, 1, 2]
+
+
+def test_groups_of_the_items_left(rng):
+    """With most items excluded, groups are numbered past the number of items."""
+    n = 40
+    dpp = DPP(np.eye(n) * 2.0)
+    groups = np.repeat(np.arange(n // 2), 2)
+    chosen = sampled_map(dpp, np.ones(n), 3.0, exclude=np.arange(34), n_samples=5_000, rng=rng, **one_each(groups))
+    assert chosen.subset.min() >= 34
+    assert np.unique(groups[chosen.subset]).size == chosen.subset.size == 3
