@@ -15,11 +15,18 @@ from dpplearn.summarize.text.sentences import CODE
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
 
-NESTING = 60  # what is deeper the parser drops
+NESTING = 60  # of lists and quotations: what is deeper the parser drops
+BRACKETS = 10  # in each other: those inside are text. The parser's time grows by as many times
 _IMAGES = re.compile(r"(?:!\[){9,}")  # a run of what opens images, each of which the parser would try
 _MARKS = re.compile(r"^[>*+\- \t]{40,}", re.MULTILINE)  # at the head of a line
+_QUOTES = re.compile(r"^(?:[*+\-0-9.) \t]*>){6,}", re.MULTILINE)  # at the head of a line
+_HEAD = re.compile(r"(?:[*+\-0-9.) \t]*>)*")
+_ENDS = 5  # of quotations without a blank line between them
+_RULE = re.compile(r"[> \t]*\|?[ \t]*:?-[-:| \t]*\|[-:| \t]*")  # the second line of a table
+_MISSING = 10  # cells that rows of a table may lack, and one more for every four of its characters
 _FRONT = {"---": ("---", "..."), "+++": ("+++",)}  # YAML, TOML
 _NOTE = re.compile(r"\[\^[^\[\]\s]{1,60}\](:\s?)?")  # footnotes, which CommonMark does not know
 _TASK = re.compile(r"\[[ xX]\]\s+")
@@ -50,7 +57,16 @@ class _Inline(NamedTuple):
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # only where there is Markdown to read
 
-    return MarkdownIt("commonmark", {"maxNesting": NESTING}).enable(["table", "strikethrough"])
+    shallow = MarkdownIt("commonmark", {"maxNesting": BRACKETS}).enable("strikethrough")
+
+    def inline(state: StateCore) -> None:
+        for token in state.tokens:
+            if token.type == "inline" and token.children is not None:
+                shallow.inline.parse(token.content, shallow, state.env, token.children)
+
+    parser = MarkdownIt("commonmark", {"maxNesting": NESTING}).enable("table")
+    parser.core.ruler.at("inline", inline)
+    return parser
 
 
 def read_markdown(source: str) -> tuple[BlockText, str | None]:
@@ -118,8 +134,39 @@ def is_markdown(text: str) -> bool:
 
 def _plain_marks(source: str) -> str:
     """Without what nobody writes, and what would be deeper than the parser goes or cost it much time."""
-    source = _DEFINITION.sub("\n- ", source)
-    return _IMAGES.sub("", _MARKS.sub(lambda match: match[0] if match[0].isspace() else match[0][:20], source))
+    source = _bounded(_DEFINITION.sub("\n- ", source.replace("\r\n", "\n").replace("\r", "\n")))
+    source = _MARKS.sub(lambda match: match[0] if match[0].isspace() else match[0][:20], source)
+    return _IMAGES.sub("", _QUOTES.sub(_five_deep, source))
+
+
+def _five_deep(marks: re.Match[str]) -> str:
+    """The head of a line with its first five marks of quotations: a line after it may belong to any of them."""
+    parts = marks[0].split(">")
+    return ">".join(parts[:6]) + "".join(parts[6:])
+
+
+def _bounded(source: str) -> str:
+    """With a blank line where the parser would take long: at a row of a table from which on it adds too many cells, and
+    where quotations end again and again, for each looks for its end as far as the next blank line."""
+    if "|" not in source and ">" not in source:
+        return source
+    found: list[str] = []
+    depth = ends = columns = lacking = size = 0  # of quotations, and of the table at hand
+    for line in source.split("\n"):
+        if not line.strip():
+            depth = ends = columns = lacking = 0
+        else:
+            before, depth = depth, _HEAD.match(line)[0].count(">")  # type: ignore[index]  # it matches nothing, too
+            ends += depth < before
+            size += len(line)
+            lacking += max(columns - 1 - line.count("|"), 0)
+            if ends > _ENDS or lacking > _MISSING + size // 4:
+                found.append("")
+                ends = columns = lacking = 0
+            if not columns and _RULE.fullmatch(line.rstrip()):
+                columns, size = line.count("|") + 1, 2 * len(line)
+        found.append(line)
+    return "\n".join(found)
 
 
 def _add_text(made: BlockText, kind: str, inline: _Inline) -> None:
