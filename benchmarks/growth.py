@@ -63,12 +63,12 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
     """The largest peak of a worker that chose from Parquet, in GB."""
     import pyarrow as pa
     from distributed import Client, LocalCluster
+    from dpplearn.decoding.asked import Asked, Each
+    from dpplearn.decoding.rounds import in_rounds
     from pyarrow import parquet
 
     from dpplearn.cli.formats import read_items
     from dpplearn.cli.parts import parts_of
-    from dpplearn.decoding.asked import Asked, Each
-    from dpplearn.decoding.rounds import in_rounds
 
     path, scores = folder / "E.parquet", []
     writer = None

@@ -31,7 +31,7 @@ def test_inference_needs_no_compiler():
 def test_loops_are_compiled_once_and_cached_on_disk(tmp_path):
     code = (
         "from dpplearn import DPP; DPP([[2.0, 1.0], [1.0, 2.0]]).sample(1000, rng=0);"
-        "from dpplearn._loops.spectral import draw_block;"
+        "from dpplearn.sampling._spectral_loops import draw_block;"
         "print(sum(draw_block.stats.cache_hits.values()), sum(draw_block.stats.cache_misses.values()))"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "DPPLEARN_COMPILE": "always"}

@@ -21,12 +21,12 @@ from dpplearn._checks import (
     check_subset,
 )
 from dpplearn._linalg import Factor, Spectrum, logdet, schur_complement
-from dpplearn._loops.records import Tables
 from dpplearn._run.progress import Progress, showing
 from dpplearn.operand import Operand
 from dpplearn.process import PointProcess, frozen
 from dpplearn.sampling.cholesky import sample_cholesky
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
+from dpplearn.sampling.records import Tables
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
 
@@ -87,7 +87,7 @@ class Determinantal(PointProcess):
     def _log_probs(self, subsets: Subsets) -> FloatArray:
         if not self._at_once:
             return np.array([self._log_prob(Y) for Y in subsets])
-        from dpplearn._loops.symmetric import subset_logdets
+        from dpplearn._determinant_loops import subset_logdets
 
         values = subset_logdets(*self._operand.entries(), subsets.indptr, subsets.indices)
         return np.asarray(values - self.spectrum.log_normalizer)

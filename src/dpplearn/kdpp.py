@@ -19,7 +19,6 @@ from dpplearn._checks import (
     check_subset,
 )
 from dpplearn._linalg import spectrum_wide, tilt_to_size
-from dpplearn._loops.records import Tables
 from dpplearn._notebook import LISTED, card, table
 from dpplearn._precision import LOST, TAIL, UNSURE, rounding, singular
 from dpplearn._run.progress import Progress, showing
@@ -28,6 +27,7 @@ from dpplearn.operand import Dense
 from dpplearn.process import SHOWN, Frozen, check_ground_set, frozen
 from dpplearn.sampling.kdpp import log_esp, vector_probs
 from dpplearn.sampling.mcmc import Moves, sample_mcmc
+from dpplearn.sampling.records import Tables
 from dpplearn.sampling.spectral import make_tables, sample_spectral, worth_alias
 from dpplearn.subsets import Subsets
 

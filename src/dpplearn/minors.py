@@ -60,7 +60,7 @@ class Core:
         or I less the kernel: the latter for the columns of large items, where nothing then cancels. It is done in
         parts, however much items differ in size, and takes some times (2 n)^3 steps. C must have a U.
         """
-        from dpplearn._loops.minors import eliminate_parts
+        from dpplearn._minor_loops import eliminate_parts
 
         assert self.U is not None
         n, m = len(rows), len(rows) + len(A)
@@ -107,7 +107,7 @@ def log_minor(A: FloatArray, E: FloatArray | None = None) -> float:
     >>> round(log_minor(np.array([[0.0, 2.0], [-2.0, 0.0]])), 3)
     1.386
     """
-    from dpplearn._loops.minors import log_minor as loop
+    from dpplearn._minor_loops import log_minor as loop
 
     return float(loop(A.copy(), np.abs(A) if E is None else E.copy(), len(A)))
 

@@ -25,13 +25,13 @@ from dpplearn._checks import (
     row_lengths,
 )
 from dpplearn._linalg import tolerance
-from dpplearn._loops.records import Jumps
 from dpplearn._precision import DIGITS, WIDE, rounding
 from dpplearn.determinantal import ComplexArray, sum_of_pairs
 from dpplearn.minors import Core, check_minors, log_minor
 from dpplearn.operand import TwoSided
 from dpplearn.process import Absent, PointProcess, check_remaining, frozen
 from dpplearn.sampling.nonsymmetric import make_jumps, sample_elimination, sample_jumps
+from dpplearn.sampling.records import Jumps
 from dpplearn.subsets import Subsets
 
 

@@ -183,7 +183,7 @@ class TwoSided:
 
     def logdets(self, indptr: IntArray, indices: IntArray) -> FloatArray:
         """log det L_Y of many subsets."""
-        from dpplearn._loops.minors import subset_log_minors
+        from dpplearn._minor_loops import subset_log_minors
 
         parts = self.V is not None
         V = self.left[:, :0] if self.V is None else self.V

@@ -212,7 +212,7 @@ class PointProcess(Frozen, ABC):
             A float with a `standard_error`, which is 0 where the value is exact.
         """
         if self.n <= ENUMERABLE:
-            from dpplearn._loops.symmetric import all_probs
+            from dpplearn._determinant_loops import all_probs
 
             probs = all_probs(np.array(self.K))
             probs = probs[probs > 0.0]

@@ -4,7 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from dpplearn.decoding.diversity import diversified
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse

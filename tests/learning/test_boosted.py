@@ -8,8 +8,8 @@ import pytest
 from sklearn.base import clone
 
 from dpplearn import DPP, ConditionalDPP, ItemSet
-from dpplearn._loops.trees import UNKNOWN, best_split, histograms, sum_paths, sum_trees
 from dpplearn.learning import save_shard
+from dpplearn.learning._tree_loops import UNKNOWN, best_split, histograms, sum_paths, sum_trees
 from dpplearn.learning.growing import Binned, Growth, cuts, grow
 from dpplearn.learning.likelihood import Example, Request
 from dpplearn.learning.quality import LogLinear

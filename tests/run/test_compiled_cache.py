@@ -6,9 +6,9 @@ import warnings
 import numba
 import pytest
 
-from dpplearn._loops import jit
+from dpplearn import _numba as jit
 
-GONE = pickle.dumps(numba.__version__) + b"cdpplearn._loops.spectral\nTables\n."  # where the record was once
+GONE = pickle.dumps(numba.__version__) + b"cdpplearn.sampling._spectral_loops\nTables\n."  # where the record was once
 
 
 def twice(x):

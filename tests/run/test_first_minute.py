@@ -10,7 +10,7 @@ import threading
 import numba
 import pytest
 
-from dpplearn._loops import jit
+from dpplearn import _numba as jit
 from dpplearn._run.notice import Notice
 
 # What people first try, and what ties: equal items, whole numbers, more items than dimensions, groups, short types.
@@ -18,7 +18,7 @@ ANSWERS = """
 import json, sys
 import numpy as np
 from scipy import sparse
-from dpplearn._loops import jit
+from dpplearn import _numba as jit
 from dpplearn import DPP, KDPP, LowRankDPP, NonsymmetricDPP, diversify
 from dpplearn.decoding import greedy_map
 from dpplearn.rouge import score

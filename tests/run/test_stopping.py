@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from dpplearn._loops import consensus as loops
 from scipy import sparse
 
 from brute import random_kernel
 from dpplearn import DPP
-from dpplearn._loops import consensus as loops
-from dpplearn._loops.records import Agreement
 from dpplearn._run.stop import stops_when
 from dpplearn.decoding import consensus, greedy_map, sampled_map
 from dpplearn.decoding.agreement import check_utility, climb
 from dpplearn.decoding.limits import check_limits
+from dpplearn.sampling.records import Agreement
 from dpplearn.subsets import Subsets
 
 

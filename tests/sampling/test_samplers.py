@@ -10,8 +10,8 @@ from scipy.stats import chisquare
 
 from brute import pmf, pmf_of_marginal, random_kernel, random_marginal
 from dpplearn import DPP, KDPP, ImplicitDPP, LowRankDPP
-from dpplearn._loops.spectral import alias_tables
 from dpplearn.kernels import rbf_similarity
+from dpplearn.sampling._spectral_loops import alias_tables
 from dpplearn.sampling.spectral import settled
 
 RNG = np.random.default_rng(3)
@@ -72,8 +72,8 @@ def test_spectral_without_tables(name):
 
 def test_the_chain_and_rejection_agree():
     """Both ways through phase 2, called by hand on the same projection."""
-    from dpplearn._loops.records import NEVER
-    from dpplearn._loops.spectral import chain_from, make_work, project
+    from dpplearn.sampling._spectral_loops import chain_from, make_work, project
+    from dpplearn.sampling.records import NEVER
     from dpplearn.sampling.spectral import make_tables
 
     V = np.linalg.qr(RNG.standard_normal((5, 3)))[0]
@@ -284,7 +284,7 @@ def test_mcmc_of_many_items():
 
 @pytest.mark.parametrize("k", [0, 1, 2, 9, 10, 64, 65, 500])
 def test_items_are_sorted_and_what_follows_them_is_left_alone(k):
-    from dpplearn._loops.spectral import sort
+    from dpplearn.sampling._spectral_loops import sort
 
     numbers = np.random.default_rng(k).permutation(k + 3)
     expected = np.append(np.sort(numbers[:k]), numbers[k:])

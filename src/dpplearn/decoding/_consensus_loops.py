@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._loops.jit import jit
+from dpplearn._numba import jit
 from dpplearn.decoding.agreement import SAME
 
 Array = np.ndarray[Any, Any]

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._loops.jit import jit
+from dpplearn._numba import jit
 
 Array = np.ndarray[Any, Any]
 LEAST = 1e-11  # what a bound must exceed the best value by for a branch to be worth a look

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._loops.jit import jit
-from dpplearn._loops.records import NEVER, Unless
-from dpplearn._loops.spectral import draw, make_work
-from dpplearn._loops.symmetric import log_minor
+from dpplearn._determinant_loops import log_minor
+from dpplearn._numba import jit
+from dpplearn.sampling._spectral_loops import draw, make_work
+from dpplearn.sampling.records import NEVER, Unless
 
 Array = np.ndarray[Any, Any]
 

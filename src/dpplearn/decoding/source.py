@@ -10,7 +10,6 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray, view
 from dpplearn._linalg import safe_log
-from dpplearn._loops.records import Tables
 from dpplearn._precision import PARALLEL
 from dpplearn._run.threads import map_threads
 from dpplearn.decoding.candidates import DENSE, Candidates
@@ -19,6 +18,7 @@ from dpplearn.decoding.tilt import find_tilt, tilted
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.process import remaining
+from dpplearn.sampling.records import Tables
 from dpplearn.sampling.spectral import block_starts, make_tables, sample_spectral, settled, stream_states
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from dpplearn._checks import FloatArray
 from dpplearn._io.jsonfile import number, numbers
-from dpplearn._loops.trees import Trees, sum_paths, sum_trees
 from dpplearn._notebook import short_repr
+from dpplearn.learning._tree_loops import Trees, sum_paths, sum_trees
 from dpplearn.learning.growing import joined, no_trees
 from dpplearn.learning.itemset import ItemSet
 

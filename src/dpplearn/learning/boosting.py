@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, check_int
-from dpplearn._loops.trees import sum_paths
+from dpplearn.learning._tree_loops import sum_paths
 from dpplearn.learning.boosted import Boosted
 from dpplearn.learning.growing import Binned, Growth, grow
 from dpplearn.learning.likelihood import Slopes

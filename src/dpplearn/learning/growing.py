@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._loops.trees import UNKNOWN, Trees, best_split, descend, histograms
+from dpplearn.learning._tree_loops import UNKNOWN, Trees, best_split, descend, histograms
 
 SAMPLE = 200_000  # numbers from which quantiles are taken
 LEAST = 1.0  # curvature that a leaf must have: about as many items that might as well be chosen as not

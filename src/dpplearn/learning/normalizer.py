@@ -26,8 +26,8 @@ from scipy.linalg import blas, lapack
 from dpplearn._checks import FloatArray
 from dpplearn._inverse import inverse_of_factor, invert_lower
 from dpplearn._linalg import reduced_rows, reduced_similarity, stacked_qr
-from dpplearn._loops.packed import mirrored, pack
 from dpplearn._precision import MIN_PIVOT, WIDE
+from dpplearn.learning._packed_loops import mirrored, pack
 from dpplearn.learning.similarity.learned import Learned
 from dpplearn.learning.similarity.record import Derivative, Direction, Items, Similarity
 

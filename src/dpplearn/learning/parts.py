@@ -154,7 +154,7 @@ def cosines(
         return np.asarray(rows @ rows.T)
     n = phi.shape[0]
     if sparse.issparse(phi):
-        from dpplearn._loops.gram import gram
+        from dpplearn.learning._gram_loops import gram
 
         C = gram(*columns(), n)
     else:

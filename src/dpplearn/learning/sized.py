@@ -23,8 +23,8 @@ from scipy.special import expit
 
 from dpplearn._checks import FloatArray
 from dpplearn._linalg import Factor, reduced_rows, reduced_similarity, spectrum_wide, tilt_to_size
-from dpplearn._loops.packed import pack
 from dpplearn._precision import EPS, LOST
+from dpplearn.learning._packed_loops import pack
 from dpplearn.learning.normalizer import Normalizer, Operand, symmetric
 from dpplearn.learning.similarity.record import Derivative, Direction
 

@@ -69,7 +69,7 @@ class Approximation:
 
     def best_set(self, starts: int = 200, rng: Seed = 0) -> IntArray:
         """A set of high score: samples of the field, each improved until no flip and no swap of two items helps."""
-        from dpplearn._loops.gibbs import climb
+        from dpplearn.mrf._gibbs_loops import climb
 
         Y = self.sample(check_int(starts, "starts", low=1), rng, sweeps=20).to_sparse().toarray().astype(np.bool_)
         return np.flatnonzero(Y[int(climb(self.mrf.w, self.mrf.W, Y).argmax())])

@@ -24,7 +24,7 @@ def annealed(
     mean field for a share of all weights: with all of them it may sit in one of several phases, and see no other. By
     default the largest share for which it surely has one solution, |W| / 4 below 1: p -> expit(w + W p) then contracts.
     """
-    from dpplearn._loops.gibbs import anneal
+    from dpplearn.mrf._gibbs_loops import anneal
 
     if share is None:
         share = min(1.0, 3.9 / max(float(np.linalg.norm(W, 2)), 3.9))
@@ -63,7 +63,7 @@ def gibbs(w: FloatArray, W: FloatArray, chains: int, sweeps: int, rng: np.random
 
 def swept(w: FloatArray, W: FloatArray, Y: Rows, sweeps: int, rng: np.random.Generator) -> Rows:
     """Where Gibbs chains are so many sweeps after the rows of Y."""
-    from dpplearn._loops.gibbs import anneal
+    from dpplearn.mrf._gibbs_loops import anneal
 
     Y = Y.copy()
     anneal(w, W, w, np.ones(sweeps + 1), Y, states(len(Y), rng), np.zeros(len(Y)))

@@ -109,7 +109,7 @@ def total(weights: FloatArray, new: FloatArray, exact: FloatArray) -> Total:
 
 def heavy_sets(w: FloatArray, W: FloatArray, near: Rows, rng: np.random.Generator) -> Rows:
     """Some 2,000 sets of large weight: no item, all items, the tops that climbs reach, the best flips from there."""
-    from dpplearn._loops.gibbs import climb
+    from dpplearn.mrf._gibbs_loops import climb
 
     coins = rng.random((STARTS, w.size)) < np.linspace(0.0, 1.0, STARTS)[:, None]  # none of the items ... all of them
     tops = np.concatenate([coins, near])

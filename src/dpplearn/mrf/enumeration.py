@@ -51,7 +51,7 @@ def probabilities_of(target: SetDistribution | ArrayLike, name: str = "target") 
         n = check_enumerable(target.n, FEWER)
         known = getattr(target, "probabilities", None)  # an MRF has them all
         if known is None and isinstance(target, PointProcess):
-            from dpplearn._loops.symmetric import all_probs
+            from dpplearn._determinant_loops import all_probs
 
             known = all_probs(np.array(target.K))
         if known is None:

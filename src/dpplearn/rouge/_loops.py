@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpplearn._loops.jit import exact
+from dpplearn._numba import exact
 
 
 class Table(NamedTuple):

@@ -19,7 +19,7 @@ def sample_cholesky_once(K: FloatArray, u: FloatArray) -> IntArray:
     leaves the pivot as it is, a dropped one subtracts 1; then eliminate (Poulson, 2020). What a block
     of items does to the rest is one matrix product.
     """
-    from dpplearn._loops.elimination import decide_block
+    from dpplearn._elimination_loops import decide_block
 
     n = len(K)
     A = K.copy()

@@ -19,14 +19,14 @@ def log_esp(lam: FloatArray, k: int) -> FloatArray:
     >>> np.exp(log_esp(np.array([1.0, 2.0, 3.0]), 2))[:, -1].round(9)  # 1, 1+2+3, 2+3+6
     array([ 1.,  6., 11.])
     """
-    from dpplearn._loops.symmetric import log_esp_table
+    from dpplearn._determinant_loops import log_esp_table
 
     return np.asarray(log_esp_table(safe_log(np.asarray(lam, np.float64)), k))
 
 
 def vector_probs(lam: FloatArray, k: int) -> FloatArray:
     """P(j in J) = lam_j e_{k-1}(the others) / e_k: how often phase 1 of a k-DPP takes each eigenvector."""
-    from dpplearn._loops.symmetric import log_esp_without
+    from dpplearn._determinant_loops import log_esp_without
 
     if k == 0:
         return np.zeros(lam.size)

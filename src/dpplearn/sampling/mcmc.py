@@ -13,9 +13,9 @@ import numpy as np
 from numpy.random import Generator
 
 from dpplearn._checks import FloatArray, IntArray, shown
-from dpplearn._loops.records import Chain
 from dpplearn._precision import NOTHING
 from dpplearn.sampling import end_to_end
+from dpplearn.sampling.records import Chain
 
 Entry = Callable[[int, int], float]
 MOST_MOVES = 10**11  # a day, or a week
@@ -72,7 +72,7 @@ class Moves:
 
     def start_greedy(self, k: int | None) -> None:
         """Take the item that multiplies det(L_Y) most, k times, or while it multiplies it by more than 1."""
-        from dpplearn._loops.chain import gain_of_adding, insert
+        from dpplearn.sampling._chain_loops import gain_of_adding, insert
 
         everything = np.arange(self.n)
         whole = self.diagonal()
@@ -116,7 +116,7 @@ class Moves:
 
     def run(self, steps: int, rng: Generator, *, fixed_size: bool) -> None:
         """Make `steps` moves."""
-        from dpplearn._loops.chain import run_chain
+        from dpplearn.sampling._chain_loops import run_chain
 
         while steps > 0:
             self.reserve(2 * self.k + 16)

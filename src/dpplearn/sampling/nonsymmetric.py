@@ -6,10 +6,10 @@ import numpy as np
 from scipy import linalg
 
 from dpplearn._checks import FloatArray, IntArray, view
-from dpplearn._loops.records import Jumps
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.threads import map_threads
 from dpplearn.sampling import end_to_end
+from dpplearn.sampling.records import Jumps
 from dpplearn.sampling.spectral import stream_states
 
 BLOCK = 64  # items that are decided between two updates of W
@@ -34,7 +34,7 @@ def eliminate(Q: FloatArray, W: FloatArray, u: FloatArray) -> IntArray:
     Deciding a block S leaves the others with K - K_.S M^-1 K_S., where M is K_S less 1 on the diagonal for each item
     that was dropped (Poulson, 2020). With K = Q W Q^T only W changes.
     """
-    from dpplearn._loops.elimination import decide
+    from dpplearn._elimination_loops import decide
 
     chosen = np.empty(len(Q), np.bool_)
     for start in range(0, len(Q), BLOCK):
@@ -49,7 +49,7 @@ def eliminate(Q: FloatArray, W: FloatArray, u: FloatArray) -> IntArray:
 
 
 def make_jumps(Q: FloatArray, T: FloatArray, sure: FloatArray) -> Jumps:
-    """What the loops of `_loops/jumps.py` read, for L = Q T Q^T: once, in O(n d^2) and d^3 for each place kept.
+    """What the loops of `sampling/_jump_loops.py` read, for L = Q T Q^T: once, in O(n d^2) and d^3 for each place kept.
 
     `sure` has the rows, like those of Q, of items that every sample has, beside the n.
     """
@@ -74,7 +74,7 @@ def make_jumps(Q: FloatArray, T: FloatArray, sure: FloatArray) -> Jumps:
 
 def sample_jumps(tables: Jumps, size: int, rng: np.random.Generator, *, n_jobs: int = 1) -> tuple[IntArray, IntArray]:
     """Draw `size` exact samples from chosen item to chosen item; returns indptr and indices."""
-    from dpplearn._loops.jumps import draw_jumps
+    from dpplearn.sampling._jump_loops import draw_jumps
 
     states = stream_states(size, rng)
     sizes = np.empty(size, np.int64)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray, view
-from dpplearn._loops.records import Tables, Work
 from dpplearn._precision import LOST, PARALLEL
 from dpplearn._run.stop import check_stop
 from dpplearn._run.threads import map_threads
 from dpplearn.sampling import end_to_end
+from dpplearn.sampling.records import Tables, Work
 
 MOST_ITEMS = 2 * 10**9  # item numbers of all samples together: 16 GB
 
@@ -29,7 +29,7 @@ def make_tables(p: FloatArray, V: FloatArray, *, alias: bool, log_esp: FloatArra
     log_esp : array of shape (k + 1, m + 1), optional
         For a k-DPP: log elementary symmetric polynomials, from V's last column to its first; p is not used.
     """
-    from dpplearn._loops.spectral import alias_tables
+    from dpplearn.sampling._spectral_loops import alias_tables
 
     p, V = p[::-1], V[:, ::-1]  # the columns used most come first, and lie side by side in memory
     if log_esp is None and V.shape[0] > V.shape[1]:  # a square V keeps all: the complement may need them
@@ -104,7 +104,7 @@ def sample_spectral(
     tables: Tables, size: int, rng: np.random.Generator, *, expected_size: float, n_jobs: int = 1
 ) -> tuple[IntArray, IntArray]:
     """Draw `size` exact samples; returns indptr and indices."""
-    from dpplearn._loops.spectral import draw_block
+    from dpplearn.sampling._spectral_loops import draw_block
 
     if size * expected_size > MOST_ITEMS:
         raise ValueError(
@@ -137,7 +137,7 @@ def sample_spectral(
 
 def sample_few(tables: Tables, size: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """Draw a few exact samples without alias tables, each by the chain rule on its own columns of V."""
-    from dpplearn._loops.spectral import chain_from, choose_k_vectors, choose_vectors
+    from dpplearn.sampling._spectral_loops import chain_from, choose_k_vectors, choose_vectors
 
     n, m = tables.V.shape
     J, items, row, dots = np.empty(m, np.int64), np.empty(n, np.int64), np.empty(m), np.empty(m)

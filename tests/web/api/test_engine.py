@@ -176,7 +176,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import dpplearn._loops
-from dpplearn._loops.jit import Loop, here
+from dpplearn._numba import Loop, here
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.web import Settings, schema
 from dpplearn.web.answers import selection_answer

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 import numpy as np
 
 from dpplearn._checks import check_choice, check_jobs
-from dpplearn._loops.jit import compiled_always
+from dpplearn._numba import compiled_always
 from dpplearn.learning.evaluators import Survey
 from dpplearn.learning.parts import shared_shapes
 from dpplearn.learning.storage.shards import load_shard

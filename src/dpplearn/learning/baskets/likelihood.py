@@ -81,7 +81,7 @@ class BasketShard:
 
     def evaluate(self, question: Question) -> Slopes:
         """Sum of w log det L_Y, and its derivatives in what the question brought."""
-        from dpplearn._loops.inverses import sum_of_entries, sum_of_rows
+        from dpplearn.learning.baskets._inverse_loops import sum_of_entries, sum_of_rows
 
         parts = tuple(np.zeros_like(array) for array in question.arrays)
         baskets = (view(self.indptr), view(self.indices), view(self.weights))

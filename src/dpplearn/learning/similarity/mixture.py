@@ -13,8 +13,8 @@ from scipy.special import expit
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._linalg import to_dense
-from dpplearn._loops.packed import pack, unpack
 from dpplearn._notebook import brief
+from dpplearn.learning._packed_loops import pack, unpack
 from dpplearn.learning.parts import RESERVED, Shape
 from dpplearn.learning.similarity.learned import (
     ALL,

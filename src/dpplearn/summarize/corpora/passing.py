@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpplearn._io.workfolder import WorkFolder
-from dpplearn._loops.jit import compiled_always
+from dpplearn._numba import compiled_always
 from dpplearn._run.progress import Progress
 from dpplearn._run.workers import Workers
 from dpplearn.summarize.corpora.pieces import Piece

@@ -112,7 +112,7 @@ def _shared(
     texts: Sequence[str], codes: Any, which: IntArray, shift: IntArray, starts: IntArray, ends: IntArray
 ) -> dict[int, str]:
     """The words of those spans whose letters stand in two texts, by number: no others can be the same."""
-    from dpplearn._loops.looks import letter_keys
+    from dpplearn.summarize.text._look_loops import letter_keys
 
     new = np.append(True, (np.diff(starts) != 0) | (np.diff(which) != 0))  # one for all sentences of a paragraph
     keys = letter_keys(codes, (starts + shift)[new], (ends + shift)[new], _FIRST)
@@ -139,7 +139,7 @@ def _letters(texts: Sequence[str], spans: IntArray, found: IntArray) -> list[Has
 
     It is made of the first ASCII letters and figures, as found; of a text that has others, the first of all, too.
     """
-    from dpplearn._loops.looks import letter_keys
+    from dpplearn.summarize.text._look_loops import letter_keys
 
     kinds: list[Hashable] = found.tolist()
     others = np.flatnonzero(found == -1)

@@ -60,7 +60,7 @@ class ByWord(Mapping[str, int]):
 
 def _number(data: bytes, lengths: Iterable[int], rule: IntArray) -> tuple[Numbered, Spelling]:
     """Tokens of texts, one after the other, as numbers, and how each is spelled."""
-    from dpplearn._loops.tokens import number_tokens
+    from dpplearn.summarize.model._token_loops import number_tokens
 
     codes = np.frombuffer(data, np.uint8)
     numbers, ends, spelled, letters = number_tokens(codes, ends_of(lengths), rule, _KINDS, _KEPT, SEED)

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from dpplearn._checks import FloatArray, IntArray
 from dpplearn._io.workfolder import WorkFolder, read_record, write_record
-from dpplearn._loops.jit import compiled_always
+from dpplearn._numba import compiled_always
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.progress import Progress, as_progress
 from dpplearn._run.workers import open_workers

@@ -43,7 +43,7 @@ def _lists() -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
 
 def _bits(phrases: Iterable[str]) -> npt.NDArray[np.bool_]:
     """Of those in ASCII: no other is in a plain sentence."""
-    from dpplearn._loops.looks import bits_of
+    from dpplearn.summarize.text._look_loops import bits_of
 
     plain = sorted(filter(str.isascii, phrases))
     codes = np.frombuffer("".join(plain).encode(), np.uint8).astype(np.uint32)
@@ -61,7 +61,7 @@ def glance(texts: Sequence[str], spans: Sequence[Span]) -> list[int]:
     >>> glance([text], [(0, 0, 62), (0, 63, 70)]) == [LINE | PLAIN, LINE]
     True
     """
-    from dpplearn._loops.looks import look_at_pieces
+    from dpplearn.summarize.text._look_loops import look_at_pieces
 
     bounds = standing.LONG, courtesy.LONGEST + 1, standing.LONGEST
     number, starts, ends = np.array(spans, np.int64).reshape(-1, 3).T

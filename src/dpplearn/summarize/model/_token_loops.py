@@ -5,7 +5,7 @@ Rules are those of `dpplearn.summarize.text.words` for ASCII (WORDS), of ROUGE (
 
 import numpy as np
 
-from dpplearn._loops.jit import exact
+from dpplearn._numba import exact
 
 WORDS, PLAIN, READY = range(3)
 DIGIT, LETTER = 1, 2  # what a byte is; all else is 0

@@ -1,6 +1,6 @@
 """Taking items out: from the marginal kernel while choosing them, or from rows what others span."""
 
-from dpplearn._loops.jit import jit
+from dpplearn._numba import jit
 
 
 @jit

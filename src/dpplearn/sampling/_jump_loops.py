@@ -11,8 +11,8 @@ Q_A W_i) Q^T is the marginal kernel of the items from i on. W_i is kept for ever
 
 import numpy as np
 
-from dpplearn._loops.jit import jit
-from dpplearn._loops.random import uniform
+from dpplearn._numba import jit
+from dpplearn.sampling._random_loops import uniform
 
 
 @jit

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpplearn._loops.jit import jit
+from dpplearn._numba import jit
 
 
 @jit

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpplearn._checks import FloatArray, IntArray
-from dpplearn._loops.jit import exact
+from dpplearn._numba import exact
 
 UNKNOWN = 255
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dpplearn._loops.elimination import dot
-from dpplearn._loops.jit import jit
+from dpplearn._elimination_loops import dot
+from dpplearn._numba import jit
 from dpplearn._precision import ROUNDING
 
 SWEEPS = 12  # each halves the digits by which rows differ in size; twelve bring 1e-300 and 1e300 together

@@ -6,8 +6,8 @@ flip costs one row of W.
 
 import numpy as np
 
-from dpplearn._loops.jit import jit
-from dpplearn._loops.random import uniform
+from dpplearn._numba import jit
+from dpplearn.sampling._random_loops import uniform
 
 
 @jit

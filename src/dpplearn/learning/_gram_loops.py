@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpplearn._loops.jit import jit
+from dpplearn._numba import jit
 
 
 @jit(steps=lambda indptr, n: 2 * n * n + (np.diff(indptr) ** 2).sum())

@@ -6,10 +6,10 @@ DPP spanned by V[:, J]. Neither phase touches all n items unless that is the che
 
 import numpy as np
 
-from dpplearn._loops.jit import jit
-from dpplearn._loops.random import below, exponential, uniform
-from dpplearn._loops.records import NEVER, Work
+from dpplearn._numba import jit
 from dpplearn._precision import AGAIN
+from dpplearn.sampling._random_loops import below, exponential, uniform
+from dpplearn.sampling.records import NEVER, Work
 
 ALIKE = 1e-9  # of a share: what eigenvectors of close eigenvalues are known to, and less than samples can show
 BATCH = 4  # proposals fetched together: more would mostly be thrown away with the last

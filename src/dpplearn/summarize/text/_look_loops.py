@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpplearn._loops.jit import exact
+from dpplearn._numba import exact
 
 LINE, PLAIN = 1, 2  # what is said of a piece: it is on one line; it is a plain sentence
 BITS = 1 << 18  # places of words, or of two in a row

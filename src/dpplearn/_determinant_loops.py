@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dpplearn._loops.elimination import dot, subtract
-from dpplearn._loops.jit import jit
+from dpplearn._elimination_loops import dot, subtract
+from dpplearn._numba import jit
 from dpplearn._precision import PARALLEL, ROUNDING, SINGULAR
 
 

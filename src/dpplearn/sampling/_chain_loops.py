@@ -9,8 +9,8 @@ Triangular solves lose no digits to the condition of L_Y, as its inverse would.
 
 import numpy as np
 
-from dpplearn._loops.elimination import dot
-from dpplearn._loops.jit import jit
+from dpplearn._elimination_loops import dot
+from dpplearn._numba import jit
 from dpplearn._precision import NOTHING
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpplearn._loops.jit import jit
+from dpplearn._numba import jit
 
 LARGE = 32  # items from which LAPACK, which works in blocks, is faster than the loop
 

@@ -169,7 +169,7 @@ class Readable(Named):  # type: ignore[misc, valid-type]  # as above
 def sources() -> str:
     """A digest of all loops and the constants they read: a loop holds those that it calls, in whatever file."""
     folder = Path(__file__).parent
-    files = [*sorted(folder.glob("*.py")), folder.parent / "_precision.py"]
+    files = [*sorted(folder.rglob("*_loops.py")), folder / "sampling" / "records.py", folder / "_precision.py"]
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
