@@ -7,13 +7,14 @@ Item i stands for anchor a by
 
     phi_ia = exp(-2 (1 - cos(i, a)) / h_a),
 
-of which its NEAREST largest values are kept, and the kernel is L_ij = q_i q_j phi_i . phi_j: positive semidefinite by
+of which its largest values are kept, and the kernel is L_ij = q_i q_j phi_i . phi_j: positive semidefinite by
 construction, whatever was dropped. Near-copies stand for the same anchors, so the second adds next to nothing.
 Where qualities differ, rows phi_i have length 1, and L_ii = q_i^2. Where all are equal, nothing says which items are
 good, and rows keep their lengths: what an item stands for is then its quality, and typical items come before outliers.
+(With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first, and less is covered than by a random choice.)
 
 The gain of item i is L_ii - sum_t (x_i . u_t)^2, where x_i is its row and u_t what the t-th chosen row has beyond those
-before it, scaled: the Cholesky factorization of L. Of each u_t the KEPT largest entries count.
+before it, scaled: the Cholesky factorization of L. Of each u_t only the largest entries are kept.
 """
 
 from __future__ import annotations
@@ -27,15 +28,13 @@ from scipy import sparse
 from dpplearn._checks import FloatArray, IntArray
 
 NUGGET = 1e-3  # the part of each item that is its own
-PER_CHOICE, WIDEST, FEWEST, MOST = 10, 64, 8192, 2**17  # anchors for each item to be chosen, and in all
+PER_CHOICE, FEWEST, MOST = (10, 20), 8192, 2**17  # anchors for each item to be chosen, and in all
 CELL, WITHIN = 128, 2048  # anchors in a cell, and in the cells that an item is compared with
-LEAST, SHARE = 8, 0.8  # anchors that an item is described by, at least and for each
-FILL = 6
+LEAST, SHARE = 8, 1.2  # anchors that an item is described by: at least, and for each that a choice stands for
+FILL = 4  # entries of a direction, for each entry of a row
 FINEST = 0.25  # of the median unit: no anchor has a smaller one, so that near-copies in dense places are alike
 BATCH, PART = 2**16, 1024  # items that are described at once, and those of them in one product
-CHUNK = 1024  # directions in one sparse matrix
-REFRESH = 64  # choices between two passes over all items
-EQUAL = 1e-9  # qualities that differ by less than this part are equal
+CHUNK, REFRESH = 1024, 64  # directions in one sparse matrix, and choices between two passes over all items
 
 
 class Anchors:
@@ -44,7 +43,7 @@ class Anchors:
     def __init__(self, rows: FloatArray, k: int) -> None:
         n = len(rows)
         self.p = min(n, max(LEAST, round(SHARE * n / k)))  # anchors that an item is described by
-        self.centers = rows[: max(1, n // CELL)]  # any rows will do: they are in random order
+        self.centers = rows[: max(1, n // CELL)]  # any will do: the sample is in random order
         cell = (rows @ self.centers.T).argmax(axis=1)
         order = np.argsort(cell, kind="stable")
         self.rows = rows[order]
@@ -55,8 +54,8 @@ class Anchors:
             self.near.append(np.concatenate([np.arange(starts[c], starts[c + 1]) for c in np.sort(closest[:enough])]))
         unit = np.empty(n)
         for part, _, cosines in self.compare(self.rows):
-            place = cosines.shape[1] - 1 - min(max(1, n // k), cosines.shape[1] - 1)  # the last is the anchor itself
-            unit[part] = 1.0 - np.partition(cosines, place, axis=1)[:, place]
+            most = largest(cosines, min(max(1, n // k), n - 1) + 1)  # the first is the anchor itself
+            unit[part] = 1.0 - np.take_along_axis(cosines, most[:, -1:], axis=1)[:, 0]
         self.unit = np.maximum(unit, max(FINEST * float(np.median(unit)), 1e-6)).astype(np.float32)
 
     def compare(self, X: FloatArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
@@ -66,25 +65,22 @@ class Anchors:
         for same in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1):
             near = self.near[cell[same[0]]]
             others = self.rows[near].T
-            for low in range(0, same.size, PART):
-                part = same[low : low + PART]
+            for part in np.split(same, range(PART, same.size, PART)):
                 yield part, near, X[part] @ others
 
-    def describe(self, X: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-        """phi of these unit rows: which anchors; values, as rows of length 1; and the squares of their lengths.
-
-        A row of zeros stands for none.
-        """
+    def describe(self, X: FloatArray) -> tuple[Any, FloatArray, FloatArray]:
+        """phi of these unit rows (0 for one of zeros): which anchors, values scaled to length 1, squares of lengths."""
         at, value = np.empty((len(X), self.p), np.int32), np.empty((len(X), self.p))
         for part, near, score in self.compare(X):
             score -= 1.0
             score *= 2.0 / self.unit[near]
             best = largest(score, self.p)
             at[part], value[part] = near[best], np.take_along_axis(score, best, axis=1)
-        top = value.max(axis=1)
-        value = np.exp(value - top[:, None]) * X.any(axis=1)[:, None]  # far from all anchors, phi itself may be 0
+        top = value[:, :1].copy()
+        value = np.exp(value - top)  # far from all anchors, phi itself may be 0
+        value[~np.any(X, axis=1)] = 0.0
         square = np.einsum("ij,ij->i", value, value)
-        return at, value / np.sqrt(np.maximum(square, 1.0))[:, None], square * np.exp(2.0 * top)
+        return at, value / np.sqrt(np.maximum(square, 1.0))[:, None], square * np.exp(2.0 * top[:, 0])
 
 
 class Directions:
@@ -98,21 +94,16 @@ class Directions:
     def columns(self, first: int) -> Any:
         """At most CHUNK of them, as a sparse matrix."""
         part = slice(first, min(first + CHUNK, self.t))
-        ends = np.arange(part.stop - first + 1) * self.u.shape[1]
-        return sparse.csr_array(
-            (self.u[part].ravel(), self.at[part].ravel(), ends), (ends.size - 1, self.buffer.size)
-        ).T.tocsr()
+        return sparse_rows(self.at[part], self.u[part], self.buffer.size).T.tocsr()
 
-    def project(self, at: IntArray, x: FloatArray) -> Any:
+    def project(self, at: Any, x: FloatArray) -> Any:
         """x_i . u_t for all t, as a sparse matrix, for rows with values x at some anchors."""
-        ends = np.arange(len(x) + 1) * x.shape[1]
-        rows = sparse.csr_array((x.ravel(), at.ravel(), ends), (len(x), self.buffer.size))
         while len(self.chunks) < self.t // CHUNK:
             self.chunks.append(self.columns(len(self.chunks) * CHUNK))
-        last = [self.columns(len(self.chunks) * CHUNK)] if self.t % CHUNK or not self.t else []
-        return sparse.hstack([rows @ columns for columns in self.chunks + last], "csr")
+        columns = [*self.chunks, self.columns(len(self.chunks) * CHUNK)]
+        return sparse.hstack([sparse_rows(at, x, self.buffer.size) @ part for part in columns], "csr")
 
-    def add(self, at: IntArray, x: FloatArray, t: IntArray, c: FloatArray, gain: float) -> tuple[IntArray, FloatArray]:
+    def add(self, at: Any, x: FloatArray, t: IntArray, c: FloatArray, gain: float) -> tuple[Any, FloatArray]:
         """u = (x - sum_t c_t u_t) / sqrt(gain): where it is, and its values."""
         touched = np.unique(np.append(self.at[t], at))
         np.add.at(self.buffer, at, x)
@@ -120,7 +111,7 @@ class Directions:
         u = self.buffer[touched] * gain**-0.5
         self.buffer[touched] = 0.0
         if u.size > self.u.shape[1]:
-            most = np.argpartition(-np.abs(u), self.u.shape[1])[: self.u.shape[1]]
+            most = np.argsort(-np.abs(u))[: self.u.shape[1]]
             touched, u = touched[most], u[most]
         if self.t == len(self.u):
             self.at, self.u = (np.concatenate([old, np.zeros_like(old)]) for old in (self.at, self.u))
@@ -130,53 +121,35 @@ class Directions:
 
 
 class NearGains:
-    """What each item adds to those chosen: for the blocked greedy loop, which keeps `bound` above all gains.
+    """What each item adds to those chosen, for the blocked greedy loop, which keeps `bound` above all gains.
 
-    Parameters
-    ----------
-    rows, lengths : array of shape (n, d), dense or scipy sparse, of any float type, and the lengths of its rows
-    q : array of shape (n,)
-        Qualities; all equal where nothing says which items are good.
-    k : int
-        How many items are to be chosen.
-    b : float
-        What similarities of different items are multiplied by.
-    nugget : float
-        The part of each item that is its own: no gain is smaller.
-    given : array of shape (m, d), optional
-        Rows of items chosen earlier.
+    There are n rows (dense or sparse, of any float type) with their lengths and qualities q, of which k are to be
+    chosen; `given` are rows chosen earlier. Similarities of different items count b (1 - nugget) times.
     """
 
     def __init__(
-        self,
-        rows: Any,
-        lengths: FloatArray,
-        q: FloatArray,
-        k: int,
-        b: float = 1.0,
-        nugget: float = NUGGET,
-        given: Any = None,
+        self, rows: Any, lengths: FloatArray, q: FloatArray, k: int, b: float, nugget: float = NUGGET, given: Any = ()
     ) -> None:
         self.rows, self.lengths, self.n = rows, lengths, len(lengths)
-        size = min(self.n, max(PER_CHOICE * k, min(FEWEST, WIDEST * k)), max(2 * k, MOST))
+        size = min(self.n, max(PER_CHOICE[0] * k, min(FEWEST, PER_CHOICE[1] * k)), max(2 * k, MOST))
         some = np.random.default_rng(0).permutation(self.n)[:size]
         self.anchors = Anchors(unit_rows(rows[some], lengths[some]), k)
-        self.at, self.value = np.empty((self.n, self.anchors.p), np.int32), np.empty((self.n, self.anchors.p), np.float32)
+        shape = self.n, self.anchors.p
+        self.at, self.value = np.empty(shape, np.int32), np.empty(shape, np.float32)
         self.known, self.ahead = np.zeros(self.n, np.bool_), max(2 * k, FEWEST)
         self.diag = q * q
-        if q.max() - q.min() <= EQUAL * q.max():
+        if np.ptp(q) <= 1e-9 * q.max():  # all are equal
             square = self.describe(np.arange(self.n))
             self.diag *= np.maximum(square / max(square.max(), 1e-300), nugget)
         shared = b * (1.0 - nugget)
-        self.own = np.where(lengths > 0.0, 1.0 - shared, 1.0) * self.diag
+        self.own = np.where(lengths > 0.0, 1.0 - shared, 1.0) * self.diag  # no gain is smaller
         self.scale = np.sqrt(self.diag - self.own)
         self.bound = self.diag.copy()
-        self.directions = Directions(len(self.anchors.rows), FILL * self.anchors.p)
+        self.directions = Directions(size, FILL * self.anchors.p)
         self.refreshed = 0
         self.block(np.empty(0, np.int64))
-        if given is not None and len(given):
-            X = given.toarray() if sparse.issparse(given) else np.asarray(given)
-            at, value, _ = self.anchors.describe(unit_rows(X, np.linalg.norm(X.astype(np.float64), axis=1)))
+        if np.shape(given)[0]:
+            at, value, _ = self.anchors.describe(unit_rows(given))
             for i in np.flatnonzero(value.any(axis=1)):
                 self.join(at[i], shared**0.5 * value[i], 1.0, 1.0 - shared)
 
@@ -207,26 +180,24 @@ class NearGains:
 
     def block(self, items: IntArray) -> FloatArray:
         """Make these items, in order, the active block; their gains now."""
-        self.items, self.x = items, self.features(items)
+        self.items, self.x, self.x_at = items, self.features(items), self.at[items]
         self.g, self.W = self.gains(items, self.x)
-        self.late = np.empty((16, items.size))  # x_i . u_t for t since now
+        self.late = np.empty((16, items.size))  # x_i . u_t for all t from now on
         return self.g.copy()
 
     def take(self, j: int) -> float:
         """Choose item j; its gain."""
-        p = int(np.searchsorted(self.items, j))
         x = self.features(np.array([j]))[0]
+        p, known = int(np.searchsorted(self.items, j)), None
         if p < self.items.size and self.items[p] == j:
             row, before = slice(*self.W.indptr[p : p + 2]), self.W.shape[1]
             late = self.late[: self.directions.t - before, p]
-            some = np.flatnonzero(late)
-            known = np.append(self.W.indices[row], before + some), np.append(self.W.data[row], late[some])
-        else:
-            known = None
+            new = np.flatnonzero(late)
+            known = np.append(self.W.indices[row], before + new), np.append(self.W.data[row], late[new])
         return self.join(self.at[j], x, self.diag[j], self.own[j], known)
 
-    def join(self, at: IntArray, x: FloatArray, diag: float, own: float, known: Any = None) -> float:
-        """Add the direction of a row to those chosen, given its x . u_t if they are known; its gain."""
+    def join(self, at: Any, x: FloatArray, diag: float, own: float, known: Any = None) -> float:
+        """Add what a row has beyond those chosen, given t and x . u_t where that is not 0, if known; its gain."""
         if known is None:
             W = self.directions.project(at[None], x[None])
             known = W.indices, W.data
@@ -235,12 +206,12 @@ class NearGains:
         where, u = self.directions.add(at, x, t, c, gain)
         buffer, now = self.directions.buffer, self.directions.t - 1 - self.W.shape[1]
         buffer[where] = u
-        w = np.einsum("ij,ij->i", self.x, buffer[self.at[self.items]])
+        w = np.einsum("ij,ij->i", self.x, buffer[self.x_at])
         buffer[where] = 0.0
         if now == len(self.late):
             self.late = np.concatenate([self.late, np.empty_like(self.late)])
         self.late[now] = w
-        self.fallen = np.minimum(w * w, self.g - self.own[self.items])
+        self.fallen = np.minimum(w * w, np.maximum(self.g - self.own[self.items], 0.0))
         self.g -= self.fallen
         return gain
 
@@ -254,29 +225,31 @@ class NearGains:
             return False
         self.refreshed = self.directions.t
         items = np.flatnonzero(self.known & (self.bound > -np.inf))
-        for low in range(0, items.size, BATCH):
-            part = items[low : low + BATCH]
+        for part in np.split(items, range(BATCH, items.size, BATCH)):
             self.bound[part] = self.gains(part, self.features(part))[0]
         return True
 
 
-def unit_rows(X: Any, lengths: FloatArray) -> FloatArray:
+def unit_rows(X: Any, lengths: FloatArray | None = None) -> FloatArray:
     """float32 rows of length 1, or 0, rounded alike whatever type X has."""
-    X = (X.toarray() if sparse.issparse(X) else X).astype(np.float64)
+    X = (X.toarray() if sparse.issparse(X) else np.asarray(X)).astype(np.float64)
+    lengths = np.linalg.norm(X, axis=1) if lengths is None else lengths
     return (X / np.where(lengths > 0.0, lengths, 1.0)[:, None]).astype(np.float32)
 
 
-def largest(S: FloatArray, p: int) -> IntArray:
-    """Places of the p largest numbers of each row, the largest first.
+def sparse_rows(at: Any, x: FloatArray, size: int) -> Any:
+    """A sparse matrix of rows with values x at some of `size` places."""
+    return sparse.csr_array((x.ravel(), at.ravel(), np.arange(len(x) + 1) * x.shape[1]), (len(x), size))
 
-    The p-th largest of the largest numbers of some groups is no more than the p-th of all, and most numbers are less.
-    """
+
+def largest(S: FloatArray, p: int) -> IntArray:
+    """Places of the p largest numbers of each row, the largest first."""
     n, width = S.shape
-    groups = 8 * p
+    groups = 8 * p  # the p-th largest of their largest numbers is no more than the p-th of all, and few are between
     if width < 2 * groups:
         return np.argsort(-S, axis=1, kind="stable")[:, :p]
     most = S[:, : width - width % groups].reshape(n, -1, groups).max(axis=1)
-    flat = np.flatnonzero(S >= np.partition(most, groups - p, axis=1)[:, groups - p, None])
+    least = np.partition(most, groups - p, axis=1)[:, groups - p]
+    flat = np.flatnonzero(least[:, None] <= S)
     flat = flat[np.lexsort((-S.ravel()[flat], flat // width))]
-    first = np.searchsorted(flat // width, np.arange(n))
-    return flat[first[:, None] + np.arange(p)] % width
+    return flat[np.searchsorted(flat // width, np.arange(n))[:, None] + np.arange(p)] % width
