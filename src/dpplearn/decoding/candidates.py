@@ -25,6 +25,7 @@ from dpplearn._linalg import to_dense
 from dpplearn._notebook import short_repr
 from dpplearn.decoding.embeddings import read_features, square_lengths
 from dpplearn.decoding.gains import Gains, KernelGains, RowGains
+from dpplearn.decoding.near import NearGains
 from dpplearn.dpp import DPP
 from dpplearn.lowrank import LowRankDPP
 from dpplearn.nonsymmetric import NonsymmetricDPP
@@ -92,14 +93,15 @@ class Candidates:
     tilt: float = 0.0
     nugget: float = 0.0
     given: Given | None = None
-    width: float = 0.0  # of a kernel of near items, in place of cosines: see `dpplearn.decoding.near`
+    near: bool = False  # a kernel of near items in place of cosines: see `dpplearn.decoding.near`
 
     def gains(self, k: int) -> Gains | None:
         """What the greedy choice of k items asks; None for a kernel that is not symmetric."""
-        if self.width:
-            from dpplearn.decoding.near import NearGains
-
-            return NearGains(self.embedded, self.share, self.diversity, self.width, self.given)
+        if self.near:
+            rows, lengths, q = self.embedded
+            a, b = exponents(self.diversity)
+            given = () if self.given is None else self.given.rows
+            return NearGains(rows, lengths, quality_power(q, a), k, b, self.nugget, given)
         operand = self.operand
         if isinstance(operand, TwoSided):
             return None
@@ -202,7 +204,7 @@ class Candidates:
 
     def log_prob(self, subset: IntArray) -> float:
         """log P(Y) under the model as it was given, with the nugget."""
-        if self.width:
+        if self.near:
             raise RuntimeError("log_prob under a kernel of near items is not computed: its gains are approximate.")
         if isinstance(self.model, DPP | NonsymmetricDPP):
             model = self.model if self.nugget == 0.0 else replace(self, diversity=0.5, tilt=0.0).dpp

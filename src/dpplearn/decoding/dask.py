@@ -27,9 +27,8 @@ from dpplearn._run.cluster import cluster_client
 from dpplearn._run.progress import Progress
 from dpplearn.decoding.candidates import Embedded, Given
 from dpplearn.decoding.diversify import Settings, check_settings, choose_among
-from dpplearn.decoding.embeddings import as_unit, qualities, read_features, read_given, read_scores
+from dpplearn.decoding.embeddings import qualities, read_features, read_given, read_scores
 from dpplearn.decoding.limits import Limits
-from dpplearn.decoding.near import sample_items, width_of_sample
 from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Unknown, nearest
 
 SPARE = 4  # times as many candidates as the parts' share of k
@@ -128,13 +127,6 @@ def digest_of(rows: Any, _: Any = None) -> str:
     return hashlib.sha256(repr(rows.shape).encode() + np.asarray(some, np.float64).tobytes()).hexdigest()
 
 
-def sample_part(rows: Any, task: tuple[int, list[IntArray]]) -> list[np.ndarray]:
-    """Unit rows of a part, for the width of a kernel of near items: two samples."""
-    start, samples = task
-    rows, lengths = read_features(rows, "embeddings", start)
-    return [as_unit(rows[items], lengths[items]) for items in samples]
-
-
 def on_rows(load: Callable[..., Any], args: tuple[Any, ...], call: Callable[..., Any], task: Any) -> Any:
     """A call on a part that the worker reads itself: no more than one is in its memory."""
     return call(load(*args), task)
@@ -153,16 +145,6 @@ def submit(client: Any, call: Callable[..., Any], parts: Sequence[Part], tasks: 
             ]
         )
     return futures
-
-
-def common_width(parts: Sequence[Part], n: int, k: int, cluster: Any) -> float:
-    """The width of the kernel of near items that a sample of all parts says, read by tasks."""
-    samples = sample_items(n)
-    tasks = [(part.start, [x[(x >= part.start) & (x < part.stop)] - part.start for x in samples]) for part in parts]
-    with cluster as client:
-        gathered = client.gather(submit(client, sample_part, parts, tasks))
-    some, others = (np.concatenate(one) for one in zip(*gathered, strict=True))
-    return width_of_sample(some, others, n, k)
 
 
 def diversify_dask(embeddings: Any, scores: Any, settings: Settings, **call: Any) -> DiverseSelection:
@@ -232,9 +214,6 @@ def choose_in_parts(
     if settings.kernel == "auto":
         near = settings.size is not None and settings.nugget is None and limits.most_items > directions
         settings = settings._replace(kernel="near" if near else "linear")
-    if settings.kernel == "near":
-        width = common_width(parts, n, limits.most_items, cluster_client(client, n_jobs))
-        settings = settings._replace(width=width)
     size: Any = settings.k
     if settings.size is not None:
         share = SPARE * -(-limits.k // len(parts))

@@ -16,7 +16,7 @@ from dpplearn.decoding.embeddings import qualities, read_candidates, read_given
 from dpplearn.decoding.engine import Run
 from dpplearn.decoding.greedy import as_selection, best_run, check_rule, describe
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number, check_share
-from dpplearn.decoding.near import find_width
+from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
 from dpplearn.decoding.registry import check_decoder, run_decoder
 from dpplearn.decoding.selection import DiverseSelection, Kept, Selection, Skipped
 
@@ -164,7 +164,6 @@ class Settings(NamedTuple):
     min_per_group: Bound | None
     backfill: bool
     kernel: str
-    width: float = 0.0  # of a kernel of near items, where it is known
 
     @property
     def size(self) -> int | None:
@@ -210,9 +209,7 @@ def choose_among(
     if decoder == "greedy":
         least = settings.min_gain if k == "auto" else None
         linear = kernel == "linear" or (kernel == "auto" and (nugget is not None or settings.size is None))
-        choice = Choice(
-            limits, least, linear, kernel == "near", settings.width, settings.backfill, *check_rule(**options)
-        )
+        choice = Choice(limits, least, linear, kernel == "near", settings.backfill, *check_rule(**options))
         chosen, candidates = choice.among(candidates)
     elif k == "auto" or kernel == "near" or settings.backfill:
         what = 'k="auto"' if k == "auto" else 'kernel="near"' if kernel == "near" else "backfill"
@@ -220,7 +217,7 @@ def choose_among(
     else:
         chosen = run_decoder(decoder, candidates.beside(), limits, **options)
     parameters = {"scale": settings.scale, "decoder": decoder, "nugget": candidates.nugget}
-    parameters |= {"kernel": "near", "width": candidates.width} if candidates.width else {"kernel": "linear"}
+    parameters["kernel"] = "near" if candidates.near else "linear"
     return DiverseSelection.of(chosen, chosen.reason, settings.diversity, parameters, limits, embedded)
 
 
@@ -231,7 +228,6 @@ class Choice(NamedTuple):
     min_gain: float | None  # of the first, for k="auto"
     linear: bool  # stay with cosines, whatever k is
     near: bool  # near items from the start
-    width: float  # of their kernel, where it is known
     backfill: bool
     rule: str
     power: float | None
@@ -245,10 +241,10 @@ class Choice(NamedTuple):
             return Selection.nothing(reason, candidates.log_prob), candidates
         directions = candidates.directions
         if self.near or (not self.linear and limits.most_items > directions):
-            candidates = near_items(candidates, limits, self.width)
+            candidates = near_items(candidates)
         run = self.run(candidates, limits)
-        if not self.linear and not self.near and run.end == End.RANK and not candidates.width:
-            candidates = near_items(candidates, limits, self.width)
+        if not self.linear and not self.near and run.end == End.RANK and not candidates.near:
+            candidates = near_items(candidates)
             run = self.run(candidates, limits)
         reason = self.describe(candidates, run)
         owed = 0 if limits.quota is None else limits.quota.owed(run.items)
@@ -279,14 +275,11 @@ class Choice(NamedTuple):
             reason += f"; a larger min_gain than {self.min_gain:g} takes fewer"
         elif self.min_gain is not None and run.end in (End.ROOM, End.QUOTA):
             reason += f" and would add {self.min_gain:g} of what the first added"
-        if candidates.width and not self.near:
+        if candidates.near and not self.near:
             reason += f"; by near items, because the embeddings have {candidates.directions} directions"
         return reason
 
 
-def near_items(candidates: Candidates, limits: Limits, width: float) -> Candidates:
-    """The same items under a kernel of near items; sparse rows, which have no such kernel, get a nugget instead."""
-    candidates, own = candidates.on_host(), candidates.nugget or NUGGET
-    if sparse.issparse(candidates.embedded.rows):
-        return replace(candidates, nugget=own)
-    return replace(candidates, nugget=own, width=width or find_width(candidates.embedded, limits.most_items))
+def near_items(candidates: Candidates) -> Candidates:
+    """The same items under a kernel of near items."""
+    return replace(candidates.on_host(), nugget=max(candidates.nugget, NEAR_NUGGET), near=True)

@@ -1,5 +1,266 @@
-"""Placeholder until the kernel of near items is merged."""
+"""Gains under the kernel of near items, for choosing more items than the embeddings have directions.
+
+A linear kernel of d features knows d directions, so it cannot tell near items apart among more than d chosen ones. Here
+an item is described by what it stands for instead. A sample of the items, the anchors a, measures the space, each in
+its own unit h_a: the distance 1 - cos within which it has n/k items, as many as one of k chosen ones stands for.
+Item i stands for anchor a by
+
+    phi_ia = exp(-2 (1 - cos(i, a)) / h_a),
+
+of which its largest values are kept, and the kernel is L_ij = q_i q_j phi_i . phi_j: positive semidefinite by
+construction, whatever was dropped. Near-copies stand for the same anchors, so the second adds next to nothing.
+Where qualities differ, rows phi_i have length 1, and L_ii = q_i^2. Where all are equal, nothing says which items are
+good, and rows keep their lengths: what an item stands for is then its quality, and typical items come before outliers.
+(With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first, and less is covered than by a random choice.)
+
+The gain of item i is L_ii - sum_t (x_i . u_t)^2, where x_i is its row and u_t what the t-th chosen row has beyond those
+before it, scaled: the Cholesky factorization of L. Of each u_t only the largest entries are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpplearn._checks import FloatArray, IntArray
+from dpplearn.decoding.gains import ArrayOps
+
+NUGGET = 1e-3  # the part of each item that is its own
+PER_CHOICE, FEWEST, MOST = (10, 20), 8192, 2**17  # anchors for each item to be chosen, and in all
+CELL, WITHIN = 128, 2048  # anchors in a cell, and in the cells that an item is compared with
+LEAST, SHARE = 8, 1.2  # anchors that an item is described by: at least, and for each that a choice stands for
+FILL = 4  # entries of a direction, for each entry of a row
+FINEST = 0.25  # of the median unit: no anchor has a smaller one, so that near-copies in dense places are alike
+BATCH, PART = 2**16, 1024  # items that are described at once, and those of them in one product
+CHUNK, REFRESH = 1024, 64  # directions in one sparse matrix, and choices between two passes over all items
 
 
-def find_width(embedded, k):
-    raise NotImplementedError
+class Anchors:
+    """A sample of unit rows in cells, so that an item is compared with those near it alone; and their units."""
+
+    def __init__(self, rows: FloatArray, k: int) -> None:
+        n = len(rows)
+        self.p = min(n, max(LEAST, round(SHARE * n / k)))  # anchors that an item is described by
+        self.centers = rows[: max(1, n // CELL)]  # any will do: the sample is in random order
+        cell = (rows @ self.centers.T).argmax(axis=1)
+        order = np.argsort(cell, kind="stable")
+        self.rows = rows[order]
+        starts = np.searchsorted(cell[order], np.arange(len(self.centers) + 1))
+        self.near = []  # for each cell the anchors in the cells nearest to it
+        for closest in np.argsort(-(self.centers @ self.centers.T), axis=1, kind="stable"):
+            enough = int(np.searchsorted(np.cumsum(np.diff(starts)[closest]), min(WITHIN, n))) + 1
+            self.near.append(np.concatenate([np.arange(starts[c], starts[c + 1]) for c in np.sort(closest[:enough])]))
+        unit = np.empty(n)
+        for part, _, cosines in self.compare(self.rows):
+            most = largest(cosines, min(max(1, n // k), n - 1) + 1)  # the first is the anchor itself
+            unit[part] = 1.0 - np.take_along_axis(cosines, most[:, -1:], axis=1)[:, 0]
+        self.unit = np.maximum(unit, max(FINEST * float(np.median(unit)), 1e-6)).astype(np.float32)
+
+    def compare(self, X: FloatArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+        """Which of these unit rows, with which anchors, and their cosines."""
+        cell = (X @ self.centers.T).argmax(axis=1)
+        order = np.argsort(cell, kind="stable")
+        for same in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1):
+            near = self.near[cell[same[0]]]
+            others = self.rows[near].T
+            for part in np.split(same, range(PART, same.size, PART)):
+                yield part, near, X[part] @ others
+
+    def describe(self, X: FloatArray) -> tuple[Any, FloatArray, FloatArray]:
+        """phi of these unit rows (0 for one of zeros): which anchors, values scaled to length 1, squares of lengths."""
+        at, value = np.empty((len(X), self.p), np.int32), np.empty((len(X), self.p))
+        for part, near, score in self.compare(X):
+            score -= 1.0
+            score *= 2.0 / self.unit[near]
+            best = largest(score, self.p)
+            at[part], value[part] = near[best], np.take_along_axis(score, best, axis=1)
+        top = value[:, :1].copy()
+        value = np.exp(value - top)  # far from all anchors, phi itself may be 0
+        value[~np.any(X, axis=1)] = 0.0
+        square = np.einsum("ij,ij->i", value, value)
+        return at, value / np.sqrt(np.maximum(square, 1.0))[:, None], square * np.exp(2.0 * top[:, 0])
+
+
+class Directions:
+    """u_1, u_2, ...: sparse vectors over anchors."""
+
+    def __init__(self, size: int, kept: int) -> None:
+        self.at, self.u = np.zeros((64, kept), np.int32), np.zeros((64, kept))
+        self.t, self.buffer = 0, np.zeros(size)
+        self.chunks: list[Any] = []
+
+    def columns(self, first: int) -> Any:
+        """At most CHUNK of them, as a sparse matrix."""
+        part = slice(first, min(first + CHUNK, self.t))
+        return sparse_rows(self.at[part], self.u[part], self.buffer.size).T.tocsr()
+
+    def project(self, at: Any, x: FloatArray) -> Any:
+        """x_i . u_t for all t, as a sparse matrix, for rows with values x at some anchors."""
+        while len(self.chunks) < self.t // CHUNK:
+            self.chunks.append(self.columns(len(self.chunks) * CHUNK))
+        columns = [*self.chunks, self.columns(len(self.chunks) * CHUNK)]
+        return sparse.hstack([sparse_rows(at, x, self.buffer.size) @ part for part in columns], "csr")
+
+    def add(self, at: Any, x: FloatArray, t: IntArray, c: FloatArray, gain: float) -> tuple[Any, FloatArray]:
+        """u = (x - sum_t c_t u_t) / sqrt(gain): where it is, and its values."""
+        touched = np.unique(np.append(self.at[t], at))
+        np.add.at(self.buffer, at, x)
+        np.subtract.at(self.buffer, self.at[t].ravel(), (c[:, None] * self.u[t]).ravel())
+        u = self.buffer[touched] * gain**-0.5
+        self.buffer[touched] = 0.0
+        if u.size > self.u.shape[1]:
+            most = np.argsort(-np.abs(u))[: self.u.shape[1]]
+            touched, u = touched[most], u[most]
+        if self.t == len(self.u):
+            self.at, self.u = (np.concatenate([old, np.zeros_like(old)]) for old in (self.at, self.u))
+        self.at[self.t, : u.size], self.u[self.t, : u.size] = touched, u
+        self.t += 1
+        return touched, u
+
+
+class NearGains:
+    """What each item adds to those chosen, for the blocked greedy loop, which keeps `bound` above all gains.
+
+    There are n rows (dense or sparse, of any float type) with their lengths and qualities q, of which k are to be
+    chosen; `given` are rows chosen earlier. Similarities of different items count b (1 - nugget) times.
+    """
+
+    start, xp = 256, ArrayOps
+
+    def __init__(
+        self, rows: Any, lengths: FloatArray, q: FloatArray, k: int, b: float, nugget: float = NUGGET, given: Any = ()
+    ) -> None:
+        self.rows, self.lengths, self.n = rows, lengths, len(lengths)
+        size = min(self.n, max(PER_CHOICE[0] * k, min(FEWEST, PER_CHOICE[1] * k)), max(2 * k, MOST))
+        some = np.random.default_rng(0).permutation(self.n)[:size]
+        self.anchors = Anchors(unit_rows(rows[some], lengths[some]), k)
+        shape = self.n, self.anchors.p
+        self.at, self.value = np.empty(shape, np.int32), np.empty(shape, np.float32)
+        self.known, self.ahead = np.zeros(self.n, np.bool_), max(2 * k, PART)
+        self.diag = q * q
+        if np.ptp(q) <= 1e-9 * q.max():  # all are equal
+            square = self.describe(np.arange(self.n))
+            self.diag *= np.maximum(square / max(square.max(), 1e-300), nugget)
+        shared = b * (1.0 - nugget)
+        self.own = np.where(lengths > 0.0, 1.0 - shared, 1.0) * self.diag  # no gain is smaller
+        self.scale = np.sqrt(self.diag - self.own)
+        self.bound = self.diag.copy()
+        self.directions = Directions(size, FILL * self.anchors.p)
+        self.refreshed = 0
+        self.block(np.empty(0, np.int64))
+        if np.shape(given)[0]:
+            at, value, _ = self.anchors.describe(unit_rows(given))
+            for i in np.flatnonzero(value.any(axis=1)):
+                self.join(at[i], shared**0.5 * value[i], 1.0, 1.0 - shared)
+
+    def describe(self, items: IntArray) -> FloatArray:
+        """Find phi of items; the squares of its lengths."""
+        square = np.empty(items.size)
+        for low in range(0, items.size, BATCH):
+            part = items[low : low + BATCH]
+            X = unit_rows(self.rows[part], self.lengths[part])
+            self.at[part], self.value[part], square[low : low + BATCH] = self.anchors.describe(X)
+        self.known[items] = True
+        return square
+
+    def features(self, items: IntArray) -> FloatArray:
+        """Values of rows x_i at their anchors: x_i . x_j = L_ij for different items."""
+        new = items[~self.known[items]]
+        if new.size:  # with those that are likely to be asked for next: many cost hardly more than few
+            bound = np.where(self.known, -np.inf, self.bound)
+            ahead = np.argpartition(-bound, min(self.ahead, self.n) - 1)[: self.ahead]
+            self.describe(np.union1d(new, ahead[bound[ahead] > -np.inf]))
+        return self.scale[items, None] * self.value[items]
+
+    def gains(self, items: IntArray, x: FloatArray) -> tuple[FloatArray, Any]:
+        """L_ii - sum_t (x_i . u_t)^2, and the sparse matrix of the x_i . u_t."""
+        W = self.directions.project(self.at[items], x)
+        square = np.bincount(np.repeat(np.arange(items.size), np.diff(W.indptr)), W.data * W.data, items.size)
+        return np.maximum(self.diag[items] - square, self.own[items]), W
+
+    def block(self, items: IntArray) -> FloatArray:
+        """Make these items, in order, the active block; their gains now."""
+        self.items, self.x, self.x_at = items, self.features(items), self.at[items]
+        self.g, self.W = self.gains(items, self.x)
+        self.late = np.empty((16, items.size))  # x_i . u_t for all t from now on
+        return self.g.copy()
+
+    def take(self, j: int, place: int | None = None) -> float:  # noqa: ARG002  # it is found by its number
+        """Choose item j; its gain."""
+        x = self.features(np.array([j]))[0]
+        p, known = int(np.searchsorted(self.items, j)), None
+        if p < self.items.size and self.items[p] == j:
+            row, before = slice(*self.W.indptr[p : p + 2]), self.W.shape[1]
+            late = self.late[: self.directions.t - before, p]
+            new = np.flatnonzero(late)
+            known = np.append(self.W.indices[row], before + new), np.append(self.W.data[row], late[new])
+        return self.join(self.at[j], x, self.diag[j], self.own[j], known)
+
+    def join(self, at: Any, x: FloatArray, diag: float, own: float, known: Any = None) -> float:
+        """Add what a row has beyond those chosen, given t and x . u_t where that is not 0, if known; its gain."""
+        if known is None:
+            W = self.directions.project(at[None], x[None])
+            known = W.indices, W.data
+        t, c = known
+        gain = max(float(diag - c @ c), float(own))
+        where, u = self.directions.add(at, x, t, c, gain)
+        buffer, now = self.directions.buffer, self.directions.t - 1 - self.W.shape[1]
+        buffer[where] = u
+        w = np.einsum("ij,ij->i", self.x, buffer[self.x_at])
+        buffer[where] = 0.0
+        if now == len(self.late):
+            self.late = np.concatenate([self.late, np.empty_like(self.late)])
+        self.late[now] = w
+        self.fallen = np.minimum(w * w, np.maximum(self.g - self.own[self.items], 0.0))
+        self.g -= self.fallen
+        return gain
+
+    def fall(self) -> FloatArray:
+        """By how much the gains of the block fell by the last choice."""
+        return self.fallen
+
+    def least(self, items: IntArray) -> FloatArray:
+        """No gain is 0: every item has something of its own."""
+        return np.zeros(items.size)
+
+    def passes(self, size: int) -> bool:  # noqa: ARG002  # a pass costs the same whatever the block is
+        """Whether enough were chosen since the last pass over all."""
+        return self.directions.t - self.refreshed >= REFRESH
+
+    def refresh(self) -> bool:
+        """Bring the bounds of all described items down to their gains, if many were chosen since the last time."""
+        if self.directions.t - self.refreshed < REFRESH:
+            return False
+        self.refreshed = self.directions.t
+        items = np.flatnonzero(self.known & (self.bound > -np.inf))
+        for part in np.split(items, range(BATCH, items.size, BATCH)):
+            self.bound[part] = self.gains(part, self.features(part))[0]
+        return True
+
+
+def unit_rows(X: Any, lengths: FloatArray | None = None) -> FloatArray:
+    """float32 rows of length 1, or 0, rounded alike whatever type X has."""
+    X = (X.toarray() if sparse.issparse(X) else np.asarray(X)).astype(np.float64)
+    lengths = np.linalg.norm(X, axis=1) if lengths is None else lengths
+    return (X / np.where(lengths > 0.0, lengths, 1.0)[:, None]).astype(np.float32)
+
+
+def sparse_rows(at: Any, x: FloatArray, size: int) -> Any:
+    """A sparse matrix of rows with values x at some of `size` places."""
+    return sparse.csr_array((x.ravel(), at.ravel(), np.arange(len(x) + 1) * x.shape[1]), (len(x), size))
+
+
+def largest(S: FloatArray, p: int) -> IntArray:
+    """Places of the p largest numbers of each row, the largest first."""
+    n, width = S.shape
+    groups = 8 * p  # the p-th largest of their largest numbers is no more than the p-th of all, and few are between
+    if width < 2 * groups:
+        return np.argsort(-S, axis=1, kind="stable")[:, :p]
+    most = S[:, : width - width % groups].reshape(n, -1, groups).max(axis=1)
+    least = np.partition(most, groups - p, axis=1)[:, groups - p]
+    flat = np.flatnonzero(least[:, None] <= S)
+    flat = flat[np.lexsort((-S.ravel()[flat], flat // width))]
+    return flat[np.searchsorted(flat // width, np.arange(n))[:, None] + np.arange(p)] % width

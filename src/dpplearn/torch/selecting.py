@@ -100,7 +100,7 @@ class TensorCandidates(Candidates):
 
     def on_host(self) -> Candidates:
         embedded = Embedded(*(host(x) for x in self.embedded))
-        return Candidates(embedded, self.diversity, self.tilt, self.nugget, self.given, self.width)
+        return Candidates(embedded, self.diversity, self.tilt, self.nugget, self.given, self.near)
 
     @cached_property
     def kernel(self) -> Tensor:

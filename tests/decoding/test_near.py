@@ -1,0 +1,192 @@
+"""The kernel of near items: its gains are Schur complements, and its choices cover more than random ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpplearn.decoding import near
+from dpplearn.decoding.near import NUGGET, NearGains, largest
+
+
+def lengths(X):
+    return np.linalg.norm(np.asarray(X, np.float64), axis=1)
+
+
+def provider(X, k, q=None, b=1.0, given=()):
+    return NearGains(X, lengths(X), np.ones(len(X)) if q is None else q, k, b, given=given)
+
+
+def choose(gains, k):
+    """Greedy choice with one block of all items."""
+    g, chosen = gains.block(np.arange(gains.n)), []
+    for _ in range(k):
+        j = int(g.argmax())
+        assert gains.take(j) == pytest.approx(g[j], rel=1e-9)
+        g -= gains.fall()
+        g[j] = -np.inf
+        chosen.append(j)
+    return np.array(chosen)
+
+
+def dense_kernel(X, q, k, b, given):
+    """L of the items and of those chosen earlier, by the definition, where every item is an anchor."""
+    U = X / np.where(lengths(X) > 0, lengths(X), 1.0)[:, None]
+    distance = 1.0 - U @ U.T
+    unit = np.sort(distance, axis=1)[:, min(max(1, len(X) // k), len(X) - 1)]
+    unit = np.maximum(unit, near.FINEST * np.median(unit))
+    G = given / lengths(given)[:, None]
+    phi = np.exp(-2.0 * (1.0 - np.vstack([U, G]) @ U.T) / unit)
+    phi *= np.append(lengths(X) > 0, np.ones(len(G)))[:, None]
+    square = (phi**2).sum(axis=1)
+    diag = np.append(q**2, np.ones(len(G)))
+    if np.ptp(q) == 0.0:
+        diag[: len(X)] *= np.maximum(square / square[: len(X)].max(), NUGGET)[: len(X)]
+    phi /= np.sqrt(np.where(square > 0, square, 1.0))[:, None]
+    L = b * (1.0 - NUGGET) * (phi @ phi.T) * np.sqrt(np.outer(diag, diag))
+    np.fill_diagonal(L, diag)
+    return L
+
+
+def schur(L, i, chosen):
+    if not len(chosen):
+        return L[i, i]
+    return L[i, i] - L[i, chosen] @ np.linalg.solve(L[np.ix_(chosen, chosen)], L[chosen, i])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gains_are_schur_complements_of_the_dense_kernel(seed):
+    rng = np.random.default_rng(seed)
+    n, k, b = int(rng.integers(2, 9)), int(rng.integers(1, 6)), (1.0, 0.6)[seed % 2]
+    X, given = rng.standard_normal((n, 3)), rng.standard_normal((seed % 3, 3))
+    X[n - 1] *= seed != 4
+    q = np.ones(n) if seed < 2 else rng.lognormal(0.0, 1.0, n)
+    L = dense_kernel(X, q, k, b, given)
+    assert np.linalg.eigvalsh(L).min() > 0.0
+    gains = provider(X, k, q, b=b, given=given)
+    np.testing.assert_allclose(gains.diag, L.diagonal()[:n], rtol=1e-5)
+    chosen, left = list(range(n, n + len(given))), np.arange(n)
+    g = gains.block(left)
+    for _ in range(n):
+        true = np.array([schur(L, i, chosen) for i in left])
+        np.testing.assert_allclose(g, true, rtol=2e-4)
+        j = int(left[g.argmax()])
+        assert gains.take(j) == pytest.approx(true.max(), rel=2e-4)
+        g = (g - gains.fall())[left != j]
+        chosen.append(j)
+        left = left[left != j]
+        g_again = gains.block(left)
+        np.testing.assert_allclose(g_again, g, rtol=1e-6, atol=1e-12)
+        g = g_again
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_blocks_bounds_and_items_from_outside_agree(equal):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 6))
+    q = np.ones(900) if equal else rng.lognormal(0.0, 0.5, 900)
+    gains = provider(X, 100, q)
+    truth = provider(X, 100, q)
+    g = truth.block(np.arange(900))
+    for step in range(90):
+        if step % 30 == 0:
+            items = np.sort(rng.choice(900, 50, replace=False))
+            mine = gains.block(items)
+        np.testing.assert_allclose(mine, g[items], rtol=1e-9, atol=1e-12)
+        assert ((gains.bound >= g - 1e-12) | (gains.bound == -np.inf)).all()
+        j = int(rng.integers(900))  # mostly outside the block
+        assert gains.take(j) == pytest.approx(truth.take(j), rel=1e-9)
+        fallen = truth.fall()
+        assert (fallen >= 0.0).all()
+        g -= fallen
+        mine = mine - gains.fall()
+        gains.bound[j] = -np.inf
+    assert (g >= truth.own * (1 - 1e-9)).all()
+    gone = gains.bound == -np.inf
+    gains.block(np.arange(900))
+    assert gains.refresh()
+    assert not gains.refresh()
+    np.testing.assert_array_equal(gains.bound == -np.inf, gone)
+    np.testing.assert_allclose(gains.bound[~gone], g[~gone], rtol=1e-9)
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_the_choice_does_not_depend_on_what_holds_the_rows(equal):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((500, 5)).astype(np.float16)
+    q = np.ones(500) if equal else rng.lognormal(0.0, 0.5, 500)
+    wide = X.astype(np.float64)
+    expected = choose(provider(X, 60, q), 60)
+    for rows in (X, X.astype(np.float32), wide, np.asfortranarray(wide), sparse.csr_array(wide)):
+        gains = NearGains(rows, lengths(wide), q, 60, 1.0)
+        np.testing.assert_array_equal(choose(gains, 60), expected)
+
+
+@pytest.mark.parametrize("equal", [True, False])
+def test_copies_come_last(equal):
+    rng = np.random.default_rng(2)
+    X = np.repeat(rng.standard_normal((40, 4)), 3, axis=0)
+    q = np.ones(120) if equal else np.repeat(rng.uniform(1.0, 2.0, 40), 3)
+    assert len(set((choose(provider(X, 40, q), 40) // 3).tolist())) == 40
+
+
+def test_rows_of_zeros_are_similar_to_none():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((30, 3))
+    X[[4, 9]] = 0.0
+    gains = provider(X, 10, rng.uniform(1.0, 2.0, 30))
+    g = gains.block(np.arange(30))
+    gains.take(4)
+    assert not gains.fall().any()
+    for j in range(20, 30):
+        gains.take(j)
+        g -= gains.fall()
+    assert g[[4, 9]].tolist() == gains.diag[[4, 9]].tolist()
+    everywhere = provider(np.zeros((3, 2)), 2)
+    assert (everywhere.block(np.arange(3)) == everywhere.diag).all()
+
+
+def test_items_given_are_not_repeated():
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((400, 4))
+    given = X[:60] + 0.001 * rng.standard_normal((60, 4))
+    assert (choose(provider(X, 60, given=given), 60) >= 60).all()
+
+
+def clustered(rng, n=6000, d=16):
+    centers = rng.standard_normal((40, d))
+    X = centers[rng.choice(40, n, p=np.arange(1, 41) ** -1.0 / (np.arange(1, 41) ** -1.0).sum())]
+    X = X + 0.5 * rng.standard_normal((n, d))
+    X[: n // 20] = X[n // 2 : n // 2 + n // 20] + 0.01 * rng.standard_normal((n // 20, d))
+    return X / lengths(X)[:, None]
+
+
+def test_choices_cover_more_than_random_ones_and_have_no_near_copies():
+    rng = np.random.default_rng(5)
+    X, k = clustered(rng), 600
+    chosen, scored = choose(provider(X, k), k), choose(provider(X, k, rng.lognormal(0.0, 0.5, 6000)), k)
+    random = rng.choice(6000, k, replace=False)
+    best = {name: (X @ X[Y].T).max(axis=1) for name, Y in (("near", chosen), ("random", random))}
+    assert best["near"].mean() > best["random"].mean() + 0.01
+    assert np.quantile(best["near"], 0.01) > np.quantile(best["random"], 0.01)
+    for Y in (chosen, scored):
+        cosines = X[Y] @ X[Y].T
+        assert np.count_nonzero(cosines > 0.99) == k
+
+
+def test_few_of_many_are_described_where_scores_differ():
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((20_000, 8)).astype(np.float32)
+    gains = provider(X, 50, rng.lognormal(0.0, 0.5, 20_000))
+    top = np.sort(np.argsort(-gains.diag)[:300])
+    g = gains.block(top)
+    np.testing.assert_array_equal(g, gains.diag[top])
+    assert 300 <= gains.known.sum() <= near.FEWEST + 300
+
+
+def test_the_largest_of_each_row():
+    rng = np.random.default_rng(7)
+    for width, p in ((10, 3), (500, 8), (1000, 12), (97, 1)):
+        S = rng.integers(0, 60, (40, width)).astype(np.float32)
+        np.testing.assert_array_equal(largest(S, p), np.argsort(-S, axis=1, kind="stable")[:, :p])
