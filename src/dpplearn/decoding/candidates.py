@@ -204,8 +204,6 @@ class Candidates:
 
     def log_prob(self, subset: IntArray) -> float:
         """log P(Y) under the model as it was given, with the nugget."""
-        if self.near:
-            raise RuntimeError("log_prob under a kernel of near items is not computed: its gains are approximate.")
         if isinstance(self.model, DPP | NonsymmetricDPP):
             model = self.model if self.nugget == 0.0 else replace(self, diversity=0.5, tilt=0.0).dpp
             return float(model.log_prob(subset))

@@ -14,11 +14,12 @@ from dpplearn.decoding.candidates import Candidates, Model, read_model
 from dpplearn.decoding.engine import GreedyRun, Rule, Run
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number
 from dpplearn.decoding.nonsymmetric import greedy_nonsymmetric
-from dpplearn.decoding.selection import Selection
+from dpplearn.decoding.selection import Selection, Unknown
 
 # imported with the first tensor
 READ, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensor_model", "host", "on_device"))
 EVERY = "every candidate is chosen"
+APPROXIMATE = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
 
 
 def greedy_map(
@@ -201,7 +202,8 @@ def one_run(candidates: Candidates, limits: Limits, floor: float, rule: str, pow
 
 def as_selection(candidates: Candidates, limits: Limits, run: Run, reason: str) -> Selection:
     """What a run chose, and why it ended."""
-    return Selection(run.items, limits.total(run.items), np.log(run.gains), reason, candidates.log_prob)
+    log_prob = APPROXIMATE if candidates.near else candidates.log_prob
+    return Selection(run.items, limits.total(run.items), np.log(run.gains), reason, log_prob)
 
 
 def in_order(candidates: Candidates, limits: Limits, Y: IntArray, reason: str) -> Selection:

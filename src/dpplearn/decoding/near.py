@@ -104,13 +104,17 @@ class Directions:
         columns = [*self.chunks, self.columns(len(self.chunks) * CHUNK)]
         return sparse.hstack([sparse_rows(at, x, self.buffer.size) @ part for part in columns], "csr")
 
-    def add(self, at: Any, x: FloatArray, t: IntArray, c: FloatArray, gain: float) -> tuple[Any, FloatArray]:
-        """u = (x - sum_t c_t u_t) / sqrt(gain): where it is, and its values."""
+    def without(self, at: Any, x: FloatArray, t: IntArray, c: FloatArray) -> tuple[Any, FloatArray]:
+        """v = x - sum_t c_t u_t: where it is, and its values."""
         touched = np.unique(np.append(self.at[t], at))
         np.add.at(self.buffer, at, x)
         np.subtract.at(self.buffer, self.at[t].ravel(), (c[:, None] * self.u[t]).ravel())
-        u = self.buffer[touched] * gain**-0.5
+        v = self.buffer[touched]
         self.buffer[touched] = 0.0
+        return touched, v
+
+    def add(self, touched: Any, u: FloatArray) -> tuple[Any, FloatArray]:
+        """One more direction, of which the largest entries are kept: where they are, and their values."""
         if u.size > self.u.shape[1]:
             most = np.argsort(-np.abs(u))[: self.u.shape[1]]
             touched, u = touched[most], u[most]
@@ -205,8 +209,10 @@ class NearGains:
             W = self.directions.project(at[None], x[None])
             known = W.indices, W.data
         t, c = known
+        where, v = self.directions.without(at, x, t, c)
         gain = max(float(diag - c @ c), float(own))
-        where, u = self.directions.add(at, x, t, c, gain)
+        # u = v / sqrt(gain) is no longer than 1, unless entries were dropped of those before it: then it is made so
+        where, u = self.directions.add(where, v / np.sqrt(max(gain, float(own + v @ v))))
         buffer, now = self.directions.buffer, self.directions.t - 1 - self.W.shape[1]
         buffer[where] = u
         w = np.einsum("ij,ij->i", self.x, buffer[self.x_at])
