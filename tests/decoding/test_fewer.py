@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from dpplearn import ConditionalDPP, ItemSet, diversify
-from dpplearn.decoding.fewer import could_take
 from dpplearn.decoding.limits import check_limits
 
 SAID = "of the 9 items asked for, though more would fit"
@@ -16,22 +15,22 @@ SAID = "of the 9 items asked for, though more would fit"
 def test_diversify_says_that_fewer_were_chosen(method, rng):
     E, s = rng.standard_normal((12, 4)), rng.standard_normal(12)
     options = {"n_samples": 2000, "rng": 0} if method == "sampled" else {}
-    found = diversify(E, s, k=9, method=method, **options)
+    found = diversify(E, s, k=9, decoder=method, **options)
     assert len(found) < 9  # four directions: no further item has a gain of 1
     assert f"{len(found)} {SAID}" in found.reason
     assert "greedy" in found.reason
     near = [x for x in found.skipped if x.similarity < 0.5]
     assert all(x.reason.startswith("the set is preferred without it") for x in near)
     assert len(diversify(E, s, k=9)) == 9
-    full = diversify(E, s, k=2, method=method, **options)
+    full = diversify(E, s, k=2, decoder=method, **options)
     assert len(full) == 2
     assert "asked for" not in full.reason
-    unasked = diversify(E, s, method=method, **options)
+    unasked = diversify(E, s, decoder=method, **options)
     assert "asked for" not in unasked.reason
 
 
 def test_where_no_sample_counted_none_was_preferred():
-    found = diversify(np.eye(40), np.zeros(40), k=3, method="sampled", n_samples=200, rng=0)
+    found = diversify(np.eye(40), np.zeros(40), k=3, decoder="sampled", n_samples=200, rng=0)
     assert len(found) == 0
     assert "all had more than 3 items" in found.reason
     assert "prefers" not in found.reason
@@ -58,24 +57,24 @@ def test_where_the_rank_is_reached_greedy_is_no_help(rng):
         assert f"{len(found)} of the 9 items asked for: every other is a linear combination" in found.reason
         assert "greedy" not in found.reason
     E = rng.standard_normal((12, 3))
-    found = diversify(E, np.zeros(12), k=9, method="exact", nugget=0, scale=0)
+    found = diversify(E, np.zeros(12), k=9, decoder="exact", nugget=0, scale=0)
     takes = '"greedy" takes' in found.reason
     assert takes == (len(diversify(E, np.zeros(12), k=9, nugget=0, include=found.subset)) > len(found))
 
 
 def test_what_has_no_room_is_not_short():
-    """By hand: the budget, what excludes each other, and what is excluded leave no item that could be taken."""
+    """By hand: the budget, quotas, and what is excluded leave no item that could be taken."""
     cost = [2.0, 2.0, 3.0]
 
     def room(subset, budget=None, k=3, **more):
-        return could_take(check_limits(3, cost, budget, k, (), more.pop("exclude", ()), **more), np.array(subset))
+        return check_limits(3, cost, budget, k, (), more.pop("exclude", ()), **more).could_take(np.array(subset))
 
     assert room([0], budget=4)
     assert not room([0], budget=3.5)
     assert not room([0, 1], budget=4)
     assert room([0], budget=5, exclude=[1])
     assert not room([0], budget=4, exclude=[1])
-    assert not room([0], exclude=[2], exclusive=[0, 0, 1])
-    assert room([0], exclusive=[0, 0, 1])
+    assert not room([0], exclude=[2], groups=[0, 0, 1], max_per_group=1)
+    assert room([0], groups=[0, 0, 1], max_per_group=1)
     assert not room([0, 1], k=2)
     assert not room([0, 1, 2])

@@ -98,10 +98,12 @@ class Engine:
 
     def is_compiled(self) -> bool | None:
         """Whether loops of all kinds that requests need are on disk; None where they cannot be."""
-        from dpplearn._loops import consensus, gram, greedy, levels, scoring
+        from dpplearn._loops.gram import gram
         from dpplearn._loops.jit import are_kept
+        from dpplearn.decoding._consensus_loops import best_addition
+        from dpplearn.decoding._sampled_loops import best_of_block
 
-        return are_kept(gram.gram, greedy.greedy_kernel, levels.gather, scoring.best_of_block, consensus.build)
+        return are_kept(gram, best_addition, best_of_block)
 
     def warm(self, until: Deadline | None = None) -> None:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
