@@ -64,18 +64,18 @@ def test_where_the_rank_is_reached_greedy_is_no_help(rng):
 
 
 def test_what_has_no_room_is_not_short():
-    """By hand: the budget, what excludes each other, and what is excluded leave no item that could be taken."""
+    """By hand: the budget, quotas, and what is excluded leave no item that could be taken."""
     cost = [2.0, 2.0, 3.0]
 
     def room(subset, budget=None, k=3, **more):
-        return could_take(check_limits(3, cost, budget, k, (), more.pop("exclude", ()), **more), np.array(subset))
+        return check_limits(3, cost, budget, k, (), more.pop("exclude", ()), **more).could_take(np.array(subset))
 
     assert room([0], budget=4)
     assert not room([0], budget=3.5)
     assert not room([0, 1], budget=4)
     assert room([0], budget=5, exclude=[1])
     assert not room([0], budget=4, exclude=[1])
-    assert not room([0], exclude=[2], exclusive=[0, 0, 1])
-    assert room([0], exclusive=[0, 0, 1])
+    assert not room([0], exclude=[2], groups=[0, 0, 1], max_per_group=1)
+    assert room([0], groups=[0, 0, 1], max_per_group=1)
     assert not room([0, 1], k=2)
     assert not room([0, 1, 2])

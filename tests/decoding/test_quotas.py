@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from brute_decoding import algorithm_2, best_set, clipped_f1, feasible, kernel, log_minor, mean_f1, random_problem
-from dpplearn import DPP, LowRankDPP, NonsymmetricDPP
+from dpplearn import DPP, ConditionalDPP, ItemSet, LowRankDPP, NonsymmetricDPP
 from dpplearn.decoding import consensus, exact_map, greedy_map, local_search, sampled_map, typical_map
 from dpplearn.decoding.limits import check_limits
 from dpplearn.decoding.registry import DECODERS, decoder
@@ -213,3 +213,15 @@ def test_groups_of_the_items_left(rng):
     chosen = sampled_map(dpp, np.ones(n), 3.0, exclude=np.arange(34), n_samples=5_000, rng=rng, **one_each(groups))
     assert chosen.subset.min() >= 34
     assert np.unique(groups[chosen.subset]).size == chosen.subset.size == 3
+
+
+@pytest.mark.parametrize("name", list(DECODERS))
+def test_a_fitted_model_that_fills_a_size_keeps_the_quotas(name, rng):
+    """What a decoder leaves short of k is filled greedily, within the same limits."""
+    X = [ItemSet(rng.random((6, 1)), phi=rng.random((6, 4))) for _ in range(4)]
+    model = ConditionalDPP(given_size=True).fit(X, [[0, 1], [2, 4], [1, 3], [0, 2]])
+    groups = np.array([0, 0, 0, 1, 1, 2])
+    options = {"rng": 0, "n_samples": 500} if DECODERS[name].random else {}
+    for x in X:
+        chosen = model.decode(x, decoder=name, k=4, exclude=[5], groups=groups, max_per_group=1, **options)
+        assert sorted(groups[chosen.subset]) == [0, 1]
