@@ -7,10 +7,9 @@ Item i stands for anchor a by
 
     phi_ia = exp(-2 (1 - cos(i, a)) / h_a),
 
-of which its largest values are kept, and the kernel is L_ij = q_i q_j phi_i . phi_j: positive semidefinite by
-construction, whatever was dropped. Near-copies stand for the same anchors, so the second adds next to nothing.
-Where qualities differ, rows phi_i have length 1, and L_ii = q_i^2. Where all are equal, nothing says which items are
-good, and rows keep their lengths: what an item stands for is then its quality, and typical items come before outliers.
+of which its p largest values are kept. The kernel is L_ij = q_i q_j w_i w_j cos(phi_i, phi_j): positive semidefinite
+by construction, whatever was dropped. Near-copies stand for the same anchors, so the second adds next to nothing.
+w_i^2 = (|phi_i|^2 / p)^POWER, a small power, lets typical items come before outliers where qualities are about equal.
 (With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first, and less is covered than by a random choice.)
 
 The gain of item i is L_ii - sum_t (x_i . u_t)^2, where x_i is its row and u_t what the t-th chosen row has beyond those
@@ -28,6 +27,7 @@ from scipy import sparse
 from dpplearn._checks import FloatArray, IntArray
 
 NUGGET = 1e-3  # the part of each item that is its own
+POWER, LOWEST = 0.25, 1e-4  # of what an item stands for, as a part of what it could
 PER_CHOICE, FEWEST, MOST = (10, 20), 8192, 2**17  # anchors for each item to be chosen, and in all
 CELL, WITHIN = 128, 2048  # anchors in a cell, and in the cells that an item is compared with
 LEAST, SHARE = 8, 1.2  # anchors that an item is described by: at least, and for each that a choice stands for
@@ -69,7 +69,7 @@ class Anchors:
                 yield part, near, X[part] @ others
 
     def describe(self, X: FloatArray) -> tuple[Any, FloatArray, FloatArray]:
-        """phi of these unit rows (0 for one of zeros): which anchors, values scaled to length 1, squares of lengths."""
+        """phi of these unit rows (0 for one of zeros): which anchors, values scaled to length 1, and w^2."""
         at, value = np.empty((len(X), self.p), np.int32), np.empty((len(X), self.p))
         for part, near, score in self.compare(X):
             score -= 1.0
@@ -80,7 +80,8 @@ class Anchors:
         value = np.exp(value - top)  # far from all anchors, phi itself may be 0
         value[~np.any(X, axis=1)] = 0.0
         square = np.einsum("ij,ij->i", value, value)
-        return at, value / np.sqrt(np.maximum(square, 1.0))[:, None], square * np.exp(2.0 * top[:, 0])
+        part = np.clip(square * np.exp(2.0 * top[:, 0]) / self.p, LOWEST, 1.0)
+        return at, value / np.sqrt(np.maximum(square, 1.0))[:, None], part**POWER
 
 
 class Directions:
@@ -136,15 +137,13 @@ class NearGains:
         self.anchors = Anchors(unit_rows(rows[some], lengths[some]), k)
         shape = self.n, self.anchors.p
         self.at, self.value = np.empty(shape, np.int32), np.empty(shape, np.float32)
-        self.known, self.ahead = np.zeros(self.n, np.bool_), max(2 * k, FEWEST)
-        self.diag = q * q
-        if np.ptp(q) <= 1e-9 * q.max():  # all are equal
-            square = self.describe(np.arange(self.n))
-            self.diag *= np.maximum(square / max(square.max(), 1e-300), nugget)
+        self.known, self.ahead = np.zeros(self.n, np.bool_), max(2 * k, PART)
         shared = b * (1.0 - nugget)
-        self.own = np.where(lengths > 0.0, 1.0 - shared, 1.0) * self.diag  # no gain is smaller
-        self.scale = np.sqrt(self.diag - self.own)
+        self.share = np.where(lengths > 0.0, shared, 0.0)
+        self.diag = q * q  # times w^2, once that is known
         self.bound = self.diag.copy()
+        if np.ptp(q) <= 1e-9 * q.max():
+            self.describe(np.arange(self.n))  # all will be needed
         self.directions = Directions(size, FILL * self.anchors.p)
         self.refreshed = 0
         self.block(np.empty(0, np.int64))
@@ -153,15 +152,14 @@ class NearGains:
             for i in np.flatnonzero(value.any(axis=1)):
                 self.join(at[i], shared**0.5 * value[i], 1.0, 1.0 - shared)
 
-    def describe(self, items: IntArray) -> FloatArray:
-        """Find phi of items; the squares of its lengths."""
-        square = np.empty(items.size)
-        for low in range(0, items.size, BATCH):
-            part = items[low : low + BATCH]
+    def describe(self, items: IntArray) -> None:
+        """Find phi of items that are not known yet."""
+        for part in np.split(items, range(BATCH, items.size, BATCH)):
             X = unit_rows(self.rows[part], self.lengths[part])
-            self.at[part], self.value[part], square[low : low + BATCH] = self.anchors.describe(X)
+            self.at[part], self.value[part], square = self.anchors.describe(X)
+            self.diag[part] *= square
         self.known[items] = True
-        return square
+        self.bound[items] = np.minimum(self.bound[items], self.diag[items])
 
     def features(self, items: IntArray) -> FloatArray:
         """Values of rows x_i at their anchors: x_i . x_j = L_ij for different items."""
@@ -170,13 +168,17 @@ class NearGains:
             bound = np.where(self.known, -np.inf, self.bound)
             ahead = np.argpartition(-bound, min(self.ahead, self.n) - 1)[: self.ahead]
             self.describe(np.union1d(new, ahead[bound[ahead] > -np.inf]))
-        return self.scale[items, None] * self.value[items]
+        return np.sqrt(self.share[items] * self.diag[items])[:, None] * self.value[items]
+
+    def own(self, items: Any) -> Any:
+        """What is an item's own: no gain is smaller."""
+        return (1.0 - self.share[items]) * self.diag[items]
 
     def gains(self, items: IntArray, x: FloatArray) -> tuple[FloatArray, Any]:
         """L_ii - sum_t (x_i . u_t)^2, and the sparse matrix of the x_i . u_t."""
         W = self.directions.project(self.at[items], x)
         square = np.bincount(np.repeat(np.arange(items.size), np.diff(W.indptr)), W.data * W.data, items.size)
-        return np.maximum(self.diag[items] - square, self.own[items]), W
+        return np.maximum(self.diag[items] - square, self.own(items)), W
 
     def block(self, items: IntArray) -> FloatArray:
         """Make these items, in order, the active block; their gains now."""
@@ -194,7 +196,7 @@ class NearGains:
             late = self.late[: self.directions.t - before, p]
             new = np.flatnonzero(late)
             known = np.append(self.W.indices[row], before + new), np.append(self.W.data[row], late[new])
-        return self.join(self.at[j], x, self.diag[j], self.own[j], known)
+        return self.join(self.at[j], x, self.diag[j], self.own(j), known)
 
     def join(self, at: Any, x: FloatArray, diag: float, own: float, known: Any = None) -> float:
         """Add what a row has beyond those chosen, given t and x . u_t where that is not 0, if known; its gain."""
@@ -211,7 +213,7 @@ class NearGains:
         if now == len(self.late):
             self.late = np.concatenate([self.late, np.empty_like(self.late)])
         self.late[now] = w
-        self.fallen = np.minimum(w * w, np.maximum(self.g - self.own[self.items], 0.0))
+        self.fallen = np.minimum(w * w, np.maximum(self.g - self.own(self.items), 0.0))
         self.g -= self.fallen
         return gain
 
