@@ -100,7 +100,7 @@ def test_blocks_bounds_and_items_from_outside_agree(equal):
         g -= fallen
         mine = mine - gains.fall()
         gains.bound[j] = -np.inf
-    assert (g >= truth.own(np.arange(900)) * (1 - 1e-9)).all()
+    assert (g >= truth.own * (1 - 1e-9)).all()
     gone = gains.bound == -np.inf
     gains.block(np.arange(900))
     assert gains.refresh()
@@ -143,6 +143,14 @@ def test_rows_of_zeros_are_similar_to_none():
     assert g[[4, 9]].tolist() == gains.diag[[4, 9]].tolist()
     everywhere = provider(np.zeros((3, 2)), 2)
     assert (everywhere.block(np.arange(3)) == everywhere.diag).all()
+
+
+def test_an_item_without_quality_adds_nothing():
+    q = np.array([1.0, 0.0, 2.0, 1.5])
+    gains = provider(np.eye(4)[:, :3] + 0.1, 2, q)
+    g = gains.block(np.arange(4))
+    assert gains.take(1) == g[1] == 0.0
+    assert not gains.fall().any()
 
 
 def test_items_given_are_not_repeated():

@@ -109,7 +109,7 @@ class Directions:
         touched = np.unique(np.append(self.at[t], at))
         np.add.at(self.buffer, at, x)
         np.subtract.at(self.buffer, self.at[t].ravel(), (c[:, None] * self.u[t]).ravel())
-        u = self.buffer[touched] * gain**-0.5
+        u = self.buffer[touched] / np.sqrt(gain or 1.0)  # the row of an item without quality is 0
         self.buffer[touched] = 0.0
         if u.size > self.u.shape[1]:
             most = np.argsort(-np.abs(u))[: self.u.shape[1]]
@@ -135,17 +135,16 @@ class NearGains:
         size = min(self.n, max(PER_CHOICE[0] * k, min(FEWEST, PER_CHOICE[1] * k)), max(2 * k, MOST))
         some = np.random.default_rng(0).permutation(self.n)[:size]
         self.anchors = Anchors(unit_rows(rows[some], lengths[some]), k)
-        shape = self.n, self.anchors.p
-        self.at, self.value = np.empty(shape, np.int32), np.empty(shape, np.float32)
+        self.at = np.empty((self.n, self.anchors.p), np.int32)
+        self.value = np.empty(self.at.shape, np.float32)
         self.known, self.ahead = np.zeros(self.n, np.bool_), max(2 * k, PART)
         shared = b * (1.0 - nugget)
-        self.share = np.where(lengths > 0.0, shared, 0.0)
         self.diag = q * q  # times w^2, once that is known
+        self.own = np.where(lengths > 0.0, 1.0 - shared, 1.0) * self.diag  # no gain is smaller
         self.bound = self.diag.copy()
         if np.ptp(q) <= 1e-9 * q.max():
             self.describe(np.arange(self.n))  # all will be needed
-        self.directions = Directions(size, FILL * self.anchors.p)
-        self.refreshed = 0
+        self.directions, self.refreshed = Directions(size, FILL * self.anchors.p), 0
         self.block(np.empty(0, np.int64))
         if np.shape(given)[0]:
             at, value, _ = self.anchors.describe(unit_rows(given))
@@ -157,7 +156,7 @@ class NearGains:
         for part in np.split(items, range(BATCH, items.size, BATCH)):
             X = unit_rows(self.rows[part], self.lengths[part])
             self.at[part], self.value[part], square = self.anchors.describe(X)
-            self.diag[part] *= square
+            self.diag[part], self.own[part] = square * self.diag[part], square * self.own[part]
         self.known[items] = True
         self.bound[items] = np.minimum(self.bound[items], self.diag[items])
 
@@ -168,17 +167,13 @@ class NearGains:
             bound = np.where(self.known, -np.inf, self.bound)
             ahead = np.argpartition(-bound, min(self.ahead, self.n) - 1)[: self.ahead]
             self.describe(np.union1d(new, ahead[bound[ahead] > -np.inf]))
-        return np.sqrt(self.share[items] * self.diag[items])[:, None] * self.value[items]
-
-    def own(self, items: Any) -> Any:
-        """What is an item's own: no gain is smaller."""
-        return (1.0 - self.share[items]) * self.diag[items]
+        return np.sqrt(self.diag[items] - self.own[items])[:, None] * self.value[items]
 
     def gains(self, items: IntArray, x: FloatArray) -> tuple[FloatArray, Any]:
         """L_ii - sum_t (x_i . u_t)^2, and the sparse matrix of the x_i . u_t."""
         W = self.directions.project(self.at[items], x)
         square = np.bincount(np.repeat(np.arange(items.size), np.diff(W.indptr)), W.data * W.data, items.size)
-        return np.maximum(self.diag[items] - square, self.own(items)), W
+        return np.maximum(self.diag[items] - square, self.own[items]), W
 
     def block(self, items: IntArray) -> FloatArray:
         """Make these items, in order, the active block; their gains now."""
@@ -196,7 +191,7 @@ class NearGains:
             late = self.late[: self.directions.t - before, p]
             new = np.flatnonzero(late)
             known = np.append(self.W.indices[row], before + new), np.append(self.W.data[row], late[new])
-        return self.join(self.at[j], x, self.diag[j], self.own(j), known)
+        return self.join(self.at[j], x, self.diag[j], self.own[j], known)
 
     def join(self, at: Any, x: FloatArray, diag: float, own: float, known: Any = None) -> float:
         """Add what a row has beyond those chosen, given t and x . u_t where that is not 0, if known; its gain."""
@@ -213,7 +208,7 @@ class NearGains:
         if now == len(self.late):
             self.late = np.concatenate([self.late, np.empty_like(self.late)])
         self.late[now] = w
-        self.fallen = np.minimum(w * w, np.maximum(self.g - self.own(self.items), 0.0))
+        self.fallen = np.minimum(w * w, np.maximum(self.g - self.own[self.items], 0.0))
         self.g -= self.fallen
         return gain
 
