@@ -1,4 +1,4 @@
-"""More items than directions: what a choice covers, its near-copies and its time, against random, k-means and linear."""
+"""More items than directions: what a choice covers, its near-copies and its time."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def run(quick: bool = False) -> dict:
     notes = [
         "CPU seconds, one BLAS thread, alternating. The loop that drives the gains is that of the benchmark.",
         "mean, percent (lowest 1 %) and worst: largest cosine of each of the N items to a chosen one. copies: chosen "
-        "items with another one at a cosine above 0.99. Random: mean of three. Medoids: MiniBatchKMeans of scikit-learn "
+        "items with another one at a cosine above 0.99. Random: mean of three. Medoids: MiniBatchKMeans of sklearn "
         "and the item nearest to each center.",
     ]
     tables = [{"title": "Coverage and near-copies, equal scores", "columns": COLUMNS, "rows": table}]

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dpplearn.decoding.fewer import could_take
 
 from dpplearn import ConditionalDPP, ItemSet, diversify
 from dpplearn.decoding.limits import check_limits

@@ -7,10 +7,9 @@ Item i stands for anchor a by
 
     phi_ia = exp(-2 (1 - cos(i, a)) / h_a),
 
-of which its largest values are kept, and the kernel is L_ij = q_i q_j phi_i . phi_j: positive semidefinite by
-construction, whatever was dropped. Near-copies stand for the same anchors, so the second adds next to nothing.
-Where qualities differ, rows phi_i have length 1, and L_ii = q_i^2. Where all are equal, nothing says which items are
-good, and rows keep their lengths: what an item stands for is then its quality, and typical items come before outliers.
+of which its p largest values are kept. The kernel is L_ij = q_i q_j w_i w_j cos(phi_i, phi_j): positive semidefinite
+by construction, whatever was dropped. Near-copies stand for the same anchors, so the second adds next to nothing.
+w_i^2 = (|phi_i|^2 / p)^POWER, a small power, lets typical items come before outliers where qualities are about equal.
 (With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first, and less is covered than by a random choice.)
 
 The gain of item i is L_ii - sum_t (x_i . u_t)^2, where x_i is its row and u_t what the t-th chosen row has beyond those
@@ -29,6 +28,7 @@ from dpplearn._checks import FloatArray, IntArray
 from dpplearn.decoding.gains import ArrayOps
 
 NUGGET = 1e-3  # the part of each item that is its own
+POWER, LOWEST = 0.25, 1e-4  # of what an item stands for, as a part of what it could
 PER_CHOICE, FEWEST, MOST = (10, 20), 8192, 2**17  # anchors for each item to be chosen, and in all
 CELL, WITHIN = 128, 2048  # anchors in a cell, and in the cells that an item is compared with
 LEAST, SHARE = 8, 1.2  # anchors that an item is described by: at least, and for each that a choice stands for
@@ -70,7 +70,7 @@ class Anchors:
                 yield part, near, X[part] @ others
 
     def describe(self, X: FloatArray) -> tuple[Any, FloatArray, FloatArray]:
-        """phi of these unit rows (0 for one of zeros): which anchors, values scaled to length 1, squares of lengths."""
+        """phi of these unit rows (0 for one of zeros): which anchors, values scaled to length 1, and w^2."""
         at, value = np.empty((len(X), self.p), np.int32), np.empty((len(X), self.p))
         for part, near, score in self.compare(X):
             score -= 1.0
@@ -81,7 +81,8 @@ class Anchors:
         value = np.exp(value - top)  # far from all anchors, phi itself may be 0
         value[~np.any(X, axis=1)] = 0.0
         square = np.einsum("ij,ij->i", value, value)
-        return at, value / np.sqrt(np.maximum(square, 1.0))[:, None], square * np.exp(2.0 * top[:, 0])
+        part = np.clip(square * np.exp(2.0 * top[:, 0]) / self.p, LOWEST, 1.0)
+        return at, value / np.sqrt(np.maximum(square, 1.0))[:, None], part**POWER
 
 
 class Directions:
@@ -104,17 +105,17 @@ class Directions:
         columns = [*self.chunks, self.columns(len(self.chunks) * CHUNK)]
         return sparse.hstack([sparse_rows(at, x, self.buffer.size) @ part for part in columns], "csr")
 
-    def without(self, at: Any, x: FloatArray, t: IntArray, c: FloatArray) -> tuple[Any, FloatArray]:
-        """v = x - sum_t c_t u_t: where it is, and its values."""
+    def add(self, at: Any, x: FloatArray, t: IntArray, c: FloatArray, gain: float) -> tuple[Any, FloatArray]:
+        """u = (x - sum_t c_t u_t) / sqrt(gain): where it is, and its values.
+
+        It is no longer than 1, unless entries were dropped of those before it: then it is made so.
+        """
         touched = np.unique(np.append(self.at[t], at))
         np.add.at(self.buffer, at, x)
         np.subtract.at(self.buffer, self.at[t].ravel(), (c[:, None] * self.u[t]).ravel())
-        v = self.buffer[touched]
+        u = self.buffer[touched]
         self.buffer[touched] = 0.0
-        return touched, v
-
-    def add(self, touched: Any, u: FloatArray) -> tuple[Any, FloatArray]:
-        """One more direction, of which the largest entries are kept: where they are, and their values."""
+        u /= np.sqrt(max(gain, float(u @ u)) or 1.0)  # the row of an item without quality is 0
         if u.size > self.u.shape[1]:
             most = np.argsort(-np.abs(u))[: self.u.shape[1]]
             touched, u = touched[most], u[most]
@@ -141,34 +142,30 @@ class NearGains:
         size = min(self.n, max(PER_CHOICE[0] * k, min(FEWEST, PER_CHOICE[1] * k)), max(2 * k, MOST))
         some = np.random.default_rng(0).permutation(self.n)[:size]
         self.anchors = Anchors(unit_rows(rows[some], lengths[some]), k)
-        shape = self.n, self.anchors.p
-        self.at, self.value = np.empty(shape, np.int32), np.empty(shape, np.float32)
+        self.at = np.empty((self.n, self.anchors.p), np.int32)
+        self.value = np.empty(self.at.shape, np.float32)
         self.known, self.ahead = np.zeros(self.n, np.bool_), max(2 * k, PART)
-        self.diag = q * q
-        if np.ptp(q) <= 1e-9 * q.max():  # all are equal
-            square = self.describe(np.arange(self.n))
-            self.diag *= np.maximum(square / max(square.max(), 1e-300), nugget)
         shared = b * (1.0 - nugget)
+        self.diag = q * q  # times w^2, once that is known
         self.own = np.where(lengths > 0.0, 1.0 - shared, 1.0) * self.diag  # no gain is smaller
-        self.scale = np.sqrt(self.diag - self.own)
         self.bound = self.diag.copy()
-        self.directions = Directions(size, FILL * self.anchors.p)
-        self.refreshed = 0
+        if np.ptp(q) <= 1e-9 * q.max():
+            self.describe(np.arange(self.n))  # all will be needed
+        self.directions, self.refreshed = Directions(size, FILL * self.anchors.p), 0
         self.block(np.empty(0, np.int64))
         if np.shape(given)[0]:
             at, value, _ = self.anchors.describe(unit_rows(given))
             for i in np.flatnonzero(value.any(axis=1)):
                 self.join(at[i], shared**0.5 * value[i], 1.0, 1.0 - shared)
 
-    def describe(self, items: IntArray) -> FloatArray:
-        """Find phi of items; the squares of its lengths."""
-        square = np.empty(items.size)
-        for low in range(0, items.size, BATCH):
-            part = items[low : low + BATCH]
+    def describe(self, items: IntArray) -> None:
+        """Find phi of items that are not known yet."""
+        for part in np.split(items, range(BATCH, items.size, BATCH)):
             X = unit_rows(self.rows[part], self.lengths[part])
-            self.at[part], self.value[part], square[low : low + BATCH] = self.anchors.describe(X)
+            self.at[part], self.value[part], square = self.anchors.describe(X)
+            self.diag[part], self.own[part] = square * self.diag[part], square * self.own[part]
         self.known[items] = True
-        return square
+        self.bound[items] = np.minimum(self.bound[items], self.diag[items])
 
     def features(self, items: IntArray) -> FloatArray:
         """Values of rows x_i at their anchors: x_i . x_j = L_ij for different items."""
@@ -177,7 +174,7 @@ class NearGains:
             bound = np.where(self.known, -np.inf, self.bound)
             ahead = np.argpartition(-bound, min(self.ahead, self.n) - 1)[: self.ahead]
             self.describe(np.union1d(new, ahead[bound[ahead] > -np.inf]))
-        return self.scale[items, None] * self.value[items]
+        return np.sqrt(self.diag[items] - self.own[items])[:, None] * self.value[items]
 
     def gains(self, items: IntArray, x: FloatArray) -> tuple[FloatArray, Any]:
         """L_ii - sum_t (x_i . u_t)^2, and the sparse matrix of the x_i . u_t."""
@@ -209,10 +206,8 @@ class NearGains:
             W = self.directions.project(at[None], x[None])
             known = W.indices, W.data
         t, c = known
-        where, v = self.directions.without(at, x, t, c)
         gain = max(float(diag - c @ c), float(own))
-        # u = v / sqrt(gain) is no longer than 1, unless entries were dropped of those before it: then it is made so
-        where, u = self.directions.add(where, v / np.sqrt(max(gain, float(own + v @ v))))
+        where, u = self.directions.add(at, x, t, c, gain)
         buffer, now = self.directions.buffer, self.directions.t - 1 - self.W.shape[1]
         buffer[where] = u
         w = np.einsum("ij,ij->i", self.x, buffer[self.x_at])
