@@ -183,8 +183,8 @@ class Candidates:
 
     def part(self, subset: IntArray) -> Candidates:
         """Some of the items, as candidates by themselves."""
-        two_sided = isinstance(self.operand, TwoSided)
-        return Candidates(self.operand.part(subset) if two_sided else Dense(self.block(subset)))
+        whole = self.operand
+        return Candidates(whole.part(subset) if isinstance(whole, TwoSided) else Dense(self.block(subset)))
 
     def logdet(self, subset: IntArray) -> float:
         """log det L_Y, -inf where it is 0."""

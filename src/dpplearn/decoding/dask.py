@@ -98,7 +98,7 @@ def pick(rows: Any, task: PartTask) -> Picked:
 def local_settings(task: PartTask) -> Settings:
     """Limits of groups that are in the part; how many must be chosen is for the whole to say."""
     most = task.settings.max_per_group
-    if isinstance(most, Mapping):
+    if isinstance(most, Mapping) and task.groups is not None:
         here = set(np.unique(task.groups).tolist())
         most = {name: bound for name, bound in most.items() if name in here}
     return task.settings._replace(min_per_group=None, max_per_group=most, backfill=False)

@@ -140,13 +140,14 @@ def diversify(
         cost, include, exclude, groups, given = map(resolve_name(HOST), (cost, include, exclude, groups, given))
     else:
         rows, lengths, z = read_candidates(embeddings, scores)
-    known = None
+    known: Given | None = None
     if given is not None:
-        *known, again = read_given(given, rows, lengths)
+        *before, again = read_given(given, rows, lengths)
+        known = Given(*before)
         exclude = np.union1d(exclude, again).astype(np.int64) if again.size else exclude
     limits = settings.limits(len(z), cost, include, exclude, groups)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
-    selection = choose_among(embedded, settings, limits, known and Given(*known), kind, **options)
+    selection = choose_among(embedded, settings, limits, known, kind, **options)
     return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
 
 

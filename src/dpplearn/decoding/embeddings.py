@@ -152,7 +152,7 @@ def standardize(s: Any, eps: float) -> Any:
     return s
 
 
-def qualities(z: FloatArray, scale: float, diversity: float) -> FloatArray:
+def qualities(z: Any, scale: float, diversity: float) -> FloatArray:
     """q_i = sqrt(2) exp(min(1/2, 1 - diversity) scale z_i) of standardized scores; of an array, or of a tensor."""
     factor = scale * min(0.5, 1.0 - diversity)
     if factor * WIDEST > HIGHEST and len(z):

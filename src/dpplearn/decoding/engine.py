@@ -39,8 +39,8 @@ class Rule:
     def __init__(self, name: str, limits: Limits, power: float, xp: Any = ArrayOps, like: Any = None) -> None:
         self.name, self.xp = name, xp
         self.plain = power == 0.0 or limits.equal
-        self.weight = None if self.plain else xp.put(limits.cost**power, like)
-        self.cost = None if limits.equal else xp.put(limits.cost, like)
+        self.weight: Any = None if self.plain else xp.put(limits.cost**power, like)
+        self.cost: Any = None if limits.equal else xp.put(limits.cost, like)
 
     def scores(self, g: Any, items: Any) -> Any:
         if self.plain:

@@ -182,10 +182,9 @@ class RowGains:
             self.P -= u[:, None] * u
         else:
             if self.t == len(self.U):
-                self.U = self.xp.put(np.empty((2 * len(self.U), self.d)), self.diag)
-                self.U[: self.t] = self._kept
+                before, self.U = self.U, self.xp.put(np.empty((2 * len(self.U), self.d)), self.diag)
+                self.U[: self.t] = before
             self.U[self.t] = u
-            self._kept = self.U[: self.t + 1]
         self.t += 1
 
     def fall(self) -> Any:

@@ -15,6 +15,7 @@ from dpplearn.decoding.engine import GreedyRun, Rule, Run
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number
 from dpplearn.decoding.nonsymmetric import greedy_nonsymmetric
 from dpplearn.decoding.selection import Selection, Unknown
+from dpplearn.operand import TwoSided
 
 # imported with the first tensor
 READ, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensor_model", "host", "on_device"))
@@ -192,6 +193,7 @@ def one_run(candidates: Candidates, limits: Limits, floor: float, rule: str, pow
     """One greedy pass with gains divided by cost^power; an error where the items to include are dependent."""
     gains = candidates.gains(limits.k)
     if gains is None:
+        assert isinstance(candidates.operand, TwoSided)
         run = greedy_nonsymmetric(candidates.operand, limits, Rule(rule, limits, power), floor)
     else:
         run = GreedyRun(gains, limits, Rule(rule, limits, power, gains.xp, gains.bound), floor).run()

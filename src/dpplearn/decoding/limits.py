@@ -221,7 +221,7 @@ class Remaining:
             if limits.budget < np.inf:
                 self.order = owed[np.lexsort((limits.cost[owed], self.quota.group[owed]))]  # by group, then by cost
                 self.starts = np.searchsorted(self.quota.group[self.order], np.arange(self.need.size + 1))
-            for c in np.flatnonzero(self.need):
+            for c in np.flatnonzero(self.need).tolist():
                 self.pledged += self._pledge(c)
         for j in subset.tolist():
             self.take(j)
