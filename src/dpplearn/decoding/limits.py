@@ -410,7 +410,7 @@ def check_possible(quota: Quota, limits: Limits) -> None:
         )
     free[limits.include] = False
     cost = float(limits.cost[limits.include].sum())
-    for c in np.flatnonzero(quota.need > inside):
+    for c in np.flatnonzero(quota.need > inside).tolist():
         prices = np.sort(limits.cost[free & (quota.group == c)])
         cost += float(prices[: quota.need[c] - inside[c]].sum())
     if cost > limits.room:
