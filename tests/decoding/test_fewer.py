@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dpplearn.decoding.fewer import could_take
 
 from dpplearn import ConditionalDPP, ItemSet, diversify
 from dpplearn.decoding.limits import check_limits
@@ -22,7 +21,7 @@ def test_diversify_says_that_fewer_were_chosen(method, rng):
     assert "greedy" in found.reason
     near = [x for x in found.skipped if x.similarity < 0.5]
     assert all(x.reason.startswith("the set is preferred without it") for x in near)
-    assert len(diversify(E, s, k=9)) == 9
+    assert len(diversify(E, s, k=9, nugget=1e-6)) == 9
     full = diversify(E, s, k=2, decoder=method, **options)
     assert len(full) == 2
     assert "asked for" not in full.reason
@@ -64,18 +63,18 @@ def test_where_the_rank_is_reached_greedy_is_no_help(rng):
 
 
 def test_what_has_no_room_is_not_short():
-    """By hand: the budget, what excludes each other, and what is excluded leave no item that could be taken."""
+    """By hand: the budget, a group that is full, and what is excluded leave no item that could be taken."""
     cost = [2.0, 2.0, 3.0]
 
     def room(subset, budget=None, k=3, **more):
-        return could_take(check_limits(3, cost, budget, k, (), more.pop("exclude", ()), **more), np.array(subset))
+        return check_limits(3, cost, budget, k, (), more.pop("exclude", ()), **more).could_take(np.array(subset))
 
     assert room([0], budget=4)
     assert not room([0], budget=3.5)
     assert not room([0, 1], budget=4)
     assert room([0], budget=5, exclude=[1])
     assert not room([0], budget=4, exclude=[1])
-    assert not room([0], exclude=[2], exclusive=[0, 0, 1])
-    assert room([0], exclusive=[0, 0, 1])
+    assert not room([0], exclude=[2], groups=[0, 0, 1], max_per_group=1)
+    assert room([0], groups=[0, 0, 1], max_per_group=1)
     assert not room([0, 1], k=2)
     assert not room([0, 1, 2])
