@@ -13,10 +13,10 @@ SAID = "of the 9 items asked for, though more would fit"
 
 @pytest.mark.parametrize("method", ["exact", "local", "sampled"])
 def test_diversify_says_that_fewer_were_chosen(method, rng):
-    E, s = rng.standard_normal((12, 4)), rng.standard_normal(12)
+    E, s = rng.standard_normal((12, 9)), rng.standard_normal(12)
     options = {"n_samples": 2000, "rng": 0} if method == "sampled" else {}
     found = diversify(E, s, k=9, decoder=method, **options)
-    assert len(found) < 9  # four directions: no further item has a gain of 1
+    assert len(found) < 9  # no further item has a gain of 1
     assert f"{len(found)} {SAID}" in found.reason
     assert "greedy" in found.reason
     near = [x for x in found.skipped if x.similarity < 0.5]
@@ -63,7 +63,7 @@ def test_where_the_rank_is_reached_greedy_is_no_help(rng):
 
 
 def test_what_has_no_room_is_not_short():
-    """By hand: the budget, quotas, and what is excluded leave no item that could be taken."""
+    """By hand: the budget, a group that is full, and what is excluded leave no item that could be taken."""
     cost = [2.0, 2.0, 3.0]
 
     def room(subset, budget=None, k=3, **more):

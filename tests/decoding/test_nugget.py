@@ -1,4 +1,4 @@
-"""More items than dimensions: the nugget, one d x d matrix, lazy; against greedy choice on the dense kernel."""
+"""More items than dimensions: the nugget and one d x d matrix; against greedy choice on the dense kernel."""
 
 from itertools import combinations
 
@@ -8,7 +8,7 @@ from scipy import sparse
 
 from brute_decoding import nugget_kernel
 from dpplearn import DPP, LowRankDPP, NonsymmetricDPP, diversify
-from dpplearn.decoding import greedy_map, lazy
+from dpplearn.decoding import engine, gains, greedy_map
 
 
 def problem(rng, n=80, d=6, spread=0.4):
@@ -64,24 +64,19 @@ def test_equals_plain_greedy_on_the_dense_kernel(k, make, nugget, rng):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_blocks_threads_and_passes_change_nothing(dtype, rng, monkeypatch):
-    """Small blocks and few recent directions, so that all ways to bring a gain up to date are taken."""
+@pytest.mark.parametrize("k", [8, 120])
+def test_blocks_and_passes_change_nothing(k, dtype, rng, monkeypatch):
+    """Small blocks and pools, so that all ways to bring a gain up to date are taken."""
     q, phi = problem(rng, n=400, d=10, spread=0.05)
     phi = phi.astype(dtype)
-    expected = greedy_map(DPP(nugget_kernel(q, phi, 1e-3)), k=120)
-    few = dict(zip(("SMALL", "RECENT", "CANDIDATES", "CHUNK"), (700, 3, 20, 8), strict=True))
-    results = []
-    for change, jobs in ((few, 1), (few, 2), (few, 3), ({"CANDIDATES": 1}, 1), ({}, 2)):
-        with monkeypatch.context() as patch:
-            for name, value in change.items():
-                patch.setattr(lazy, name, value)
-            patch.setattr(lazy, "check_jobs", lambda _, jobs=jobs: jobs)
-            results.append(greedy_map((q, phi), k=120, nugget=1e-3))
-    for found in results:
+    expected = greedy_map(DPP(nugget_kernel(q, phi, 1e-3)), k=k)
+    for start, pool, rows in ((8, 32, 16), (1, 4, 7), (8, 2**16, 2**16), (256, 2**16, 2**16)):
+        monkeypatch.setattr(gains.ArrayOps, "start", start)
+        monkeypatch.setattr(engine, "POOL", pool)
+        monkeypatch.setattr(gains, "PASS", rows)
+        found = greedy_map((q, phi), k=k, nugget=1e-3)
         np.testing.assert_array_equal(found.subset, expected.subset)
         np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-8, atol=1e-8)
-    for found in results[1:3]:  # to the last bit
-        np.testing.assert_array_equal(found.gains, results[0].gains)
 
 
 def test_with_costs_and_a_budget(rng):
@@ -103,8 +98,9 @@ def test_without_a_nugget_the_rank_is_the_end(rng):
     assert len(found) == 6
     np.testing.assert_array_equal(diversify(phi, q, k=50, nugget=0).subset, diversify(phi, q, k=6).subset)
     assert diversify(phi, q, k=6).parameters["nugget"] == 0.0
-    past = diversify(phi, q, k=50)
+    past = diversify(phi, q, k=50, nugget=1e-6)
     assert past.parameters["nugget"] == 1e-6
+    assert past.parameters["kernel"] == "linear"
     assert len(past) == 50
     assert np.isfinite(past.gains).all()
 
@@ -112,7 +108,7 @@ def test_without_a_nugget_the_rank_is_the_end(rng):
 def test_past_the_rank_what_was_chosen_least_comes_next():
     """Nine items along one axis and two along another: after one of each, the second axis is in want."""
     E = np.repeat(np.eye(2), [9, 2], axis=0)
-    found = diversify(E, np.ones(11), k=4)
+    found = diversify(E, np.ones(11), k=4, nugget=1e-6)
     assert sorted(found.subset[:2] // 9) == [0, 1]
     assert sorted(found.subset[2:] // 9) == [0, 1]  # and not the axis with more items
 
@@ -122,17 +118,18 @@ def test_until_a_further_item_adds_little(share, rng):
     q, phi = problem(rng, n=60, d=12)
     found = diversify(phi, np.log(q), k="auto", min_gain=share)
     every = diversify(phi, np.log(q), k=12, nugget=0)
-    size = int((every.selection_scores > share * every.selection_scores[0]).sum())
+    every_gains = np.exp(every.gains)
+    size = int((every_gains > share * every_gains[0]).sum())
     np.testing.assert_array_equal(found.subset, every.subset[:size])
     assert found.shares.min() > share
-    np.testing.assert_allclose(every.shares, every.selection_scores / every.selection_scores[0])
+    np.testing.assert_allclose(every.shares, every_gains / every_gains[0])
     if size < 12:
         assert f"less than {share:g}" in found.reason
 
 
 def test_float16_is_read_in_place(rng):
     E = rng.standard_normal((80_000, 8)).astype(np.float16)
-    found = diversify(E, rng.random(80_000), k=30)
+    found = diversify(E, rng.random(80_000), k=30, kernel="linear")
     assert np.shares_memory(found.candidates.rows, E)
     assert found.nearest.items.size == 80_000
 
@@ -168,7 +165,7 @@ def test_what_else_is_refused(rng):
     with pytest.raises(ValueError, match='k="auto" is for'):
         diversify(phi, q, k="auto", decoder="local")
     for share in (0, 1, -1):
-        with pytest.raises(ValueError, match="share must be"):
+        with pytest.raises(ValueError, match="min_gain must be"):
             diversify(phi, q, k="auto", min_gain=share)
     with pytest.raises(ValueError, match="nugget must be 0 for a NonsymmetricDPP"):
         greedy_map(NonsymmetricDPP(np.eye(3), np.eye(3), np.eye(3)), k=2, nugget=0.1)

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from dpplearn import ConditionalDPP, ItemSet, diversify
 from dpplearn.cli import main
 from dpplearn.decoding import greedy_map, registry
-from dpplearn.decoding.registry import DECODERS, Decoder, decoder, decoder_names, normal_name
+from dpplearn.decoding.registry import DECODERS, Decoder, check_decoder, decoder, decoder_names
 
 
 def worst_first(dpp, cost=None, budget=None, *, k=None, include=(), exclude=(), diversity=0.5):
@@ -27,15 +27,13 @@ def test_names_and_functions():
     assert decoder_names()[:5] == ("greedy", "sampled", "consensus", "exact", "local")
     assert decoder("greedy") is greedy_map
     assert all(callable(decoder(name)) and DECODERS[name].help for name in decoder_names())
-    assert normal_name("sample") == "sampled"
-    assert decoder("sample") is decoder("sampled")
     assert {name for name, known in DECODERS.items() if known.random} == {"sampled", "consensus", "typical"}
 
 
-@pytest.mark.parametrize("name", ["best", "Greedy", None, ["greedy"]])
+@pytest.mark.parametrize("name", ["best", "Greedy", "sample", None, ["greedy"]])
 def test_an_unknown_name_lists_those_that_are_known(name):
-    with pytest.raises(ValueError, match=r"^method .*'greedy'.*'local'.*found"):
-        normal_name(name, "method")
+    with pytest.raises(ValueError, match=r"^--decoder .*'greedy'.*'local'.*found"):
+        check_decoder(name, "--decoder")
 
 
 def test_a_new_decoder_works_in_diversify(added, rng):
@@ -43,7 +41,6 @@ def test_a_new_decoder_works_in_diversify(added, rng):
     found = diversify(E, s, k=3, decoder=added)
     assert found.subset.tolist() == diversify(E, s, k=2).subset.tolist()
     assert found.parameters["decoder"] == added
-    assert diversify(E, s, k=3, decoder="sample", n_samples=10, rng=0).parameters["decoder"] == "sampled"
 
 
 def test_a_new_decoder_works_in_a_fitted_model(added, rng):
@@ -64,19 +61,14 @@ def test_a_new_decoder_works_on_the_command_line(added, tmp_path):
         return done, len(json.loads(done.stdout)["selected"]) if done.exit_code == 0 else None
 
     assert select()[1] == 3
-    assert select("--method", added)[1] == 2
-    assert select("--method", "sample")[1] == select("--method", "sampled")[1]
-    failed, _ = select("--method", "best")
+    assert select("--decoder", added)[1] == 2
+    failed, _ = select("--decoder", "best")
     assert failed.exit_code == 2
     assert f"'{added}'" in failed.stderr
 
 
-def test_consensus_is_a_function_and_a_module_and_old_names_import():
-    from dpplearn.decoding.fill import fill_tilt
-
+def test_consensus_is_a_function_and_a_module():
     import dpplearn.decoding
     import dpplearn.decoding.consensus
-    from dpplearn.decoding.tilt import fill_tilt as moved
 
     assert dpplearn.decoding.consensus is decoder("consensus")
-    assert fill_tilt is moved

@@ -21,6 +21,7 @@ from scipy import sparse
 
 from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, count_of
+from dpplearn._holders import as_array
 from dpplearn._io.sealed import DamagedError, pack_arrays, read_sealed, unpack_arrays, write_sealed
 from dpplearn._run.blas import blas_threads
 from dpplearn._run.cluster import cluster_client
@@ -241,9 +242,9 @@ def choose_in_parts(
 
 def read_rows_given(given: Any, d: int) -> Given:
     """Rows chosen before; their numbers would need all parts."""
-    rows, lengths, items = read_given(given, np.empty((0, d)), np.empty(0))
-    if items.size or np.ndim(given) == 1:
+    if not sparse.issparse(given) and as_array(given, "given").ndim == 1:
         raise ValueError(f"given must be rows of {d} numbers where embeddings are in parts, found item numbers.")
+    rows, lengths, _ = read_given(given, np.empty((0, d)), np.empty(0))
     return Given(rows, lengths)
 
 

