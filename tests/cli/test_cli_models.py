@@ -157,9 +157,13 @@ def test_select_with_a_model_within_limits_of_groups(model, tmp_path):
     limited = [NEW["genre"][i] for i in chosen_by(model, path, "-k", 6, *one_each)]
     assert max(map(limited.count, limited)) == 1
     assert chosen_by(model, path, "-k", 6, "--group", "genre") == plain
-    assert "--method greedy" in run("select", "--model", model, path, *one_each, "--method", "exact").stderr
+    exact = [NEW["genre"][i] for i in chosen_by(model, path, "-k", 3, *one_each, "--decoder", "exact")]
+    assert max(map(exact.count, exact)) == 1
+    at_least = ("-k", 6, "--group", "genre", "--min-per-group", 1, "--decoder", "exact")
+    assert "--min-per-group" in run("select", "--model", model, path, *at_least).stderr
     assert "--group FIELD" in run("select", "--model", model, path, "--max-per-group", 1).stderr
-    assert "leave --model out" in run("select", "--model", model, path, "--nugget", 0.1).stderr
+    for refused in (("--nugget", 0.1), ("--backfill",), ("--kernel", "near")):
+        assert "leave --model out" in run("select", "--model", model, path, *refused).stderr
     assert "leave -k auto out" in run("select", "--model", model, path, "-k", "auto").stderr
 
 

@@ -72,7 +72,7 @@ def test_dask(problem, tmp_path, monkeypatch):
             "dask",
             "--out",
             tmp_path / "o.npz",
-            "--resume",
+            "--work",
             tmp_path / "kept",
         )
         bad = problem.copy()
@@ -100,13 +100,14 @@ def test_dask(problem, tmp_path, monkeypatch):
 def test_sizes_and_kernels(problem, tmp_path):
     s = np.load(tmp_path / "items.npz")["score"]
     for options, call in (
-        (["-k", "auto", "--share", 0.2], {"k": "auto", "share": 0.2}),
-        (["-k", 9, "--kernel", "rbf"], {"k": 9, "kernel": "rbf"}),
-        (["-k", 9, "--kernel", "local", "--bandwidth", 0.5], {"k": 9, "kernel": "local", "bandwidth": 0.5}),
+        (["-k", "auto", "--min-gain", 0.2], {"k": "auto", "min_gain": 0.2}),
+        (["-k", 9], {"k": 9}),
+        (["-k", 9, "--kernel", "near"], {"k": 9, "kernel": "near"}),
+        (["-k", 9, "--kernel", "linear", "--nugget", 0.01], {"k": 9, "kernel": "linear", "nugget": 0.01}),
     ):
         assert run(tmp_path / "items.npz", *options, "--out", tmp_path / "o.npz").exit_code == 0
         np.testing.assert_array_equal(np.load(tmp_path / "o.npz")["item"], diversify(problem, s, **call).subset)
     assert run(tmp_path / "items.npz", "-k", "some").exit_code == 2
-    result = run(tmp_path / "items.npz", "-k", 3, "--bandwidth", 1)
+    result = run(tmp_path / "items.npz", "-k", 3, "--kernel", "near", "--decoder", "exact")
     assert result.exit_code == 1
-    assert "bandwidth is for" in result.stderr
+    assert "--decoder greedy" in result.stderr

@@ -21,12 +21,12 @@ def test_fewer_than_asked_for_are_told(tmp_path):
     file = tmp_path / "items.jsonl"
     rows = [{"score": s, "embedding": e} for s, e in ((9, [1, 0]), (8, [1, 0.1]), (1, [0, 1]), (0, [0.1, 1]))]
     file.write_text("\n".join(map(json.dumps, rows)))
-    for method in ("exact", "local"):
-        result = run(file, "-k", 4, "--method", method, "--explain")
+    for decoder in ("exact", "local"):
+        result = run(file, "-k", 4, "--decoder", decoder, "--explain")
         count = len(result.stdout.splitlines())
         assert count < 4
         assert f"{count} of the 4 items asked for, though more would fit" in result.stderr
-        assert "asked for" in json.loads(run(file, "-k", 4, "--method", method, "--json").stdout)["reason"]
+        assert "asked for" in json.loads(run(file, "-k", 4, "--decoder", decoder, "--json").stdout)["reason"]
     assert "asked for" not in run(file, "-k", 4).stderr
 
 
@@ -51,7 +51,7 @@ def test_errors_name_the_option(encoder, said, tmp_path):
 def test_samples_are_drawn_smaller_where_none_is_small_enough(tmp_path):
     np.save(tmp_path / "items.npy", np.eye(40))
     assert len(diversify(np.eye(40), np.zeros(40), k=3, decoder="sampled", n_samples=1000, rng=0)) == 0
-    found = run(tmp_path / "items.npy", "-k", 3, "--method", "sampled", "--json")
+    found = run(tmp_path / "items.npy", "-k", 3, "--decoder", "sampled", "--json")
     assert len(json.loads(found.stdout)["selected"]) == 3
     assert "tilt" not in found.stderr
 
@@ -59,18 +59,17 @@ def test_samples_are_drawn_smaller_where_none_is_small_enough(tmp_path):
 TEXTS = ["red apple pie", "green apple tart", "a blue sea", "the deep blue sea", "old stone wall", "!"]
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "local"])
-def test_texts_are_made_dense_for_kernels_of_distances(kernel, tmp_path):
+def test_texts_are_made_dense_for_near_items(tmp_path):
     file = tmp_path / "items.jsonl"
     file.write_text("".join(json.dumps({"text": text, "score": 1}) + "\n" for text in TEXTS[:5] * 30))
     for options in ((), ("--dimensions", 300), ("--dimensions", 3)):
-        found = run(file, "-k", 4, "--kernel", kernel, *options)
+        found = run(file, "-k", 4, "--kernel", "near", *options)
         assert found.exit_code == 0, found.output
         assert len(set(found.stdout.splitlines())) == 4
     many = [f"{a}{b} {a} {b}" for a in "abcdefghijkl" for b in "nopqrstuvwxyz"]  # more than 100 words, and texts
     file.write_text("".join(json.dumps({"text": text, "score": 1}) + "\n" for text in many))
-    assert "--dimensions" in run(file, "-k", 4, "--kernel", kernel).stderr
-    assert "--dimensions" not in run(file, "-k", 4, "--kernel", kernel, "--dimensions", 20).stderr
+    assert "--dimensions" in run(file, "-k", 4, "--kernel", "near").stderr
+    assert "--dimensions" not in run(file, "-k", 4, "--kernel", "near", "--dimensions", 20).stderr
 
 
 @pytest.mark.parametrize("texts", [TEXTS, TEXTS * 4])

@@ -163,7 +163,8 @@ def command(
     if model is not None:
         others = {"--nugget": nugget, "--encoder": encoder, "--dimensions": dimensions}
         given_too = [name for name, value in others.items() if value is not None]
-        given_too += ["--kernel"] * (kernel != "auto") + ["--backend dask"] * (backend == "dask")
+        flags = {"--kernel": kernel != "auto", "--backfill": backfill, "--backend dask": backend == "dask"}
+        given_too += [name for name, given_it in flags.items() if given_it]
         if k == "auto":
             raise click.UsageError("With --model, leave -k auto out: items are then taken while they add something.")
         if given_too:
