@@ -368,7 +368,7 @@ def test_sizes_below_the_eigenvalues_near_1(below, near):
         exact, dpp = pmf_of_marginal_exactly(K), DPP.from_marginal(K)
         for k in range(1, near + 1):
             if k < near and below <= 1e-10:
-                with pytest.raises(ValueError, match="K does not tell the probabilities of sets|k must be a size"):
+                with pytest.raises(ValueError, match=r"K does not tell the probabilities of sets|k must be a size"):
                     KDPP(dpp, k)
                 continue
             of_size = {Y: p for Y, p in exact.items() if len(Y) == k}
