@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from dpplearn._io.sealed import SEAL
-
 DAMAGES = {
     "cut": lambda data: data[: len(data) // 2],
     "emptied": lambda _: b"",
     "garbage": lambda data: np.random.default_rng(0).bytes(len(data)),
     "changed": lambda data: data[: len(data) // 3] + bytes([data[len(data) // 3] ^ 1]) + data[len(data) // 3 + 1 :],
-    "older": lambda data: data[:-SEAL],  # of a version that wrote no seal
+    "older": lambda data: data[: data.rindex(b"\n", 0, -3)],  # of a version that wrote no seal
 }

@@ -40,8 +40,9 @@ def test_a_stopped_fit_goes_on(solver, draws, tmp_path):
     with pytest.raises(ValueError, match="another fit: its items"):
         KernelDPP(**options).fit(draws, items=range(7))
     path.write_text(path.read_text()[:-40])
-    with pytest.raises(ValueError, match="cut short"):
-        KernelDPP(**options).fit(draws)
+    with pytest.warns(UserWarning, match="is damaged: the fit begins anew"):
+        again = KernelDPP(**options).fit(draws)
+    assert again.log_likelihood_ == whole.log_likelihood_
 
 
 def test_ctrl_c_in_the_middle_of_a_pass_keeps_the_last_whole_one(draws, tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from dpplearn._checks import FloatArray
 from dpplearn._io.atomic import replace_file
 from dpplearn._io.encoding import decode, read_bytes
 from dpplearn._io.jsonlines import parse_json
-from dpplearn._io.sealed import DamagedError, read_sealed, write_sealed
+from dpplearn._io.sealed import DamagedError, closing, read_sealed, write_sealed
 
 MAX_MODEL = 256_000_000  # bytes
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # JSON has no numbers for these
@@ -29,7 +29,8 @@ def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
 
 def write_state(path: Path, data: dict[str, Any]) -> None:
     """Write how far a fit has come, with a seal (`dpplearn._io.sealed`)."""
-    write_sealed(path, json.dumps(plain(data), indent=1, ensure_ascii=False, allow_nan=False).encode())
+    text = json.dumps(plain(data), indent=1, ensure_ascii=False, allow_nan=False)
+    write_sealed(path, text.removesuffix("\n}").encode(), closing)
 
 
 def read_state(path: Path, format: str, version: int) -> dict[str, Any] | None:  # noqa: A002  # the field's name
@@ -38,9 +39,16 @@ def read_state(path: Path, format: str, version: int) -> dict[str, Any] | None: 
     A file that never was one of this format is somebody's: it is refused, and so not written over.
     """
     try:
-        return checked(json.loads(read_sealed(path)), path, format, version)
+        data = dict(json.loads(read_sealed(path, closing) + b"}"))
     except DamagedError:
         begin = path.read_bytes()[:200]
+    else:
+        if (data.get("format"), data.get("version")) == (format, version):
+            return data
+        raise ValueError(
+            f"{path} must be a {format} file of version {version} to go on from, but is a {data.get('format')!r:.60} "
+            f"file of version {data.get('version')!r:.60}. Delete it to start anew, or give another path."
+        )
     if begin and f'"format": "{format}"'.encode() not in begin:
         raise ValueError(
             f"{path} must be a {format} file, or not exist yet, but holds something else. Delete it to start anew, or "
@@ -74,14 +82,7 @@ def read_object(path: str | os.PathLike[str], formats: tuple[str, ...]) -> dict[
 
 def read_json(path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002  # the field's name
     """The object in a file, which must say that it has this format and at most this version."""
-    return checked(read_object(path, (format,)), path, format, version)
-
-
-def checked(data: Any, path: str | os.PathLike[str], format: str, version: int) -> dict[str, Any]:  # noqa: A002  # as above
-    """The object of a file, which must have this format and at most this version."""
-    if not isinstance(data, dict) or data.get("format") != format:
-        found = data.get("format") if isinstance(data, dict) else type(data).__name__
-        raise ValueError(f'{path} must be a JSON object with "format": "{format}", found {found!r:.60}.')
+    data = read_object(path, (format,))
     found = data.get("version")
     if not isinstance(found, int) or isinstance(found, bool):
         raise ValueError(f'{path} must have a whole number as "version", found {found!r:.60}.')

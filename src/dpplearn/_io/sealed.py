@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -22,17 +23,22 @@ def seal(data: bytes) -> bytes:
     return b"\n%s\n" % sha256(data).hexdigest().encode()
 
 
-SEAL = len(seal(b""))
+def closing(data: bytes) -> bytes:
+    """The seal of an object in JSON whose brace is still open: its last member, so that all is JSON."""
+    return b',\n "digest": "%s"\n}\n' % sha256(data).hexdigest().encode()
 
 
-def write_sealed(path: Path, data: bytes) -> None:
+Seal = Callable[[bytes], bytes]
+
+
+def write_sealed(path: Path, data: bytes, seal: Seal = seal) -> None:
     """Write data with their seal, whole or not at all."""
     with replace_file(path, "wb") as file:
         file.write(data)
         file.write(seal(data))
 
 
-def read_sealed(path: Path) -> bytes:
+def read_sealed(path: Path, seal: Seal = seal) -> bytes:
     """What `write_sealed` wrote, or a DamagedError.
 
     Examples
@@ -46,20 +52,20 @@ def read_sealed(path: Path) -> bytes:
     >>> is_whole(path)
     False
     """
-    whole = path.read_bytes()
-    data = whole[:-SEAL]
-    if len(whole) < SEAL or whole[-SEAL:] != seal(data):
+    whole, size = path.read_bytes(), len(seal(b""))
+    data = whole[:-size]
+    if len(whole) < size or whole[-size:] != seal(data):
         raise DamagedError(f"{path} is damaged. Run the same command again: it is then made again.")
     return data
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a file holds what `write_sealed` wrote."""
-    try:
-        read_sealed(path)
-    except DamagedError:
-        return False
-    return True
+    """Whether a file holds what `write_sealed` wrote, with a seal of either kind."""
+    for one in (seal, closing):
+        with suppress(DamagedError):
+            read_sealed(path, one)
+            return True
+    return False
 
 
 def pack_arrays(arrays: Mapping[str, Any]) -> bytes:

@@ -99,10 +99,8 @@ class ResultsFolder:
                 f"{log.parent} holds results of other settings: {said}. Give another folder, or remove that one."
             )
         kept = [one for one in (unsealed(line, self.settings) for line in lines) if one]
-        if found is None and not kept and (self.path / RESULTS).exists():
-            raise ValueError(
-                f"{log} is damaged, and nothing else tells how {RESULTS} came about. Give an empty folder."
-            )
+        if found is None and not kept and log.with_name(RESULTS).exists():
+            raise ValueError(f"{log} is damaged, and nothing else says how {RESULTS} came about. Give an empty folder.")
         self.done = {(one["id"], one["system"]): one["summary"] for one in kept}
         damaged = len(lines) - len(kept) - (found is not None)
         if damaged:

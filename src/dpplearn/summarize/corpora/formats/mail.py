@@ -32,8 +32,14 @@ class BoundedPolicy(EmailPolicy):
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         name, value = super().header_source_parse(sourcelines)
-        value = value[: LONGEST + 1]  # so that one can tell that it was longer
-        return name, self.header_fetch_parse(name, value) if name.lower().startswith("content-") else value
+        if not name.lower().startswith("content-"):
+            return name, value[: LONGEST + 1]  # so that one can tell that it was longer
+        if len(value) > LONGEST:
+            value = value[:LONGEST].rpartition(";")[0] or value[:LONGEST]  # whole parameters
+        try:
+            return name, self.header_fetch_parse(name, value)
+        except Exception:  # the standard library's parser fails on some parameters in many ways
+            return name, self.header_fetch_parse(name, value.partition(";")[0])
 
 
 def parse_mail(file: DocumentFile) -> list[Document]:
