@@ -168,8 +168,10 @@ def test_size_pmf_of_hundreds_of_items_in_fifty_digits():
     mpmath = pytest.importorskip("mpmath")
     dpp, _ = attracting(300, 7, 8, 5, 0.2)
     with mpmath.workdps(50):
-        T = mpmath.matrix(dpp._marginal[1].tolist())
-        d = T.rows
+        Z, skew = mpmath.matrix(np.hstack([dpp.V, dpp.B]).tolist()), mpmath.matrix((dpp.D - dpp.D.T).tolist())
+        T = Z.T * Z  # det(I + z L) = det(I + z Z^T Z C), C = diag(I, D - D^T)
+        d, r = T.rows, dpp.V.shape[1]
+        T[:, r:] = T[:, r:] * skew
         # det(I + z T) by its values at d + 1 roots of unity
         values = [mpmath.det(mpmath.eye(d) + mpmath.expjpi(mpmath.mpf(2 * m) / (d + 1)) * T) for m in range(d + 1)]
         total = mpmath.det(mpmath.eye(d) + T)
