@@ -100,6 +100,7 @@ def learned(phi):
 ENTRIES = {  # of rows
     "diversify": lambda X: diversify(X, SCORES, k=9),
     "diversify past the rank": lambda X: diversify(X, SCORES, k=20),
+    "diversify with a nugget": lambda X: diversify(X, SCORES, k=20, nugget=1e-6),
     "diversify with costs": lambda X: diversify(X, SCORES, budget=20, cost=COST),
     "diversify with groups": lambda X: diversify(X, SCORES, k=9, groups=SCORES, max_per_group=2, min_per_group=1),
     "diversify given": lambda X: diversify(np.eye(6), np.arange(6), k=3, given=X),
@@ -120,8 +121,6 @@ ENTRIES = {  # of rows
     "learning": learned,
 }  # fmt: skip
 DENSE = {  # entries that refuse sparse rows, and say so
-    "diversify rbf": lambda X: diversify(X, SCORES, k=9, kernel="rbf"),
-    "diversify local": lambda X: diversify(X, SCORES, k=9, kernel="local"),
     "rbf_similarity": lambda X: rbf_similarity(X, 2.0),
     "NonsymmetricDPP": lambda X: NonsymmetricDPP(X, X, np.triu(np.ones((6, 6)), 1)).log_prob([0, 3]),
     "ItemSet features": lambda X: ItemSet(X, phi=np.eye(40)).features,
@@ -152,7 +151,7 @@ ITEMS = {  # of different whole numbers
     "log_prob": lambda v: DPP(2 * np.eye(9)).log_prob(v),
     "condition": lambda v: DPP(2 * np.eye(9)).condition(v).items,
     "groups": lambda v: diversify(np.eye(4), np.arange(4), k=3, groups=v, max_per_group=1),
-    "exclusive": lambda v: greedy_map(DPP(np.eye(4)), k=3, exclusive=np.asarray(v) % 2),
+    "groups of a kernel": lambda v: greedy_map(DPP(np.eye(4)), k=3, groups=np.asarray(v) % 2, max_per_group=1),
 }
 
 
@@ -239,7 +238,7 @@ def test_short_rows_are_no_zero_rows(n, rng):
     for size in (1e-160, 1e-290, 1e160, 1e290):
         np.testing.assert_array_equal(diversify(size * E, s, k=30).subset, want)
     E[3] = 0.0
-    assert diversify(1e-200 * E, s, k=3).candidates.zero.sum() == 1
+    assert diversify(1e-200 * E, s, k=3).candidates.lengths.min() == 0.0
 
 
 def test_rows_whose_lengths_are_qualities_must_have_a_square():

@@ -341,14 +341,20 @@ def test_decoders(n, d, spread, name, seed):
     base = rng.standard_normal((n, d))
     B = base * (2.0 ** rng.integers(-spread, spread + 1, n))[:, None]
     L = B @ B.T
-    asked = limits_of(rng, n)
-    values = {Y: log_minor(L, Y) for Y in subsets(n) if is_feasible(Y, n, **asked)}
+    asked, quota = limits_of(rng, n), {}
+    if rng.random() < 0.5:
+        quota = {"groups": rng.integers(0, 3, n), "max_per_group": int(rng.integers(1, 3))}
+        if rng.random() < 0.4 and name != "exact":  # which refuses it
+            quota["min_per_group"] = 1
+    groups = {"groups": quota.get("groups"), "most": quota.get("max_per_group"), "least": quota.get("min_per_group")}
+    values = {Y: log_minor(L, Y) for Y in subsets(n) if is_feasible(Y, n, **asked, **groups)}
     for dpp in (DPP(L), LowRankDPP(B)):
         try:
-            chosen = DECODERS[name](dpp, **asked)
-        except ValueError:
+            chosen = DECODERS[name](dpp, **asked, **quota)
+        except ValueError as error:
             include = [int(i) for i in asked.get("include", ())]
-            assert not values or log_minor(L, include) == -np.inf
+            dependent = "min_per_group" in quota and "linear combinations" in str(error)  # greedy, within the rank
+            assert not values or log_minor(L, include) == -np.inf or dependent, error
             continue
         Y = tuple(chosen.sorted_subset.tolist())
         assert not values or Y in values, (Y, chosen.reason)

@@ -11,6 +11,7 @@ budget or a size limit, decoders that ask for the most probable set fill it: see
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
@@ -59,6 +60,52 @@ class Embedded(NamedTuple):
         if bool(there.all()):
             return Rows(self.rows, scale / self.lengths, diag, own)
         return Rows(self.rows, scale * there / (self.lengths + ~there), diag, own + (diag - own) * ~there)
+
+
+class Borrowed:
+    """Large embeddings that are the caller's, by a weak reference: what was chosen of them does not keep them alive."""
+
+    def __init__(self, owner: Any, embedded: Embedded) -> None:
+        self.owner, self.lengths, self.q = weakref.ref(owner), embedded.lengths, embedded.q
+
+    @property
+    def alive(self) -> bool:
+        return self.owner() is not None
+
+    def read(self) -> Embedded:
+        """The embeddings, read again where they lie."""
+        owner = self.owner()
+        if owner is None:
+            raise RuntimeError(
+                "the embeddings are gone, and what is asked of the selection needs them. Keep them as long as you ask "
+                "for nearest, kept, skipped or log_prob, or ask before: answers are kept."
+            )
+        return Embedded(read_features(owner, "embeddings")[0], self.lengths, self.q)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process they are gone."""
+        return gone, (self.lengths, self.q)
+
+
+def gone(lengths: FloatArray, q: FloatArray) -> Borrowed:
+    """Embeddings of which these are left."""
+    return Borrowed(set(), Embedded(np.empty((0, 1)), lengths, q))
+
+
+@dataclass(frozen=True)
+class BorrowedLogProb:
+    """The log-probability under candidates whose embeddings are borrowed."""
+
+    candidates: Candidates  # without them
+    borrowed: Borrowed
+
+    @classmethod
+    def of(cls, candidates: Candidates, borrowed: Borrowed) -> BorrowedLogProb:
+        nothing = Embedded(np.empty((0, 1)), borrowed.lengths, borrowed.q)
+        return cls(replace(candidates, model=nothing, given=None), borrowed)
+
+    def __call__(self, subset: IntArray) -> float:
+        return replace(self.candidates, model=self.borrowed.read()).log_prob(subset)
 
 
 class Given(NamedTuple):

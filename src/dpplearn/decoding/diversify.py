@@ -11,8 +11,17 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpplearn._checks import check_choice, is_tensor
-from dpplearn.decoding.candidates import NUGGET, Candidates, Embedded, Given, check_diversity, check_nugget
-from dpplearn.decoding.embeddings import qualities, read_candidates, read_given
+from dpplearn.decoding.candidates import (
+    NUGGET,
+    Borrowed,
+    BorrowedLogProb,
+    Candidates,
+    Embedded,
+    Given,
+    check_diversity,
+    check_nugget,
+)
+from dpplearn.decoding.embeddings import COPIED, qualities, read_candidates, read_given
 from dpplearn.decoding.engine import Run
 from dpplearn.decoding.greedy import as_selection, best_run, check_rule, describe
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number, check_share
@@ -147,7 +156,10 @@ def diversify(
         exclude = np.union1d(exclude, again).astype(np.int64) if again.size else exclude
     limits = settings.limits(len(z), cost, include, exclude, groups)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
-    selection = choose_among(embedded, settings, limits, known, kind, **options)
+    owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
+    large = owned and not tensors and (rows.data if sparse.issparse(rows) else rows).nbytes > COPIED
+    owner = embeddings if large else None
+    selection = choose_among(embedded, settings, limits, known, kind, owner, **options)
     return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
 
 
@@ -200,9 +212,10 @@ def choose_among(
     limits: Limits,
     given: Given | None = None,
     kind: type[Candidates] = Candidates,
+    owner: Any = None,
     **options: Any,
 ) -> DiverseSelection:
-    """The choice among items of known quality."""
+    """The choice among items of known quality. It does not keep rows alive that have an owner."""
     k, decoder, kernel, nugget = settings.k, settings.decoder, settings.kernel, settings.nugget
     own = (NUGGET if given is not None else 0.0) if nugget is None else float(nugget)
     # above 1/2 the knob is in q, else in S
@@ -219,7 +232,12 @@ def choose_among(
         chosen = run_decoder(decoder, candidates.beside(), limits, **options)
     parameters = {"scale": settings.scale, "decoder": decoder, "nugget": candidates.nugget}
     parameters["kernel"] = "near" if candidates.near else "linear"
-    return DiverseSelection.of(chosen, chosen.reason, settings.diversity, parameters, limits, embedded)
+    held: Embedded | Borrowed = embedded if owner is None else Borrowed(owner, embedded)
+    log_prob = chosen.log_prob_of
+    if isinstance(held, Borrowed) and not candidates.near:
+        log_prob = BorrowedLogProb.of(candidates, held)
+    plain = (chosen.subset, chosen.cost, chosen.gains, chosen.reason, log_prob)
+    return DiverseSelection(*plain, settings.diversity, parameters, limits, held)
 
 
 class Choice(NamedTuple):

@@ -12,7 +12,7 @@ from dpplearn._cached import cached_property
 from dpplearn._checks import FloatArray, IntArray, read_only
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import card, shown, table
-from dpplearn.decoding.candidates import Embedded
+from dpplearn.decoding.candidates import Borrowed, Embedded
 from dpplearn.decoding.embeddings import single
 from dpplearn.decoding.limits import Limits
 
@@ -176,6 +176,9 @@ class DiverseSelection(Selection):
     skipped : list of Skipped
         One record for every candidate that was not chosen, with the reason.
 
+    Embeddings of more than 1 MiB are not kept: `nearest`, `kept`, `skipped` and `log_prob` read the caller's array when
+    they are first asked for, and are an error where it is gone by then.
+
     Examples
     --------
     >>> from dpplearn import diversify
@@ -191,7 +194,12 @@ class DiverseSelection(Selection):
     diversity: float
     parameters: dict[str, Any]
     limits: Limits = field(repr=False)
-    candidates: Embedded | None = field(repr=False)
+    held: Embedded | Borrowed | None = field(repr=False)
+
+    @property
+    def candidates(self) -> Embedded | None:
+        """The embeddings that were chosen from, and the items' qualities."""
+        return self.held.read() if isinstance(self.held, Borrowed) else self.held
 
     @property
     def shares(self) -> FloatArray:
@@ -224,7 +232,7 @@ class DiverseSelection(Selection):
             raise ValueError(f"item must be one of those chosen, such as {self.subset[:1].tolist()}, found {item!r}.")
         if item in self.limits.include:
             return "being asked for"
-        q = None if self.candidates is None else self.candidates.q
+        q = None if self.held is None else self.held.q
         if q is None or q.size != self.limits.cost.size or q.min() == q.max():
             return ""
         below = float((q < q[item]).mean())
@@ -264,8 +272,10 @@ class DiverseSelection(Selection):
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and other processes get what was found, not the embeddings."""
-        return super().__getstate__() | {"nearest": self.nearest, "kept": self.kept, "candidates": None}
+        """Copies and other processes get what was found, not the embeddings; where these are gone, what was asked."""
+        if isinstance(self.held, Borrowed) and not self.held.alive:
+            return dict(self.__dict__)
+        return super().__getstate__() | {"nearest": self.nearest, "kept": self.kept, "held": None}
 
 
 def nearest(candidates: Embedded, subset: IntArray, *, themselves: bool = False) -> Nearest:
