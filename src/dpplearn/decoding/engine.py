@@ -52,18 +52,22 @@ class Rule:
         x = x / w if self.name == "log" else self.xp.choose(x >= 0.0, x / w, x)
         return self.xp.choose(g > 0.0, x, -np.inf)
 
-    def below(self, score: float) -> float:
+    def below(self, score: Any) -> Any:
         """Scores from here on count as equal to this one: rounding must not decide."""
-        return score * (1.0 - TIE) if self.plain else score - TIE * max(1.0, abs(score))
+        return score * (1.0 - TIE) if self.plain else score - TIE * (1.0 + abs(score))
 
-    def best(self, scores: Any, g: Any, items: Any, best: float) -> int:
-        """The place of the best; of equals the cheaper (for "probability": the one that gains more), then the first."""
+    def best(self, scores: Any, g: Any, items: Any) -> tuple[float, int, int]:
+        """The best score, its place and its item; of equals the cheaper (for "probability": the one that gains more),
+        then the first."""
+        best = scores.max()
         equal = scores >= self.below(best)
         if self.cost is not None or (self.name == "probability" and not self.plain):
             key = g if self.name == "probability" else -self.cost[items]
             key = self.xp.choose(equal, key, -np.inf)
             equal = key == key.max()
-        return self.xp.first(equal)
+        place = self.xp.first(equal)
+        score, at, j = self.xp.numbers(best, place, items.take(place))
+        return score, int(at), int(j)
 
 
 class GreedyRun:
@@ -74,7 +78,8 @@ class GreedyRun:
         self.left = Remaining(limits)
         self.size = min(gains.start, gains.n)
         self.pool: Any = None  # items with the largest bounds, of which blocks are made
-        self.low = self.dependent = False
+        self.low: Any = False  # whether an item gained too little
+        self.dependent = False
 
     def run(self) -> Run:
         """Choose until nothing is left to choose."""
@@ -97,16 +102,14 @@ class GreedyRun:
                 if not self.build():
                     break
                 picks = 0
-            scores = self.rule.scores(self.g, self.items)
-            best = float(scores.max())
+            # a device is waited for twice an item: here, and for its gain
+            best, place, j = self.rule.best(self.rule.scores(self.g, self.items), self.g, self.items)
             if best < self.outside or best == -np.inf:
                 if self.outside == -np.inf:
                     break
                 self.put_back(best, picks)
                 picks = -1
                 continue
-            place = self.rule.best(scores, self.g, self.items, best)
-            j = int(self.items[place])
             gain = gains.take(j, place)
             self.g[place] = -np.inf
             gains.bound[j] = -np.inf
@@ -122,7 +125,7 @@ class GreedyRun:
             self.drop()
         alive = alive.copy()
         alive[items] = False
-        end = self.left.why_ended(np.flatnonzero(alive), End.GAIN if self.low else End.RANK)
+        end = self.left.why_ended(np.flatnonzero(alive), End.GAIN if bool(self.low) else End.RANK)
         return Run(np.array(items, np.int64), np.array(found), end)
 
     def build(self) -> bool:
@@ -180,9 +183,8 @@ class GreedyRun:
         """Items of the block leave that no longer fit, that their group bars, or that gain too little."""
         if self.floor > -np.inf:
             low = (self.g <= self.floor) & (self.g > -np.inf)
-            if bool(low.any()):
-                self.low = True
-                self.g[low] = -np.inf
+            self.low = self.low | low.any()
+            self.g[low] = -np.inf
         if self.host is not None:
             allowed = self.left.allows(self.host)
             if not allowed.all():
