@@ -193,7 +193,7 @@ def test_what_is_wrong_is_said(device, rng):
         greedy_map(torch.ones(3, 3, dtype=torch.float64, device=device), k=2, include=[0, 1])
     with pytest.raises(ValueError, match="zero row"):
         greedy_map((torch.ones(10, device=device), E * 0), k=2)
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(ValueError, match="below 0"):
         greedy_map((-torch.ones(10, device=device), E), k=2)
     with pytest.raises(ValueError, match="batches"):
         greedy_map(E[None], k=2)

@@ -153,7 +153,7 @@ class GreedyRun:
     def top(self, items: Any, m: int) -> tuple[Any, float]:
         """The m of these items with the best scores by their bounds, and the best score of the others.
 
-        Of equals the first are among them. Fewer than m more than these may be there, and none that left.
+        Of equals the cheaper, then the first are among them. Fewer than m more than these may be there, and none that left.
         """
         scores = self.rule.scores(self.gains.bound[items], items)
         if m >= len(items):
@@ -164,8 +164,10 @@ class GreedyRun:
         there = self.xp.where(scores >= self.rule.below(cut))
         if len(there) > 2 * m:
             above = scores > cut + (cut - self.rule.below(cut))
-            ties = self.xp.where((scores >= self.rule.below(cut)) & ~above)[:m]
-            above[ties] = True
+            ties = self.xp.where((scores >= self.rule.below(cut)) & ~above)
+            if self.rule.cost is not None:  # the cheaper first
+                ties = ties[self.xp.order(self.rule.cost[items[ties]])]
+            above[ties[:m]] = True
             there = self.xp.where(above)
         return items[there], cut
 

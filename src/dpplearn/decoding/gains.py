@@ -88,6 +88,11 @@ class ArrayOps:
         """The m-th largest number."""
         return float(np.partition(x, x.size - m)[x.size - m])
 
+    @staticmethod
+    def order(x: Any) -> Any:
+        """The places of numbers in ascending order; of equals, the first comes first."""
+        return np.argsort(x, kind="stable")
+
     smaller = staticmethod(np.minimum)
     log = staticmethod(np.log)
     choose = staticmethod(np.where)

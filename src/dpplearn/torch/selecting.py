@@ -6,6 +6,7 @@ as the arrays that they are.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -60,6 +61,7 @@ class TensorOps:
     where = staticmethod(lambda mask: torch.nonzero(mask).flatten())
     first = staticmethod(lambda mask: mask.int().argmax())
     numbers = staticmethod(lambda *x: torch.stack([one.double() for one in x]).tolist())
+    order = staticmethod(lambda x: torch.argsort(x, stable=True))
     double = staticmethod(lambda x: x.double())
     host = staticmethod(host)
     smaller = staticmethod(torch.minimum)
@@ -103,7 +105,7 @@ class TensorCandidates(Candidates):
 
     def on_host(self) -> Candidates:
         given = None if self.given is None else Given(*map(host, self.given))
-        return Candidates(Embedded(*map(host, self.model)), self.diversity, self.tilt, self.nugget, given, self.width)
+        return Candidates(Embedded(*map(host, self.model)), self.diversity, self.tilt, self.nugget, given)
 
     @cached_property
     def kernel(self) -> Tensor:
@@ -192,6 +194,10 @@ class TensorDiverseSelection(OnDevice, DiverseSelection):
     def why(self, item: int) -> str:
         """What speaks for a chosen item, in words."""
         return self.plain.why(item)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and other processes get what was found, not the embeddings."""
+        return super().__getstate__() | {"plain": copy(self.plain)}
 
 
 def on_device(selection: Any, *values: Any) -> Any:
@@ -301,7 +307,7 @@ def read_tensor_model(model: Any, diversity: float, nugget: float) -> Candidates
     rows, lengths = read_rows(phi, "phi")
     q = q.double()
     if q.shape != lengths.shape or not bool(((q >= 0.0) & (q < 1e150)).all()):
-        raise ValueError(f"q must have {len(rows)} entries, none negative and none beyond 1e150.")
+        raise ValueError(f"q must have {len(rows)} entries, none below 0 and none beyond 1e150.")
     if bool((lengths <= 0.0).any()):
         raise ValueError(
             f"phi must have no zero row, because a direction is needed; row {int(lengths.argmin())} is zero."
