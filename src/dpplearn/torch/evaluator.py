@@ -23,8 +23,7 @@ from dpplearn.learning.normalizer import LOG_WIDE
 from dpplearn.learning.quality import MAX_ETA, LogLinear
 from dpplearn.learning.similarity import Derivative, Learned, Similarity
 from dpplearn.learning.training_set import Shard
-from dpplearn.torch.determinants import inverse_lower
-from dpplearn.torch.memory import SHARE, free_bytes, in_batches
+from dpplearn.torch.determinants import SHARE, free_bytes, in_batches, inverse_lower
 
 WORK = 6  # arrays of the size of S that an evaluation makes, at most
 STAGE = 2**28  # bytes that are put together at a time on their way to the device
