@@ -153,7 +153,7 @@ class GreedyRun:
     def top(self, items: Any, m: int) -> tuple[Any, float]:
         """The m of these items with the best scores by their bounds, and the best score of the others.
 
-        Of equals the cheaper, then the first are among them. Fewer than m more than these may be there, and none that left.
+        Of equals the cheaper, then the first are among them. Up to m more may be there, and none that left.
         """
         scores = self.rule.scores(self.gains.bound[items], items)
         if m >= len(items):

@@ -44,11 +44,6 @@ def _invert(C: Tensor, out: Tensor) -> None:
     out[..., h:, :h] = -(out[..., h:, h:] @ (C[..., h:, :h] @ out[..., :h, :h]))
 
 
-def symmetric(A: Tensor) -> Tensor:
-    """(A + A^T) / 2."""
-    return (A + A.mT) / 2
-
-
 def entry(bad: Tensor) -> str:
     """The first entry of a batch that a mask marks, in words."""
     where = torch.nonzero(bad.reshape(bad.shape or (1,)))[0].tolist()

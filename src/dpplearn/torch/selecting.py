@@ -181,15 +181,8 @@ class TensorDiverseSelection(OnDevice, DiverseSelection):
         """The chosen item most similar to each candidate."""
         return Nearest(*(torch.tensor(x, device=self.subset.device) for x in self.plain.nearest))
 
-    @cached_property
-    def kept(self) -> Any:
-        """Every chosen item, with the other chosen one most similar to it."""
-        return self.plain.kept
-
-    @cached_property
-    def skipped(self) -> Any:
-        """Every candidate that was not chosen, with the reason."""
-        return self.plain.skipped
+    kept = property(lambda self: self.plain.kept)  # type: ignore[assignment]  # a list in both
+    skipped = property(lambda self: self.plain.skipped)  # type: ignore[assignment]
 
     def why(self, item: int) -> str:
         """What speaks for a chosen item, in words."""
