@@ -1,6 +1,7 @@
 """dpplearn.torch on a GPU, or where there is none on the CPU: instances a second, a whole fit, selection, memory.
 
 `python -m benchmarks torch` needs torch (`make test-torch` makes .venv-torch). What is compared is checked first.
+`python -m benchmarks.torch --selection` measures the selection alone, and writes nothing.
 """
 
 from __future__ import annotations
@@ -185,7 +186,7 @@ def selection(device, quick: bool) -> list[dict]:
         found.append({"case": case, "value": time, "unit": "s", "target": "≤ 0.1" if not (small or name) else None})
     k = 500 if small else 10_000
     start = perf_counter()
-    chosen = diversify(E, scores, k, diversity=0.49)
+    chosen = diversify(E, scores, k, diversity=0.49, kernel="linear")
     assert len(chosen) == k == len(set(chosen.subset.tolist()))
     case = f"diversify, N = {N:,}, D = {D}, float16, k = {k:,}, nugget 0.02"
     return [*found, {"case": case, "value": perf_counter() - start, "unit": "s"}]
@@ -195,7 +196,7 @@ def little_memory(device) -> list[dict]:
     """The same value where 2 GiB are free, and where that is not known: half as large batches until they fit."""
     import torch
 
-    from dpplearn.torch import memory
+    from dpplearn.torch import determinants
 
     if device.type != "cuda":
         return []
@@ -207,11 +208,11 @@ def little_memory(device) -> list[dict]:
     free, _ = torch.cuda.mem_get_info(device)
     taken = torch.empty(free - 2**31, dtype=torch.uint8, device=device)
     known = ready.evaluate(request)
-    really, memory.free_bytes = memory.free_bytes, lambda _: 2**40
+    really, determinants.free_bytes = determinants.free_bytes, lambda _: 2**40
     try:
         halved = ready.evaluate(request)
     finally:
-        memory.free_bytes = really
+        determinants.free_bytes = really
     for other in (known, halved):
         np.testing.assert_allclose(other.hessian, want.hessian, rtol=1e-9, atol=1e-8)
     del taken
@@ -253,6 +254,12 @@ def run(quick: bool = False) -> dict:
 if __name__ == "__main__":
     if find_spec("torch") is None:
         sys.exit(print(f"torch is not installed here (make test-torch does it): {RESULTS / 'torch.json'} stays."))
+    if "--selection" in sys.argv:
+        import torch
+
+        for figure in selection(torch.device("cuda" if torch.cuda.is_available() else "cpu"), "--quick" in sys.argv):
+            print(f"{figure['case']:66s} {figure['value']:12.4g} {figure['unit']}  {figure.get('target') or ''}")
+        sys.exit()
     result = run(quick="--quick" in sys.argv)
     print(write(result))
     for row in result["rows"]:

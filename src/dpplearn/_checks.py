@@ -21,6 +21,7 @@ Items: TypeAlias = ArrayLike | Iterable[int]  # item numbers in any collection, 
 Seed = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None
 
 SMALLEST = float(np.finfo(np.float64).tiny)
+SHORTEST, LONGEST = 1e-18, 1e18  # lengths of rows whose squares float32 can hold, and sums of many of them
 LARGEST_QUALITY = float(np.sqrt(np.finfo(np.float64).max)) * (1 - 1e-8)  # S_ij may exceed 1 by rounding
 
 
@@ -218,11 +219,11 @@ def unit_rows(rows: Features, name: str = "phi") -> Features:
 
 
 def balanced(rows: Features, squares: FloatArray) -> Features:
-    """The same rows, but those with a length beyond 1e-20 to 1e20 multiplied by a power of 2: the same directions.
+    """The same rows, but those too long or too short multiplied by a power of 2: the same directions.
 
     `squares` are their squared lengths, which may be 0 or infinite only because a float cannot hold them.
     """
-    odd = np.flatnonzero(~((squares >= 1e-40) & (squares <= 1e40)))
+    odd = np.flatnonzero(~((squares >= SHORTEST**2) & (squares <= LONGEST**2)))
     if odd.size == 0:
         return rows
     top = largest_entries(rows[odd])

@@ -15,7 +15,7 @@ from dpplearn.learning.likelihood import Request
 from dpplearn.learning.quality import LogLinear
 from dpplearn.learning.similarity import Fixed, Mixture
 from dpplearn.learning.training_set import Shard
-from dpplearn.torch import evaluator, memory
+from dpplearn.torch import determinants, evaluator
 from recipes_learning import Blend, TwoScales
 
 THETA = [-1.0, 0.8, -0.5]
@@ -225,15 +225,15 @@ def test_an_out_of_memory_error_halves_the_batch(data, monkeypatch):
     np.testing.assert_allclose(found.hessian, want.hessian, atol=1e-11)
     assert found.value == pytest.approx(want.value, abs=1e-10)
     with pytest.raises(torch.OutOfMemoryError):  # where one alone does not fit, it is told
-        memory.in_batches(3, 1, torch.device("cpu"), lambda low, high: short(None, None, None, low, high + 9))
+        determinants.in_batches(3, 1, torch.device("cpu"), lambda low, high: short(None, None, None, low, high + 9))
 
 
 def test_batches_are_sized_from_what_is_free(monkeypatch):
-    monkeypatch.setattr(memory, "free_bytes", lambda _: 1000)
-    ranges = memory.in_batches(11, 100, torch.device("cpu"), lambda low, high: (low, high))
+    monkeypatch.setattr(determinants, "free_bytes", lambda _: 1000)
+    ranges = determinants.in_batches(11, 100, torch.device("cpu"), lambda low, high: (low, high))
     assert ranges == [(0, 5), (5, 10), (10, 11)]
-    monkeypatch.setattr(memory, "free_bytes", lambda _: 0)
-    assert len(memory.in_batches(3, 100, torch.device("cpu"), lambda low, high: (low, high))) == 3
+    monkeypatch.setattr(determinants, "free_bytes", lambda _: 0)
+    assert len(determinants.in_batches(3, 100, torch.device("cpu"), lambda low, high: (low, high))) == 3
 
 
 def test_instances_that_do_not_stay_on_the_device(data, monkeypatch):

@@ -13,10 +13,10 @@ from dpplearn.torch import (
     log_prob,
     log_prob_low_rank,
     log_prob_quality,
-    marginal_kernel,
     marginals,
     subset_masks,
 )
+from dpplearn.torch.likelihood import marginal_kernel
 
 N = 6
 ALL = subset_masks([list(Y) for Y in subsets(N)], N)

@@ -13,13 +13,12 @@ from dpplearn.decoding import greedy_map as greedy_arrays
 from dpplearn.torch import (
     DPPDistribution,
     DPPLoss,
+    determinants,
     greedy_map,
     kdpp_log_prob,
     log_prob,
     marginals,
-    memory,
     sample,
-    sampling,
     subset_masks,
 )
 
@@ -41,7 +40,7 @@ def fits_the_pmf(draws, L):
 
 @pytest.mark.parametrize("rank", [None, 3])
 def test_draws_follow_the_pmf(rank, rng, monkeypatch):
-    monkeypatch.setattr(memory, "CACHE", 2**20)  # several batches
+    monkeypatch.setattr(determinants, "CACHE", 2**20)  # several batches
     L = np.stack([random_kernel(5, rng, rank=rank, scale=s) for s in (0.5, 4.0)])
     draws = sample(torch.tensor(L), (DRAWS,), generator=torch.Generator().manual_seed(1))
     assert draws.shape == (DRAWS, 2, 5)
@@ -67,7 +66,7 @@ def test_padding_is_never_drawn(rng):
     draws = sample(torch.tensor(random_kernel(5, rng)) + 1.0, (500,), items=items)
     assert not draws[:, ~items].any()
     assert draws[:, items].any(0).all()
-    assert sampling.sample(torch.zeros(0, 3, 3)).shape == (0, 3)
+    assert sample(torch.zeros(0, 3, 3)).shape == (0, 3)
 
 
 def test_greedy_choice_of_a_batch(rng):

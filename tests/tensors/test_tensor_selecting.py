@@ -1,4 +1,10 @@
-"""diversify and greedy_map of tensors: the same items as of arrays, on the same device."""
+"""diversify and greedy_map of tensors: the same items as of arrays, with every option, on the same device.
+
+Where there is no GPU, `device` stands for the code that runs on one, with tensors of the CPU.
+"""
+
+import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -6,10 +12,10 @@ import torch
 
 from brute import random_kernel
 from dpplearn import DPP, diversify
-from dpplearn.decoding import greedy_map
-from dpplearn.torch import front
+from dpplearn.decoding import engine, gains, greedy_map
+from dpplearn.torch import selecting
 
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+KINDS = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
 
 
 def problem(n, d, rng, dtype=np.float64):
@@ -17,88 +23,120 @@ def problem(n, d, rng, dtype=np.float64):
     return E, rng.standard_normal(n)
 
 
-@pytest.fixture(params=[True, False], ids=["small front", "one front"], autouse=True)
-def small_front(request, monkeypatch):
-    """A front of 16 items, and blocks of 64 rows, so that few items see what many would."""
-    if request.param:
-        monkeypatch.setattr(front, "FRONT", 16)
-        monkeypatch.setattr(front, "ROWS", 64)
+@pytest.fixture(params=["host", "device", "device, small blocks"])
+def device(request, monkeypatch):
+    """Tensors read as arrays; and as on a device, in one block, or in blocks of 16 items and passes over 64 rows."""
+    if request.param == "host":
+        return "cpu"
+    monkeypatch.setattr(selecting, "ON_HOST", ())
+    if "small" in request.param:
+        monkeypatch.setattr(selecting.TensorOps, "start", 16)
+        monkeypatch.setattr(engine, "POOL", 64)
+        monkeypatch.setattr(gains, "PASS", 64)
+    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def assert_same(found, want, device):
+def assert_same(found, want, device, atol=1e-9):
     assert found.subset.device.type == device == found.gains.device.type
     assert found.subset.tolist() == want.subset.tolist()
-    np.testing.assert_allclose(found.gains.cpu(), want.gains, atol=1e-9)
+    np.testing.assert_allclose(found.gains.cpu(), want.gains, atol=atol)
     assert found.reason == want.reason
     assert found.cost == pytest.approx(want.cost)
-    assert found.log_prob == pytest.approx(want.log_prob, abs=1e-7)
     assert len(found) == len(want)
     assert found.sorted_subset.tolist() == want.sorted_subset.tolist()
 
 
-@pytest.mark.parametrize("device", DEVICES)
+def assert_same_reasons(found, want, atol=1e-12):
+    assert found.parameters == want.parameters
+    assert found.nearest.items.tolist() == want.nearest.items.tolist()
+    np.testing.assert_allclose(found.nearest.similarity.cpu(), want.nearest.similarity, atol=atol)
+    np.testing.assert_allclose(found.shares.cpu(), want.shares, rtol=1e-9)
+    assert found.skipped == want.skipped or atol > 1e-12
+    assert [x[:2] for x in found.kept] == [x[:2] for x in want.kept]
+    assert [found.why(i) for i in found.subset.tolist()] == [want.why(i) for i in want.subset.tolist()]
+    assert found.numpy().subset.tolist() == want.subset.tolist()
+
+
 @pytest.mark.parametrize("diversity", [0.0, 0.3, 0.49, 0.5, 0.8, 1.0])
 def test_diversify(device, diversity, rng):
     E, s = problem(300, 20, rng)
     found = diversify(torch.tensor(E, device=device), torch.tensor(s, device=device), k=15, diversity=diversity)
     want = diversify(E, s, k=15, diversity=diversity)
     assert_same(found, want, device)
-    assert found.subset is found.subset
-    np.testing.assert_allclose(found.selection_scores.cpu(), want.selection_scores)
-    assert found.nearest.items.tolist() == want.nearest.items.tolist()
-    np.testing.assert_allclose(found.nearest.similarity.cpu(), want.nearest.similarity, atol=1e-12)
+    assert found.log_prob == pytest.approx(want.log_prob, abs=1e-7)
+    assert [x[:2] for x in found.kept] == [x[:2] for x in want.kept]
     assert [x.reason for x in found.skipped] == [x.reason for x in want.skipped]
-    assert [x.nearest for x in found.kept] == [x.nearest for x in want.kept]
+    assert_same_reasons(found, want, atol=1e-11)
 
 
-@pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_types_of_rows(device, dtype, rng):
-    E, s = problem(500, 48, rng, dtype)
-    found = diversify(torch.tensor(E, device=device), torch.tensor(s, device=device), k=30)
-    want = diversify(E, s, k=30)
-    assert found.subset.tolist() == want.subset.tolist()
-    np.testing.assert_allclose(found.gains.cpu(), want.gains, atol=1e-5)
-    bfloat = torch.tensor(E, device=device).bfloat16()
-    found = diversify(bfloat, torch.tensor(s, device=device), k=30)
-    assert found.subset.tolist() == diversify(bfloat.float().cpu().numpy(), s, k=30).subset.tolist()
+def options(n, rng):
+    cost = rng.uniform(1, 5, n)
+    groups = rng.integers(0, 6, n)
+    return {
+        "nothing": {},
+        "auto": {"k": "auto"},
+        "auto, a larger part": {"k": "auto", "min_gain": 0.3},
+        "auto in groups": {"k": "auto", "groups": groups, "max_per_group": 1},
+        "budget": {"budget": 30.0, "cost": cost},
+        "by probability": {"budget": 30.0, "cost": cost, "gain": "probability"},
+        "by log": {"budget": 30.0, "cost": cost, "gain": "log", "cost_power": 0.7},
+        "too small a budget": {"budget": 0.5, "cost": cost},
+        "include and exclude": {"budget": 30.0, "cost": cost, "include": [3, 50], "exclude": [1, 2]},
+        "more than is included": {"k": 12, "include": [3, 50]},
+        "only gains": {"k": 15, "stop": "no-gain"},
+        "a nugget": {"k": 14, "nugget": 0.1},
+        "a nugget past the rank": {"k": 40, "nugget": 0.1},
+        "at most": {"k": 10, "groups": groups, "max_per_group": 2},
+        "at most, then more": {"k": 14, "groups": groups, "max_per_group": 1, "backfill": True},
+        "at least": {"k": 12, "groups": groups, "min_per_group": {0: 3, 4: 2}},
+        "at least, within a budget": {"budget": 20.0, "cost": cost, "groups": groups, "min_per_group": 1},
+        "given by number": {"k": 10, "given": [5, 60]},
+        "given as rows": {"k": 10, "given": rng.standard_normal((4, 15))},
+        "no scale": {"k": 10, "scale": 0.0},
+        "near": {"k": 10, "kernel": "near"},
+        "past the rank": {"k": 40},
+        "linear past the rank": {"k": 40, "kernel": "linear"},
+    }
 
 
-@pytest.mark.parametrize("device", DEVICES)
-def test_more_items_than_directions(device, rng):
-    """With the nugget any number; without it, the rest are linear combinations, and duplicates come last."""
-    E, s = problem(200, 6, rng)
-    E[50:60] = E[40:50]
-    E[7] = 0.0
-    T, scores = torch.tensor(E, device=device), torch.tensor(s, device=device)
-    assert_same(diversify(T, scores, k=80, diversity=0.45), diversify(E, s, k=80, diversity=0.45), device)
-    for diversity in (0.5, 0.9):
-        found, want = diversify(T, scores, k=80, diversity=diversity), diversify(E, s, k=80, diversity=diversity)
-        assert len(set(found.subset.tolist())) == 80
-        assert found.subset[:6].tolist() == want.subset[:6].tolist()  # then the rest, which no direction is left for
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_budgets_and_what_must_be_in(device, rng):
+@pytest.mark.parametrize("name", options(120, np.random.default_rng(0)))
+def test_every_option(device, name, rng):
+    """Also with what is asked as tensors, and without scores."""
     E, s = problem(120, 15, rng)
-    cost = rng.uniform(1, 5, 120)
-    T, S = torch.tensor(E, device=device), torch.tensor(s, device=device)
-    for asked in (
-        {"budget": 30.0, "cost": cost},
-        {"budget": 30.0, "cost": cost, "include": [3, 50], "exclude": [1, 2]},
-        {"k": 12, "include": [3, 50]},
-        {},
-        {"budget": 0.5, "cost": cost},
-        {"k": 6, "gain": "probability", "cost": cost},
-        {"k": 10, "exclusive": np.arange(120) // 30},
-        {"budget": 30.0, "cost": cost, "exclusive": np.arange(120) // 10, "include": [15]},
-    ):
-        assert_same(diversify(T, S, **asked), diversify(E, s, **asked), device)
-    mine = {"cost": torch.tensor(cost, device=device), "include": torch.tensor([3, 50], device=device)}
-    assert_same(diversify(T, S, budget=30.0, **mine), diversify(E, s, budget=30.0, cost=cost, include=[3, 50]), device)
+    E[7] = 0.0
+    E[50:55] = E[40:45]
+    asked = options(120, rng)[name]
+    T, scores = torch.tensor(E, device=device), torch.tensor(s, device=device)
+    want = diversify(E, s, **asked)
+    assert_same(diversify(T, scores, **asked), want, device)
+    tensors = {
+        key: torch.tensor(x, device=device) if isinstance(x, list | np.ndarray) else x for key, x in asked.items()
+    }
+    assert_same(diversify(T, scores, **tensors), want, device)
+    assert_same(diversify(T, **asked), diversify(E, **asked), device)
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_types_of_rows(device, kind, rng):
+    E, s = problem(500, 48, rng)
+    rows = torch.tensor(E).to(kind)
+    want = diversify((rows.float() if kind == torch.bfloat16 else rows).numpy(), s, k=30)
+    found = diversify(rows.to(device), torch.tensor(s, device=device), k=30)
+    assert_same(found, want, device, atol=1e-5)
+    assert_same_reasons(found, want, atol=1e-5) if kind == torch.float64 else None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_are_bounds(device, kind, rng, monkeypatch):
+    """All scores equal, so that many passes are needed; rows long and short, and products that hurry."""
+    E, _ = problem(2000, 24, rng)
+    rows = torch.tensor(E * 2.0 ** rng.integers(-4, 9, (2000, 1))).to(kind)
+    want = diversify(rows.double().numpy(), k=24).subset.tolist()
+    assert diversify(rows.to(device), k=24).subset.tolist() == want
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "high")
+    assert diversify(rows.to(device), k=24).subset.tolist() == want
+
+
 def test_equal_scores_and_equal_rows(device):
     E = np.eye(8)[[0, 0, 1, 2, 3, 3, 4, 5]]
     want = diversify(E, np.ones(8), k=5)
@@ -106,51 +144,67 @@ def test_equal_scores_and_equal_rows(device):
     assert found.subset.tolist() == want.subset.tolist()
 
 
-@pytest.mark.parametrize("method", ["sampled", "exact", "local"])
-def test_other_decoders(method, rng):
+@pytest.mark.parametrize("decoder", ["sampled", "exact", "local"])
+def test_other_decoders(device, decoder, rng):
     E, s = problem(12, 5, rng)
-    options = {"rng": 0} if method == "sampled" else {}
-    found = diversify(torch.tensor(E), torch.tensor(s), k=4, decoder=method, **options)
-    want = diversify(E, s, k=4, decoder=method, **options)
-    assert_same(found, want, "cpu")
+    asked = {"rng": 0} if decoder == "sampled" else {}
+    found = diversify(torch.tensor(E, device=device), torch.tensor(s, device=device), k=4, decoder=decoder, **asked)
+    want = diversify(E, s, k=4, decoder=decoder, **asked)
+    assert_same(found, want, device)
     assert [x.reason for x in found.skipped] == [x.reason for x in want.skipped]
 
 
-@pytest.mark.parametrize("device", DEVICES)
 def test_greedy_map(device, rng):
     E, _ = problem(100, 30, rng)
     q, cost = np.exp(rng.standard_normal(100)), rng.uniform(1, 5, 100)
+    model = (torch.tensor(q, device=device), torch.tensor(E, device=device))
     L = random_kernel(60, rng, rank=40)
-    for asked in ({"k": 10}, {"k": 10, "diversity": 0.3}, {"k": 10, "diversity": 0.8}, {}, {"stop": "full"}):
-        model = (torch.tensor(q, device=device), torch.tensor(E, device=device))
-        assert_same(greedy_map(model, **asked), greedy_map((q, E), **asked), device)
-        assert_same(greedy_map(torch.tensor(L, device=device), **asked), greedy_map(DPP(L), **asked), device)
+    for asked in (
+        {"k": 10},
+        {"k": 10, "diversity": 0.3},
+        {"k": 10, "diversity": 0.8},
+        {"k": 10, "nugget": 0.2},
+        {"k": 10, "groups": np.arange(100) % 4, "max_per_group": 2},
+        {},
+        {"stop": "full"},
+    ):
+        for tensors, arrays in ((model, (q, E)), (torch.tensor(L, device=device), DPP(L))):
+            if "groups" in asked:
+                asked["groups"] = asked["groups"][: 60 if isinstance(arrays, DPP) else 100]
+            found, want = greedy_map(tensors, **asked), greedy_map(arrays, **asked)
+            assert_same(found, want, device)
+            assert found.log_prob == pytest.approx(want.log_prob, abs=1e-6)
     for gain in ("auto", "log", "probability"):
         asked = {"cost": cost, "budget": 20.0, "gain": gain, "include": [4]}
-        assert_same(greedy_map((torch.tensor(q), torch.tensor(E)), **asked), greedy_map((q, E), **asked), "cpu")
+        assert_same(greedy_map(model, **asked), greedy_map((q, E), **asked), device)
 
 
-def test_what_is_wrong_is_said(rng):
-    E, s = (torch.tensor(x) for x in problem(10, 4, rng))
+def test_what_is_wrong_is_said(device, rng):
+    E, s = (torch.tensor(x, device=device) for x in problem(10, 4, rng))
     with pytest.raises(ValueError, match="one row and one entry"):
         diversify(E, s[:5], k=2)
-    with pytest.raises(ValueError, match="rows 3"):
-        diversify(E.index_fill(0, torch.tensor([3]), torch.nan), s, k=2)
+    with pytest.raises(ValueError, match=r"rows? 3"):
+        diversify(E.index_fill(0, torch.tensor([3], device=device), torch.nan), s, k=2)
     with pytest.raises(ValueError, match="finite"):
         diversify(E, s * torch.inf, k=2)
     with pytest.raises(ValueError, match="probability 0"):
         diversify(torch.cat([E, E]), torch.cat([s, s]), k=4, include=[0, 10])
+    with pytest.raises(ValueError, match="probability 0"):
+        greedy_map(torch.ones(3, 3, dtype=torch.float64, device=device), k=2, include=[0, 1])
     with pytest.raises(ValueError, match="zero row"):
-        greedy_map((torch.ones(10), E * 0), k=2)
-    with pytest.raises(ValueError, match="negative"):
-        greedy_map((-torch.ones(10), E), k=2)
+        greedy_map((torch.ones(10, device=device), E * 0), k=2)
+    with pytest.raises(ValueError, match="below 0"):
+        greedy_map((-torch.ones(10, device=device), E), k=2)
     with pytest.raises(ValueError, match="batches"):
         greedy_map(E[None], k=2)
+    with pytest.raises(ValueError, match="symmetric"):
+        greedy_map(torch.triu(torch.ones(3, 3, device=device)), k=2)
+    with pytest.raises(ValueError, match="finite"):
+        greedy_map(torch.full((3, 3), torch.nan, device=device), k=2)
     assert len(diversify(E[:0], s[:0], k=2)) == 0
 
 
 @pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("device", DEVICES)
 def test_rows_of_any_length_have_a_direction(device, kind, rng):
     """Squares of most lengths are no floats of their type."""
     E, s = problem(60, 6, rng)
@@ -162,6 +216,16 @@ def test_rows_of_any_length_have_a_direction(device, kind, rng):
     scaled[7] = 0.0
     rows[7] = 0.0
     want = diversify(rows.double().numpy(), s, k=6).subset.tolist()
-    found = diversify(scaled, scores, k=6)
-    assert found.subset.tolist() == want
-    assert found.candidates.zero.sum() == 1
+    assert diversify(scaled, scores, k=6).subset.tolist() == want
+
+
+def test_copies(device, rng):
+    E, s = problem(30, 6, rng)
+    found = diversify(torch.tensor(E, device=device), torch.tensor(s, device=device), k=4)
+    for other in (pickle.loads(pickle.dumps(found)), copy.copy(found)):
+        assert other.subset.tolist() == found.subset.tolist()
+        assert other.candidates is None is other.plain.candidates
+        assert [x.reason for x in other.skipped] == [x.reason for x in found.skipped]
+        assert other.log_prob == found.log_prob
+    assert "subset=[" in repr(found)
+    assert "rank" in found._repr_html_()

@@ -296,7 +296,9 @@ class Candidates:
     def impossible(self, include: IntArray) -> ValueError:
         """Why the items to include have probability 0."""
         without = include[self.diag[include] <= 0.0]
-        if without.size and not isinstance(self.operand, TwoSided):  # there, it may have a gain with another
+        if without.size and not isinstance(
+            self.model, NonsymmetricDPP | TwoSided
+        ):  # there, it may have a gain with another
             return ValueError(f"include={include.tolist()} has probability 0: item {without[0]} has quality 0.")
         return ValueError(
             f"include={include.tolist()} has probability 0: some of its items are linear combinations of the "

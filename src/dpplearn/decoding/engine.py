@@ -52,18 +52,22 @@ class Rule:
         x = x / w if self.name == "log" else self.xp.choose(x >= 0.0, x / w, x)
         return self.xp.choose(g > 0.0, x, -np.inf)
 
-    def below(self, score: float) -> float:
+    def below(self, score: Any) -> Any:
         """Scores from here on count as equal to this one: rounding must not decide."""
-        return score * (1.0 - TIE) if self.plain else score - TIE * max(1.0, abs(score))
+        return score * (1.0 - TIE) if self.plain else score - TIE * (1.0 + abs(score))
 
-    def best(self, scores: Any, g: Any, items: Any, best: float) -> int:
-        """The place of the best; of equals the cheaper (for "probability": the one that gains more), then the first."""
+    def best(self, scores: Any, g: Any, items: Any) -> tuple[float, int, int]:
+        """The best score, its place and its item; of equals the cheaper (for "probability": the one that gains more),
+        then the first."""
+        best = scores.max()
         equal = scores >= self.below(best)
         if self.cost is not None or (self.name == "probability" and not self.plain):
             key = g if self.name == "probability" else -self.cost[items]
             key = self.xp.choose(equal, key, -np.inf)
             equal = key == key.max()
-        return self.xp.first(equal)
+        place = self.xp.first(equal)
+        score, at, j = self.xp.numbers(best, place, items.take(place))
+        return score, int(at), int(j)
 
 
 class GreedyRun:
@@ -74,7 +78,8 @@ class GreedyRun:
         self.left = Remaining(limits)
         self.size = min(gains.start, gains.n)
         self.pool: Any = None  # items with the largest bounds, of which blocks are made
-        self.low = self.dependent = False
+        self.low: Any = False  # whether an item gained too little
+        self.dependent = False
 
     def run(self) -> Run:
         """Choose until nothing is left to choose."""
@@ -97,16 +102,14 @@ class GreedyRun:
                 if not self.build():
                     break
                 picks = 0
-            scores = self.rule.scores(self.g, self.items)
-            best = float(scores.max())
+            # a device is waited for twice an item: here, and for its gain
+            best, place, j = self.rule.best(self.rule.scores(self.g, self.items), self.g, self.items)
             if best < self.outside or best == -np.inf:
                 if self.outside == -np.inf:
                     break
                 self.put_back(best, picks)
                 picks = -1
                 continue
-            place = self.rule.best(scores, self.g, self.items, best)
-            j = int(self.items[place])
             gain = gains.take(j, place)
             self.g[place] = -np.inf
             gains.bound[j] = -np.inf
@@ -122,7 +125,7 @@ class GreedyRun:
             self.drop()
         alive = alive.copy()
         alive[items] = False
-        end = self.left.why_ended(np.flatnonzero(alive), End.GAIN if self.low else End.RANK)
+        end = self.left.why_ended(np.flatnonzero(alive), End.GAIN if bool(self.low) else End.RANK)
         return Run(np.array(items, np.int64), np.array(found), end)
 
     def build(self) -> bool:
@@ -150,7 +153,7 @@ class GreedyRun:
     def top(self, items: Any, m: int) -> tuple[Any, float]:
         """The m of these items with the best scores by their bounds, and the best score of the others.
 
-        Of equals the first are among them. Fewer than m more than these may be there, and none that left.
+        Of equals the cheaper, then the first are among them. Up to m more may be there, and none that left.
         """
         scores = self.rule.scores(self.gains.bound[items], items)
         if m >= len(items):
@@ -161,8 +164,10 @@ class GreedyRun:
         there = self.xp.where(scores >= self.rule.below(cut))
         if len(there) > 2 * m:
             above = scores > cut + (cut - self.rule.below(cut))
-            ties = self.xp.where((scores >= self.rule.below(cut)) & ~above)[:m]
-            above[ties] = True
+            ties = self.xp.where((scores >= self.rule.below(cut)) & ~above)
+            if self.rule.cost is not None:  # the cheaper first
+                ties = ties[self.xp.order(self.rule.cost[items[ties]])]
+            above[ties[:m]] = True
             there = self.xp.where(above)
         return items[there], cut
 
@@ -180,9 +185,8 @@ class GreedyRun:
         """Items of the block leave that no longer fit, that their group bars, or that gain too little."""
         if self.floor > -np.inf:
             low = (self.g <= self.floor) & (self.g > -np.inf)
-            if bool(low.any()):
-                self.low = True
-                self.g[low] = -np.inf
+            self.low = self.low | low.any()
+            self.g[low] = -np.inf
         if self.host is not None:
             allowed = self.left.allows(self.host)
             if not allowed.all():

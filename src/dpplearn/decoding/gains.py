@@ -69,9 +69,14 @@ class ArrayOps:
         return np.arange(n)
 
     @staticmethod
-    def first(mask: Any) -> int:
+    def first(mask: Any) -> Any:
         """The place of the first True."""
-        return int(mask.argmax())
+        return mask.argmax()
+
+    @staticmethod
+    def numbers(*x: Any) -> tuple[float, ...]:
+        """Python's numbers, for which a device is waited for once."""
+        return tuple(map(float, x))
 
     @staticmethod
     def where(mask: Any) -> Any:
@@ -82,6 +87,11 @@ class ArrayOps:
     def largest(x: Any, m: int) -> float:
         """The m-th largest number."""
         return float(np.partition(x, x.size - m)[x.size - m])
+
+    @staticmethod
+    def order(x: Any) -> Any:
+        """The places of numbers in ascending order; of equals, the first comes first."""
+        return np.argsort(x, kind="stable")
 
     smaller = staticmethod(np.minimum)
     log = staticmethod(np.log)
@@ -153,24 +163,19 @@ class RowGains:
             b = self.scale[j] * self.rows[[j]].toarray()[0].astype(np.float64)
         else:
             b = self.scale[j] * self.xp.double(self.rows[j])
-        own = 0.0 if self.shared else float(self.own[j])
-        if self.dual:
-            v = self.P @ b
-            left = float(b @ v)
-        elif self.t == 0:
-            v = b + 0.0
-            left = float(b @ b)
-        else:
-            U, before = self.U[: self.t], float(b @ b)
-            v = b - (U @ b) @ U
-            left = float(b @ v) if own else float(v @ v)
-            while not own and 0.0 < left < AGAIN * before:  # digits were lost: once more (Kahan)
-                before = left
-                v = v - (U @ v) @ U
-                left = float(v @ v)
+        U = self.U[: self.t]
+        v = self.P @ b if self.dual else b - (U @ b) @ U
+        orthonormal = self.shared and not self.dual
+        before, left, own, diag = self.xp.numbers(b @ b, v @ v if orthonormal else b @ v, self.own[j], self.diag[j])
+        if not (own or self.dual or self.shared):
+            left = float(v @ v)
+        while not (own or self.dual) and 0.0 < left < AGAIN * before:  # digits were lost: once more (Kahan)
+            before = left
+            v = v - (U @ v) @ U
+            left = float(v @ v)
         gain = own + max(left, 0.0)
         self.u = None
-        if gain <= (0.0 if own else self.noise * float(self.diag[j])):
+        if gain <= (0.0 if own else self.noise * diag):
             return 0.0
         if left > 0.0:  # a row of zeros has no direction
             self.u = v * gain**-0.5

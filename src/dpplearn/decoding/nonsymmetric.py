@@ -41,7 +41,7 @@ def greedy_nonsymmetric(operand: TwoSided, limits: Limits, rule: Rule, floor: fl
             break
         who = np.flatnonzero(able)
         scores = rule.scores(g[who], who)
-        j = int(who[rule.best(scores, g[who], who, float(scores.max()))])
+        j = rule.best(scores, g[who], who)[2]
         column = operand.columns(np.array([j]))[:, 0] - columns[:, :t] @ rows[:t, j]
         row = operand.rows(np.array([j]))[0] - columns[j, :t] @ rows[:t]
         items.append(j)

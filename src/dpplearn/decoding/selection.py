@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pkgutil import resolve_name
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray, read_only
+from dpplearn._checks import FloatArray, IntArray, is_tensor, read_only
 from dpplearn._linalg import to_dense
 from dpplearn._notebook import card, shown, table
 from dpplearn.decoding.candidates import Borrowed, Embedded
 from dpplearn.decoding.embeddings import single
 from dpplearn.decoding.limits import Limits
 
+NEAREST = "dpplearn.torch.selecting:nearest"  # imported with the first tensor
 MANY = 20  # items that `repr` shows
 BLOCK = 2**24  # cosines computed at once, at most
 TOP = 0.9  # of all items below it: one of the best scores
@@ -233,9 +235,9 @@ class DiverseSelection(Selection):
         if item in self.limits.include:
             return "being asked for"
         q = None if self.held is None else self.held.q
-        if q is None or q.size != self.limits.cost.size or q.min() == q.max():
+        if q is None or len(q) != self.limits.cost.size or q.min() == q.max():
             return ""
-        below = float((q < q[item]).mean())
+        below = float((q < q[item]).sum()) / len(q)
         if q[item] == q.max():
             return "the best score"
         return "one of the best scores" if below >= TOP else "a good score" if below >= 0.5 else "being different"
@@ -283,6 +285,9 @@ def nearest(candidates: Embedded, subset: IntArray, *, themselves: bool = False)
 
     With `themselves`, for each chosen item, in their order, the most similar of the others that were chosen.
     """
+    if is_tensor(candidates.rows):
+        found: Nearest = resolve_name(NEAREST)(candidates, subset, themselves)
+        return found
     lengths = np.where(candidates.lengths > 0.0, candidates.lengths, 1.0)
     rows, scale = (candidates.rows[subset], lengths[subset]) if themselves else (candidates.rows, lengths)
     items, similarity = np.full(scale.size, -1), np.zeros(scale.size)

@@ -10,13 +10,17 @@ and can be differentiated again. A block whose determinant is 0 has the value -i
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
 from dpplearn._precision import EPS, SINGULAR
 
+T = TypeVar("T")
+SHARE = 0.5  # of what is free, for the work on one batch
+CACHE = 2**27  # bytes of work at a time on a CPU, whose memory is shared with everyone
 BLOCK = 32  # triangles up to this size are inverted by the library, larger ones by halves: products are faster
 INDEFINITE = 1e3  # times n eps: an eigenvalue that is negative by this share of the largest is no rounding
 
@@ -38,11 +42,6 @@ def _invert(C: Tensor, out: Tensor) -> None:
     _invert(C[..., :h, :h], out[..., :h, :h])
     _invert(C[..., h:, h:], out[..., h:, h:])
     out[..., h:, :h] = -(out[..., h:, h:] @ (C[..., h:, :h] @ out[..., :h, :h]))
-
-
-def symmetric(A: Tensor) -> Tensor:
-    """(A + A^T) / 2."""
-    return (A + A.mT) / 2
 
 
 def entry(bad: Tensor) -> str:
@@ -285,3 +284,33 @@ class LogNormalizer(torch.autograd.Function):
     def vmap(info: Any, dims: Any, eta: Tensor, S: Tensor, inverse: bool, invalid: float | None) -> Any:
         eta, S = batched(info, dims[:2], eta, S)
         return LogNormalizer.apply(eta, S, inverse, invalid), (0, 0 if inverse else None)
+
+
+def free_bytes(device: torch.device) -> int:
+    """What can be allocated on a device: what the driver has free, and what torch keeps but does not use."""
+    if device.type != "cuda":
+        return CACHE
+    free, _ = torch.cuda.mem_get_info(device)
+    return int(free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
+
+
+def in_batches(count: int, each: int, device: torch.device, call: Callable[[int, int], T]) -> list[T]:
+    """call(low, high) for ranges that cover 0 ... count, of as many as fit where one takes `each` bytes.
+
+    An out-of-memory error halves the batch, and the same range is tried again.
+    """
+    size = max(1, min(count, int(SHARE * free_bytes(device)) // max(each, 1)))
+    out: list[T] = []
+    low = 0
+    while low < count:
+        try:
+            out.append(call(low, min(low + size, count)))
+            low += size
+            continue
+        except torch.OutOfMemoryError:
+            if size == 1:
+                raise
+        size = max(1, size // 2)  # outside of the except, whose traceback holds the tensors of the call
+        if device.type == "cuda":
+            torch.cuda.empty_cache()
+    return out

@@ -1,18 +1,149 @@
-"""DPPDistribution: a batch of DPPs with the interface of torch.distributions."""
+"""DPPDistribution, with the interface of torch.distributions, its exact draws, and greedy choice, for batches of DPPs.
+
+Draws need no eigenvectors: one item after the other is taken with its conditional probability, the pivot of an
+elimination of K (Poulson 2020). What is left of K after row i was eliminated with the pivot K_ii, or K_ii - 1 where i
+stays out, is the marginal kernel of the rest. Greedy choice keeps one Schur complement per candidate (Chen, Zhang and
+Zhou 2018).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.distributions import Distribution, constraints
 
-from dpplearn._checks import check_int
-from dpplearn.torch.likelihood import log_prob, marginals
-from dpplearn.torch.sampling import sample
+from dpplearn._checks import check_choice, check_int
+from dpplearn._precision import EPS, ROUNDING
+from dpplearn.torch.determinants import in_batches
+from dpplearn.torch.likelihood import kernel_of, log_prob, marginal_kernel, marginals
 
 ENUMERABLE = 12  # items up to which the entropy is the sum over all subsets
+
+
+def sample(
+    L: Tensor,
+    sample_shape: Sequence[int] = (),
+    *,
+    items: Tensor | None = None,
+    symmetric: bool = True,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Draw subsets of every kernel of a batch, exactly.
+
+    Parameters
+    ----------
+    L : tensor of shape (..., n, n)
+    sample_shape : ints
+        How many of each.
+    items, symmetric
+        As for `log_prob`.
+    generator : torch.Generator, optional
+        On the device of L.
+
+    Returns
+    -------
+    bool tensor of shape (*sample_shape, ..., n)
+
+    Examples
+    --------
+    >>> L = torch.diag(torch.tensor([1.0, 3.0]))
+    >>> draws = sample(L, (1000,), generator=torch.Generator().manual_seed(0))
+    >>> draws.shape, draws.float().mean(0)[0] > 0.45
+    (torch.Size([1000, 2]), tensor(True))
+    """
+    with torch.no_grad():
+        K = marginal_kernel(L, items=items, symmetric=symmetric)
+        shape, n = (*sample_shape, *K.shape[:-1]), K.shape[-1]
+        K = K.reshape(-1, n, n)
+        count = math.prod(shape[:-1])
+        u = torch.rand(count, n, dtype=K.dtype, device=K.device, generator=generator)
+
+        def draw(low: int, high: int) -> Tensor:
+            which = torch.arange(low, high, device=K.device) % max(len(K), 1)
+            return eliminate(K[which], u[low:high])
+
+        parts = in_batches(count, 2 * n * n * K.element_size(), K.device, draw)
+        drawn = torch.cat(parts) if parts else torch.empty(0, n, dtype=torch.bool, device=K.device)
+        drawn = drawn.reshape(shape)
+        return drawn if items is None else drawn & items
+
+
+def eliminate(A: Tensor, u: Tensor) -> Tensor:
+    """One subset of each marginal kernel, from uniform numbers; A is used up."""
+    n = A.shape[-1]
+    taken = torch.empty(A.shape[:-1], dtype=torch.bool, device=A.device)
+    for i in range(n):
+        p = A[:, i, i]
+        taken[:, i] = u[:, i] < p
+        pivot = torch.where(taken[:, i], p, p - 1)
+        if i + 1 < n:
+            left = A[:, i + 1 :, i : i + 1] / pivot[:, None, None]
+            A[:, i + 1 :, i + 1 :].baddbmm_(left, A[:, i : i + 1, i + 1 :].clone(), alpha=-1)
+    return taken
+
+
+class Chosen(NamedTuple):
+    """Items in the order of choice, -1 where none was left, and the log of what each multiplied the probability by."""
+
+    indices: Tensor  # (..., k)
+    gains: Tensor  # (..., k), 0 where there is no item
+    mask: Tensor  # (..., n)
+
+
+def greedy_map(L: Tensor, k: int, *, items: Tensor | None = None, stop: str = "full") -> Chosen:
+    """Add the item with the largest gain g_i = L_ii - L_iY L_Y^-1 L_Yi, k times, in every kernel of a batch.
+
+    Parameters
+    ----------
+    L : tensor of shape (..., n, n)
+    k : int
+        How many items at most.
+    items : bool tensor of shape (..., n), optional
+        Which items there are.
+    stop : {"full", "no-gain"}
+        "no-gain" takes only items that raise the probability, g_i > 1.
+
+    Examples
+    --------
+    >>> L = torch.tensor([[3.0, 2.9, 0.0], [2.9, 4.0, 0.0], [0.0, 0.0, 2.0]])
+    >>> chosen = greedy_map(torch.stack([L, L / 3]), 2)
+    >>> chosen.indices
+    tensor([[1, 2],
+            [1, 2]])
+    """
+    check_choice(stop, "stop", ("full", "no-gain"))
+    with torch.no_grad():
+        L = kernel_of(L, items, True)
+        shape, n = L.shape[:-2], L.shape[-1]
+        k, tiny = min(int(k), n), torch.finfo(L.dtype).tiny
+        A = L.reshape(-1, n, n)
+        b = torch.arange(len(A), device=L.device)
+        diag = A.diagonal(dim1=-2, dim2=-1)
+        g = diag.clone()
+        alive = diag > 0.0
+        C = A.new_zeros(len(A), k, n)
+        indices = torch.full((len(A), k), -1, device=L.device)
+        gains = A.new_zeros(len(A), k)
+        least = ROUNDING * torch.finfo(L.dtype).eps / EPS
+        for t in range(k):
+            alive = alive & (g > float(stop == "no-gain")) & (g > (t + 1) * least * diag)
+            best, j = torch.where(alive, g, -1.0).max(-1)
+            found = best > 0.0
+            indices[:, t] = torch.where(found, j, -1)
+            gains[:, t] = torch.where(found, best.clamp(min=tiny).log(), 0.0)
+            # e_i = (L_ij - <c_i, c_j>) / sqrt(g_j);  g_i <- g_i - e_i^2
+            e = A[b, j] - (C[:, :t] * C[b, :t, j].unsqueeze(-1)).sum(1)
+            e = torch.where(found.unsqueeze(-1), e * best.clamp(min=tiny).rsqrt().unsqueeze(-1), 0.0)
+            C[:, t] = e
+            g = g - e.square()
+            alive[b, j] = False
+        mask = torch.zeros(len(A), n + 1, dtype=torch.bool, device=L.device)
+        mask.scatter_(1, torch.where(indices < 0, n, indices), True)
+        return Chosen(indices.reshape(*shape, k), gains.reshape(*shape, k), mask[:, :n].reshape(*shape, n))
 
 
 class DPPDistribution(Distribution):

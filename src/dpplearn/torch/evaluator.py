@@ -23,23 +23,18 @@ from dpplearn.learning.normalizer import LOG_WIDE
 from dpplearn.learning.quality import MAX_ETA, LogLinear
 from dpplearn.learning.similarity import Derivative, Learned, Similarity
 from dpplearn.learning.training_set import Shard
-from dpplearn.torch.determinants import inverse_lower
-from dpplearn.torch.memory import SHARE, free_bytes, in_batches
+from dpplearn.torch.determinants import SHARE, free_bytes, in_batches, inverse_lower
 
 WORK = 6  # arrays of the size of S that an evaluation makes, at most
 STAGE = 2**28  # bytes that are put together at a time on their way to the device
-
-
-def default_device() -> torch.device:
-    """The GPU, where there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 class Batches:
     """Evaluates shards in batches on a device: "cuda", "cuda:1", "cpu"; by default a GPU where there is one."""
 
     def __init__(self, device: Any = None) -> None:
-        self.device = str(default_device() if device is None else torch.device(device))
+        here = "cuda" if torch.cuda.is_available() else "cpu"
+        self.device = str(torch.device(here if device is None else device))
         if self.device.startswith("cuda") and not torch.cuda.is_available():
             raise ValueError(f"device={self.device!r} needs a GPU that torch sees, and there is none. Leave it out.")
 
@@ -82,7 +77,8 @@ class Bucket:
         if self.kept is not None:
             return self.kept.part(low, high)
         step = max(1, STAGE // (8 * self.n * self.d))
-        return joined([self._stacked(a, min(a + step, high), device) for a in range(low, high, step)])
+        parts = [self._stacked(a, min(a + step, high), device) for a in range(low, high, step)]
+        return parts[0] if len(parts) == 1 else Tensors(*(torch.cat(xs) for xs in zip(*parts, strict=True)))
 
     def keep(self, device: torch.device) -> None:
         """Put all on the device, if that leaves half of what is free there; on a CPU, if S is not sparse features'."""
@@ -174,10 +170,6 @@ def rounded(n: int) -> int:
     return -(-n // step) * step
 
 
-def joined(parts: list[Tensors]) -> Tensors:
-    return parts[0] if len(parts) == 1 else Tensors(*(torch.cat(xs) for xs in zip(*parts, strict=True)))
-
-
 def evaluate_batch(
     bucket: Bucket, request: Request, device: torch.device, low: int, high: int
 ) -> list[tuple[float, Terms]]:
@@ -207,14 +199,15 @@ def evaluate_batch(
     value = torch.where(good, weight * values, 0.0).sum()
     d_eta = data.target.double() - k
     if linear:
-        gradient = (weight.unsqueeze(-1) * d_eta).flatten() @ F.flatten(0, 1)
+        gradient = ((weight.unsqueeze(-1) * d_eta).flatten() @ F.flatten(0, 1)).cpu().numpy()
     else:
         slopes_eta = (weight.unsqueeze(-1) * d_eta).cpu().numpy()
-        gradient = sum_of(quality.pull_back(e.items, x[: e.items.n]) for e, x in zip(examples, slopes_eta, strict=True))
+        pulled = [quality.pull_back(e.items, x[: e.items.n]) for e, x in zip(examples, slopes_eta, strict=True)]
+        gradient = np.sum(pulled, axis=0)
     hessian = None
     if order == 2 and z.X is not None:
         J = F if linear else padded([quality.jacobian(e.items) for e in examples], bucket.n, device)
-        hessian = -covariance(J, z.k, z.h, z.X, s, weight)
+        hessian = -covariance(J, z.k, z.h, z.X, s, weight).cpu().numpy()
     slopes = None
     if with_similarity and z.X is not None:
         which = torch.nonzero(good).flatten().tolist()
@@ -227,7 +220,7 @@ def evaluate_batch(
                 continue
             G = OnDevice(z.X[t, :n, :n], z.r[t, :n], sums[t])
             slopes += weights[t] * (e.block_slopes() - similarity.pull_back(e.items, G))
-    total = Terms(float(value), as_numpy(gradient), None if hessian is None else as_numpy(hessian), slopes)
+    total = Terms(float(value), gradient, hessian, slopes)
     others = torch.nonzero(~good).flatten().tolist()
     return [(1.0, total), *((bucket.weights[low + t], examples[t].evaluate(request)) for t in others)]
 
@@ -287,11 +280,3 @@ def padded(arrays: list[FloatArray], n: int, device: torch.device) -> Tensor:
     for row, x in zip(out, arrays, strict=True):
         row[: len(x)] = x
     return torch.from_numpy(out).to(device)
-
-
-def sum_of(arrays: Any) -> FloatArray:
-    return np.sum(list(arrays), axis=0)
-
-
-def as_numpy(x: Any) -> FloatArray:
-    return x.cpu().numpy() if isinstance(x, Tensor) else np.asarray(x)

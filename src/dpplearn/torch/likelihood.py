@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from dpplearn.torch.determinants import LogdetInverse, LogdetRows, LogNormalizer, cannot_ask, symmetric
+from dpplearn.torch.determinants import LogdetInverse, LogdetRows, LogNormalizer, cannot_ask
 
 ASYMMETRY = 1e3  # times eps: a larger share of the largest entry by which L and its transpose differ is no rounding
 
@@ -194,7 +194,7 @@ def symmetrized(L: Tensor) -> Tensor:
                     f"L must be symmetric, but L and its transpose differ by up to {gap.item():.2g}. Pass "
                     "symmetric=False for a nonsymmetric kernel, or (L + L.mT) / 2 if that is what you mean."
                 )
-    return symmetric(L)
+    return (L + L.mT) / 2
 
 
 def subset_of(mask: Tensor, n: int, items: Tensor | None) -> Tensor:

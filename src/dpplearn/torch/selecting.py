@@ -1,12 +1,13 @@
 """diversify and greedy_map for tensors: what is chosen is a tensor on their device.
 
-The engine is that of `dpplearn.decoding.greedy`: on a device its products are torch's, and tensors on the CPU are read
+The engine is that of `dpplearn.decoding.engine`: on a device its products are torch's, and tensors on the CPU are read
 as the arrays that they are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,28 @@ import torch
 from torch import Tensor
 
 from dpplearn._cached import cached_property
-from dpplearn._checks import FloatArray, IntArray
+from dpplearn._checks import LONGEST, SHORTEST, FloatArray, IntArray
 from dpplearn._precision import EPS, EPS32
-from dpplearn.decoding.candidates import Candidates, Embedded, check_diversity, diversified, read_model
+from dpplearn.decoding.candidates import (
+    Candidates,
+    Embedded,
+    Given,
+    check_diversity,
+    check_nugget,
+    diversified,
+    mixed,
+    read_model,
+)
 from dpplearn.decoding.embeddings import read_candidates, some, standardize
 from dpplearn.decoding.gains import Gains, KernelGains, RowGains
-from dpplearn.decoding.selection import DiverseSelection, Kept, Nearest, Selection
+from dpplearn.decoding.selection import DiverseSelection, Nearest, Selection
 from dpplearn.dpp import DPP
-from dpplearn.torch.likelihood import log_prob
+from dpplearn.torch.likelihood import kernel_of, log_prob, subset_masks
 
+ON_HOST = ("cpu",)  # kinds of devices whose tensors are read as arrays
 ROWS = 2**17  # rows that are float64 at a time
-HALF = (torch.float16, torch.bfloat16)
+CELLS = 2**26  # cosines and entries of rows at a time
+TF32 = 2.0**-11  # rounding of products of float32, where torch was told to hurry
 
 
 def host(x: Any) -> Any:
@@ -35,6 +47,11 @@ def host(x: Any) -> Any:
     return (x.float() if x.dtype == torch.bfloat16 else x).cpu().numpy()
 
 
+def product_type(rows: Tensor) -> torch.dtype:
+    """In which products with rows are made: half precision as single."""
+    return torch.float64 if rows.dtype == torch.float64 else torch.float32
+
+
 class TensorOps:
     """What `dpplearn.decoding.gains.ArrayOps` does, on a device."""
 
@@ -42,43 +59,31 @@ class TensorOps:
 
     log = staticmethod(torch.log)
     where = staticmethod(lambda mask: torch.nonzero(mask).flatten())
-    first = staticmethod(lambda mask: int(mask.int().argmax()))
+    first = staticmethod(lambda mask: mask.int().argmax())
+    numbers = staticmethod(lambda *x: torch.stack([one.double() for one in x]).tolist())
+    order = staticmethod(lambda x: torch.argsort(x, stable=True))
     double = staticmethod(lambda x: x.double())
     host = staticmethod(host)
     smaller = staticmethod(torch.minimum)
     choose = staticmethod(torch.where)
-
-    @staticmethod
-    def put(x: FloatArray, like: Tensor) -> Tensor:
-        return torch.as_tensor(x, device=like.device)
-
-    @staticmethod
-    def all_items(n: int, like: Tensor) -> Tensor:
-        return torch.arange(n, device=like.device)
-
-    @staticmethod
-    def largest(x: Tensor, m: int) -> float:
-        return float(torch.topk(x, m).values[-1])
+    put = staticmethod(lambda x, like: torch.tensor(x, device=like.device))
+    all_items = staticmethod(lambda n, like: torch.arange(n, device=like.device))
+    largest = staticmethod(lambda x, m: float(torch.topk(x, m).values[-1]))
 
     @staticmethod
     def precision(rows: Tensor) -> float:
-        return EPS if rows.dtype == torch.float64 else EPS32
+        hurried = torch.get_float32_matmul_precision() != "highest"
+        return EPS if rows.dtype == torch.float64 else TF32 if hurried else EPS32
 
     @staticmethod
     def explained(rows: Tensor, U: Tensor) -> Tensor:
-        """Half-precision rows meet u as u = high + low."""
-        high = U.to(rows.dtype)
-        W = torch.cat([high, (U - high.double()).to(rows.dtype)]) if rows.dtype in HALF else high
-        W = torch.nn.functional.pad(W, (0, 0, 0, -len(W) % 8)).mT.contiguous()  # columns that the library likes
-        X = rows @ W
-        X = X.float() if rows.dtype in HALF else X
-        X = X[:, : len(U)] + X[:, len(U) : 2 * len(U)] if rows.dtype in HALF else X[:, : len(U)]
-        return torch.linalg.vector_norm(X, dim=1).double()
+        kind = product_type(rows)
+        return torch.linalg.vector_norm(rows.to(kind) @ U.to(kind).mT, dim=1, dtype=torch.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class TensorCandidates(Candidates):
-    """Candidates on a device: rows with qualities, or a kernel (n, n)."""
+    """Candidates on a device: rows with qualities, or a kernel (n, n) in float64."""
 
     model: Any  # Embedded, of tensors; or a kernel
 
@@ -86,7 +91,7 @@ class TensorCandidates(Candidates):
         if isinstance(self.model, Tensor):
             return KernelGains(self.kernel, k, TensorOps)
         rows = self.embedded.operand(self.diversity, self.tilt, self.nugget)
-        P = None if self.given is None else self.given.left(self.share)
+        P = None if self.given is None else Given(*map(host, self.given)).left(self.share)
         return RowGains(rows.rows, rows.scale, rows.diag, rows.own, k, P, TensorOps)
 
     @property
@@ -95,29 +100,28 @@ class TensorCandidates(Candidates):
 
     @cached_property
     def diag(self) -> FloatArray:
-        rows = self.kernel.diagonal() if isinstance(self.model, Tensor) else self.embedded.operand(self.diversity).diag
-        return np.asarray(host(rows.double()))
+        diag = self.kernel.diagonal() if isinstance(self.model, Tensor) else self.embedded.operand(self.diversity).diag
+        return np.asarray(host(diag))
 
     def on_host(self) -> Candidates:
-        embedded = Embedded(*(host(x) for x in self.embedded))
-        return Candidates(embedded, self.diversity, self.tilt, self.nugget, self.given, self.near)
+        given = None if self.given is None else Given(*map(host, self.given))
+        return Candidates(Embedded(*map(host, self.model)), self.diversity, self.tilt, self.nugget, given)
 
     @cached_property
     def kernel(self) -> Tensor:
         """L(d)."""
-        L: Tensor = self.model.double()
-        if self.diversity == 0.5:
+        L: Tensor = self.model
+        if self.as_given:
             return L
-        return torch.as_tensor(diversified(host(L), self.diversity), device=L.device)
+        return torch.tensor(mixed(diversified(host(L), self.diversity), 1.0 - self.nugget), device=L.device)
 
     def log_prob(self, subset: IntArray) -> float:
         """log P(Y) under the model as it was given; of rows from the d x d matrix."""
         if isinstance(self.model, Tensor):
-            Y = torch.as_tensor(np.array(subset), device=self.model.device)
-            mask = torch.zeros(self.n, dtype=torch.bool, device=Y.device).index_fill_(0, Y, True)
-            return float(log_prob(self.model.double(), mask))
+            L = replace(self, diversity=0.5).kernel
+            return float(log_prob(L, subset_masks([subset.tolist()], self.n, L.device)[0]))
         rows = self.embedded.operand(nugget=self.nugget)
-        Y = torch.as_tensor(np.array(subset), device=rows.diag.device)
+        Y = torch.tensor(subset, device=rows.diag.device)
         C = torch.eye(rows.rows.shape[1], dtype=torch.float64, device=Y.device)
         scale = rows.scale / torch.sqrt(1.0 + rows.own)
         for low in range(0, self.n, ROWS):
@@ -157,79 +161,66 @@ class TensorSelection(OnDevice, Selection):
     """What `greedy_map` chose of tensors."""
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class TensorDiverseSelection(OnDevice, DiverseSelection):
-    """What `diversify` chose of tensors: subset, gains and nearest are tensors on their device."""
+    """What `diversify` chose of tensors: subset, gains, shares and nearest are tensors on their device."""
+
+    plain: DiverseSelection = field(repr=False)
+
+    def numpy(self) -> DiverseSelection:
+        """The same with arrays."""
+        return self.plain
+
+    @property
+    def shares(self) -> Any:
+        """exp(gains), as a share of the largest."""
+        return torch.tensor(self.plain.shares, device=self.gains.device)
 
     @cached_property
     def nearest(self) -> Any:
         """The chosen item most similar to each candidate."""
-        return self._nearest(None)
+        return Nearest(*(torch.tensor(x, device=self.subset.device) for x in self.plain.nearest))
 
-    @cached_property
-    def kept(self) -> Any:
-        """Every chosen item, with the other chosen one most similar to it."""
-        return self.numpy().kept
+    kept = property(lambda self: self.plain.kept)  # type: ignore[assignment]  # a list in both
+    skipped = property(lambda self: self.plain.skipped)  # type: ignore[assignment]
 
-    @cached_property
-    def skipped(self) -> Any:
-        """Every candidate that was not chosen, with the reason."""
-        return self.numpy().skipped
+    def why(self, item: int) -> str:
+        """What speaks for a chosen item, in words."""
+        return self.plain.why(item)
 
-    def numpy(self) -> DiverseSelection:
-        """The same with arrays, and without the embeddings."""
-        plain = DiverseSelection(
-            host(self.subset), self.cost, host(self.gains), self.reason, self.log_prob_of, self.diversity,
-            self.parameters, self.limits, None,
-        )  # fmt: skip
-        items, similarity = self._nearest(self.subset)
-        kept = zip(host(self.subset).tolist(), items.tolist(), similarity.tolist(), strict=True)
-        plain.__dict__["nearest"] = Nearest(*(host(x) for x in self.nearest))
-        plain.__dict__["kept"] = [Kept(*one) for one in kept]
-        return plain
-
-    def _nearest(self, among: Any) -> Nearest:
-        model: Any = self.candidates
-        all_rows, all_lengths = (torch.as_tensor(x, device=self.subset.device) for x in (model.rows, model.lengths))
-        rows = all_rows if among is None else all_rows[among]
-        lengths = (all_lengths if among is None else all_lengths[among]).clamp(min=1e-300)
-        n, subset = len(rows), self.subset
-        items = torch.full((n,), -1, device=rows.device)
-        similarity = torch.zeros(n, dtype=torch.float64, device=rows.device)
-        if len(subset) > (among is not None):
-            kind = torch.float64 if rows.dtype == torch.float64 else torch.float32
-            chosen = (all_rows[subset].double() / all_lengths[subset].clamp(min=1e-300).unsqueeze(-1)).to(kind)
-            for low in range(0, n, step := max(1, 2**26 // (len(subset) + rows.shape[1]))):
-                part = slice(low, low + step)
-                cosines = rows[part].to(kind) @ chosen.mT
-                if among is not None:
-                    cosines[among[part].unsqueeze(-1) == subset] = -torch.inf
-                best = cosines.max(-1)
-                items[part] = subset[best.indices]
-                similarity[part] = (best.values.double() / lengths[part]).clamp(-1.0, 1.0)
-        return Nearest(items, similarity)
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and other processes get what was found, not the embeddings."""
+        return super().__getstate__() | {"plain": copy(self.plain)}
 
 
-def read_tensors(embeddings: Any, scores: Any, decoder: str) -> tuple[Any, Any, Any, type[Candidates]]:
-    """Rows, their lengths and standardized scores, where they are to be read: on a device only by greedy choice."""
-    device = device_of(embeddings, scores)
-    if device.type == "cpu" or decoder != "greedy":
-        return *read_candidates(host(embeddings), host(scores)), Candidates
-    E = torch.as_tensor(embeddings, device=device).detach()
-    rows, lengths = read_rows(E if E.is_floating_point() else E.double(), "embeddings")
-    if scores is None:
-        return rows, lengths, torch.zeros(len(rows), dtype=torch.float64, device=device), TensorCandidates
-    s = torch.as_tensor(scores, device=device).detach()
-    s = s.squeeze(-1) if s.ndim == 2 and s.shape[1] == 1 else s
-    if s.shape != lengths.shape:
-        raise ValueError(
-            "embeddings and scores must have one row and one entry per item: found shapes "
-            f"{tuple(E.shape)} and {tuple(s.shape)}."
-        )
-    bad = host(torch.nonzero(~torch.isfinite(s)).flatten())
-    if bad.size:
-        raise ValueError(f"scores must be finite, but those of rows {some(bad)} are not.")
-    eps = torch.finfo(s.dtype).eps if s.is_floating_point() else EPS
-    return rows, lengths, standardize(s.double(), eps), TensorCandidates
+def on_device(selection: Any, *values: Any) -> Any:
+    """A selection with its arrays as tensors, on the device of the first tensor among these."""
+    subset, gains = (torch.tensor(x, device=device_of(*values)) for x in (selection.subset, selection.gains))
+    common = (subset, selection.cost, gains, selection.reason, selection.log_prob_of)
+    if not isinstance(selection, DiverseSelection):
+        return TensorSelection(*common)
+    more = (selection.diversity, selection.parameters, selection.limits, selection.candidates)
+    return TensorDiverseSelection(*common, *more, selection)
+
+
+def nearest(candidates: Embedded, subset: IntArray, themselves: bool) -> Nearest:
+    """What the function of this name in `dpplearn.decoding.selection` finds, of rows on a device."""
+    rows: Any = candidates.rows
+    Y, kind = torch.tensor(subset, device=rows.device), product_type(rows)
+    lengths: Any = torch.where(torch.as_tensor(candidates.lengths) > 0.0, candidates.lengths, 1.0)
+    chosen = (rows[Y].double() / lengths[Y].unsqueeze(-1)).to(kind)
+    rows, lengths = (rows[Y], lengths[Y]) if themselves else (rows, lengths)
+    items, similarity = np.full(len(rows), -1), np.zeros(len(rows))
+    step = max(1, CELLS // (len(Y) + rows.shape[1]))
+    for low in range(0, len(rows) if len(Y) > themselves else 0, step):
+        part = slice(low, low + step)
+        cosines = rows[part].to(kind) @ chosen.mT
+        if themselves:
+            cosines[Y[part].unsqueeze(-1) == Y] = -torch.inf
+        best = cosines.max(-1)
+        items[part] = host(Y[best.indices])
+        similarity[part] = host((best.values / lengths[part]).clamp(-1.0, 1.0))
+    return Nearest(items, similarity)
 
 
 def device_of(*values: Any) -> torch.device:
@@ -237,32 +228,55 @@ def device_of(*values: Any) -> torch.device:
     return next(x.device for x in values if isinstance(x, Tensor))
 
 
+def read_tensors(embeddings: Any, scores: Any, decoder: str) -> tuple[Any, Any, Any, type[Candidates]]:
+    """Rows, their lengths and standardized scores, where they are to be read: on a device only by greedy choice."""
+    device = device_of(embeddings, scores)
+    if device.type in ON_HOST or decoder != "greedy" or len(embeddings) == 0:
+        return *read_candidates(host(embeddings), host(scores)), Candidates
+    E = torch.as_tensor(embeddings, device=device).detach()
+    rows, lengths = read_rows(E if E.is_floating_point() else E.double(), "embeddings")
+    if scores is None:
+        return rows, lengths, torch.zeros_like(lengths), TensorCandidates
+    s = torch.as_tensor(scores, device=device).detach()
+    s = s.squeeze(-1) if s.ndim == 2 and s.shape[1] == 1 else s
+    if s.shape != lengths.shape:
+        raise ValueError(
+            "embeddings and scores must have one row and one entry per item: found shapes "
+            f"{tuple(E.shape)} and {tuple(s.shape)}."
+        )
+    bad = torch.nonzero(~torch.isfinite(s)).flatten()
+    if len(bad):
+        raise ValueError(f"scores must be finite, but those of rows {some(host(bad))} are not.")
+    eps = torch.finfo(s.dtype).eps if s.is_floating_point() else EPS
+    return rows, lengths, standardize(s.double(), eps), TensorCandidates
+
+
 def read_rows(rows: Tensor, name: str) -> tuple[Tensor, Tensor]:
-    """Rows and their lengths."""
+    """Rows and their lengths; those too long or short for squares times a power of 2, in the same directions."""
     if rows.ndim != 2 or 0 in rows.shape or not rows.is_floating_point():
         raise ValueError(
             f"{name} must be floating-point rows, one for each item, found {rows.dtype} {tuple(rows.shape)}."
         )
-    kind = torch.float32 if rows.dtype in HALF else torch.float64
-    lengths = torch.cat([torch.linalg.vector_norm(part, dim=1, dtype=kind) for part in rows.split(2**20)]).double()
-    if not bool(((lengths >= 1e-20) & (lengths <= 1e20)).all()):
-        rows = balanced(rows, lengths)
-        lengths = torch.linalg.vector_norm(rows, dim=1, dtype=kind).double()
-    bad = host(torch.nonzero(~torch.isfinite(lengths)).flatten())
-    if bad.size:
-        raise ValueError(f"{name} must be finite, but rows {some(bad)} are not.")
+    lengths = lengths_of(rows)
+    odd = torch.nonzero(~((lengths >= SHORTEST) & (lengths <= LONGEST))).flatten()
+    if len(odd):
+        top = rows[odd].double().abs().amax(1)
+        odd, top = (x[(top > 0.0) & torch.isfinite(top)] for x in (odd, top))
+        exponents = -torch.frexp(top).exponent.unsqueeze(-1)
+        half = exponents // 2  # 2^1074 is no float
+        scaled = rows[odd].double() * torch.exp2(half.double()) * torch.exp2((exponents - half).double())
+        rows = rows.index_copy(0, odd, scaled.to(rows.dtype))
+        lengths[odd] = lengths_of(rows[odd])
+        bad = torch.nonzero(~torch.isfinite(lengths)).flatten()
+        if len(bad):
+            raise ValueError(f"{name} must be finite, but rows {some(host(bad))} are not.")
     return rows, lengths
 
 
-def balanced(rows: Tensor, lengths: Tensor) -> Tensor:
-    """`dpplearn._checks.balanced` for tensors: rows beyond 1e-20 to 1e20 times a power of 2, in the same directions."""
-    odd = torch.nonzero(~((lengths >= 1e-20) & (lengths <= 1e20))).flatten()
-    top = rows[odd].double().abs().amax(1)
-    odd, top = odd[(top > 0.0) & torch.isfinite(top)], top[(top > 0.0) & torch.isfinite(top)]
-    exponents = -torch.frexp(top).exponent.unsqueeze(-1)
-    half = exponents // 2  # 2^1074 is no float
-    scaled = rows[odd].double() * torch.exp2(half.double()) * torch.exp2((exponents - half).double())
-    return rows.index_copy(0, odd, scaled.to(rows.dtype)) if odd.numel() else rows
+def lengths_of(rows: Tensor) -> Tensor:
+    """In parts; of half precision in single, whose rounding is less than that of the rows."""
+    kind = product_type(rows)
+    return torch.cat([torch.linalg.vector_norm(part, dim=1, dtype=kind) for part in rows.split(2**20)]).double()
 
 
 def read_tensor_model(model: Any, diversity: float, nugget: float) -> Candidates:
@@ -273,30 +287,22 @@ def read_tensor_model(model: Any, diversity: float, nugget: float) -> Candidates
         )
     parts = (model,) if isinstance(model, Tensor) else model
     device = device_of(*parts)
-    if device.type == "cpu" or nugget:
+    if device.type in ON_HOST:
         arrays = tuple(host(x) for x in parts)
         return read_model(DPP(arrays[0]) if len(arrays) == 1 else arrays, diversity, nugget=nugget)
-    d = check_diversity(diversity)
+    d, own = check_diversity(diversity), check_nugget(nugget)
     if len(parts) == 1:
-        return TensorCandidates(model.detach(), d)
-    q, phi = model
-    rows, lengths = read_rows(phi.detach(), "phi")
-    q = torch.as_tensor(q, dtype=torch.float64, device=device).detach()
+        L = kernel_of(model.detach(), None, True).double()
+        if not bool(torch.isfinite(L).all()):
+            raise ValueError("a kernel must be finite, and this one holds NaN or inf.")
+        return TensorCandidates(L, d, nugget=own)
+    q, phi = (torch.as_tensor(x, device=device).detach() for x in model)
+    rows, lengths = read_rows(phi, "phi")
+    q = q.double()
     if q.shape != lengths.shape or not bool(((q >= 0.0) & (q < 1e150)).all()):
-        raise ValueError(f"q must have {len(rows)} entries, none negative and none beyond 1e150.")
+        raise ValueError(f"q must have {len(rows)} entries, none below 0 and none beyond 1e150.")
     if bool((lengths <= 0.0).any()):
         raise ValueError(
             f"phi must have no zero row, because a direction is needed; row {int(lengths.argmin())} is zero."
         )
-    return TensorCandidates(Embedded(rows, lengths, q), d)
-
-
-def on_device(selection: Any, *values: Any) -> Any:
-    """A selection with its arrays as tensors, on the device of the first tensor among these."""
-    device = device_of(*values)
-    subset, gains = (torch.as_tensor(np.array(x), device=device) for x in (selection.subset, selection.gains))
-    plain = (subset, selection.cost, gains, selection.reason, selection.log_prob_of)
-    if not isinstance(selection, DiverseSelection):
-        return TensorSelection(*plain)
-    more = (selection.diversity, selection.parameters, selection.limits, selection.candidates)
-    return TensorDiverseSelection(*plain, *more)
+    return TensorCandidates(Embedded(rows, lengths, q), d, nugget=own)

@@ -40,7 +40,8 @@ def kdpp_log_prob(L: Tensor, mask: Tensor, *, items: Tensor | None = None, inval
     """
     L = kernel_of(L, items, True)
     mask = subset_of(mask, L.shape[-1], items)
-    lam = eigenvalues(L).expand(*batch_shape(L, mask, 2), -1)
+    # the derivative of eigenvalues, V diag(.) V^T, holds for equal ones too
+    lam = torch.linalg.eigvalsh(L).clamp(min=0.0).expand(*batch_shape(L, mask, 2), -1)
     sizes = mask.sum(-1).expand(lam.shape[:-1])
     return log_minor(L, mask, True, invalid, "L_Y") - LogElementary.apply(lam, sizes)[0]
 
@@ -58,11 +59,6 @@ def kdpp_marginals(L: Tensor, k: int | Tensor, *, items: Tensor | None = None) -
     sizes = torch.as_tensor(k, device=L.device).expand(lam.shape[:-1])
     slope = LogElementary.apply(lam, sizes)[1]
     return (V.square() @ (lam * slope).unsqueeze(-1)).squeeze(-1).clamp(0.0, 1.0)
-
-
-def eigenvalues(L: Tensor) -> Tensor:
-    """Of positive semidefinite kernels; the derivative, V diag(.) V^T, holds for equal ones too."""
-    return torch.linalg.eigvalsh(L).clamp(min=0.0)
 
 
 def heads(p: Tensor, most: int) -> Tensor:
