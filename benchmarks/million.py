@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from functools import partial
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from dpplearn.decoding.diversity import diversified
 
+from dpplearn.decoding.candidates import diversified
 from dpplearn.learning.relative import LEAST, Reason, strongest
 from dpplearn.summarize import Cluster, Document, Summarizer
 from dpplearn.summarize.explain.because import Because, likely_words
