@@ -86,7 +86,7 @@ def run(quick: bool = False) -> dict:
         ],
         "notes": [
             "Processor time of a new process, imports included; the folder of compiled loops is empty.",
-            "Loops of few steps run uncompiled (`dpplearn/_loops/jit.py`), with the same answers "
+            "Loops of few steps run uncompiled (`dpplearn/_numba.py`), with the same answers "
             "(`pytest tests/run/test_first_minute.py`).",
         ],
     }

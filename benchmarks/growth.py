@@ -63,12 +63,12 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
     """The largest peak of a worker that chose from Parquet, in GB."""
     import pyarrow as pa
     from distributed import Client, LocalCluster
-    from dpplearn.decoding.asked import Asked, Each
-    from dpplearn.decoding.rounds import in_rounds
     from pyarrow import parquet
 
     from dpplearn.cli.formats import read_items
     from dpplearn.cli.parts import parts_of
+    from dpplearn.decoding.dask import choose_in_parts
+    from dpplearn.decoding.diversify import Settings
 
     path, scores = folder / "E.parquet", []
     writer = None
@@ -80,12 +80,12 @@ def worker_memory(folder: Path, n: int, k: int, jobs: int = 2) -> dict:
         scores.append(s)
     writer.close()
     pieces, d = parts_of(path, read_items(path, "utf-8", None), "embedding")
-    asked = Asked(k, None, 0.5, "greedy", 1.0, None, 0.01, None, None, {})
+    settings = Settings(k, None, 0.5, "greedy", 1.0, None, 0.01, None, None, False, "auto")
     with (
         LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
-        found = in_rounds(pieces, d, np.concatenate(scores), asked, Each(), client=client)
+        found = choose_in_parts(pieces, d, np.concatenate(scores), settings, client=client)
         assert len(found) == k
         peaks = client.run(peak_memory)
     path.unlink()

@@ -186,7 +186,7 @@ def selection(device, quick: bool) -> list[dict]:
         found.append({"case": case, "value": time, "unit": "s", "target": "≤ 0.1" if not (small or name) else None})
     k = 500 if small else 10_000
     start = perf_counter()
-    chosen = diversify(E, scores, k, diversity=0.49, kernel="linear")
+    chosen = diversify(E, scores, k, nugget=0.02)
     assert len(chosen) == k == len(set(chosen.subset.tolist()))
     case = f"diversify, N = {N:,}, D = {D}, float16, k = {k:,}, nugget 0.02"
     return [*found, {"case": case, "value": perf_counter() - start, "unit": "s"}]

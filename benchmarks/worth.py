@@ -125,8 +125,8 @@ def fill(chosen: np.ndarray, k: int, n: int, rng: np.random.Generator) -> np.nda
 
 WAYS: dict[str, Callable[..., np.ndarray]] = {
     "diversify": lambda E, s, k, rng: diversify(E, s, k).subset,
-    'diversify, kernel="rbf"': lambda E, s, k, rng: diversify(E, s, k, kernel="rbf").subset,
-    'diversify, kernel="local"': lambda E, s, k, rng: diversify(E, s, k, kernel="local").subset,
+    'diversify, kernel="linear"': lambda E, s, k, rng: diversify(E, s, k, kernel="linear", nugget=1e-6).subset,
+    'diversify, kernel="near"': lambda E, s, k, rng: diversify(E, s, k, kernel="near").subset,
     "random": lambda E, s, k, rng: rng.permutation(len(E))[:k],
     "top score": lambda E, s, k, rng: np.argsort(-s, kind="stable")[:k],
     "k-center": lambda E, s, k, rng: k_center(E, k, rng),

@@ -37,7 +37,7 @@ class Spectrum(NamedTuple):
 def not_psd(name: str, smallest: float) -> ValueError:
     return ValueError(
         f"{name} must be positive semidefinite, but has eigenvalue {smallest:.3g}. "
-        f"For a rounded or estimated matrix, pass nearest_psd({name})."
+        f"For a rounded or estimated matrix, pass dpplearn.kernels.nearest_psd({name})."
     )
 
 

@@ -366,7 +366,7 @@ def test_sampled_summaries_near_the_limit(files):
     cluster = Cluster.example()
     over = model.summarize(cluster, 665, "bytes", decoder="sampled", overrun=15.0)
     assert 660 <= over.length <= 680
-    assert model.summarize(cluster, 665, "bytes", decoder="sample").length <= 665
+    assert model.summarize(cluster, 665, "bytes", decoder="sampled").length <= 665
 
 
 def test_any_field_of_a_document_makes_another_cluster():

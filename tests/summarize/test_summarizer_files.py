@@ -57,7 +57,7 @@ def test_model_files_of_version_1(trained, tmp_path):
     assert loaded.settings.decoder == loaded.decoder == "sampled"
     few = {"n_samples": 2_000}
     assert loaded.summarize(Cluster.example(), **few).text == (
-        trained.summarize(Cluster.example(), decoder="sample", **few).text
+        trained.summarize(Cluster.example(), decoder="sampled", **few).text
     )
 
 

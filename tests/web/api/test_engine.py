@@ -37,7 +37,7 @@ def ready(summarizer):
     return summarizer.prepare(Cluster.from_texts(TEXTS))
 
 
-@pytest.mark.parametrize("decoder", ["greedy", "consensus", "sample"])
+@pytest.mark.parametrize("decoder", ["greedy", "consensus", "sampled"])
 def test_a_prepared_cluster_gives_the_same_summaries_in_any_order(summarizer, decoder):
     cluster = Cluster.example()
     ready = summarizer.prepare(cluster)
@@ -173,9 +173,9 @@ def test_the_map_of_few_or_equal_sentences(n):
 
 ODD = """
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
-import dpplearn._loops
+import dpplearn
 from dpplearn._numba import Loop, here
 from dpplearn.summarize.corpora.cluster import Document
 from dpplearn.web import Settings, schema
@@ -183,7 +183,9 @@ from dpplearn.web.answers import selection_answer
 from dpplearn.web.engine import Engine
 from dpplearn.web.pool import Deadline
 
-modules = [import_module(f"dpplearn._loops.{m.name}") for m in iter_modules(dpplearn._loops.__path__)]
+rooms = (dpplearn, dpplearn.decoding, dpplearn.sampling, dpplearn.learning, dpplearn.rouge, dpplearn.summarize)
+names = {m.name for one in rooms for m in walk_packages(one.__path__, f"{one.__name__}.") if m.name.endswith("_loops")}
+modules = [import_module(name) for name in sorted(names)]
 loops = {f"{m.__name__}.{name}": f for m in modules for name, f in vars(m).items() if isinstance(f, Loop)}
 compiled = lambda: {(name, str(s)) for name, f in loops.items() for s in f.signatures}
 engine = Engine(Settings())
@@ -196,7 +198,7 @@ for texts in some:  # the last has sentences with shorter forms, which exclude e
     read = engine.featurize([Document(str(i), text) for i, text in enumerate(texts)], None)
     reading = engine.prepare(read, Deadline(60))
     n = reading.ready.n
-    for decoder in ("greedy", "consensus", "sample"):
+    for decoder in ("greedy", "consensus", "sampled"):
         for diversity in (0.0, 0.3, 0.5, 0.8, 1.0):
             last = {"include": [0], "exclude": [n - 1] * (n > 1)}
             for pins in ({}, {"include": [0]}, {"exclude": list(range(n - 1))}, last):

@@ -154,7 +154,7 @@ def test_work_of_hours_ends_with_its_request(serving, is_problem):
     with serving(Settings(workers=1, max_seconds=2.0, samples=10**8)) as client:
         text = " ".join(f"The river{i} rose in town{i % 7} by {i} metres." for i in range(40))
         path = client.post(CLUSTERS, json=documents(1, text)).headers["location"] + "/select"
-        is_problem(client.post(path, json={"decoder": "sample"}), 504, "time-limit")
+        is_problem(client.post(path, json={"decoder": "sampled"}), 504, "time-limit")
         until(lambda: client.service.pool.taken == 0)  # not in hours: the worker is free again
         assert client.post(path, json={"decoder": "greedy"}).status_code == 200
 
@@ -163,7 +163,7 @@ def test_nobody_works_for_a_client_that_has_left(serving, gate):
     with serving(Settings(workers=1, queue=5, samples=10**8)) as client:
         pool = client.service.pool
         path = client.post(CLUSTERS, json=documents(2, "A storm hit. Rain fell.")).headers["location"] + "/select"
-        opened, body = gate(client.service), b'{"decoder": "sample"}'
+        opened, body = gate(client.service), b'{"decoder": "sampled"}'
         head = (
             f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
         )

@@ -126,6 +126,8 @@ def read_settings(settings: Any, path: Path) -> SummarizerSettings:
     if isinstance(settings, dict):
         # files from before there were others
         settings = {"similarity": Fixed.kind, "quality": LogLinear.kind, "compress": False} | settings
+        if settings.get("decoder") == "sample":  # its name in files of version 1
+            settings["decoder"] = "sampled"
     if not isinstance(settings, dict) or set(settings) != set(SETTINGS):
         raise ValueError(f"settings in {path} must have exactly {', '.join(SETTINGS)}, found {settings!r:.120}.")
     seed = settings["random_state"]
