@@ -142,7 +142,7 @@ def study(cases: list) -> tuple[list[dict], list[list]]:
             print(
                 case,
                 f"{mine:.2f} s, linear {theirs:.2f} s",
-                *(tuple(round(x, 4) for x in f) for f in found),
+                *(tuple(round(float(x), 4) for x in one) for one in found),
                 flush=True,
             )
     return times, table

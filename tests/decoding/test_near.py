@@ -184,11 +184,17 @@ def test_choices_cover_more_than_random_ones_and_have_no_near_copies():
 def test_few_of_many_are_described_where_scores_differ():
     rng = np.random.default_rng(6)
     X = rng.standard_normal((20_000, 8)).astype(np.float32)
-    gains = provider(X, 50, rng.lognormal(0.0, 0.5, 20_000))
+    q = rng.lognormal(0.0, 0.5, 20_000)
+    gains = provider(X, 50, q)
     top = np.sort(np.argsort(-gains.diag)[:300])
     g = gains.block(top)
     np.testing.assert_array_equal(g, gains.bound[top])
     assert 300 <= gains.known.sum() <= near.PART + 300
+    last = int(gains.diag.argmin())  # one that must be in, though nobody asked for it before
+    assert not gains.known[last]
+    again = provider(X, 50, q)
+    assert gains.take(last) == again.block(np.array([last]))[0]
+    np.testing.assert_allclose(g - gains.fall(), gains.block(top), rtol=1e-12)
 
 
 def test_the_largest_of_each_row():

@@ -31,8 +31,7 @@ NUGGET = 1e-3  # the part of each item that is its own
 POWER, LOWEST = 0.25, 1e-4  # of what an item stands for, as a part of what it could
 PER_CHOICE, FEWEST, MOST = (10, 20), 8192, 2**17  # anchors for each item to be chosen, and in all
 CELL, WITHIN = 128, 2048  # anchors in a cell, and in the cells that an item is compared with
-LEAST, SHARE = 8, 1.2  # anchors that an item is described by: at least, and for each that a choice stands for
-FILL = 4  # entries of a direction, for each entry of a row
+LEAST, SHARE = 8, 0.8  # anchors that describe an item: at least, and for each that a choice stands for
 FINEST = 0.25  # of the median unit: no anchor has a smaller one, so that near-copies in dense places are alike
 BATCH, PART = 2**16, 1024  # items that are described at once, and those of them in one product
 CHUNK, REFRESH = 1024, 64  # directions in one sparse matrix, and choices between two passes over all items
@@ -65,9 +64,8 @@ class Anchors:
         order = np.argsort(cell, kind="stable")
         for same in np.split(order, np.flatnonzero(np.diff(cell[order])) + 1):
             near = self.near[cell[same[0]]]
-            others = self.rows[near].T
             for part in np.split(same, range(PART, same.size, PART)):
-                yield part, near, X[part] @ others
+                yield part, near, X[part] @ self.rows[near].T
 
     def describe(self, X: FloatArray) -> tuple[Any, FloatArray, FloatArray]:
         """phi of these unit rows (0 for one of zeros): which anchors, values scaled to length 1, and w^2."""
@@ -151,7 +149,7 @@ class NearGains:
         self.bound = self.diag.copy()
         if np.ptp(q) <= 1e-9 * q.max():
             self.describe(np.arange(self.n))  # all will be needed
-        self.directions, self.refreshed = Directions(size, FILL * self.anchors.p), 0
+        self.directions, self.refreshed = Directions(size, 4 * self.anchors.p), 0
         self.block(np.empty(0, np.int64))
         if np.shape(given)[0]:
             at, value, _ = self.anchors.describe(unit_rows(given))
@@ -191,14 +189,15 @@ class NearGains:
 
     def take(self, j: int, place: int | None = None) -> float:  # noqa: ARG002  # it is found by its number
         """Choose item j; its gain."""
-        x = self.features(np.array([j]))[0]
-        p, known = int(np.searchsorted(self.items, j)), None
-        if p < self.items.size and self.items[p] == j:
-            row, before = slice(*self.W.indptr[p : p + 2]), self.W.shape[1]
-            late = self.late[: self.directions.t - before, p]
-            new = np.flatnonzero(late)
-            known = np.append(self.W.indices[row], before + new), np.append(self.W.data[row], late[new])
-        return self.join(self.at[j], x, self.diag[j], self.own[j], known)
+        p = int(np.searchsorted(self.items, j))
+        if p == self.items.size or self.items[p] != j:
+            x = self.features(np.array([j]))[0]
+            return self.join(self.at[j], x, self.diag[j], self.own[j])
+        row, before = slice(*self.W.indptr[p : p + 2]), self.W.shape[1]
+        late = self.late[: self.directions.t - before, p]
+        new = np.flatnonzero(late)
+        known = np.append(self.W.indices[row], before + new), np.append(self.W.data[row], late[new])
+        return self.join(self.at[j], self.x[p], self.diag[j], self.own[j], known)
 
     def join(self, at: Any, x: FloatArray, diag: float, own: float, known: Any = None) -> float:
         """Add what a row has beyond those chosen, given t and x . u_t where that is not 0, if known; its gain."""
