@@ -196,7 +196,8 @@ def test_every_decoder_within_all_limits_by_brute_force(seed):
                 found = decode(dpp, **limits, **quota)
             except ValueError as error:
                 dependent = "probability 0" in str(error) or "linear combinations" in str(error)
-                assert not values or dependent, (decode.__name__, error)
+                if values and not dependent:
+                    raise
                 continue
             Y = tuple(found.sorted_subset.tolist())
             if values:
