@@ -59,11 +59,18 @@ class Rule:
     def best(self, scores: Any, g: Any, items: Any, best: float) -> int:
         """The place of the best; of equals the cheaper (for "probability": the one that gains more), then the first."""
         equal = scores >= self.below(best)
-        if self.cost is not None or (self.name == "probability" and not self.plain):
-            key = g if self.name == "probability" else -self.cost[items]
+        key = self.key(g, items)
+        if key is not None:
             key = self.xp.choose(equal, key, -np.inf)
-            equal = key == key.max()
+            most = float(key.max())
+            equal = key >= most - TIE * abs(most)
         return self.xp.first(equal)
+
+    def key(self, g: Any, items: Any) -> Any:
+        """What equals are compared by, the larger first; None where the first item counts."""
+        if self.cost is None:
+            return None
+        return g if self.name == "probability" else -self.cost[items]
 
 
 class GreedyRun:
@@ -161,8 +168,13 @@ class GreedyRun:
         there = self.xp.where(scores >= self.rule.below(cut))
         if len(there) > 2 * m:
             above = scores > cut + (cut - self.rule.below(cut))
-            ties = self.xp.where((scores >= self.rule.below(cut)) & ~above)[:m]
-            above[ties] = True
+            ties = self.xp.where((scores >= self.rule.below(cut)) & ~above)
+            key = self.rule.key(self.gains.bound[items[ties]], items[ties])
+            if key is not None and len(ties) > m:
+                least = self.xp.largest(key, m)
+                above[ties[key > least]] = True
+                ties = ties[key == least]
+            above[ties[:m]] = True
             there = self.xp.where(above)
         return items[there], cut
 
