@@ -289,3 +289,12 @@ def test_log_prob_does_not_count_what_was_given(rng):
         q = np.sqrt(2) * np.exp(0.5 * (s - s.mean()) / s.std())
         S = (1 - 1e-6) * unit @ unit.T + 1e-6 * np.eye(12)
         assert found.log_prob == pytest.approx(DPP(q[:, None] * S * q).log_prob(found.sorted_subset), abs=1e-8)
+
+
+@pytest.mark.skipif(not NEAR, reason="the kernel of near items is not merged")
+def test_a_choice_by_near_items_travels(rng):
+    found = diversify(rng.standard_normal((40, 4)), rng.random(40), k=9)
+    for again in (copy.copy(found), pickle.loads(pickle.dumps(found))):
+        assert again.kept == found.kept
+        with pytest.raises(RuntimeError, match="near items is not computed"):
+            _ = again.log_prob

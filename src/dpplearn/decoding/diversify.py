@@ -27,7 +27,7 @@ from dpplearn.decoding.greedy import as_selection, best_run, check_rule, describ
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number, check_share
 from dpplearn.decoding.near import find_width
 from dpplearn.decoding.registry import check_decoder, run_decoder
-from dpplearn.decoding.selection import DiverseSelection, Kept, Selection, Skipped
+from dpplearn.decoding.selection import DiverseSelection, Kept, Selection, Skipped, Unknown
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 
@@ -235,7 +235,9 @@ def choose_among(
     parameters = {"scale": settings.scale, "decoder": decoder, "nugget": candidates.nugget}
     parameters |= {"kernel": "near", "width": candidates.width} if candidates.width else {"kernel": "linear"}
     held: Embedded | Borrowed = embedded if owner is None else Borrowed(owner, embedded)
-    log_prob = BorrowedLogProb.of(candidates, held) if isinstance(held, Borrowed) else candidates.log_prob
+    log_prob: Any = BorrowedLogProb.of(candidates, held) if isinstance(held, Borrowed) else candidates.log_prob
+    if candidates.width:
+        log_prob = Unknown("log_prob under a kernel of near items is not computed: its gains are approximate.")
     found = (chosen.subset, chosen.cost, chosen.gains, chosen.reason, log_prob)
     return DiverseSelection(*found, settings.diversity, parameters, limits, held)
 
