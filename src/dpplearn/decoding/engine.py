@@ -61,13 +61,20 @@ class Rule:
         then the first."""
         best = scores.max()
         equal = scores >= self.below(best)
-        if self.cost is not None or (self.name == "probability" and not self.plain):
-            key = g if self.name == "probability" else -self.cost[items]
+        key = self.key(g, items)
+        if key is not None:
             key = self.xp.choose(equal, key, -np.inf)
-            equal = key == key.max()
+            most = key.max()
+            equal = key >= most - TIE * abs(most)
         place = self.xp.first(equal)
         score, at, j = self.xp.numbers(best, place, items.take(place))
         return score, int(at), int(j)
+
+    def key(self, g: Any, items: Any) -> Any:
+        """What equals are compared by, the larger first; None where the first item counts."""
+        if self.cost is None:
+            return None
+        return g if self.name == "probability" else -self.cost[items]
 
 
 class GreedyRun:
@@ -165,8 +172,11 @@ class GreedyRun:
         if len(there) > 2 * m:
             above = scores > cut + (cut - self.rule.below(cut))
             ties = self.xp.where((scores >= self.rule.below(cut)) & ~above)
-            if self.rule.cost is not None:  # the cheaper first
-                ties = ties[self.xp.order(self.rule.cost[items[ties]])]
+            key = self.rule.key(self.gains.bound[items[ties]], items[ties])
+            if key is not None and len(ties) > m:
+                least = self.xp.largest(key, m)
+                above[ties[key > least]] = True
+                ties = ties[key == least]
             above[ties[:m]] = True
             there = self.xp.where(above)
         return items[there], cut
