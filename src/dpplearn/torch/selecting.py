@@ -181,8 +181,8 @@ class TensorDiverseSelection(OnDevice, DiverseSelection):
         """The chosen item most similar to each candidate."""
         return Nearest(*(torch.tensor(x, device=self.subset.device) for x in self.plain.nearest))
 
-    kept = property(lambda self: self.plain.kept)  # type: ignore[assignment]  # a list in both
-    skipped = property(lambda self: self.plain.skipped)  # type: ignore[assignment]
+    kept = property(lambda self: self.plain.kept)
+    skipped = property(lambda self: self.plain.skipped)
 
     def why(self, item: int) -> str:
         """What speaks for a chosen item, in words."""
