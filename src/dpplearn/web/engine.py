@@ -99,11 +99,11 @@ class Engine:
     def is_compiled(self) -> bool | None:
         """Whether loops of all kinds that requests need are on disk; None where they cannot be."""
         from dpplearn._numba import are_kept
-        from dpplearn.decoding._consensus_loops import gather
+        from dpplearn.decoding._consensus_loops import best_addition
         from dpplearn.decoding._sampled_loops import best_of_block
         from dpplearn.learning._gram_loops import gram
 
-        return are_kept(gram, gather, best_of_block)
+        return are_kept(gram, best_addition, best_of_block)
 
     def warm(self, until: Deadline | None = None) -> None:
         """Compile or load every loop that a request may need, once, so that none waits for it."""
