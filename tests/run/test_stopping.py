@@ -30,7 +30,7 @@ class Asked:
     "decode",
     [
         lambda dpp, jobs: sampled_map(dpp, k=5, n_samples=10**8, rng=0, n_jobs=jobs),
-        lambda dpp, jobs: consensus(dpp, k=5, n_samples=10**7, rng=0, n_jobs=jobs),
+        lambda dpp, jobs: consensus(dpp, k=5, n_samples=100_000, rng=0, n_jobs=jobs),
         lambda dpp, jobs: dpp.sample(10**7, rng=0, n_jobs=jobs),
     ],
     ids=["sampled_map", "consensus", "sample"],

@@ -210,7 +210,7 @@ def command(
         settings = Settings(
             k, budget, diversity, decoder, 1.0, nugget, min_gain, max_per_group, min_per_group, backfill, kernel
         )
-        call = {"cost": costs, "groups": groups, "n_jobs": jobs, "work": work}
+        call: dict[str, Any] = {"cost": costs, "groups": groups, "n_jobs": jobs, "work": work}
         with bars() as show:
             try:
                 chosen = choose_in_parts(parts, columns, scores, settings, progress=show, **call)
