@@ -1,13 +1,16 @@
 """Kill commands at random moments, run them again, and compare with a run that nobody disturbed: `make faults`.
 
 Ctrl-C goes to the whole session, as from a terminal; SIGTERM and SIGKILL to the command alone; and one of its workers
-is killed, as for want of memory. After each fault no process may be left, no file be half written, and nothing that
-was done be lost. What was counted goes into docs/reliability.md. Linux only: processes are found in /proc.
+is killed, as for want of memory. Training is also killed in each of its stages. Then disks are full: files may not grow
+beyond some size, and, where this script may mount one, the results go to a disk that is too small. After each fault no
+process may be left, no file be half written, and nothing that was done be lost. What was counted goes into
+docs/reliability.md. Linux only: processes are found in /proc.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import random
@@ -22,18 +25,33 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-START = [sys.executable, "-c", "from dpplearn.cli import main; main(prog_name='dpplearn')"]
+RUN = "from dpplearn.cli import main; main(prog_name='dpplearn')"
+LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); "  # bytes of any file
 SCORED = "--budget 300 --unit bytes --jobs 2 --out {out}/results"
 COMMANDS = {
     "train": "train {given}/train.jsonl --budget 300 --jobs 2 --out {out}/model.json",
     "evaluate": f"evaluate {{given}}/test.jsonl --systems begin,lexrank,dpp-greedy,dpp-consensus,oracle {SCORED}",
     "experiment": f"experiment --train {{given}}/train.jsonl --leave-one-out --systems begin,dpp-greedy {SCORED}",
     "batch": "batch {given}/test.jsonl --budget 60 --jobs 2 --out {out}/summaries.jsonl",
+    "baskets": "baskets fit {given}/baskets.txt --rank 6 --alpha 1 --jobs 2 --out {out}/kernel.json",
+    "baskets, checkpoint": (
+        "baskets fit {given}/baskets.txt --rank 6 --alpha 1 --solver stochastic --max-iter 40 "
+        "--checkpoint {out}/.state.json --out {out}/kernel.json"
+    ),
     "select": "select {given}/items.jsonl -k 300 --out {out}/chosen.jsonl",
     "serve": "serve --port 0 --workers 2",
 }
 WORKER = "worker"  # SIGKILL to a worker; the others are names of signals
 KINDS = ("SIGINT", "SIGTERM", "SIGKILL", WORKER)
+FULL, SMALL = "file too large", "disk full"
+STAGES = {  # of training: what is there once it has begun
+    "train": [f"model.json{name}" for name in (
+        ".work/counted/*.json", ".work/counted.json", ".work/prepared/*.json", ".work/edges.json",
+        ".work/shards/*.npz", ".work/theta.json", "",
+    )]
+}  # fmt: skip
+SIZES = [2**k for k in range(8, 19, 2)]  # bytes of a file at most
+DISKS = [2**k for k in range(2, 12)]  # KiB
 PAGE = Path(__file__).parents[1] / "docs" / "reliability.md"
 BEGIN, END = "<!-- faults: written by scripts/faults.py -->\n", "<!-- end of faults -->\n"
 
@@ -57,18 +75,21 @@ def make_inputs(folder: Path) -> None:
     draw = random.Random(0)
     items = [{"score": draw.random(), "embedding": [draw.gauss(0, 1) for _ in range(32)]} for _ in range(3000)]
     (folder / "items.jsonl").write_text("".join(json.dumps(line) + "\n" for line in items))
+    baskets = [draw.sample(range(40), draw.randint(1, 5)) for _ in range(2000)]
+    (folder / "baskets.txt").write_text("".join(",".join(map(str, basket)) + "\n" for basket in baskets))
 
 
 class Command:
     """One run of a command, in a session of its own."""
 
-    def __init__(self, name: str, given: Path, out: Path) -> None:
+    def __init__(self, name: str, given: Path, out: Path, size: int | None = None) -> None:
         self.name, self.out = name, out
-        self.said = out / f".{name}.stderr"
+        self.said = out.with_name(f"{out.name}.stderr")  # not on the disk that may be full
         arguments = COMMANDS[name].format(given=given, out=out).split()
+        start = [sys.executable, "-c", ("" if size is None else LIMITED.format(size)) + RUN]
         with self.said.open("w") as said:
             self.process = subprocess.Popen(
-                [*START, *arguments], stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
+                [*start, *arguments], stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
             )
         self.pid, self.began = self.process.pid, time.monotonic()
         self.answers: set[str] = set()
@@ -119,7 +140,7 @@ class Command:
     def results(self) -> dict[str, bytes]:
         """Files that it wrote for others, or the answers that it gave."""
         files = [path for path in self.out.rglob("[!.]*") if path.is_file()]
-        files = [path for path in files if not any(part.endswith(".work") for part in path.parts)]  # not for others
+        files = [path for path in files if not any(".work" in part for part in path.parts)]  # not for others
         return {str(p.relative_to(self.out)): p.read_bytes() for p in files} | dict.fromkeys(self.answers, b"")
 
     def progress(self) -> set[str]:
@@ -157,6 +178,17 @@ class Command:
         left = [str(path) for path in self.out.rglob(".*.tmp")]
         assert not left, f"{self.name}, {kind} left {left}"
 
+    def fill(self) -> bool:
+        """Run to the end where there may be no room; whether there was none, which it must say in a line."""
+        code, said = self.process.wait(600), self.said.read_text()
+        self.check_alone()
+        full = any(os.strerror(number) in said for number in (errno.ENOSPC, errno.EFBIG))
+        assert code == (1 if full else 0), f"{self.name} ended with {code}: {said}"
+        assert "Traceback" not in said, f"{self.name}: {said}"
+        left = [str(path) for path in self.out.rglob(".*.tmp")]
+        assert not left, f"{self.name} left {left}"
+        return full
+
     def check_alone(self) -> None:
         """No process of its session is left."""
         end = time.monotonic() + 15
@@ -178,44 +210,88 @@ class Trial:
         self.slowest = 0.0
         if not (folder / "items.jsonl").exists():
             make_inputs(folder)
-            self._start("warm").finish()  # loops are compiled once on a machine
-        undisturbed = self._start("undisturbed")
+            self.start("warm").finish()  # loops are compiled once on a machine
+        undisturbed = self.start("undisturbed")
         self.seconds, self.truth = undisturbed.finish(), undisturbed.results()
 
-    def _start(self, run: str) -> Command:
-        out = self.folder / f"{self.name}-{run}"
+    def start(self, run: str, size: int | None = None) -> Command:
+        out = self.folder / f"{self.name.replace(', ', '-')}-{run.replace(' ', '-')}"
         out.mkdir(exist_ok=True)
-        return Command(self.name, self.folder, out)
+        return Command(self.name, self.folder, out, size)
 
-    def survive(self, kind: str, moment: float | None = None) -> None:
-        """Strike after that part of the time it takes, or once something is done; then run to the end, and compare."""
+    def survive(self, kind: str, moment: float | str | None = None) -> None:
+        """Strike after that part of the time it takes, or once a file of this pattern or a summary is there."""
         run = f"{kind}-{self.counts.total()}"
-        command = self._start(run)
+        command = self.start(run)
         if moment is None:
             command.wait_for(lambda: len(command.progress()) > 1)
+        elif isinstance(moment, str):
+            command.wait_for(lambda: any(command.out.glob(moment)))
         else:
             command.work(moment * self.seconds)
         self.slowest = max(self.slowest, command.strike(kind))
+        self.compare(kind, command, run)
+
+    def survive_large_files(self, size: int) -> bool:
+        """No file may have more bytes than this; whether that was too little."""
+        run = f"{FULL}-{size}"
+        command = self.start(run, size)
+        if not command.fill():
+            return False
+        self.compare(FULL, command, run)
+        return True
+
+    def survive_small_disk(self, size: int) -> bool:
+        """The results go to a disk of so many KiB, which then grows; whether it was too small."""
+        run = f"{SMALL}-{size}"
+        out = self.folder / f"{self.name.replace(', ', '-')}-{run.replace(' ', '-')}"
+        out.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", out], check=True, capture_output=True)
+        try:
+            command = self.start(run)
+            if not command.fill():
+                return False
+            subprocess.run(["mount", "-o", "remount,size=1g", out], check=True)
+            self.compare(SMALL, command, run)
+        finally:
+            subprocess.run(["umount", out], check=True)
+        return True
+
+    def compare(self, kind: str, command: Command, run: str) -> None:
+        """Run again, to the end: the same as undisturbed, and what was done is not done again."""
         for name, data in command.results().items():
             assert self.truth.get(name) == data, f"{self.name}, {kind}: {name} is not that of an undisturbed run"
         kept = command.progress()
-        again = self._start(run)
+        again = self.start(run)
         again.finish()
         assert again.results() == self.truth, f"{self.name}, {kind}: another result than undisturbed"
+        left = [str(path) for path in again.out.rglob("*.work*")]
+        assert not left, f"{self.name}, {kind} left {left}"
         assert kept <= again.progress(), f"{self.name}, {kind}: what was done is lost"
         self.counts[kind] += 1
         self.counts["kept"] += max(len(kept) - 1, 0)  # the first line holds the settings
 
 
+def may_mount() -> bool:
+    """Whether this script may make disks of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder], capture_output=True)
+        if done.returncode == 0:
+            subprocess.run(["umount", folder], check=True)
+        return done.returncode == 0
+
+
 def table(trials: list[Trial]) -> str:
+    all_kinds = (*KINDS, FULL, SMALL)
     rows = [
-        f"| `{t.name}` | {' | '.join(str(t.counts[kind]) for kind in KINDS)} | {t.slowest:.1f} s | {t.counts['kept']} |"
+        f"| `{t.name}` | {' | '.join(str(t.counts[kind]) for kind in all_kinds)} | {t.slowest:.1f} s "
+        f"| {t.counts['kept']} |"
         for t in trials
     ]
-    head = f"| command | {' | '.join(KINDS)} killed | ended within | summaries not made twice |"
-    total = sum(t.counts[kind] for t in trials for kind in KINDS)
+    head = f"| command | {' | '.join(KINDS)} killed | {FULL} | {SMALL} | ended within | summaries not made twice |"
+    total = sum(t.counts[kind] for t in trials for kind in all_kinds)
     said = f"{total} faults: the same results as undisturbed, no process left, no half file, nothing done lost."
-    return "\n".join([head, "|---|" + "--:|" * (len(KINDS) + 2), *rows, "", said, ""])
+    return "\n".join([head, "|---|" + "--:|" * (len(all_kinds) + 2), *rows, "", said, ""])
 
 
 def load() -> str:
@@ -232,15 +308,24 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("commands", nargs="*", default=list(COMMANDS))
     given = parser.parse_args()
-    draw, trials = random.Random(given.seed), []
+    draw, trials, mounts = random.Random(given.seed), [], may_mount()
     with tempfile.TemporaryDirectory() as folder:
         for name in given.commands:
             trial = Trial(name, Path(folder))
             trials.append(trial)
+            kinds = KINDS if "--jobs" in COMMANDS[name] else KINDS[:-1]
             for _ in range(given.rounds):
-                for kind in KINDS if "--jobs" in COMMANDS[name] else KINDS[:-1]:
+                for kind in kinds:
                     trial.survive(kind, draw.random())
+            for stage in STAGES.get(name, ()):
+                for kind in kinds:
+                    trial.survive(kind, stage)
+            if name != "serve":  # which writes no file
+                any(not trial.survive_large_files(size) for size in SIZES)  # until one is enough
+                if mounts:
+                    any(not trial.survive_small_disk(size) for size in DISKS)
             print(f"{name}: {dict(trial.counts)}", flush=True)
+    print(table(trials))
     if given.commands == list(COMMANDS):
         before, _, rest = PAGE.read_text().partition(BEGIN)
         PAGE.write_text("\n".join([before + BEGIN, table(trials), load(), END]) + rest.partition(END)[2])

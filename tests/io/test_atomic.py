@@ -49,6 +49,21 @@ def test_files_are_on_disk_unless_they_end_with_the_process(folder, synced, tmp_
     assert len(calls) == synced
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
+def test_a_file_for_which_there_is_no_room_is_named(tmp_path):
+    import resource
+
+    path, (soft, hard) = tmp_path / "a.txt", resource.getrlimit(resource.RLIMIT_FSIZE)
+    path.write_text("old")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+    try:
+        with pytest.raises(OSError, match=r"Cannot write .*a\.txt: File too large\. Make room"):
+            write(path, "x" * 100_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("a.txt", "old")]
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_links_are_written_through(there, tmp_path):
     target, link, chain = tmp_path / "there" / "a", tmp_path / "link", tmp_path / "chain"

@@ -38,6 +38,24 @@ def test_one_that_begins_in_a_folder_that_is_just_removed_makes_another(tmp_path
         assert second.path.is_dir()
 
 
+def test_a_folder_that_was_being_removed_is_gone_after_ctrl_c_or_the_next_run(tmp_path, monkeypatch):
+    remove = shutil.rmtree
+
+    def stopped(*_, **__):
+        monkeypatch.setattr(shutil, "rmtree", remove)
+        raise KeyboardInterrupt
+
+    work = WorkFolder(tmp_path / "work", {}).__enter__()
+    monkeypatch.setattr(shutil, "rmtree", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        work.__exit__(None, None, None)
+    assert not list(tmp_path.iterdir())
+    (tmp_path / f".work-{'0a' * 16}" / "stage").mkdir(parents=True)  # SIGKILL
+    (tmp_path / ".work-of-somebody").mkdir()
+    with WorkFolder(tmp_path / "work", {}):
+        assert sorted(path.name for path in tmp_path.iterdir()) == [".work-of-somebody", "work"]
+
+
 def test_a_stopped_command_sweeps_under_its_lock(tmp_path, monkeypatch):
     swept, sweep = [], WorkFolder._sweep
 

@@ -1,12 +1,14 @@
 """Work on many pieces: what a cluster forgot is given to it again, and what workers compile is said."""
 
+import pickle
+import tempfile
 import warnings
 from operator import add
 
 import pytest
 
 from dpplearn._run.notice import say_when_compiling
-from dpplearn._run.workers import Cluster, open_workers
+from dpplearn._run.workers import Cluster, Processes, open_workers
 from waiting import compiles
 
 
@@ -29,3 +31,10 @@ def test_what_workers_compile_is_said_once_and_by_who_started_them():
     with say_when_compiling(lambda: said.append("here")), open_workers("processes", 2) as workers:
         assert sorted(answer for _, answer in workers.each(compiles, range(3))) == [0, 1, 2]
     assert said == ["here"]
+
+
+def test_what_cannot_be_shared_leaves_no_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        list(Processes(1).each(abs, [1], given=lambda: 0))
+    assert not list(tmp_path.iterdir())

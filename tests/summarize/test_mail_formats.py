@@ -166,3 +166,20 @@ def test_the_time_of_a_long_message_grows_with_its_length(text):
 
     small = min(seconds(60_000) for _ in range(3))
     assert seconds(600_000) < 30 * small + 0.2  # ten times the length; a hundred times the time were it quadratic
+
+
+@pytest.mark.parametrize("more", ["; x=y" * 300, ";\n x*0=y" * 300, "; x*0", "; x*", '; x="'])
+def test_headers_that_are_long_or_broken_leave_the_text(more):
+    """A part is what its header says first, however it goes on."""
+    plain = f"Subject: Rain\nMessage-ID: <1@a>\nContent-Type: text/plain; charset=utf-8{more}\n\nIt rained in Málaga.\n"
+    found = read(plain.encode())
+    assert [(one.title, one.text) for one in found] == [("Rain", "It rained in Málaga.")]
+    page = f"Message-ID: <1@a>\nContent-Type: text/html{more}\n\n<p>It <b>rained</b>.</p>\n"
+    assert read(page.encode())[0].text == "It rained."
+    parts = f"Content-Type: multipart/mixed; boundary=b{'; x=y' * 300}\n\n"
+    parts += "--b\nContent-Type: text/plain\n\nIt rained.\n--b--\n"
+    assert read(parts.encode())[0].text == "It rained."
+
+
+def test_a_subject_that_is_longer_than_any_is_none():
+    assert read(b"Message-ID: <1@a>\nSubject: " + b"=?utf-8?q?a?= " * 9_000 + b"\n\nIt rained.\n")[0].title is None

@@ -163,3 +163,28 @@ def test_front_matter_is_no_text(head, left):
 def test_deep_markdown_is_no_trap():
     assert read_markdown("> " * 3_000 + "deep.")[0].text.endswith("deep.")
     assert read_markdown("- " * 3_000 + "deep.")[0].text.endswith("deep.")
+
+
+def test_what_is_bounded_in_markdown_keeps_its_text():
+    """Deep quotations, brackets and tables whose rows lack cells: all their words are there, and what they are."""
+    made = read_markdown("> > > > > > > > It rained.\n>>>>>>> It poured.\n")[0]
+    assert [text for _, text in kinds(made)] == ["It rained. It poured."]
+    assert kinds(made)[0][0] == "quotation"
+    words = " ".join(f"w{i}" for i in range(20))
+    assert read_markdown("[" * 20 + words + "]" * 20)[0].text == "[" * 20 + words + "]" * 20
+    assert read_markdown("A [![map](m.png) of **the** *sea*](z).")[0].text == "A of the sea."
+    rows = [f"| part {i} |" if i % 5 == 0 else f"| row {i} | of | the | whole | table | {i} |" for i in range(40)]
+    found = kinds(read_markdown("| a | b | c | d | e | f |\n|---|---|---|---|---|---|\n" + "\n".join(rows))[0])
+    assert [kind for kind, _ in found] == ["row"] * 41  # a row of a single cell, now and then, ends no table
+    found = kinds(read_markdown("a|" * 8 + "\n" + "-|" * 8 + "\n" + "\n".join(f"Line {i}." for i in range(30)))[0])
+    assert [kind for kind, _ in found].count("row") < 8  # the rest is a text, which the parser need not fill up
+    assert found[-1][0] == "paragraph"
+    assert found[-1][1].endswith("Line 28. Line 29.")
+
+
+def test_replies_between_quotations_that_no_blank_line_parts():
+    made = read_markdown("".join(f"> # Question {i}\nAnswer {i} is given here.\n" for i in range(20)))[0]
+    answers = [("paragraph", f"Answer {i} is given here.") for i in range(20)]
+    assert [one for one in kinds(made) if one[0] == "paragraph"] == answers
+    lazy = read_markdown("> It rained in Oslo,\nand all night.\n> It poured.\n")[0]
+    assert kinds(lazy) == [("quotation", "It rained in Oslo, and all night. It poured.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -10,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)  # a full disk, or more than a limit of the system allows
 FLEETING = "dpplearn-fleeting-"  # how folders begin, among those for temporary files, that end with the process
 
 
@@ -51,9 +53,11 @@ def replace_file(path: str | os.PathLike[str], mode: str) -> Iterator[IO[Any]]:
                 os.chown(name, there.st_uid, there.st_gid)
             os.chmod(name, stat.S_IMODE(there.st_mode))
         os.replace(name, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(FileNotFoundError):
             os.unlink(name)
+        if isinstance(error, OSError) and error.errno in NO_ROOM:  # which does not say where
+            raise OSError(f"Cannot write {target}: {error.strerror}. Make room there, or write elsewhere.") from error
         raise
 
 

@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
@@ -103,9 +104,12 @@ class WorkFolder:
             warnings.warn(f"In {self.path}, {names}{more} are damaged, and are made again.", stacklevel=4)
 
     def _sweep(self) -> None:
-        """Remove what somebody who was killed had begun to write."""
+        """Remove what somebody who was killed had begun to write, or to remove (see `_remove`)."""
         for half in self.path.rglob(".*.tmp"):
             half.unlink(missing_ok=True)
+        here = self.path.absolute()
+        for gone in here.parent.glob(f".{escape(here.name)}-{'[0-9a-f]' * 32}"):
+            shutil.rmtree(gone, ignore_errors=True)
 
     def _lock(self) -> None:
         self._held = (self.path / LOCK).open("w")
@@ -152,7 +156,11 @@ class WorkFolder:
                 if not here.is_symlink():
                     gone = here.rename(here.with_name(f".{here.name}-{uuid4().hex}"))
             self._held.close()
-        shutil.rmtree(gone, ignore_errors=True)
+        try:
+            shutil.rmtree(gone, ignore_errors=True)
+        except KeyboardInterrupt:  # nobody would look for the rest under that name, but the next run
+            shutil.rmtree(gone, ignore_errors=True)
+            raise
 
     def file(self, stage: str, number: int | str, ending: str) -> Path:
         """Where the result of a piece of a stage is, or will be."""

@@ -131,8 +131,12 @@ class Processes(Workers):
         if given is None:
             return None
         handle, path = tempfile.mkstemp(prefix="dpplearn-")
-        with os.fdopen(handle, "wb") as file:
-            pickle.dump(given, file)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                pickle.dump(given, file)
+        except BaseException:  # a full disk, or what cannot be pickled
+            os.unlink(path)
+            raise
         return path
 
     def _fill(

@@ -71,8 +71,7 @@ def command(
     work = out.with_name(f"{out.name}.work") if own else work
     with bars() as show, scheduler_client(scheduler, backend) as where:
         options: dict[str, Any] = {"tune": tune, "n_jobs": jobs, "backend": where, "evaluator": evaluator}
-        summarizer.fit(clusters, verbose=show, work=work, anew=own, **options)
-    summarizer.save(out)
+        summarizer.fit(clusters, verbose=show, work=work, anew=own, out=out, **options)
     done = summarizer.training_
     say(f"Read {done['clusters']} clusters from {corpus}.")
     what = "values of trees" if summarizer.quality == "boosted" else "weights"

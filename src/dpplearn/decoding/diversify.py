@@ -27,7 +27,7 @@ from dpplearn.decoding.greedy import as_selection, best_run, check_rule, describ
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number, check_share
 from dpplearn.decoding.near import NUGGET as NEAR_NUGGET
 from dpplearn.decoding.registry import check_decoder, run_decoder
-from dpplearn.decoding.selection import DiverseSelection, Kept, Selection, Skipped, Unknown
+from dpplearn.decoding.selection import DiverseSelection, Kept, Selection, Skipped
 
 __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 

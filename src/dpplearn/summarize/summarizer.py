@@ -157,6 +157,7 @@ class Summarizer(TrainedModel, Parameters):
         verbose: bool | Progress = False,
         work: str | os.PathLike[str] | None = None,
         anew: bool = False,
+        out: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Learn from clusters with reference summaries: features, oracle extracts, weights.
 
@@ -175,6 +176,8 @@ class Summarizer(TrainedModel, Parameters):
             when it is done, it is removed. Default: a temporary one.
         anew : bool
             Whether a folder with the work of another fit is emptied, instead of refused.
+        out : path, optional
+            Save the model there, as `save` does, before the folder is removed: where that fails, the next fit goes on.
         """
         if isinstance(clusters, Cluster):
             raise TypeError("Training needs a list of clusters, found one: pass [cluster].")
@@ -182,7 +185,14 @@ class Summarizer(TrainedModel, Parameters):
             raise TypeError(f"Training needs clusters, found a path: pass open_corpus({str(clusters)!r}).")
         options: dict[str, Any] = {"n_jobs": n_jobs, "backend": backend, "evaluator": evaluator, "verbose": verbose}
         given = clusters if isinstance(clusters, Corpus) else [*clusters]
-        return self._keep(train(self.settings, given, tune=tune, work=work, anew=anew, **options))
+
+        def save(found: Trained) -> None:
+            self._keep(found)
+            if out is not None:
+                self.save(out)
+
+        train(self.settings, given, tune=tune, work=work, anew=anew, keep=save, **options)
+        return self
 
     def oracle_items(self, read: SplitCluster, budget: float | None = None, unit: Unit | None = None) -> IntArray:
         """The extract of a cluster that training aims at (section 7.1), or that of another length."""

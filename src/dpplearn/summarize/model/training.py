@@ -84,8 +84,12 @@ def train(
     verbose: bool | Progress = False,
     work: str | os.PathLike[str] | None = None,
     anew: bool = False,
+    keep: Callable[[Trained], None] | None = None,
 ) -> Trained:
-    """Learn features and weights from clusters with references; with `tune`, rho and the prior variance too."""
+    """Learn features and weights from clusters with references; with `tune`, rho and the prior variance too.
+
+    `keep` is called with what was found before the work folder goes: where it fails, little is to be done again.
+    """
     from dpplearn import __version__
     from dpplearn.learning.conditional import ConditionalDPP  # brings scikit-learn, which a summary does not need
     from dpplearn.learning.diagnosis import ADVICE
@@ -138,15 +142,18 @@ def train(
             ADVICE.reset(said)
         # what is kept travels, and holds no client and no stream
         model.set_params(n_jobs=1, backend=None, evaluator="numpy", verbose=False, checkpoint=None)
-    training = {
-        "clusters": counted.clusters,
-        "documents": counted.documents,
-        "sentences": prepared.sentences,
-        "prior_variance": variance,
-        "log_likelihood": float(model.log_likelihood_),
-        "converged": bool(model.converged_),
-    }
-    return Trained(features, model, settings.language, training)
+        training = {
+            "clusters": counted.clusters,
+            "documents": counted.documents,
+            "sentences": prepared.sentences,
+            "prior_variance": variance,
+            "log_likelihood": float(model.log_likelihood_),
+            "converged": bool(model.converged_),
+        }
+        found = Trained(features, model, settings.language, training)
+        if keep is not None:
+            keep(found)
+    return found
 
 
 def named_settings(settings: SummarizerSettings) -> dict[str, Any]:
