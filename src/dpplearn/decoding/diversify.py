@@ -21,7 +21,7 @@ from dpplearn.decoding.candidates import (
     check_diversity,
     check_nugget,
 )
-from dpplearn.decoding.embeddings import COPIED, qualities, read_candidates, read_given
+from dpplearn.decoding.embeddings import qualities, read_candidates, read_given
 from dpplearn.decoding.engine import Run
 from dpplearn.decoding.greedy import as_selection, best_run, check_rule, describe
 from dpplearn.decoding.limits import Bound, End, Limits, check_limits, check_number, check_share
@@ -35,6 +35,7 @@ __all__ = ["DiverseSelection", "Kept", "Skipped", "diversify"]
 TENSORS, HOST, ON_DEVICE = (f"dpplearn.torch.selecting:{name}" for name in ("read_tensors", "host", "on_device"))
 DASK = "dpplearn.decoding.dask:diversify_dask"  # imported with the first Dask array
 KERNELS = ("auto", "linear", "near")
+BORROWED = 2**28  # bytes of embeddings from which on a selection does not keep them alive
 
 
 def diversify(
@@ -157,7 +158,7 @@ def diversify(
     limits = settings.limits(len(z), cost, include, exclude, groups)
     embedded = Embedded(rows, lengths, qualities(z, settings.scale, settings.diversity))
     owned = sparse.issparse(embeddings) or (type(embeddings) is np.ndarray and embeddings.flags.owndata)
-    large = owned and not tensors and (rows.data if sparse.issparse(rows) else rows).nbytes > COPIED
+    large = owned and not tensors and (rows.data if sparse.issparse(rows) else rows).nbytes > BORROWED
     owner = embeddings if large else None
     selection = choose_among(embedded, settings, limits, known, kind, owner, **options)
     return resolve_name(ON_DEVICE)(selection, embeddings, scores) if tensors else selection
