@@ -66,7 +66,7 @@ class Rule:
             key = self.xp.choose(equal, key, -np.inf)
             equal = key == key.max()
         place = self.xp.first(equal)
-        score, at, j = self.xp.numbers(best, place, items.take(place))
+        score, at, j = self.xp.numbers(best, place, self.xp.at(items, place))
         return score, int(at), int(j)
 
 
