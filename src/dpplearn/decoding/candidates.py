@@ -213,7 +213,7 @@ class Candidates:
     def directions(self) -> int:
         """How many items can be independent, as far as their number and that of columns tell."""
         rows, lengths = self.embedded.rows, self.embedded.lengths
-        return int(rows.shape[1] + (lengths <= 0.0).sum()) - (0 if self.given is None else len(self.given.lengths))
+        return int(rows.shape[1] + (lengths <= 0.0).sum())
 
     @property
     def n(self) -> int:

@@ -161,6 +161,8 @@ def consensus(
         reason = f"{note}; {'this is the set of greedy_map' if len(chosen) else chosen.reason}"
     else:
         chosen = in_order(candidates, limits, np.sort(items), reason)
+        if chosen.gains.min(initial=0.0) == -np.inf:
+            reason += "; its own probability is 0, because some of its items are linear combinations of others"
     return ConsensusSelection.of(chosen, reason, value, references)
 
 

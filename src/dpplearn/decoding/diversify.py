@@ -204,6 +204,8 @@ def check_settings(settings: Settings) -> Settings:
     check_choice(settings.kernel, "kernel", KERNELS)
     if k == "auto":
         check_share(settings.min_gain, "min_gain")
+    if settings.backfill and settings.max_per_group is None:
+        raise ValueError("backfill needs max_per_group, beyond which it goes on.")
     return settings._replace(scale=scale, diversity=check_diversity(settings.diversity))
 
 
@@ -224,6 +226,12 @@ def choose_among(
     if decoder == "greedy":
         least = settings.min_gain if k == "auto" else None
         linear = kernel == "linear" or (kernel == "auto" and (nugget is not None or settings.size is None))
+        unknown = sorted(set(options) - {"gain", "cost_power", "stop"})
+        if unknown:
+            raise TypeError(
+                f"diversify has no option {unknown[0]!r}. Beside those of its signature, greedy choice takes gain, "
+                "cost_power and stop."
+            )
         choice = Choice(limits, least, linear, kernel == "near", settings.backfill, *check_rule(**options))
         chosen, candidates = choice.among(candidates)
     elif k == "auto" or kernel == "near" or settings.backfill:
@@ -259,8 +267,8 @@ class Choice(NamedTuple):
         reason = limits.empty_reason() if candidates.n else "no candidates"
         if reason:
             return Selection.nothing(reason, candidates.log_prob), candidates
-        directions = candidates.directions
-        if self.near or (not self.linear and limits.most_items > directions):
+        before = 0 if candidates.given is None else len(candidates.given.lengths)
+        if self.near or (not self.linear and limits.most_items + before > candidates.directions):
             candidates = near_items(candidates)
         run = self.run(candidates, limits)
         if not self.linear and not self.near and run.end == End.RANK and not candidates.near:

@@ -67,7 +67,7 @@ class Rule:
             most = key.max()
             equal = key >= most - TIE * abs(most)
         place = self.xp.first(equal)
-        score, at, j = self.xp.numbers(best, place, items.take(place))
+        score, at, j = self.xp.numbers(best, place, self.xp.at(items, place))
         return score, int(at), int(j)
 
     def key(self, g: Any, items: Any) -> Any:

@@ -74,6 +74,11 @@ class ArrayOps:
         return mask.argmax()
 
     @staticmethod
+    def at(x: Any, place: Any) -> Any:
+        """One of them, for which no device is waited for."""
+        return x[place]
+
+    @staticmethod
     def numbers(*x: Any) -> tuple[float, ...]:
         """Python's numbers, for which a device is waited for once."""
         return tuple(map(float, x))
@@ -164,7 +169,7 @@ class RowGains:
         else:
             b = self.scale[j] * self.xp.double(self.rows[j])
         U = self.U[: self.t]
-        v = self.P @ b if self.dual else b - (U @ b) @ U
+        v = self.P @ b if self.dual else b - (U @ b) @ U if self.t else b + 0.0
         orthonormal = self.shared and not self.dual
         before, left, own, diag = self.xp.numbers(b @ b, v @ v if orthonormal else b @ v, self.own[j], self.diag[j])
         if not (own or self.dual or self.shared):

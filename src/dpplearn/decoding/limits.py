@@ -332,9 +332,9 @@ def check_limits(
         if max_per_group is not None or min_per_group is not None:
             raise ValueError("max_per_group and min_per_group need groups, the group of each item (--group FIELD).")
         return limits
-    if min_per_group is not None and not limits.bounded:
-        raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
     quota = read_quota(groups, max_per_group, min_per_group, n)
+    if quota.need.any() and not limits.bounded:
+        raise ValueError("min_per_group needs k or a budget: without, items are taken only while they add something.")
     check_possible(quota, limits)
     limited = Limits(costs, limit, size, A, B, k is not None, cheapest, quota)
     limited.__dict__["equal"] = limits.equal
@@ -426,7 +426,10 @@ def check_number(x: Any, name: str) -> float:
         x = x.item()
     if isinstance(x, bool | np.bool_) or not isinstance(x, Real):
         raise TypeError(f"{name} must be a number, found {x!r:.60}.")
-    return float(x)
+    try:
+        return float(x)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that a float can hold, found one of {len(str(x))} digits.") from None
 
 
 def check_budget(budget: Any, name: str = "budget") -> float:

@@ -60,6 +60,7 @@ class TensorOps:
     log = staticmethod(torch.log)
     where = staticmethod(lambda mask: torch.nonzero(mask).flatten())
     first = staticmethod(lambda mask: mask.int().argmax())
+    at = staticmethod(torch.take)
     numbers = staticmethod(lambda *x: torch.stack([one.double() for one in x]).tolist())
     order = staticmethod(lambda x: torch.argsort(x, stable=True))
     double = staticmethod(lambda x: x.double())
