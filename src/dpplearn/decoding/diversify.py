@@ -97,7 +97,7 @@ def diversify(
         Strength of the scores, as in pyversity; as much of it as leaves qualities between e^-300 and e^300.
     nugget : float, optional
         The part of each item that is its own, S = (1 - nugget) cosines + nugget I, so that no item is a linear
-        combination of others. Default 0; beside `given`, and past the rank, 1e-6. What was taken is in `parameters`.
+        combination of others. Default 0; beside `given` 1e-6, for near items 1e-3. What was taken is in `parameters`.
     min_gain : float
         As a part of what the first item adds, for k="auto".
     include, exclude : arrays of item numbers
@@ -114,7 +114,7 @@ def diversify(
         them adds little; none is chosen again by number. Limits and `log_prob` do not count them.
     kernel : {"auto", "linear", "near"}
         "linear": cosines, which know d directions, and no more. "near": exp((cosine - 1) / width), which tells near
-        items apart beyond these (`dpplearn.decoding.near`; greedy choice among dense embeddings). "auto" is "linear"
+        items apart beyond these (`dpplearn.decoding.near`; greedy choice). "auto" is "linear"
         as long as there are directions for all items to choose, and then "near": `parameters` says which it was.
     **options
         For the decoder: n_samples, rng, gain, ... For a Dask array: client, n_jobs, per_part, work, progress; see
