@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpplearn.decoding.registry import ALIASES, decoder_names
+from dpplearn.decoding.registry import decoder_names
 from dpplearn.summarize import Cluster, Summarizer
 from dpplearn.summarize.text.budget import suited
 from dpplearn.summarize.text.characters import one_line
@@ -227,8 +227,6 @@ def test_decoders_and_units_are_those_of_the_summarizer(client, select):
     for name, unit in found["units"].items():
         assert select(unit=name).json()["budget"] <= unit["reach"]  # what suits the cluster
         assert unit["budget"] <= unit["reach"]
-    for other, name in ALIASES.items():
-        assert select(decoder=other).json() == select(decoder=name).json()
 
 
 def test_a_note_says_when_the_best_sentence_was_cut(client):
