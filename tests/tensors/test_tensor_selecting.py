@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from brute import random_kernel
 from dpplearn import DPP, diversify
@@ -128,13 +129,22 @@ def test_types_of_rows(device, kind, rng):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_are_bounds(device, kind, rng, monkeypatch):
-    """All scores equal, so that many passes are needed; rows long and short, and products that hurry."""
-    E, _ = problem(2000, 24, rng)
-    rows = torch.tensor(E * 2.0 ** rng.integers(-4, 9, (2000, 1))).to(kind)
-    want = diversify(rows.double().numpy(), k=24).subset.tolist()
-    assert diversify(rows.to(device), k=24).subset.tolist() == want
+    """Items with much in common, so that passes are needed; rows longer than any float16, and products that hurry."""
+    E = rng.standard_normal((1500, 32)) + 3 * rng.standard_normal(32)
+    E *= 60_000 / np.abs(E).max(1, keepdims=True) / 2.0 ** rng.integers(0, 12, (1500, 1))
+    rows, s = torch.tensor(E).to(kind), rng.standard_normal(1500)
+    want = diversify(rows.double().numpy(), s, k=32).subset.tolist()
+    assert diversify(rows.to(device), torch.tensor(s, device=device), k=32).subset.tolist() == want
     monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "high")
-    assert diversify(rows.to(device), k=24).subset.tolist() == want
+    assert diversify(rows.to(device), torch.tensor(s, device=device), k=32).subset.tolist() == want
+
+
+def test_rows_whose_squares_are_no_float32(device, rng):
+    E = (rng.standard_normal((1500, 32)) + 3 * rng.standard_normal(32)).astype(np.float32)
+    s, long = rng.standard_normal(1500), E * np.float32(2.0**61)
+    want = diversify(E, s, k=32).subset.tolist()
+    assert diversify(long, s, k=32).subset.tolist() == want
+    assert diversify(torch.tensor(long, device=device), torch.tensor(s, device=device), k=32).subset.tolist() == want
 
 
 def test_equal_scores_and_equal_rows(device):
@@ -217,6 +227,35 @@ def test_rows_of_any_length_have_a_direction(device, kind, rng):
     rows[7] = 0.0
     want = diversify(rows.double().numpy(), s, k=6).subset.tolist()
     assert diversify(scaled, scores, k=6).subset.tolist() == want
+
+
+class Waits(TorchDispatchMode):
+    """Counts what a device is waited for: numbers read one by one, and masks made into places."""
+
+    count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        asks = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.nonzero.default)
+        self.count += func in asks
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("asked", [{}, {"stop": "no-gain"}, {"nugget": 0.1}], ids=str)
+def test_a_device_is_waited_for_twice_an_item(asked, rng, monkeypatch):
+    monkeypatch.setattr(selecting, "ON_HOST", ())
+    read = selecting.TensorOps.numbers
+    calls = []
+    monkeypatch.setattr(selecting.TensorOps, "numbers", staticmethod(lambda *x: calls.append(1) or read(*x)))
+    E = torch.tensor(np.linalg.qr(rng.standard_normal((64, 64)))[0] + 0.01)
+    found = []
+    for k in (10, 30):
+        calls.clear()
+        with Waits() as waits:
+            assert len(diversify(E, k=k, **asked)) == k
+        found.append((waits.count, len(calls)))
+    (few, once), (many, often) = found
+    assert many == few
+    assert often == once + 2 * 20
 
 
 def test_copies(device, rng):
