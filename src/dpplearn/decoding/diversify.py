@@ -225,7 +225,9 @@ def choose_among(
     candidates = kind(embedded, min(settings.diversity, 0.5), nugget=own, given=given)
     if decoder == "greedy":
         least = settings.min_gain if k == "auto" else None
-        linear = kernel == "linear" or (kernel == "auto" and (nugget is not None or settings.size is None))
+        # below diversity 1/2 every item has something of its own: more than the directions are independent
+        known = nugget is not None or settings.size is None or settings.diversity < 0.5
+        linear = kernel == "linear" or (kernel == "auto" and known)
         unknown = sorted(set(options) - {"gain", "cost_power", "stop"})
         if unknown:
             raise TypeError(
