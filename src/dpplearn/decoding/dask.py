@@ -211,10 +211,11 @@ def choose_in_parts(
     if n == 0:
         return choose_among(Embedded(np.empty((0, max(d, 1))), q, q), settings, limits)
     known = None if given is None else read_rows_given(given, d)
-    directions = d - (0 if known is None else len(known.lengths))
-    if settings.kernel == "auto":
-        near = settings.size is not None and settings.nugget is None and limits.most_items > directions
-        settings = settings._replace(kernel="near" if near else "linear")
+    open_ended = settings.size is None or settings.nugget is not None or settings.diversity < 0.5
+    if settings.kernel == "auto" and not open_ended:
+        before = 0 if known is None else len(known.lengths)
+        if limits.most_items + before > d:  # decided for the whole: a part may have fewer to choose
+            settings = settings._replace(kernel="near")
     size: Any = settings.k
     if settings.size is not None:
         share = SPARE * -(-limits.k // len(parts))
