@@ -234,6 +234,8 @@ def test_copies_keep_the_reasons_and_not_the_embeddings(rng):
         ({"budget": 3, "cost": [1, 2]}, r"cost must have one entry per item \(4\), found 2"),
         ({"decoder": "best"}, r"decoder must be one of 'greedy'"),
         ({"kernel": "rbf"}, r"kernel must be one of"),
+        ({"backfill": True}, r"backfill needs max_per_group"),
+        ({"budget": 10**400}, r"budget must be a number that a float can hold, found one of 401 digits"),
         ({"scale": -1}, r"scale must be"),
     ],
 )
@@ -246,6 +248,8 @@ def test_bad_input(change, message):
 def test_wrong_types():
     with pytest.raises(TypeError, match="budget must be a number"):
         diversify(np.eye(2), [1, 2], 1, "dpp", 0.5)
+    with pytest.raises(TypeError, match=r"no option 'method'.*gain, cost_power and stop"):
+        diversify(np.eye(2), [1, 2], 1, method="exact")
     with pytest.raises(TypeError, match="real numbers"):
         diversify([["a", "b"]], [1.0], k=1)
     with pytest.raises(TypeError, match="scores must be an array of real numbers"):
@@ -332,6 +336,19 @@ def test_every_item_past_the_rank(rng):
 def test_without_scores_all_are_equal(rng):
     E, _ = problem(rng, n=20, d=8)
     np.testing.assert_array_equal(diversify(E, k=5).subset, diversify(E, np.ones(20), k=5).subset)
+
+
+def test_items_given_count_for_the_directions(rng):
+    E, s = problem(rng, n=30, d=6)
+    first = diversify(E, s, k=4)
+    more = diversify(E, s, k=4, given=first.subset)
+    assert more.parameters["kernel"] == "near"
+    assert more.reason.endswith("because the embeddings have 6 directions")
+    assert not set(more.subset.tolist()) & set(first.subset.tolist())
+    low = diversify(E, s, k=20, diversity=0.3)  # every item has something of its own: cosines are enough
+    assert low.parameters["kernel"] == "linear"
+    assert len(low) == 20
+    assert len(diversify(E, s, groups=np.arange(30) % 2, min_per_group=0)) > 0  # asks for nothing
 
 
 def test_backfill_goes_on_beyond_the_caps(rng):
