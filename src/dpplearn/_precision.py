@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 EPS = float(np.finfo(np.float64).eps)
@@ -32,11 +30,6 @@ def rounding(steps: int) -> float:
 def singular(size: int) -> float:
     """A squared pivot of a matrix of this size, with unit diagonal, up to which its determinant counts as 0."""
     return size * SINGULAR
-
-
-def row_rounding(dtype: Any, d: int, k: int) -> float:
-    """`rounding` for k directions taken from rows of d numbers, whose products are computed in the rows' own type."""
-    return (d + 8 * min(k, d)) * EPS if dtype == np.float64 else 32 * EPS32
 
 
 def keeps_digits(lam: np.ndarray) -> bool:

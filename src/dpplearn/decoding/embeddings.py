@@ -77,12 +77,6 @@ def single(rows: Any) -> Any:
     return rows.astype(np.float32) if rows.dtype.char == "e" else rows
 
 
-def as_unit(rows: Any, lengths: FloatArray) -> np.ndarray:
-    """Rows of length 1 in single or double precision; a row of zeros stays one."""
-    rows = single(rows)
-    return np.asarray(rows / np.where(lengths > 0.0, lengths, 1.0).astype(rows.dtype)[:, None])
-
-
 def not_finite(x: FloatArray) -> IntArray:
     """Where numbers are infinite, or none."""
     finite = np.isfinite(x)

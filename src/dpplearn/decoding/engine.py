@@ -86,7 +86,6 @@ class GreedyRun:
         self.size = min(gains.start, gains.n)
         self.pool: Any = None  # items with the largest bounds, of which blocks are made
         self.low: Any = False  # whether an item gained too little
-        self.dependent = False
 
     def run(self) -> Run:
         """Choose until nothing is left to choose."""
@@ -121,7 +120,6 @@ class GreedyRun:
             self.g[place] = -np.inf
             gains.bound[j] = -np.inf
             if gain == 0.0:  # so have others, perhaps
-                self.dependent = True
                 self.g[self.g <= gains.least(self.items)] = -np.inf
                 continue
             items.append(j)
