@@ -10,7 +10,7 @@ Item i stands for anchor a by
 of which its p largest values are kept. The kernel is L_ij = q_i q_j w_i w_j cos(phi_i, phi_j): positive semidefinite
 by construction, whatever was dropped. Near-copies stand for the same anchors, so the second adds next to nothing.
 w_i^2 = (|phi_i|^2 / p)^POWER, a small power, lets typical items come before outliers where qualities are about equal.
-(With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first, and less is covered than by a random choice.)
+(With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first: often less is covered than at random.)
 
 The gain of item i is L_ii - sum_t (x_i . u_t)^2, where x_i is its row and u_t what the t-th chosen row has beyond those
 before it, scaled: the Cholesky factorization of L. Of each u_t only the largest entries are kept.
