@@ -10,7 +10,7 @@ Item i stands for anchor a by
 of which its p largest values are kept. The kernel is L_ij = q_i q_j w_i w_j cos(phi_i, phi_j): positive semidefinite
 by construction, whatever was dropped. Near-copies stand for the same anchors, so the second adds next to nothing.
 w_i^2 = (|phi_i|^2 / p)^POWER, a small power, lets typical items come before outliers where qualities are about equal.
-(With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first, and less is covered than by a random choice.)
+(With exp(-(1 - cos(i, j)) / h) itself as the kernel, outliers come first: often less is covered than at random.)
 
 The gain of item i is L_ii - sum_t (x_i . u_t)^2, where x_i is its row and u_t what the t-th chosen row has beyond those
 before it, scaled: the Cholesky factorization of L. Of each u_t only the largest entries are kept.
@@ -31,7 +31,7 @@ NUGGET = 1e-3  # the part of each item that is its own
 POWER, LOWEST = 0.25, 1e-4  # of what an item stands for, as a part of what it could
 PER_CHOICE, FEWEST, MOST = (10, 20), 8192, 2**17  # anchors for each item to be chosen, and in all
 CELL, WITHIN = 128, 2048  # anchors in a cell, and in the cells that an item is compared with
-LEAST, SHARE = 8, 0.8  # anchors that describe an item: at least, and for each that a choice stands for
+LEAST, SHARE = 8, 1.2  # anchors that describe an item: at least, and for each that a choice stands for
 FINEST = 0.25  # of the median unit: no anchor has a smaller one, so that near-copies in dense places are alike
 BATCH, PART = 2**16, 1024  # items that are described at once, and those of them in one product
 CHUNK, REFRESH = 1024, 64  # directions in one sparse matrix, and choices between two passes over all items
