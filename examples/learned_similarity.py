@@ -16,13 +16,9 @@ from dpplearn import ConditionalDPP, ItemSet
 from dpplearn.summarize import SentenceFeatures, Summarizer, read_clusters
 from dpplearn.summarize.model.training import training_targets
 from dpplearn.torch import DPPLoss, log_prob_quality, sample, subset_masks
+from dpplearn.torch.loss import cosines
 
 LOSS = DPPLoss(nugget=0.1)
-
-
-def cosines(phi):
-    unit = nn.functional.normalize(phi, dim=-1)
-    return unit @ unit.mT
 
 
 def compare(x, v, chosen, items, T, steps, weight_decay):

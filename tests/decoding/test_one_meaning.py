@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import sys
 import weakref
 
 import numpy as np
@@ -249,7 +250,7 @@ LARGE = {
 @pytest.mark.parametrize("call", [{}, {"nugget": 0.1}, {"given": [1, 2]}, {"gain": "log"}])
 @pytest.mark.parametrize("name", LARGE)
 def test_a_selection_does_not_keep_large_embeddings_alive(name, call, rng, monkeypatch):
-    monkeypatch.setattr("dpplearn.decoding.diversify.BORROWED", 2**20)
+    monkeypatch.setattr(sys.modules["dpplearn.decoding.diversify"], "BORROWED", 2**20)
     X = rng.integers(-16, 17, (24_000, 16)) / 8.0
     E, s = LARGE[name](X), rng.random(24_000)
     asked = diversify(E, s, k=5, **call)

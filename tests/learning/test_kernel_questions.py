@@ -25,7 +25,7 @@ def test_features_give_new_items_a_place(draws):
         model.with_items({3: [1.0, 0.0]})
     with pytest.raises(ValueError, match="must have 2 features"):
         model.with_items({9: [1.0]})
-    with pytest.raises(ValueError, match="unequal length"):
+    with pytest.raises(ValueError, match="rows of equal length"):
         model.with_items({8: [1.0, 2.0], 9: [1.0]})
     with pytest.raises(TypeError, match="called as the others are, such as 0"):
         model.with_items({"6": [1.0, 2.0]})

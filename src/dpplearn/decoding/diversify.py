@@ -244,7 +244,7 @@ def choose_among(
     parameters = {"scale": settings.scale, "decoder": decoder, "nugget": candidates.nugget}
     parameters["kernel"] = "near" if candidates.near else "linear"
     held: Embedded | Borrowed = embedded if owner is None else Borrowed(owner, embedded)
-    log_prob = chosen.log_prob_of
+    log_prob: Any = chosen.log_prob_of if candidates.near else candidates.log_prob
     if isinstance(held, Borrowed) and not candidates.near:
         log_prob = BorrowedLogProb.of(candidates, held)
     plain = (chosen.subset, chosen.cost, chosen.gains, chosen.reason, log_prob)
